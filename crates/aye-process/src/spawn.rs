@@ -14,6 +14,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use crate::capture::{Capture, Log};
+use crate::dispositions::with_nothing_blocked;
 use crate::error::SpawnError;
 use crate::log::Writer;
 use crate::resolve::{refused, resolve};
@@ -22,7 +23,7 @@ use crate::slots::Slot;
 use crate::spec::{Limits, Sink, Spec, Stdin, Stream};
 use crate::survivors::RUN_VARIABLE;
 use crate::terminal::Handover;
-use crate::{pty, reap, tree};
+use crate::{guard, pty, reap, tree};
 
 /// Starts a child.
 ///
@@ -42,6 +43,7 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
 
     reap::require_children();
     tree::adopt_orphans();
+    guard::settle();
     let mut command = command(&spec, path.clone(), &slot);
     let terminal = if spec.interactive {
         Some(Handover::prepare().ok_or_else(|| SpawnError::NoTerminal { program: name() })?)
@@ -58,9 +60,8 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
     };
 
     let started = Instant::now();
-    let mut child = command
-        .spawn()
-        .map_err(|source| refused(&spec, path, source))?;
+    let mut child =
+        with_nothing_blocked(|| command.spawn()).map_err(|source| refused(&spec, path, source))?;
     // It still holds our copy of the pseudo-terminal's other end.
     drop(command);
     let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);

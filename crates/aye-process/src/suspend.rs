@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use crate::dispositions::Disposition;
 use crate::running::Running;
-use crate::signals::Disposition;
 
 /// Written to by the handler of `SIGCHLD`.
 static CHANGES: OnceLock<Option<(OwnedFd, OwnedFd)>> = OnceLock::new();

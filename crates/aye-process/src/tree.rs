@@ -5,15 +5,17 @@
 //! of a step is its leader with all descendants, plus those of our direct
 //! children that nobody here started ("strays") and that belong to the step.
 //! A stray is recognised by the token in its environment, else by its group or
-//! session, else because no other step is running. A direct child in
-//! our own process group is somebody else's business and left alone.
+//! session. A stray without any of these is claimed by the only running step
+//! if we run under a [`guard`]; the guard would end it later
+//! in any case. A direct child in our own process group, and one that
+//! [`guard::spare`] names, is somebody else's business and left alone.
 
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::procfs::{self, Stat};
-use crate::slots;
+use crate::{guard, slots};
 
 /// Name of the variable that carries the token of a step.
 pub(crate) const TOKEN_VARIABLE: &str = "AYE_CHILD";
@@ -77,7 +79,8 @@ pub(crate) fn members(root: Root, reaped: &mut dyn FnMut(&libc::rusage)) -> Vec<
     if direct.is_empty() {
         return found;
     }
-    let alone = !starting && leaders.iter().all(|(token, _)| *token == root.token);
+    let alone =
+        guard::pid() != 0 && !starting && leaders.iter().all(|(token, _)| *token == root.token);
     let own_group = rustix::process::getpgrp().as_raw_nonzero().get();
     for pid in direct {
         let Some(member) = hold(pid, own) else {
@@ -130,6 +133,7 @@ fn belongs(
         }
     }
     alone
+        && !guard::is_spared(pid)
         && stat.group != own_group
         && !leaders
             .iter()

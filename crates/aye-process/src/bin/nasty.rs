@@ -4,7 +4,8 @@
 use std::io::{Read, Write};
 use std::time::Duration;
 
-const FOREVER: Duration = Duration::from_secs(600);
+/// Longer than any test waits, short enough not to outlive a failed one by much.
+const FOREVER: Duration = Duration::from_secs(60);
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
