@@ -15,7 +15,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::procfs::{self, Stat};
-use crate::{guard, slots};
+use crate::{guard, reap, slots};
 
 /// Name of the variable that carries the token of a step.
 pub(crate) const TOKEN_VARIABLE: &str = "AYE_CHILD";
@@ -67,6 +67,9 @@ pub(crate) fn adopt_orphans() {
 /// The living processes of a step except its leader. Dead strays are reaped on
 /// the way and reported to `reaped`.
 pub(crate) fn members(root: Root, reaped: &mut dyn FnMut(&libc::rusage)) -> Vec<Member> {
+    if !root.leader_lives && !reap::has_children() {
+        return Vec::new();
+    }
     let own = rustix::process::getpid().as_raw_nonzero().get();
     let mut direct = Vec::new();
     procfs::children(own, &mut direct);
@@ -91,7 +94,7 @@ pub(crate) fn members(root: Root, reaped: &mut dyn FnMut(&libc::rusage)) -> Vec<
             continue;
         }
         if stat.is_zombie() {
-            if let Some(usage) = reap(pid) {
+            if let Some((_, usage)) = reap::try_wait(pid) {
                 reaped(&usage);
             }
             continue;
@@ -175,9 +178,4 @@ fn hold(pid: i32, parent: i32) -> Option<(Member, Stat)> {
         },
         stat,
     ))
-}
-
-/// Waits for a dead direct child.
-pub(crate) fn reap(pid: i32) -> Option<libc::rusage> {
-    crate::reap::try_wait(pid).map(|(_, usage)| usage)
 }
