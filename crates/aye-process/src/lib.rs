@@ -17,6 +17,7 @@
 
 mod capture;
 mod clock;
+mod compress;
 mod dispositions;
 mod error;
 mod exit;
