@@ -193,7 +193,7 @@ fn capture_one(kind: &str) {
         spec.live = kind == "viewer";
         let mut seen = 0;
         let exit = finish(&mut spawn(spec).expect("started"), &mut |bytes| {
-            seen += bytes.len() as u64
+            seen += bytes.len() as u64;
         });
         assert_eq!(exit.stdout.total(), GIB);
         assert_eq!(exit.stdout.bytes().len(), aye_process::DEFAULT_TAIL);

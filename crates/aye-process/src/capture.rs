@@ -102,6 +102,7 @@ impl Capture {
             Ok(moved) => {
                 if moved >= CHUNK && !self.wide {
                     // A full pipe: worth a larger one. Refusal costs only speed.
+                    #[cfg(target_os = "linux")]
                     let _ = rustix::pipe::fcntl_setpipe_size(pipe, WIDE_PIPE);
                     self.wide = true;
                 }

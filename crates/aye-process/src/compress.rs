@@ -52,7 +52,7 @@ pub(crate) enum Source {
         file: File,
         position: u64,
     },
-    Compressed(BufReader<GzDecoder<File>>),
+    Compressed(Box<BufReader<GzDecoder<File>>>),
 }
 
 impl Source {
@@ -67,7 +67,7 @@ impl Source {
         if let Some(file) = found(File::open(path))? {
             *self = Self::Plain { file, position: 0 };
         } else if let Some(file) = found(File::open(compressed_path(path)))? {
-            *self = Self::Compressed(BufReader::new(GzDecoder::new(file)));
+            *self = Self::Compressed(Box::new(BufReader::new(GzDecoder::new(file))));
         }
         Ok(())
     }

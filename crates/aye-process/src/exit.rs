@@ -61,6 +61,9 @@ pub struct Exit {
     /// Somebody still held an output pipe when its deadline passed; there may
     /// have been more output.
     pub leaky: bool,
+    /// When its time was up a process of it stood still, most likely because
+    /// it wanted to use the terminal: `interactive: true` would help.
+    pub stopped: bool,
     /// Processes that went on after the leader had ended by itself, and that
     /// we ended.
     pub leftovers: usize,

@@ -78,6 +78,7 @@ pub fn spare(pid: i32) {
         .push(pid);
 }
 
+#[cfg(target_os = "linux")]
 pub(crate) fn is_spared(pid: i32) -> bool {
     SPARED
         .lock()

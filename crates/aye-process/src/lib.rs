@@ -42,6 +42,7 @@ pub mod survivors;
 mod suspend;
 pub mod terminal;
 pub mod text;
+#[cfg_attr(not(target_os = "linux"), path = "tree_group.rs")]
 mod tree;
 mod wait;
 

@@ -16,6 +16,7 @@ pub(crate) fn try_wait_stopped(pid: i32) -> Option<(i32, libc::rusage)> {
 }
 
 /// Waits as long as it takes.
+#[cfg(target_os = "linux")]
 pub(crate) fn wait(pid: i32) -> Option<(i32, libc::rusage)> {
     wait4(pid, 0)
 }
@@ -38,6 +39,7 @@ fn wait4(pid: i32, options: i32) -> Option<(i32, libc::rusage)> {
 
 /// Whether this process has any child, alive or dead. One system call, where
 /// a look at the tree takes ten.
+#[cfg(target_os = "linux")]
 pub(crate) fn has_children() -> bool {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;

@@ -78,6 +78,7 @@ pub struct Running {
     status: Option<Status>,
     members: Vec<Member>,
     leaky: bool,
+    stopped: bool,
     leftovers: usize,
     left_running: usize,
     peak_memory: u64,
@@ -113,6 +114,7 @@ impl Running {
             status: None,
             members: Vec::new(),
             leaky: false,
+            stopped: false,
             leftovers: 0,
             left_running: 0,
             peak_memory: 0,
@@ -183,6 +185,14 @@ impl Running {
             }
             Stage::Running => {
                 self.why = Some(why);
+                if why == Stop::Timeout {
+                    self.scan();
+                    self.stopped = tree::is_stopped(self.pid)
+                        || self
+                            .members
+                            .iter()
+                            .any(|member| tree::is_stopped(member.pid));
+                }
                 self.terminate(now, self.grace);
             }
             Stage::Lingering(_) => self.terminate(now, self.grace.min(LEFTOVER_GRACE)),
@@ -555,6 +565,7 @@ impl Running {
             stdout: std::mem::replace(&mut outputs[0], Output::memory(0, Vec::new())),
             duration: self.elapsed(),
             leaky: self.leaky,
+            stopped: self.stopped,
             leftovers: self.leftovers,
             left_running: self.left_running,
             peak_memory: self.peak_memory,

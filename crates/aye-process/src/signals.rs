@@ -10,9 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::pipe::{PipeFlags, pipe_with};
-
-use crate::dispositions::Disposition;
+use crate::dispositions::{Disposition, handler_pipe};
 
 /// What somebody wants from the runner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +140,7 @@ impl Signals {
     /// # Errors
     /// When there is no pipe to be had, or somebody else catches already.
     pub fn catch() -> io::Result<Self> {
-        let (read, write) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+        let (read, write) = handler_pipe()?;
         if PIPE
             .compare_exchange(-1, write.as_raw_fd(), Ordering::SeqCst, Ordering::SeqCst)
             .is_err()

@@ -179,3 +179,8 @@ fn hold(pid: i32, parent: i32) -> Option<(Member, Stat)> {
         stat,
     ))
 }
+
+/// Whether a process stands still until somebody continues it.
+pub(crate) fn is_stopped(pid: i32) -> bool {
+    procfs::stat(pid).is_some_and(|stat| stat.state == b'T')
+}

@@ -17,6 +17,7 @@ fn a_time_out_is_124_with_the_partial_output() {
     assert_eq!(exit.status, Status::Signaled(15));
     assert_eq!(exit.stdout.text(), "partial\n");
     assert!(exit.duration >= Duration::from_millis(300));
+    assert!(!exit.stopped);
 }
 
 #[test]
@@ -84,6 +85,7 @@ fn a_stopped_child_still_gets_the_signal() {
     spec.grace = LONG;
     let exit = run(spec);
     assert_eq!(exit.outcome, Outcome::TimedOut);
+    assert!(exit.stopped);
     // It either died of the signal or, just continued, came to its end first.
     assert!(
         matches!(exit.status, Status::Signaled(15) | Status::Exited(0)),
