@@ -130,8 +130,9 @@ pub struct Signals {
     read: OwnedFd,
     write: OwnedFd,
     before: Vec<(i32, Disposition)>,
-    /// The last stop request, to tell an echo from a second request.
-    last: Option<(Signal, bool, Instant)>,
+    /// For each signal the last time and whether the guard passed it on, to
+    /// tell an echo from a second request.
+    last: [Option<(bool, Instant)>; ALL.len()],
 }
 
 impl Signals {
@@ -162,7 +163,7 @@ impl Signals {
             read,
             write,
             before,
-            last: None,
+            last: [None; ALL.len()],
         })
     }
 
@@ -193,16 +194,19 @@ impl Signals {
 
     fn is_echo(&mut self, signal: Signal, forwarded: bool) -> bool {
         let now = Instant::now();
-        if let Some((last, last_forwarded, at)) = self.last
-            && last == signal
-            && last_forwarded != forwarded
-            && now.saturating_duration_since(at) < ECHO_TIME
-        {
-            self.last = None;
-            return true;
-        }
-        self.last = Some((signal, forwarded, now));
-        false
+        let Some(last) = ALL
+            .iter()
+            .position(|one| *one == signal)
+            .map(|at| &mut self.last[at])
+        else {
+            return false;
+        };
+        let is_echo = last.is_some_and(|(before, at)| {
+            before != forwarded && now.saturating_duration_since(at) < ECHO_TIME
+        });
+        // One request has at most one echo.
+        *last = (!is_echo).then_some((forwarded, now));
+        is_echo
     }
 }
 
