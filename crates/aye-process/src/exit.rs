@@ -165,6 +165,15 @@ impl Output {
         self.last(self.limit)
     }
 
+    /// Like [`bytes`](Self::bytes), without a copy if they are in memory.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        match self.source {
+            Source::Memory(bytes) => bytes,
+            Source::File(_) => self.bytes(),
+        }
+    }
+
     /// The newest bytes, at most `most` and at most the step's limit.
     #[must_use]
     pub fn last(&self, most: usize) -> Vec<u8> {

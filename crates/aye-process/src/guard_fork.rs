@@ -204,7 +204,7 @@ fn kill_all() {
     let deaths = Set::of(&[libc::SIGCHLD]);
     let give_up = Instant::now() + KILL_TIME;
     let mut pids = Vec::new();
-    while reap::has_children() && Instant::now() < give_up {
+    while reap::children() != reap::Children::None && Instant::now() < give_up {
         while reap::try_wait(-1).is_some() {}
         pids.clear();
         procfs::children(own, &mut pids);

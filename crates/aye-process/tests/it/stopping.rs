@@ -127,6 +127,36 @@ fn a_tree_that_forks_while_it_dies_is_ended() {
 }
 
 #[test]
+fn orphans_that_die_while_the_step_goes_on_do_not_pile_up() {
+    let mut child = start_until(nasty(&["orphans", "50"]), "ready");
+    let group = child.pid();
+    let zombies = || {
+        let own = std::process::id();
+        let all = std::fs::read_dir("/proc").expect("proc").flatten();
+        let stats = all.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+        let start = format!("Z {own} {group} ");
+        stats
+            .filter(|stat| {
+                stat.rsplit(") ")
+                    .next()
+                    .is_some_and(|rest| rest.starts_with(&start))
+            })
+            .count()
+    };
+    eventually("the last of them waited for", || {
+        let soon = Some(Instant::now() + Duration::from_millis(50));
+        let happening = wait(
+            std::slice::from_mut(&mut child),
+            &[],
+            soon,
+            &mut |_, _, _| {},
+        );
+        assert!(matches!(happening, Ok(Happening::Deadline)));
+        zombies() == 0
+    });
+}
+
+#[test]
 fn a_large_tree_goes_quickly() {
     let mut child = start_until(nasty(&["tree", "100"]), "ready");
     child.stop(Stop::Cancel);
