@@ -22,6 +22,7 @@ fn main() {
         Some("capture") => capture_one(&args.next().unwrap_or_default()),
         Some("steps") => steps(),
         Some("guard") => guard(),
+        Some("captures") => capture(),
         _ => {
             steps();
             capture();
@@ -177,10 +178,10 @@ fn flood() -> Command {
     command
 }
 
-/// Prints its time in microseconds and its peak memory in KiB.
+/// Prints its time and processor time in microseconds and its peak memory in KiB.
 fn capture_one(kind: &str) {
     let directory = scratch();
-    let before = Instant::now();
+    let (before, cpu_before) = (Instant::now(), cpu());
     if kind == "bare" {
         let mut child = flood().spawn().expect("started");
         let mut pipe = child.stdout.take().expect("piped");
@@ -196,7 +197,7 @@ fn capture_one(kind: &str) {
             seen += bytes.len() as u64;
         });
         assert_eq!(exit.stdout.total(), GIB);
-        assert_eq!(exit.stdout.bytes().len(), aye_process::DEFAULT_TAIL);
+        assert_eq!(exit.stdout.into_bytes().len(), aye_process::DEFAULT_TAIL);
         assert_eq!(seen, if kind == "viewer" { GIB } else { 0 });
     }
     let time = before.elapsed();
@@ -205,9 +206,11 @@ fn capture_one(kind: &str) {
         .lines()
         .find_map(|line| line.strip_prefix("VmHWM:"))
         .unwrap_or("0 kB");
+    let used = cpu() - cpu_before;
     println!(
-        "{} {}",
+        "{} {} {}",
         time.as_micros(),
+        used.as_micros(),
         peak.trim().trim_end_matches(" kB")
     );
     let _ = std::fs::remove_dir_all(directory);
@@ -217,6 +220,7 @@ fn capture() {
     const KINDS: [&str; 4] = ["bare", "log", "viewer", "ring"];
     let own = std::env::current_exe().expect("our own path");
     let mut times: [Vec<Duration>; 4] = Default::default();
+    let mut used: [Vec<Duration>; 4] = Default::default();
     let mut peaks = [0_u64; 4];
     for _ in 0..5 {
         for (at, kind) in KINDS.iter().enumerate() {
@@ -229,18 +233,17 @@ fn capture() {
                 .split_whitespace()
                 .map(|word| word.parse::<u64>().expect("a number"));
             times[at].push(Duration::from_micros(numbers.next().expect("a time")));
+            used[at].push(Duration::from_micros(numbers.next().expect("a time")));
             peaks[at] = peaks[at].max(numbers.next().expect("a peak"));
         }
     }
-    let times = times.map(median);
-    println!("1 GiB captured, seconds, ratio, peak MB");
+    let (times, used) = (times.map(median), used.map(median));
+    println!("1 GiB captured, seconds and ratio: wall, processor; peak MB");
     for (at, kind) in KINDS.iter().enumerate() {
         let peak = peaks[at] as f64 / 1024.0;
-        println!(
-            "  {kind:<10} {:.2}  {:.2}  {peak:.1}",
-            times[at].as_secs_f64(),
-            ratio(times[at], times[0])
-        );
+        let (wall, cpu) = (times[at].as_secs_f64(), used[at].as_secs_f64());
+        let (wall_ratio, cpu_ratio) = (ratio(times[at], times[0]), ratio(used[at], used[0]));
+        println!("  {kind:<8} {wall:.2} {wall_ratio:.2}  {cpu:.2} {cpu_ratio:.2}  {peak:.1}");
     }
 }
 

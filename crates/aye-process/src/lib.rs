@@ -19,6 +19,7 @@ mod capture;
 mod clock;
 mod compress;
 mod dispositions;
+mod ending;
 mod error;
 mod exit;
 pub mod guard;
