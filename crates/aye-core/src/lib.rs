@@ -1,1 +1,3 @@
-//! placeholder
+//! Aye's core: no files, no clocks, no environment, no randomness.
+
+pub mod skill;

@@ -1,0 +1,9 @@
+//! Skill files: from text to a checked [`Skill`].
+//!
+//! `text -> yaml (positions, limits) -> document (the schema) -> check -> Skill`
+
+mod model;
+mod span;
+
+pub use model::*;
+pub use span::{Span, Spanned};
