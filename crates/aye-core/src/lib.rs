@@ -3,5 +3,6 @@
 pub mod digest;
 pub mod event;
 pub mod id;
+pub mod input;
 pub mod question;
 pub mod skill;
