@@ -98,6 +98,9 @@ pub enum Fact {
         step: String,
         /// Why.
         why: SkipReason,
+        /// Who decided it, where a person did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
         /// In words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,

@@ -19,24 +19,14 @@ impl RunId {
     pub fn new(text: impl Into<String>) -> Result<Self, BadId> {
         let text = text.into();
         let fits = (8..=64).contains(&text.len())
-            && text
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-        if fits {
-            Ok(Self(text))
-        } else {
-            Err(BadId(text))
-        }
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+        if fits { Ok(Self(text)) } else { Err(BadId(text)) }
     }
 
     /// An id made of 50 random bits, in letters that are hard to confuse.
     pub fn from_random(bits: u64) -> Self {
         const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-        Self(
-            (0..10)
-                .map(|i| char::from(LETTERS[(bits >> (5 * i)) as usize & 31]))
-                .collect(),
-        )
+        Self((0..10).map(|i| char::from(LETTERS[(bits >> (5 * i)) as usize & 31])).collect())
     }
 
     /// The id as text.
