@@ -6,4 +6,5 @@ mod model;
 mod span;
 
 pub use model::*;
+pub(crate) use span::SPANNED;
 pub use span::{Span, Spanned};
