@@ -30,15 +30,9 @@ use crate::{pty, reap, tree};
 /// See [`SpawnError`]; nothing is left behind then.
 pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
     let name = || spec.program.to_string_lossy().into_owned();
-    let slot = Slot::reserve().map_err(|limit| SpawnError::TooMany {
-        program: name(),
-        limit,
-    })?;
+    let slot = Slot::reserve().map_err(|limit| SpawnError::TooMany { program: name(), limit })?;
     let path = resolve(&spec)?;
-    let failed = |source| SpawnError::Failed {
-        program: name(),
-        source,
-    };
+    let failed = |source| SpawnError::Failed { program: name(), source };
 
     reap::require_children();
     tree::adopt_orphans();
@@ -58,9 +52,7 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
     };
 
     let started = Instant::now();
-    let mut child = command
-        .spawn()
-        .map_err(|source| refused(&spec, path, source))?;
+    let mut child = command.spawn().map_err(|source| refused(&spec, path, source))?;
     // It still holds our copy of the pseudo-terminal's other end.
     drop(command);
     let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
@@ -68,9 +60,7 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
 
     let mut running = Running::new(pid, handle(pid), slot, started);
     // From here on dropping `running` kills the child.
-    let deadline = spec
-        .deadline
-        .map(|deadline| deadline.saturating_duration_since(started));
+    let deadline = spec.deadline.map(|deadline| deadline.saturating_duration_since(started));
     running.limit = match (spec.timeout, deadline) {
         (Some(one), Some(two)) => Some(one.min(two)),
         (one, two) => one.or(two),
@@ -89,10 +79,7 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
 
 fn command(spec: &Spec, path: PathBuf, slot: &Slot) -> Command {
     let mut command = Command::new(path);
-    command
-        .arg0(&spec.program)
-        .args(&spec.args)
-        .process_group(0);
+    command.arg0(&spec.program).args(&spec.args).process_group(0);
     if let Some(cwd) = &spec.cwd {
         command.current_dir(cwd);
     }
@@ -107,10 +94,7 @@ fn command(spec: &Spec, path: PathBuf, slot: &Slot) -> Command {
         command.env(RUN_VARIABLE, run);
     }
     if spec.interactive {
-        command
-            .stdin(Stdio::inherit())
-            .stdout(Stdio::inherit())
-            .stderr(Stdio::inherit());
+        command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
     } else {
         command.stdin(match &spec.stdin {
             Stdin::Empty => Stdio::null(),
@@ -118,9 +102,7 @@ fn command(spec: &Spec, path: PathBuf, slot: &Slot) -> Command {
             Stdin::Bytes(_) => Stdio::piped(),
             Stdin::Inherit => Stdio::inherit(),
         });
-        command
-            .stdout(stdio(spec.stdout))
-            .stderr(stdio(spec.stderr));
+        command.stdout(stdio(spec.stdout)).stderr(stdio(spec.stderr));
     }
     set_limits(&mut command, spec.limits);
     command
@@ -142,10 +124,7 @@ fn set_limits(command: &mut Command, limits: Limits) {
     }
     let set = move || -> io::Result<()> {
         let one = |resource, value: u64| {
-            let limit = libc::rlimit {
-                rlim_cur: value,
-                rlim_max: value,
-            };
+            let limit = libc::rlimit { rlim_cur: value, rlim_max: value };
             // SAFETY: the pointer is to a live local of the right type.
             match unsafe { libc::setrlimit(resource, &raw const limit) } {
                 0 => Ok(()),
@@ -207,16 +186,9 @@ fn connect(
     if let (Some(pipe), Stdin::Bytes(bytes)) = (child.stdin.take(), spec.stdin) {
         let pipe = OwnedFd::from(pipe);
         rustix::io::ioctl_fionbio(&pipe, true).map_err(|source| (String::new(), source.into()))?;
-        running.feed = Some(Feed {
-            pipe,
-            bytes,
-            written: 0,
-        });
+        running.feed = Some(Feed { pipe, bytes, written: 0 });
         running.feed();
     }
-    running.log = Log {
-        writer: spec.log.map(Writer::new),
-        error: None,
-    };
+    running.log = Log { writer: spec.log.map(Writer::new), error: None };
     Ok(())
 }

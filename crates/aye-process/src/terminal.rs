@@ -29,11 +29,7 @@ impl Terminal {
     /// Remembers the modes of the controlling terminal; `None` without one.
     #[must_use]
     pub fn save() -> Option<Self> {
-        let device = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open("/dev/tty")
-            .ok()?;
+        let device = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
         let modes = tcgetattr(&device).ok()?;
         Some(Self { device, modes })
     }
@@ -68,10 +64,7 @@ pub(crate) struct Handover {
 
 impl Handover {
     pub(crate) fn prepare() -> Option<Self> {
-        Some(Self {
-            terminal: Terminal::save()?,
-            theirs: None,
-        })
+        Some(Self { terminal: Terminal::save()?, theirs: None })
     }
 
     /// Makes the child's group the foreground group, if ours is.
@@ -116,8 +109,6 @@ impl Handover {
     }
 
     fn reclaim(&self) {
-        let _ = with_blocked(libc::SIGTTOU, || {
-            tcsetpgrp(&self.terminal.device, getpgrp())
-        });
+        let _ = with_blocked(libc::SIGTTOU, || tcsetpgrp(&self.terminal.device, getpgrp()));
     }
 }
