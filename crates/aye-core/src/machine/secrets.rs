@@ -28,15 +28,20 @@ impl Secrets {
         self.0.get(name).map(String::as_str)
     }
 
+    /// All of them.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        self.0.values().map(String::as_str).filter(|value| !value.is_empty())
+    }
+
     /// The text with every secret in it replaced by `***`.
     pub fn mask(&self, text: &str) -> String {
         let mut masked = text.to_owned();
         // Longest first, so that one secret inside another leaves nothing.
-        let mut values: Vec<&String> = self.0.values().filter(|v| !v.is_empty()).collect();
+        let mut values: Vec<&str> = self.values().collect();
         values.sort_by_key(|value| std::cmp::Reverse(value.len()));
         for value in values {
-            if masked.contains(value.as_str()) {
-                masked = masked.replace(value.as_str(), "***");
+            if masked.contains(value) {
+                masked = masked.replace(value, "***");
             }
         }
         masked

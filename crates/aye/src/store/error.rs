@@ -192,10 +192,7 @@ impl StoreError {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Self::ReadOnly { path }
             }
-            _ => Self::Io {
-                path,
-                message: error.to_string(),
-            },
+            _ => Self::Io { path, message: error.to_string() },
         }
     }
 }

@@ -127,10 +127,9 @@ impl RunLock {
         };
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(Some(Held {
-                run: run.clone(),
-                info: read_info(&mut file),
-            })),
+            Err(TryLockError::WouldBlock) => {
+                Ok(Some(Held { run: run.clone(), info: read_info(&mut file) }))
+            }
             Err(TryLockError::Error(error)) => Err(StoreError::io(&path, &error)),
         }
     }

@@ -38,17 +38,13 @@ impl Store {
             Ok(None) => {
                 home.create()?;
                 create_file(&home)?;
-                connect(&home)?.ok_or_else(|| StoreError::ReadOnly {
-                    path: home.journal(),
-                })?
+                connect(&home)?.ok_or_else(|| StoreError::ReadOnly { path: home.journal() })?
             }
             Err(error) => return Err(error),
         };
         let store = Self::prepare(home, db, durability)?;
         if store.is_read_only()? {
-            return Err(StoreError::ReadOnly {
-                path: store.home.journal(),
-            });
+            return Err(StoreError::ReadOnly { path: store.home.journal() });
         }
         Ok(store)
     }
@@ -110,15 +106,11 @@ impl Store {
     }
 
     fn is_read_only(&self) -> Result<bool, StoreError> {
-        self.db
-            .is_readonly(MAIN_DB)
-            .map_err(|error| self.failed(&error))
+        self.db.is_readonly(MAIN_DB).map_err(|error| self.failed(&error))
     }
 
     pub(super) fn run_batch(&self, sql: &str) -> Result<(), StoreError> {
-        self.db
-            .execute_batch(sql)
-            .map_err(|error| self.failed(&error))
+        self.db.execute_batch(sql).map_err(|error| self.failed(&error))
     }
 
     pub(super) fn failed(&self, error: &rusqlite::Error) -> StoreError {
@@ -147,8 +139,7 @@ fn connect(home: &Home) -> Result<Option<Connection>, StoreError> {
     db.busy_handler(Some(wait_for_others)).map_err(failed)?;
     // Closing would checkpoint and sync, a millisecond at the end of every
     // short command; the log is checkpointed as it grows instead.
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
-        .map_err(failed)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(failed)?;
     db.set_prepared_statement_cache_capacity(64);
     Ok(Some(db))
 }
