@@ -37,7 +37,7 @@ pub fn render(diagnostic: &Diagnostic, source: &Source<'_>, colour: bool) -> Str
     let gutter = last_line.to_string().len() + 1;
     let rail = |number: &str| paint.with("1;34", &format!("{number:>gutter$} |"));
     let place = source.position(source.clamp(diagnostic.span()).start);
-    let arrow = paint.with("1;34", &format!("{:>gutter$}->", "-"));
+    let arrow = paint.with("1;34", &format!("{:gutter$}-->", ""));
     let name = visible(source.name);
     if marks.is_empty() {
         line(&mut out, format_args!("{arrow} {name}"));

@@ -153,9 +153,12 @@ impl Reader<'_> {
             Event::Scalar(text, style, anchor, tag) => {
                 let text_tag = tag.is_some_and(|tag| tag.is_yaml_core_schema_tag("str"));
                 let plain = style == ScalarStyle::Plain && !text_tag;
+                // The parser says `~` for a value left out.
+                let nothing = plain && span.start == span.end;
+                let text = if nothing { String::new() } else { text.into_owned() };
+                let span = if nothing { self.place_of_nothing(span) } else { span };
                 let weight = Weight { nodes: 1, text: text.len(), height: 0 };
-                let kind = Kind::Scalar(Scalar { text: text.into_owned(), plain });
-                let span = self.place_of_nothing(&kind, span);
+                let kind = Kind::Scalar(Scalar { text, plain });
                 self.finish(Node { span, kind }, anchor, weight)
             }
             Event::SequenceStart(_, anchor, _) => {
@@ -179,15 +182,11 @@ impl Reader<'_> {
         }
     }
 
-    /// A value left out is shown at its key: the parser places it at whatever
-    /// comes next.
-    fn place_of_nothing(&self, kind: &Kind, span: Span) -> Span {
-        let nothing =
-            matches!(kind, Kind::Scalar(scalar) if scalar.text.is_empty() && scalar.plain);
+    /// A value left out is shown at its key: the parser places it anywhere
+    /// up to whatever comes next.
+    fn place_of_nothing(&self, span: Span) -> Span {
         match self.open.last().map(|open| &open.content) {
-            Some(Content::Mapping { key: Some(key), .. }) if nothing => {
-                self.nodes[key.0 as usize].span
-            }
+            Some(Content::Mapping { key: Some(key), .. }) => self.nodes[key.0 as usize].span,
             _ => span,
         }
     }

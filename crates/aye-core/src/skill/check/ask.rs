@@ -10,8 +10,9 @@ use super::{Checker, is_template, template};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{AskDoc, ByWord, OverrideWord, Question};
 use crate::skill::duration::{Period, format_duration};
-use crate::skill::{Ask, AskKind, By, Span, Spanned, Template};
-use crate::yaml::decode::{Either, Field};
+use crate::skill::{Ask, AskKind, By, Spanned, Template};
+use crate::yaml::NodeId;
+use crate::yaml::decode::{Either, Field, Text};
 
 /// How long the confirmation of a step waits unless it says.
 const CONFIRMATION_WAIT: Duration = Duration::from_secs(30);
@@ -36,7 +37,7 @@ impl Checker<'_> {
     /// The question of a step that asks.
     pub(super) fn question(
         &mut self,
-        question: Spanned<Question>,
+        question: Question,
         kind: AskKind,
         name: &str,
         destructive: bool,
@@ -58,7 +59,7 @@ impl Checker<'_> {
     /// The confirmation of any step.
     pub(super) fn confirmation(
         &mut self,
-        question: Spanned<Question>,
+        question: Question,
         name: &str,
         destructive: bool,
         place: &str,
@@ -76,14 +77,17 @@ impl Checker<'_> {
         )
     }
 
-    fn ask(&mut self, question: Spanned<Question>, asked: &Asked<'_>) -> Option<Ask> {
-        let span = question.span;
-        let (mut doc, short) = match self.decode_raw(question.value, &asked.place)? {
-            Either::Short(message) => (AskDoc::default(), Some(Spanned::new(message, span))),
+    fn ask(&mut self, question: Question, asked: &Asked<'_>) -> Option<Ask> {
+        let id = question.id;
+        let (mut doc, short) = match self.decode_raw(question, &asked.place)? {
+            Either::Short(message) => (
+                AskDoc::default(),
+                Some(Spanned::new(message, self.span(id))),
+            ),
             Either::Long(doc) => (doc, None),
         };
         self.stray_ask_keys(&doc, asked);
-        let message = self.message(&mut doc, short, span, asked);
+        let message = self.message(&mut doc, short, id, asked);
         let title = std::mem::take(&mut doc.title).take();
         if let Some(title) = &title {
             self.shown(title, &format!("the title of {}", asked.place));
@@ -91,7 +95,7 @@ impl Checker<'_> {
         let options = self.options(
             std::mem::take(&mut doc.options),
             asked.kind,
-            span,
+            id,
             &asked.place,
         );
         let pattern = self.pattern(doc.pattern.get());
@@ -169,21 +173,20 @@ impl Checker<'_> {
         &mut self,
         doc: &mut AskDoc,
         short: Option<Template>,
-        span: Span,
+        id: NodeId,
         asked: &Asked<'_>,
     ) -> Option<Template> {
         if short.is_none() && doc.message.is_absent() {
             if asked.gate {
-                return Some(Spanned::new(format!("Execute {}?", asked.name), span));
+                return Some(Spanned::new(
+                    format!("Execute {}?", asked.name),
+                    self.span(id),
+                ));
             }
-            let start = Span {
-                start: span.start,
-                end: span.start,
-            };
             self.missing(
+                id,
                 "message",
                 &asked.place,
-                start,
                 "add `message: …`, the question itself",
             );
             return None;
@@ -284,11 +287,7 @@ impl Checker<'_> {
         Some(clamped)
     }
 
-    fn by(
-        &mut self,
-        by: Field<Either<ByWord, Vec<Field<crate::yaml::decode::Text>>>>,
-        place: &str,
-    ) -> By {
+    fn by(&mut self, by: Field<Either<ByWord, Vec<Field<Text>>>>, place: &str) -> By {
         let Some(Spanned { value, span }) = by.take() else {
             return By::Anyone;
         };

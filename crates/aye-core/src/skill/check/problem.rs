@@ -25,12 +25,8 @@ pub(super) fn diagnose(problem: Problem, place: Place<'_>, report: &Report) -> D
     let key = problem.key.as_deref();
     match problem.fault {
         Fault::UnknownKey { key, known } => {
-            let known: Vec<&str> = known
-                .iter()
-                .copied()
-                .filter(|key| !not_here.contains(key))
-                .collect();
-            unknown_key(&key, &known, span, place, report)
+            let known = known.iter().copied().filter(|key| !not_here.contains(key));
+            unknown_key(&key, &known.collect::<Vec<_>>(), span, place, report)
         }
         Fault::RepeatedKey { key } => Diagnostic::error(
             "duplicate-key",
@@ -58,14 +54,19 @@ pub(super) fn reserved(key: &str, span: Span) -> Option<Diagnostic> {
     Some(Diagnostic::error("reserved-key", message).label(span, ""))
 }
 
+/// The key that a misspelt one, or another tool's word, stands for.
+pub(super) fn meant<'a>(key: &str, known: &[&'a str], report: &Report) -> Option<&'a str> {
+    let other = other_word(key).and_then(|other| known.iter().copied().find(|key| *key == other));
+    other.or_else(|| report.meant(key, known.iter().copied()))
+}
+
 fn unknown_key(key: &str, known: &[&str], span: Span, place: &str, report: &Report) -> Diagnostic {
     if let Some(diagnostic) = reserved(key, span) {
         return diagnostic;
     }
     let message = format!("unknown key {} in {place}", quote(key));
     let diagnostic = Diagnostic::error("unknown-key", message);
-    let other = other_word(key).filter(|other| known.contains(other));
-    match other.or_else(|| report.meant(key, known.iter().copied())) {
+    match meant(key, known, report) {
         Some(meant) => diagnostic.label(span, format!("did you mean `{meant}`?")),
         None => diagnostic.label(span, "").hint(format!(
             "the keys here are {}",
@@ -136,9 +137,9 @@ fn unknown_word(
         )
         .label(span, "");
     }
-    let what = key.map_or_else(|| "value".to_owned(), |key| format!("`{key}`"));
+    let what = key.map_or_else(|| "this".to_owned(), |key| format!("`{key}`"));
     let list = quote_list(known.iter().copied(), "or");
-    let diagnostic = Diagnostic::error("unknown-word", format!("{} is no {what}", quote(word)));
+    let diagnostic = Diagnostic::error("unknown-word", format!("{what} cannot be {}", quote(word)));
     let diagnostic = match report.meant(word, known.iter().copied()) {
         Some(meant) => diagnostic.label(span, format!("did you mean `{meant}`?")),
         None => diagnostic.label(span, format!("expected {list}")),
