@@ -54,7 +54,10 @@ impl Checker<'_> {
             return None;
         }
         let word = given.first().map(|(word, _)| *word);
-        self.stray_keys(doc, word, place);
+        // With a misspelt key there is no telling what belongs to it.
+        if word.is_some() || !self.misspelt.contains_key(&id) {
+            self.stray_keys(doc, word, place);
+        }
         let destructive = flag(&doc.destructive);
         let mut ask = |field: &mut Field<Question>, kind| {
             let question = std::mem::take(field).take()?;

@@ -119,6 +119,9 @@ impl Checker<'_> {
         let mut specs = Vec::new();
         for raw in outputs.take().map(|list| list.value).unwrap_or_default() {
             let id = raw.id;
+            if self.is_step_under_outputs(id) {
+                continue;
+            }
             let Some(doc) = self.decode_raw(raw, &format!("an output of {place}")) else {
                 continue;
             };
@@ -148,6 +151,31 @@ impl Checker<'_> {
             .map(|output| (output.name.as_str(), output.name.span));
         self.unique(names, "duplicate-name", "output");
         specs
+    }
+
+    /// A step indented into the wrong list would never run: one error for
+    /// all of its keys.
+    fn is_step_under_outputs(&mut self, id: NodeId) -> bool {
+        const STEP: [&str; 9] = [
+            "command",
+            "shell",
+            "confirm",
+            "choose",
+            "input",
+            "tool",
+            "output",
+            "condition",
+            "on_error",
+        ];
+        let Some((key, _)) = STEP.iter().find_map(|key| self.tree.entry(id, key)) else {
+            return false;
+        };
+        self.report.push(
+            Diagnostic::error("misplaced-step", "a step under `outputs`")
+                .label(self.span(key), "only steps have this key")
+                .hint("move it up to `steps:`; an output has a `name` and a `value`"),
+        );
+        true
     }
 
     fn limit(&mut self, period: &Field<Period>) -> Option<Duration> {
