@@ -214,6 +214,7 @@ impl Reader<'_> {
         let mut span = open.span;
         // A flow collection ends with its bracket, a block with its last node.
         span.end = span.end.max(if end.end > end.start { end.end } else { 0 });
+        self.bare_template(span);
         let kind = match open.content {
             Content::List(items) => Kind::List(items),
             Content::Mapping { entries, .. } => {
@@ -225,6 +226,22 @@ impl Reader<'_> {
         weight.nodes += 1;
         weight.height += 1;
         self.finish(Node { span, kind }, open.anchor, weight)
+    }
+
+    /// `{{ x }}` without quotes is a mapping whose key is a mapping. Nobody
+    /// means that.
+    fn bare_template(&mut self, span: Span) {
+        let Some(last) = self.report.last_mut() else {
+            return;
+        };
+        if last.code == merge::BAD_KEY && last.span().start == span.start + 1 {
+            *last = Diagnostic::error(merge::BAD_KEY, "a template without quotes")
+                .label(span, "to YAML this is a mapping")
+                .hint(format!(
+                    "write \"{}\"",
+                    self.text.get(span.start..span.end).unwrap_or("{{ … }}")
+                ));
+        }
     }
 
     fn finish(&mut self, node: Node, anchor: usize, weight: Weight) -> Result<(), Stop> {

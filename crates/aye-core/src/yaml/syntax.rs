@@ -108,6 +108,10 @@ fn words(kind: &ErrorKind) -> (Option<&'static str>, Option<&'static str>) {
             Some("a tab in the indentation"),
             Some("YAML is indented with spaces"),
         ),
+        ErrorKind::InvalidQuotedScalarIndent | ErrorKind::DocumentIndicatorInQuotedScalar => (
+            Some("a quoted text is not closed before this line"),
+            Some("add the closing quote, or indent the rest of the text"),
+        ),
         ErrorKind::UnclosedQuotedScalar => (
             Some("a quoted text is not closed"),
             Some("add the closing quote"),
@@ -120,7 +124,7 @@ fn words(kind: &ErrorKind) -> (Option<&'static str>, Option<&'static str>) {
         }
         ErrorKind::MappingValueNotAllowed => (
             Some("a `:` in a place where no key can be"),
-            Some("put text that holds `: ` in quotes"),
+            Some("put text that holds `: ` in quotes, or look at the indentation"),
         ),
         ErrorKind::UnexpectedCharacter {
             character: '@' | '`' | '%',

@@ -54,8 +54,9 @@ impl Checker<'_> {
             return None;
         }
         let word = given.first().map(|(word, _)| *word);
-        // With a misspelt key there is no telling what belongs to it.
-        if word.is_some() || !self.misspelt.contains_key(&id) {
+        // Without an action there is no telling what belongs to it.
+        let note = (ends || !doc.description.is_absent()) && !self.misspelt.contains_key(&id);
+        if word.is_some() || note {
             self.stray_keys(doc, word, place);
         }
         let destructive = flag(&doc.destructive);

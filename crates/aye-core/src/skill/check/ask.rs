@@ -11,8 +11,8 @@ use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{AskDoc, ByWord, OverrideWord, Question};
 use crate::skill::duration::{Period, format_duration};
 use crate::skill::{Ask, AskKind, By, Spanned, Template};
-use crate::yaml::NodeId;
 use crate::yaml::decode::{Either, Field, Text};
+use crate::yaml::{Kind, NodeId, Typed};
 
 /// How long the confirmation of a step waits unless it says.
 const CONFIRMATION_WAIT: Duration = Duration::from_secs(30);
@@ -79,6 +79,18 @@ impl Checker<'_> {
 
     fn ask(&mut self, question: Question, asked: &Asked<'_>) -> Option<Ask> {
         let id = question.id;
+        if let Some(value) = self.truth_value(id) {
+            let message = format!("{} must be a question", asked.place);
+            let diagnostic = Diagnostic::error("wrong-type", message)
+                .label(self.span(id), format!("this is `{value}`"));
+            self.report.push(if asked.gate {
+                diagnostic.hint("write `confirmation: {}` to ask with the usual words")
+            } else {
+                let word = asked.kind.word();
+                diagnostic.hint(format!("write the question itself: `{word}: Go on?`"))
+            });
+            return None;
+        }
         let (mut doc, short) = match self.decode_raw(question, &asked.place)? {
             Either::Short(message) => (
                 AskDoc::default(),
@@ -130,6 +142,16 @@ impl Checker<'_> {
             remember: flag(&doc.remember),
             ai_assist: flag(&doc.ai_assist),
         })
+    }
+
+    fn truth_value(&self, id: NodeId) -> Option<bool> {
+        let Kind::Scalar(scalar) = &self.tree.node(id).kind else {
+            return None;
+        };
+        match scalar.typed() {
+            Typed::Bool(value) => Some(value),
+            _ => None,
+        }
     }
 
     /// Keys that this kind of question does not have.
@@ -320,10 +342,9 @@ impl Checker<'_> {
             return 1;
         };
         let mut refuse = |label: String| {
-            self.report.push(
-                Diagnostic::error("bad-approvals", format!("`approvals: {}`", approvals.value))
-                    .label(approvals.span, label),
-            );
+            let message = format!("`approvals` cannot be {}", approvals.value);
+            self.report
+                .push(Diagnostic::error("bad-approvals", message).label(approvals.span, label));
         };
         match by {
             _ if approvals.value == 0 => refuse("at least one person has to agree".to_owned()),

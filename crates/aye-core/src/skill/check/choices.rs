@@ -155,7 +155,9 @@ impl Checker<'_> {
             );
         }
         self.shown(&label, &format!("the label of {place}"));
-        self.shown(&value, &format!("the value of {place}"));
+        if value.span != label.span {
+            self.shown(&value, &format!("the value of {place}"));
+        }
         if let Some(description) = &description {
             self.shown(description, &format!("the description of {place}"));
         }

@@ -3,7 +3,7 @@
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, quote, quote_list};
 use crate::skill::Span;
-use crate::skill::document::{RESERVED, RESERVED_STEPS, other_word};
+use crate::skill::document::{RESERVED, RESERVED_STEPS, misspelt_other_word, other_word};
 use crate::yaml::decode::{Fault, Problem};
 
 /// What a problem was found in.
@@ -56,8 +56,18 @@ pub(super) fn reserved(key: &str, span: Span) -> Option<Diagnostic> {
 
 /// The key that a misspelt one, or another tool's word, stands for.
 pub(super) fn meant<'a>(key: &str, known: &[&'a str], report: &Report) -> Option<&'a str> {
-    let other = other_word(key).and_then(|other| known.iter().copied().find(|key| *key == other));
-    other.or_else(|| report.meant(key, known.iter().copied()))
+    let ours = |word: &str| known.iter().copied().find(|key| *key == word);
+    other_word(key, known)
+        .and_then(ours)
+        .or_else(|| report.meant(key, known.iter().copied()))
+        .or_else(|| {
+            if report.is_full() {
+                None
+            } else {
+                misspelt_other_word(key, known)
+            }
+            .and_then(ours)
+        })
 }
 
 fn unknown_key(key: &str, known: &[&str], span: Span, place: &str, report: &Report) -> Diagnostic {

@@ -70,7 +70,8 @@ impl Report {
         }
     }
 
-    fn is_full(&self) -> bool {
+    /// Whether nobody will see what is reported from now on.
+    pub(super) fn is_full(&self) -> bool {
         self.diagnostics.len() >= MOST
     }
 

@@ -41,7 +41,9 @@ impl Checker<'_> {
             self.missing_at(key, id, "initial", place, hint);
         }
         let initial = initial.take();
-        if let Some(initial) = &initial {
+        if let Some(initial) = &initial
+            && !names.is_empty()
+        {
             self.target(initial, &names, "`initial`");
         }
         let mut states = Vec::new();
