@@ -60,19 +60,12 @@ pub fn to_json(diagnostic: &Diagnostic, source: &Source<'_>) -> JsonDiagnostic {
         column: main.column,
         end_line: main.end_line,
         end_column: main.end_column,
-        labels: diagnostic
-            .labels
-            .iter()
-            .map(|(span, text)| label(*span, text, source))
-            .collect(),
+        labels: diagnostic.labels.iter().map(|(span, text)| label(*span, text, source)).collect(),
     }
 }
 
 fn label(span: Span, text: &str, source: &Source<'_>) -> JsonLabel {
-    let (start, end) = (
-        source.position(span.start),
-        source.position(span.end.max(span.start)),
-    );
+    let (start, end) = (source.position(span.start), source.position(span.end.max(span.start)));
     JsonLabel {
         text: text.to_owned(),
         line: start.line,

@@ -66,13 +66,7 @@ impl Diagnostic {
     }
 
     fn new(severity: Severity, code: &'static str, message: String) -> Self {
-        Self {
-            severity,
-            code,
-            message,
-            labels: Vec::new(),
-            hint: None,
-        }
+        Self { severity, code, message, labels: Vec::new(), hint: None }
     }
 
     /// Adds a place; the first one added is the one the message is about.
@@ -96,10 +90,7 @@ impl Diagnostic {
 
     /// The place it is about; the start of the file if it has none.
     pub fn span(&self) -> Span {
-        self.labels
-            .first()
-            .map(|(span, _)| *span)
-            .unwrap_or_default()
+        self.labels.first().map(|(span, _)| *span).unwrap_or_default()
     }
 }
 

@@ -26,11 +26,7 @@ pub fn render(diagnostic: &Diagnostic, source: &Source<'_>, colour: bool) -> Str
     let message = visible(&diagnostic.message);
     line(
         &mut out,
-        format_args!(
-            "{}{}",
-            paint.with(accent, &head),
-            paint.with("1", &format!(": {message}"))
-        ),
+        format_args!("{}{}", paint.with(accent, &head), paint.with("1", &format!(": {message}"))),
     );
 
     let marks = marks(diagnostic, source);
@@ -43,10 +39,7 @@ pub fn render(diagnostic: &Diagnostic, source: &Source<'_>, colour: bool) -> Str
     if marks.is_empty() {
         line(&mut out, format_args!("{arrow} {name}"));
     } else {
-        line(
-            &mut out,
-            format_args!("{arrow} {name}:{}:{}", place.line, place.column),
-        );
+        line(&mut out, format_args!("{arrow} {name}:{}:{}", place.line, place.column));
         line(&mut out, format_args!("{}", rail("")));
     }
 
@@ -62,18 +55,11 @@ pub fn render(diagnostic: &Diagnostic, source: &Source<'_>, colour: bool) -> Str
             let text = Excerpt::of(source, mark).text;
             let text = text.trim_end();
             let space = if text.is_empty() { "" } else { " " };
-            line(
-                &mut out,
-                format_args!("{}{space}{text}", rail(&mark.line.to_string())),
-            );
+            line(&mut out, format_args!("{}{space}{text}", rail(&mark.line.to_string())));
             shown = Some(mark.line);
         }
         let excerpt = Excerpt::of(source, mark);
-        let (sign, style) = if mark.main {
-            ("^", accent)
-        } else {
-            ("-", "1;34")
-        };
+        let (sign, style) = if mark.main { ("^", accent) } else { ("-", "1;34") };
         let remark = visible(mark.text);
         let space = if remark.is_empty() { "" } else { " " };
         let under = format!("{}{space}{remark}", sign.repeat(excerpt.width));
@@ -94,11 +80,8 @@ pub fn render(diagnostic: &Diagnostic, source: &Source<'_>, colour: bool) -> Str
         }
         // A hint may show several lines of YAML to write.
         for (index, text) in hint.lines().enumerate() {
-            let word = if index == 0 {
-                paint.with("1;36", "hint") + ": "
-            } else {
-                "      ".to_owned()
-            };
+            let word =
+                if index == 0 { paint.with("1;36", "hint") + ": " } else { "      ".to_owned() };
             line(&mut out, format_args!("{word}{}", visible(text)));
         }
     }
@@ -116,11 +99,7 @@ struct Paint {
 
 impl Paint {
     fn with(&self, style: &str, text: &str) -> String {
-        if self.colour {
-            format!("\u{1b}[{style}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
-        }
+        if self.colour { format!("\u{1b}[{style}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 }
 
@@ -147,14 +126,7 @@ fn marks<'a>(diagnostic: &'a Diagnostic, source: &Source<'_>) -> Vec<Mark<'a>> {
             let (from, to) = source.line_range(line);
             let start = start.clamp(from, to) - from;
             let end = (end.clamp(from, to) - from).max(start);
-            Mark {
-                main: index == 0,
-                line,
-                start,
-                end,
-                centre: start,
-                text,
-            }
+            Mark { main: index == 0, line, start, end, centre: start, text }
         })
         .collect();
     marks.sort_by_key(|mark| (mark.line, !mark.main, mark.start));
@@ -184,11 +156,7 @@ impl Excerpt {
             .collect();
         let total: usize = cells.iter().map(|cell| cell.width).sum();
         let column = |byte: usize| -> usize {
-            cells
-                .iter()
-                .take_while(|cell| cell.at < byte)
-                .map(|cell| cell.width)
-                .sum()
+            cells.iter().take_while(|cell| cell.at < byte).map(|cell| cell.width).sum()
         };
         let (start, end, centre) = (column(mark.start), column(mark.end), column(mark.centre));
         let from = if total <= WIDTH {
@@ -213,11 +181,7 @@ impl Excerpt {
         let tail = if right || to < total { "…" } else { "" };
         let indent = start.saturating_sub(from_shown).min(WIDTH) + usize::from(!lead.is_empty());
         let width = end.min(to).saturating_sub(start.max(from_shown)).max(1);
-        Self {
-            text: format!("{lead}{text}{tail}"),
-            indent,
-            width,
-        }
+        Self { text: format!("{lead}{text}{tail}"), indent, width }
     }
 }
 

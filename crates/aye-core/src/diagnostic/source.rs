@@ -27,11 +27,7 @@ impl<'a> Source<'a> {
     /// they do in YAML.
     pub fn new(name: &'a str, text: &'a str) -> Self {
         // A byte-order mark is no character of the first line.
-        let mut start = if text.starts_with('\u{feff}') {
-            '\u{feff}'.len_utf8()
-        } else {
-            0
-        };
+        let mut start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let mut lines = Vec::new();
         let bytes = text.as_bytes();
         let mut at = start;
@@ -39,13 +35,7 @@ impl<'a> Source<'a> {
             let end = at;
             match bytes[at] {
                 b'\n' => at += 1,
-                b'\r' => {
-                    at += if bytes.get(at + 1) == Some(&b'\n') {
-                        2
-                    } else {
-                        1
-                    }
-                }
+                b'\r' => at += if bytes.get(at + 1) == Some(&b'\n') { 2 } else { 1 },
                 _ => {
                     at += 1;
                     continue;
@@ -78,10 +68,7 @@ impl<'a> Source<'a> {
     /// The place of a byte. A byte outside the text is moved into it.
     pub fn position(&self, byte: usize) -> Position {
         let byte = self.floor(byte);
-        let line = self
-            .lines
-            .partition_point(|(start, _)| *start <= byte)
-            .max(1);
+        let line = self.lines.partition_point(|(start, _)| *start <= byte).max(1);
         let (start, end) = self.line_range(line);
         let column = self.text[start..byte.clamp(start, end)].chars().count() + 1;
         Position { line, column }
@@ -90,10 +77,7 @@ impl<'a> Source<'a> {
     /// A span moved into the text and onto character borders.
     pub(super) fn clamp(&self, span: Span) -> Span {
         let start = self.floor(span.start);
-        Span {
-            start,
-            end: self.floor(span.end).max(start),
-        }
+        Span { start, end: self.floor(span.end).max(start) }
     }
 
     fn floor(&self, byte: usize) -> usize {

@@ -35,10 +35,7 @@ pub fn did_you_mean<'a>(
 
 /// Case and the choice between `_`, `-` and nothing are no differences.
 fn fold(word: &str) -> String {
-    word.chars()
-        .filter(|c| !matches!(c, '_' | '-' | ' '))
-        .flat_map(char::to_lowercase)
-        .collect()
+    word.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
 /// A value for a message: in backticks, on one line, cut if it is long.

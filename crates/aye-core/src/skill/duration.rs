@@ -11,13 +11,8 @@ use crate::diagnostic::quote;
 use crate::yaml::decode::Text;
 
 /// Units and their milliseconds, the longest first.
-const UNITS: [(&str, u64); 5] = [
-    ("d", 86_400_000),
-    ("h", 3_600_000),
-    ("m", 60_000),
-    ("s", 1_000),
-    ("ms", 1),
-];
+const UNITS: [(&str, u64); 5] =
+    [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
 /// Thirty years: as good as for ever, and far from any overflow.
 const LONGEST: u64 = 30 * 365 * 86_400_000;
@@ -185,11 +180,7 @@ mod tests {
             (" 7s ", 7_000),
         ];
         for (text, millis) in cases {
-            assert_eq!(
-                parse_duration(text),
-                Ok(Duration::from_millis(millis)),
-                "{text}"
-            );
+            assert_eq!(parse_duration(text), Ok(Duration::from_millis(millis)), "{text}");
         }
     }
 
@@ -219,10 +210,7 @@ mod tests {
     #[test]
     fn hints_name_the_unit() {
         let hint = |text: &str| parse_duration(text).map_err(|error| error.hint());
-        assert_eq!(
-            hint("30"),
-            Err("write `30s` for seconds or `30ms` for milliseconds".into())
-        );
+        assert_eq!(hint("30"), Err("write `30s` for seconds or `30ms` for milliseconds".into()));
         assert_eq!(
             hint("300000"),
             Err("write `5m` if these are milliseconds, `300000s` if they are seconds".into())
@@ -231,13 +219,8 @@ mod tests {
 
     #[test]
     fn durations_are_written() {
-        let cases = [
-            (0, "0s"),
-            (5, "5ms"),
-            (1_500, "1s 500ms"),
-            (65_250, "1m 5s"),
-            (90_000_000, "1d 1h"),
-        ];
+        let cases =
+            [(0, "0s"), (5, "5ms"), (1_500, "1s 500ms"), (65_250, "1m 5s"), (90_000_000, "1d 1h")];
         for (millis, text) in cases {
             assert_eq!(format_duration(Duration::from_millis(millis)), text);
         }

@@ -60,10 +60,7 @@ impl InputSpec {
     /// Whether a value, templates resolved, may be given to this input.
     pub fn check(&self, value: &Value) -> Result<(), InputMismatch> {
         // A pattern that does not compile was an error of the file.
-        let pattern = self
-            .pattern
-            .as_ref()
-            .and_then(|pattern| Regex::new(pattern).ok());
+        let pattern = self.pattern.as_ref().and_then(|pattern| Regex::new(pattern).ok());
         self.check_with(pattern.as_ref(), value)
     }
 
@@ -73,10 +70,7 @@ impl InputSpec {
         value: &Value,
     ) -> Result<(), InputMismatch> {
         if !self.kind.holds(value) {
-            return Err(InputMismatch::Type {
-                expected: self.kind,
-                found: found(value),
-            });
+            return Err(InputMismatch::Type { expected: self.kind, found: found(value) });
         }
         if !self.choices.is_empty() && !self.choices.contains(value) {
             let shown: Vec<String> = self.choices.iter().map(plain).collect();
@@ -85,9 +79,7 @@ impl InputSpec {
         }
         match (pattern, &self.pattern, value.as_str()) {
             (Some(regex), Some(pattern), Some(text)) if !regex.is_match(text) => {
-                Err(InputMismatch::Pattern {
-                    pattern: pattern.value.clone(),
-                })
+                Err(InputMismatch::Pattern { pattern: pattern.value.clone() })
             }
             _ => Ok(()),
         }
@@ -95,9 +87,7 @@ impl InputSpec {
 }
 
 fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn found(value: &Value) -> &'static str {

@@ -5,6 +5,7 @@
 mod check;
 mod document;
 mod duration;
+mod given;
 mod inputs;
 mod model;
 mod parse;
@@ -12,6 +13,7 @@ mod schema;
 mod span;
 
 pub use duration::{DurationError, format_duration, parse_duration};
+pub use given::{Given, InputError, Inputs, resolve_inputs};
 pub use inputs::InputMismatch;
 pub use model::*;
 pub use parse::{Parsed, parse};

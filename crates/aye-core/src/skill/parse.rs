@@ -33,15 +33,9 @@ pub fn parse(file_name: &str, text: &str) -> Parsed {
             let skills = checker.file(stem(file_name));
             let diagnostics = checker.report.finish();
             // A key given twice may stand for anything: nothing is sound then.
-            Parsed {
-                skills: if readable { skills } else { Vec::new() },
-                diagnostics,
-            }
+            Parsed { skills: if readable { skills } else { Vec::new() }, diagnostics }
         }
-        None => Parsed {
-            skills: Vec::new(),
-            diagnostics,
-        },
+        None => Parsed { skills: Vec::new(), diagnostics },
     };
     diagnostic::sort(&mut parsed.diagnostics);
     parsed

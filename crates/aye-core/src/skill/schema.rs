@@ -29,9 +29,7 @@ impl JsonSchema for File {
 
 /// The JSON schema of skill files, draft 2020-12.
 pub fn schema() -> Value {
-    let schema = SchemaSettings::draft2020_12()
-        .into_generator()
-        .into_root_schema_for::<File>();
+    let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<File>();
     let mut schema = schema.to_value();
     add_aliases(&mut schema);
     let Value::Object(mut rest) = schema else {

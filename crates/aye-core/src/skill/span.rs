@@ -35,10 +35,7 @@ impl<T> Spanned<T> {
 
 impl<T> From<T> for Spanned<T> {
     fn from(value: T) -> Self {
-        Self {
-            value,
-            span: Span::default(),
-        }
+        Self { value, span: Span::default() }
     }
 }
 

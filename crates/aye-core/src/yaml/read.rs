@@ -36,11 +36,7 @@ type Stop = Box<Diagnostic>;
 fn try_read(text: &str, report: &mut Vec<Diagnostic>) -> Result<Tree, Stop> {
     syntax::check_size(text)?;
     syntax::check_characters(text)?;
-    let bom = if text.starts_with('\u{feff}') {
-        '\u{feff}'.len_utf8()
-    } else {
-        0
-    };
+    let bom = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let body = &text[bom..];
     let mut reader = Reader {
         text,
@@ -61,18 +57,13 @@ fn try_read(text: &str, report: &mut Vec<Diagnostic>) -> Result<Tree, Stop> {
     };
     for event in Parser::new_from_str_with_options(body, limits) {
         let (event, span) = event.map_err(|error| syntax::error(&error, text, bom))?;
-        let span = span
-            .byte_range()
-            .map(|range| reader.span(range.start, range.end));
+        let span = span.byte_range().map(|range| reader.span(range.start, range.end));
         reader.event(event, span.unwrap_or_default())?;
     }
     let Some(root) = reader.root else {
         return Err(syntax::empty(text));
     };
-    Ok(Tree {
-        nodes: reader.nodes,
-        root,
-    })
+    Ok(Tree { nodes: reader.nodes, root })
 }
 
 /// What a node weighs with everything in it, aliases followed.
@@ -104,10 +95,7 @@ struct Open {
 
 enum Content {
     List(Vec<NodeId>),
-    Mapping {
-        entries: Entries,
-        key: Option<NodeId>,
-    },
+    Mapping { entries: Entries, key: Option<NodeId> },
 }
 
 struct Reader<'a> {
@@ -126,10 +114,7 @@ impl Reader<'_> {
     fn span(&self, start: usize, end: usize) -> Span {
         let (start, end) = (start + self.offset, end + self.offset);
         let slice = self.text.get(start..end).unwrap_or_default();
-        Span {
-            start,
-            end: start + slice.trim_end().len(),
-        }
+        Span { start, end: start + slice.trim_end().len() }
     }
 
     fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), Stop> {
@@ -139,9 +124,7 @@ impl Reader<'_> {
             let message = format!("unknown tag {}", quote(&tag.original()));
             let label = "tags mean nothing here";
             self.report.push(
-                Diagnostic::error("unknown-tag", message)
-                    .label(span, label)
-                    .hint("remove it"),
+                Diagnostic::error("unknown-tag", message).label(span, label).hint("remove it"),
             );
         }
         match event {
@@ -198,12 +181,7 @@ impl Reader<'_> {
         if anchor != 0 {
             self.anchors.insert(anchor, None);
         }
-        self.open.push(Open {
-            span,
-            anchor,
-            content,
-            weight: Weight::default(),
-        });
+        self.open.push(Open { span, anchor, content, weight: Weight::default() });
         Ok(())
     }
 
@@ -248,15 +226,8 @@ impl Reader<'_> {
         let span = node.span;
         // The nodes inside have been counted already.
         let own = match node.kind {
-            Kind::Scalar(_) => Weight {
-                height: 0,
-                ..weight
-            },
-            Kind::List(_) | Kind::Mapping(_) => Weight {
-                nodes: 1,
-                text: 0,
-                height: 0,
-            },
+            Kind::Scalar(_) => Weight { height: 0, ..weight },
+            Kind::List(_) | Kind::Mapping(_) => Weight { nodes: 1, text: 0, height: 0 },
         };
         self.spend(own, span)?;
         let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));

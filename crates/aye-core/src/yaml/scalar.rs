@@ -64,11 +64,7 @@ fn number(text: &str) -> Option<Typed<'static>> {
             .or_else(|_| text.parse().map(Typed::Float))
             .ok();
     }
-    if is_float(unsigned) {
-        text.parse().map(Typed::Float).ok()
-    } else {
-        None
-    }
+    if is_float(unsigned) { text.parse().map(Typed::Float).ok() } else { None }
 }
 
 fn radix(digits: &str, radix: u32) -> Option<Typed<'static>> {
@@ -133,10 +129,7 @@ mod tests {
             ("nan", Typed::Text("nan")),
         ];
         for (text, expected) in cases {
-            let scalar = Scalar {
-                text: text.to_owned(),
-                plain: true,
-            };
+            let scalar = Scalar { text: text.to_owned(), plain: true };
             assert_eq!(scalar.typed(), expected, "{text}");
         }
     }
@@ -144,10 +137,7 @@ mod tests {
     #[test]
     fn quoted_scalars_are_text() {
         for text in ["", "true", "12"] {
-            let scalar = Scalar {
-                text: text.to_owned(),
-                plain: false,
-            };
+            let scalar = Scalar { text: text.to_owned(), plain: false };
             assert_eq!(scalar.typed(), Typed::Text(text));
         }
     }

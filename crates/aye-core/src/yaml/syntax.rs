@@ -15,10 +15,7 @@ pub(super) fn check_size(text: &str) -> Result<(), Box<Diagnostic>> {
     Err(Box::new(
         Diagnostic::error(
             "too-large",
-            format!(
-                "the file has {kib} KiB, the limit is {} KiB",
-                MAX_BYTES / 1024
-            ),
+            format!("the file has {kib} KiB, the limit is {} KiB", MAX_BYTES / 1024),
         )
         .hint("a skill is a short text; keep data in files of its own"),
     ))
@@ -35,19 +32,11 @@ pub(super) fn check_characters(text: &str) -> Result<(), Box<Diagnostic>> {
         "control-character",
         format!("control character U+{code:04X} in the file"),
     )
-    .label(
-        Span {
-            start: at,
-            end: at + c.len_utf8(),
-        },
-        "not allowed in YAML",
-    );
+    .label(Span { start: at, end: at + c.len_utf8() }, "not allowed in YAML");
     Err(Box::new(if c == '\0' {
         diagnostic.hint("is this a text file, saved as UTF-8?")
     } else {
-        diagnostic.hint(format!(
-            "if it is meant, write `\\x{code:02x}` inside double quotes"
-        ))
+        diagnostic.hint(format!("if it is meant, write `\\x{code:02x}` inside double quotes"))
     }))
 }
 
@@ -72,20 +61,11 @@ pub(super) fn too_much(span: Span) -> Box<Diagnostic> {
 
 /// What the parser found, in our words where they help more.
 pub(super) fn error(error: &ScanError, text: &str, offset: usize) -> Box<Diagnostic> {
-    let at = error
-        .marker()
-        .byte_offset()
-        .map_or(text.len(), |byte| byte + offset);
+    let at = error.marker().byte_offset().map_or(text.len(), |byte| byte + offset);
     let at = text.floor_char_boundary(at.min(text.len()));
-    let width = text[at..]
-        .chars()
-        .next()
-        .filter(|c| !matches!(c, '\n' | '\r'))
-        .map_or(0, char::len_utf8);
-    let span = Span {
-        start: at,
-        end: at + width,
-    };
+    let width =
+        text[at..].chars().next().filter(|c| !matches!(c, '\n' | '\r')).map_or(0, char::len_utf8);
+    let span = Span { start: at, end: at + width };
     if *error.kind() == ErrorKind::RecursionLimitExceeded {
         return too_deep(span);
     }
@@ -126,12 +106,9 @@ fn words(kind: &ErrorKind) -> (Option<&'static str>, Option<&'static str>) {
             Some("a `:` in a place where no key can be"),
             Some("put text that holds `: ` in quotes, or look at the indentation"),
         ),
-        ErrorKind::UnexpectedCharacter {
-            character: '@' | '`' | '%',
-        } => (
-            None,
-            Some("put text that starts with this character in quotes"),
-        ),
+        ErrorKind::UnexpectedCharacter { character: '@' | '`' | '%' } => {
+            (None, Some("put text that starts with this character in quotes"))
+        }
         ErrorKind::UnknownQuotedScalarEscape => (
             Some("an unknown escape in double quotes"),
             Some("write `\\\\` for a backslash, or use single quotes"),

@@ -76,10 +76,7 @@ impl Tree {
 
     /// The entry with this key.
     pub fn entry(&self, id: NodeId, key: &str) -> Option<(NodeId, NodeId)> {
-        self.entries(id)
-            .iter()
-            .copied()
-            .find(|(k, _)| self.text(*k) == Some(key))
+        self.entries(id).iter().copied().find(|(k, _)| self.text(*k) == Some(key))
     }
 
     /// The node as plain data.
@@ -98,10 +95,7 @@ impl Tree {
             Kind::List(items) => items.iter().map(|item| self.value(*item)).collect(),
             Kind::Mapping(entries) => {
                 let entry = |&(key, value): &(NodeId, NodeId)| {
-                    (
-                        self.text(key).unwrap_or_default().to_owned(),
-                        self.value(value),
-                    )
+                    (self.text(key).unwrap_or_default().to_owned(), self.value(value))
                 };
                 Value::Object(entries.iter().map(entry).collect::<Map<_, _>>())
             }

@@ -150,11 +150,9 @@ impl Checker<'_> {
                 );
             }
         }
-        if let (true, Some(stdin), Some(interactive)) = (
-            flag(&doc.interactive),
-            doc.stdin.key(),
-            doc.interactive.key(),
-        ) {
+        if let (true, Some(stdin), Some(interactive)) =
+            (flag(&doc.interactive), doc.stdin.key(), doc.interactive.key())
+        {
             self.report.push(
                 Diagnostic::error(
                     "conflicting-keys",
@@ -188,10 +186,8 @@ impl Checker<'_> {
         let simple = !program.contains(|c: char| "\"'\\|&;<>()$`*?[]#~{}!\n,:".contains(c))
             && rest.len() <= 8;
         let message = format!("`command` of {place} is a whole command line");
-        let diagnostic = Diagnostic::error("command-line", message).label(
-            program.span,
-            format!("no program is called {}", quote(program)),
-        );
+        let diagnostic = Diagnostic::error("command-line", message)
+            .label(program.span, format!("no program is called {}", quote(program)));
         self.report.push(if simple {
             let rest = rest.join(", ");
             diagnostic.hint(format!(

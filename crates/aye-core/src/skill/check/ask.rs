@@ -44,16 +44,7 @@ impl Checker<'_> {
         place: &str,
     ) -> Option<Ask> {
         let place = format!("`{}` of {place}", kind.word());
-        self.ask(
-            question,
-            &Asked {
-                kind,
-                gate: false,
-                name,
-                destructive,
-                place,
-            },
-        )
+        self.ask(question, &Asked { kind, gate: false, name, destructive, place })
     }
 
     /// The confirmation of any step.
@@ -65,16 +56,7 @@ impl Checker<'_> {
         place: &str,
     ) -> Option<Ask> {
         let place = format!("`confirmation` of {place}");
-        self.ask(
-            question,
-            &Asked {
-                kind: AskKind::Confirm,
-                gate: true,
-                name,
-                destructive,
-                place,
-            },
-        )
+        self.ask(question, &Asked { kind: AskKind::Confirm, gate: true, name, destructive, place })
     }
 
     fn ask(&mut self, question: Question, asked: &Asked<'_>) -> Option<Ask> {
@@ -117,10 +99,7 @@ impl Checker<'_> {
         let timeout = self.wait(&doc.timeout, default_wait, &asked.place);
         let by = self.by(std::mem::take(&mut doc.by), &asked.place);
         let approvals = self.approvals(&doc.approvals, &by);
-        let overridable = doc
-            .overriding
-            .get()
-            .is_none_or(|word| word.value == OverrideWord::Allow);
+        let overridable = doc.overriding.get().is_none_or(|word| word.value == OverrideWord::Allow);
         let typed = std::mem::take(&mut doc.typed).take().map(template);
         if let Some(typed) = &typed {
             self.not_empty(typed, &format!("`type` of {}", asked.place));
@@ -159,26 +138,11 @@ impl Checker<'_> {
         let input = asked.kind == AskKind::Input;
         let confirm = asked.kind == AskKind::Confirm;
         let keys = [
-            (
-                "options",
-                doc.options.key(),
-                !input,
-                "`input` takes text; use `choose:` for options",
-            ),
+            ("options", doc.options.key(), !input, "`input` takes text; use `choose:` for options"),
             ("match", doc.pattern.key(), input, "only `input` takes text"),
             ("secret", doc.secret.key(), input, "only `input` takes text"),
-            (
-                "type",
-                doc.typed.key(),
-                confirm,
-                "only a confirmation can be typed",
-            ),
-            (
-                "defaultAccept",
-                doc.default_accept.key(),
-                confirm,
-                "write `default:`",
-            ),
+            ("type", doc.typed.key(), confirm, "only a confirmation can be typed"),
+            ("defaultAccept", doc.default_accept.key(), confirm, "write `default:`"),
         ];
         for (name, key, fits, hint) in keys {
             if let (Some(key), false) = (key, fits) {
@@ -260,8 +224,7 @@ impl Checker<'_> {
                 && !regex.is_match(&default)
             {
                 let message = format!("the default does not match {}", quote(pattern));
-                self.report
-                    .push(Diagnostic::error("bad-default", message).label(default.span, ""));
+                self.report.push(Diagnostic::error("bad-default", message).label(default.span, ""));
             }
             return Some(default);
         }
@@ -317,10 +280,8 @@ impl Checker<'_> {
             Either::Short(ByWord::Anyone) => By::Anyone,
             Either::Short(ByWord::Human) => By::Human,
             Either::Long(names) => {
-                let names: Vec<Spanned<String>> = names
-                    .into_iter()
-                    .filter_map(|name| name.take().map(template))
-                    .collect();
+                let names: Vec<Spanned<String>> =
+                    names.into_iter().filter_map(|name| name.take().map(template)).collect();
                 if names.is_empty() {
                     self.report.push(
                         Diagnostic::error("empty-list", format!("`by` of {place} is empty"))

@@ -26,10 +26,7 @@ impl Checker<'_> {
         let complete = field.is_absent() || field.get().is_some();
         let Some(list) = field.take() else {
             return match kind {
-                AskKind::Confirm => Options {
-                    choices: proceed_or_cancel(),
-                    complete,
-                },
+                AskKind::Confirm => Options { choices: proceed_or_cancel(), complete },
                 AskKind::Choose if complete => {
                     self.missing(id, "options", place, "add `options: [first, second]`");
                     Options {
@@ -37,27 +34,17 @@ impl Checker<'_> {
                         complete: false,
                     }
                 }
-                AskKind::Choose | AskKind::Input | AskKind::Recover => Options {
-                    choices: Vec::new(),
-                    complete,
-                },
             };
         };
         if kind == AskKind::Input {
-            return Options {
-                choices: Vec::new(),
-                complete: false,
-            };
+            return Options { choices: Vec::new(), complete: false };
         }
         if list.is_empty() {
             self.report.push(
                 Diagnostic::error("empty-list", format!("`options` of {place} is empty"))
                     .label(list.span, "nothing could be chosen"),
             );
-            return Options {
-                choices: Vec::new(),
-                complete: false,
-            };
+            return Options { choices: Vec::new(), complete: false };
         }
         let count = list.len();
         let mut places = Vec::new();
@@ -70,21 +57,13 @@ impl Checker<'_> {
             }
         }
         let before = self.report.errors();
-        let values = choices
-            .iter()
-            .zip(&places)
-            .map(|(choice, at)| (choice.value.as_str(), *at));
+        let values = choices.iter().zip(&places).map(|(choice, at)| (choice.value.as_str(), *at));
         self.unique(values, "duplicate-option", "option");
         if self.report.errors() == before {
-            let labels = choices
-                .iter()
-                .map(|choice| (choice.label.as_str(), choice.label.span));
+            let labels = choices.iter().map(|choice| (choice.label.as_str(), choice.label.span));
             self.unique(labels, "duplicate-option", "option");
         }
-        let options = Options {
-            complete: choices.len() == count,
-            choices,
-        };
+        let options = Options { complete: choices.len() == count, choices };
         if kind == AskKind::Confirm && options.complete {
             self.can_decline(&options, list.span, place);
         }
@@ -93,11 +72,7 @@ impl Checker<'_> {
 
     /// A confirmation that cannot be declined would take any answer for a yes.
     fn can_decline(&mut self, options: &Options, span: Span, place: &str) {
-        if options
-            .choices
-            .iter()
-            .all(|choice| choice.action == ChoiceAction::Proceed)
-        {
+        if options.choices.iter().all(|choice| choice.action == ChoiceAction::Proceed) {
             self.report.push(
                 Diagnostic::error("no-decline", format!("no option of {place} declines"))
                     .label(span, "every answer would mean yes")
@@ -116,21 +91,13 @@ impl Checker<'_> {
         let (label, value, description, action) = match self.decode_raw(raw, &place)? {
             Either::Short(text) => {
                 let text = Spanned::new(text.0, span);
-                (
-                    Some(text.clone()),
-                    Some(text),
-                    None,
-                    ChoiceAction::default(),
-                )
+                (Some(text.clone()), Some(text), None, ChoiceAction::default())
             }
             Either::Long(doc) => (
                 doc.label.take().map(template),
                 doc.value.take().map(template),
                 doc.description.take(),
-                doc.action
-                    .take()
-                    .map(|action| action.value)
-                    .unwrap_or_default(),
+                doc.action.take().map(|action| action.value).unwrap_or_default(),
             ),
         };
 
@@ -161,12 +128,7 @@ impl Checker<'_> {
         if let Some(description) = &description {
             self.shown(description, &format!("the description of {place}"));
         }
-        Some(Choice {
-            label,
-            value: value.value,
-            description,
-            action,
-        })
+        Some(Choice { label, value: value.value, description, action })
     }
 
     /// The default as the value of an option, or an error.
@@ -188,9 +150,7 @@ impl Checker<'_> {
         if !options.complete {
             return None;
         }
-        let labelled = choices
-            .iter()
-            .find(|c| c.label.to_lowercase() == default.to_lowercase());
+        let labelled = choices.iter().find(|c| c.label.to_lowercase() == default.to_lowercase());
         let values = || choices.iter().map(|choice| choice.value.as_str());
         let meant = labelled
             .map(|choice| choice.value.as_str())
@@ -199,10 +159,9 @@ impl Checker<'_> {
         let diagnostic = Diagnostic::error("bad-default", message);
         self.report.push(match meant {
             Some(meant) => diagnostic.label(default.span, format!("did you mean `{meant}`?")),
-            None => diagnostic.label(
-                default.span,
-                format!("expected {}", quote_list(values(), "or")),
-            ),
+            None => {
+                diagnostic.label(default.span, format!("expected {}", quote_list(values(), "or")))
+            }
         });
         None
     }

@@ -25,10 +25,7 @@ impl Checker<'_> {
                 Some(name) => format!("skill {}", quote(name)),
                 None => "the skill".to_owned(),
             };
-            return self
-                .skill(Raw::new(root), None, &place, stem)
-                .into_iter()
-                .collect();
+            return self.skill(Raw::new(root), None, &place, stem).into_iter().collect();
         }
         self.skills(Raw::new(root), stem)
     }

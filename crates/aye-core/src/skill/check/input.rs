@@ -14,10 +14,7 @@ impl Checker<'_> {
     pub(super) fn inputs(&mut self, inputs: Field<Vec<Raw<InputDoc>>>) -> Vec<InputSpec> {
         let mut specs = Vec::new();
         for raw in inputs.take().map(|list| list.value).unwrap_or_default() {
-            let name = self
-                .tree
-                .entry(raw.id, "name")
-                .and_then(|(_, value)| self.tree.text(value));
+            let name = self.tree.entry(raw.id, "name").and_then(|(_, value)| self.tree.text(value));
             let place = match name {
                 Some(name) => format!("input {}", quote(name)),
                 None => "an input".to_owned(),
@@ -26,9 +23,7 @@ impl Checker<'_> {
                 specs.extend(self.input(doc, raw.id, &place));
             }
         }
-        let names = specs
-            .iter()
-            .map(|input: &InputSpec| (input.name.as_str(), input.name.span));
+        let names = specs.iter().map(|input: &InputSpec| (input.name.as_str(), input.name.span));
         self.unique(names, "duplicate-name", "input");
         specs
     }
@@ -82,9 +77,7 @@ impl Checker<'_> {
             if let Some(default) = &default {
                 self.fits(&spec, pattern.as_ref(), default, "the default");
             }
-            spec.default = default
-                .map(|default| default.value)
-                .filter(|value| !value.is_null());
+            spec.default = default.map(|default| default.value).filter(|value| !value.is_null());
         }
         Some(spec)
     }

@@ -61,10 +61,7 @@ impl<'t> Checker<'t> {
         not_here: &[&str],
     ) -> Option<T> {
         let (value, problems) = decode(self.tree, id);
-        let place = Place {
-            words: place,
-            not_here,
-        };
+        let place = Place { words: place, not_here };
         for problem in problems {
             if let Fault::UnknownKey { key, known } = &problem.fault {
                 let meant = problem::meant(key, known, &self.report).unwrap_or_default();

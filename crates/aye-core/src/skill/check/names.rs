@@ -7,25 +7,13 @@ use crate::diagnostic::{Diagnostic, first_hidden, quote};
 use crate::skill::{Span, Spanned};
 
 /// Names that templates know without anybody giving them.
-pub(super) const BUILT_IN: &[&str] = &[
-    "inputs",
-    "env",
-    "branch",
-    "workspace",
-    "worktree",
-    "now",
-    "today",
-    "run",
-    "skill",
-    "steps",
-];
+pub(super) const BUILT_IN: &[&str] =
+    &["inputs", "env", "branch", "workspace", "worktree", "now", "today", "run", "skill", "steps"];
 
 /// `[A-Za-z_][A-Za-z0-9_-]*`
 fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
-    chars
-        .next()
-        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
@@ -34,13 +22,7 @@ pub(super) fn nearest_name(text: &str, dashes: bool) -> Option<String> {
     let mut name: String = text
         .trim()
         .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || (c == '-' && dashes) {
-                c
-            } else {
-                '_'
-            }
-        })
+        .map(|c| if c.is_ascii_alphanumeric() || (c == '-' && dashes) { c } else { '_' })
         .collect();
     if name.starts_with(|c: char| !c.is_ascii_alphabetic() && c != '_') {
         name.insert(0, '_');
@@ -65,15 +47,9 @@ impl Checker<'_> {
             self.bad_name(name, "an output", rule, false);
         } else if BUILT_IN.contains(&name.as_str()) {
             self.report.push(
-                Diagnostic::error(
-                    "built-in-name",
-                    format!("`{}` is a built-in name", name.value),
-                )
-                .label(name.span, "templates already know this name")
-                .hint(format!(
-                    "write `output: {}_result`, for instance",
-                    name.value
-                )),
+                Diagnostic::error("built-in-name", format!("`{}` is a built-in name", name.value))
+                    .label(name.span, "templates already know this name")
+                    .hint(format!("write `output: {}_result`, for instance", name.value)),
             );
         }
     }
@@ -82,10 +58,8 @@ impl Checker<'_> {
     /// stays out of reach.
     pub(super) fn hidden_result(&mut self, name: &Spanned<String>, what: &str) {
         if BUILT_IN.contains(&name.as_str()) {
-            let message = format!(
-                "the result of {what} `{}` cannot be used in templates",
-                name.value
-            );
+            let message =
+                format!("the result of {what} `{}` cannot be used in templates", name.value);
             self.report.push(
                 Diagnostic::warning("built-in-name", message)
                     .label(name.span, "templates already know this name")
@@ -95,11 +69,9 @@ impl Checker<'_> {
     }
 
     fn bad_name(&mut self, name: &Spanned<String>, what: &str, rule: &str, dashes: bool) {
-        let diagnostic = Diagnostic::error(
-            "bad-name",
-            format!("{} cannot be the name of {what}", quote(name)),
-        )
-        .label(name.span, format!("expected {rule}"));
+        let diagnostic =
+            Diagnostic::error("bad-name", format!("{} cannot be the name of {what}", quote(name)))
+                .label(name.span, format!("expected {rule}"));
         self.report.push(match nearest_name(name, dashes) {
             Some(better) => diagnostic.hint(format!("write `{better}`")),
             None => diagnostic,

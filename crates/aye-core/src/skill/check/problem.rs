@@ -17,10 +17,7 @@ pub(super) struct Place<'a> {
 
 /// Words a problem.
 pub(super) fn diagnose(problem: Problem, place: Place<'_>, report: &Report) -> Diagnostic {
-    let Place {
-        words: place,
-        not_here,
-    } = place;
+    let Place { words: place, not_here } = place;
     let span = problem.span.unwrap_or_default();
     let key = problem.key.as_deref();
     match problem.fault {
@@ -28,11 +25,10 @@ pub(super) fn diagnose(problem: Problem, place: Place<'_>, report: &Report) -> D
             let known = known.iter().copied().filter(|key| !not_here.contains(key));
             unknown_key(&key, &known.collect::<Vec<_>>(), span, place, report)
         }
-        Fault::RepeatedKey { key } => Diagnostic::error(
-            "duplicate-key",
-            format!("`{key}` is given twice in {place}"),
-        )
-        .label(span, "another name of the same key"),
+        Fault::RepeatedKey { key } => {
+            Diagnostic::error("duplicate-key", format!("`{key}` is given twice in {place}"))
+                .label(span, "another name of the same key")
+        }
         Fault::MissingKey { key } => {
             Diagnostic::error("missing-key", format!("{place} has no `{key}`")).label(span, "")
         }
@@ -78,10 +74,9 @@ fn unknown_key(key: &str, known: &[&str], span: Span, place: &str, report: &Repo
     let diagnostic = Diagnostic::error("unknown-key", message);
     match meant(key, known, report) {
         Some(meant) => diagnostic.label(span, format!("did you mean `{meant}`?")),
-        None => diagnostic.label(span, "").hint(format!(
-            "the keys here are {}",
-            quote_list(known.iter().copied(), "and")
-        )),
+        None => diagnostic
+            .label(span, "")
+            .hint(format!("the keys here are {}", quote_list(known.iter().copied(), "and"))),
     }
 }
 
@@ -98,14 +93,9 @@ fn mismatch(key: Option<&str>, found: &str, expected: &str, span: Span, place: &
     };
     match (key, found, expected) {
         (Some(key @ ("inputs" | "outputs")), "a mapping", _) => {
-            let rest = if key == "inputs" {
-                "type: string"
-            } else {
-                "value: …"
-            };
-            diagnostic.hint(format!(
-                "write a list with a name each:\n{key}:\n  - {{ name: …, {rest} }}"
-            ))
+            let rest = if key == "inputs" { "type: string" } else { "value: …" };
+            diagnostic
+                .hint(format!("write a list with a name each:\n{key}:\n  - {{ name: …, {rest} }}"))
         }
         (Some("steps"), "a mapping", _) => diagnostic
             .hint("write a list: `- name: …` for each step; states with names go under `states:`"),

@@ -63,11 +63,7 @@ impl Report {
         word: &str,
         candidates: impl IntoIterator<Item = &'a str>,
     ) -> Option<&'a str> {
-        if self.is_full() {
-            None
-        } else {
-            did_you_mean(word, candidates)
-        }
+        if self.is_full() { None } else { did_you_mean(word, candidates) }
     }
 
     /// Whether nobody will see what is reported from now on.
@@ -78,13 +74,8 @@ impl Report {
     pub(in crate::skill) fn finish(mut self) -> Vec<Diagnostic> {
         if self.left_out > 0 {
             let message = format!("{} more problems are not shown", self.left_out);
-            let diagnostic = Diagnostic::error("too-many-problems", message).label(
-                Span {
-                    start: usize::MAX,
-                    end: usize::MAX,
-                },
-                "",
-            );
+            let diagnostic = Diagnostic::error("too-many-problems", message)
+                .label(Span { start: usize::MAX, end: usize::MAX }, "");
             self.diagnostics.push(diagnostic);
         }
         self.diagnostics

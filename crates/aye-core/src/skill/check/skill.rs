@@ -139,16 +139,10 @@ impl Checker<'_> {
                 continue;
             };
             self.name(&name, "an output");
-            let value = doc
-                .value
-                .take()
-                .map(|raw| self.tree.value(raw.id))
-                .unwrap_or_default();
+            let value = doc.value.take().map(|raw| self.tree.value(raw.id)).unwrap_or_default();
             specs.push(OutputSpec { name, value });
         }
-        let names = specs
-            .iter()
-            .map(|output| (output.name.as_str(), output.name.span));
+        let names = specs.iter().map(|output| (output.name.as_str(), output.name.span));
         self.unique(names, "duplicate-name", "output");
         specs
     }
@@ -199,7 +193,5 @@ impl Checker<'_> {
 /// The texts of a list, bad ones left out.
 pub(super) fn texts(list: Field<Vec<Field<Text>>>) -> Vec<Spanned<String>> {
     let list = list.take().map(|list| list.value).unwrap_or_default();
-    list.into_iter()
-        .filter_map(|text| text.take().map(super::template))
-        .collect()
+    list.into_iter().filter_map(|text| text.take().map(super::template)).collect()
 }

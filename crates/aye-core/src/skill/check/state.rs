@@ -51,10 +51,7 @@ impl Checker<'_> {
             self.name(&name, "a state");
             states.extend(self.state(raw.id, name, &names));
         }
-        Some(Body::States {
-            initial: initial?,
-            states,
-        })
+        Some(Body::States { initial: initial?, states })
     }
 
     fn state(&mut self, id: NodeId, name: Spanned<String>, names: &Names) -> Option<State> {
@@ -69,12 +66,9 @@ impl Checker<'_> {
         let is_final = doc.kind.get().is_some();
         if let (Some(status), true) = (doc.status.key(), doc.kind.is_absent()) {
             self.report.push(
-                Diagnostic::error(
-                    "stray-key",
-                    format!("`status` in {place}, which is not final"),
-                )
-                .label(status, "")
-                .hint("add `type: final` if the run ends here"),
+                Diagnostic::error("stray-key", format!("`status` in {place}, which is not final"))
+                    .label(status, "")
+                    .hint("add `type: final` if the run ends here"),
             );
         }
         if is_final {
@@ -100,11 +94,9 @@ impl Checker<'_> {
             doc.on_cancelled.key(),
         ];
         if let Some(key) = keys.into_iter().flatten().next() {
-            let diagnostic = Diagnostic::error(
-                "final-transitions",
-                format!("{place} is final and leads on"),
-            )
-            .label(key, "the run ends before this");
+            let diagnostic =
+                Diagnostic::error("final-transitions", format!("{place} is final and leads on"))
+                    .label(key, "the run ends before this");
             self.report.push(match doc.kind.key() {
                 Some(kind) => diagnostic.label(kind, "because of this"),
                 None => diagnostic,
@@ -197,12 +189,10 @@ impl Checker<'_> {
         }
         let message = format!("{what} leads to {}, which is no state", quote(target));
         let diagnostic = Diagnostic::error("unknown-state", message);
-        self.report.push(
-            match self.report.meant(target, names.iter().map(String::as_str)) {
-                Some(meant) => diagnostic.label(target.span, format!("did you mean `{meant}`?")),
-                None => diagnostic.label(target.span, "no state has this name"),
-            },
-        );
+        self.report.push(match self.report.meant(target, names.iter().map(String::as_str)) {
+            Some(meant) => diagnostic.label(target.span, format!("did you mean `{meant}`?")),
+            None => diagnostic.label(target.span, "no state has this name"),
+        });
     }
 }
 

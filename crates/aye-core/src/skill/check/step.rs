@@ -21,19 +21,14 @@ impl Checker<'_> {
         }
         let mut steps = Vec::new();
         for (index, raw) in list.value.into_iter().enumerate() {
-            let name = self
-                .tree
-                .entry(raw.id, "name")
-                .and_then(|(_, value)| self.tree.text(value));
+            let name = self.tree.entry(raw.id, "name").and_then(|(_, value)| self.tree.text(value));
             let place = match name {
                 Some(name) => format!("step {}", quote(name)),
                 None => format!("step {}", index + 1),
             };
             steps.extend(self.list_step(raw.id, &place));
         }
-        let names = steps
-            .iter()
-            .map(|step: &Step| (step.name.as_str(), step.name.span));
+        let names = steps.iter().map(|step: &Step| (step.name.as_str(), step.name.span));
         self.unique(names, "duplicate-name", "step");
         steps
     }
@@ -118,11 +113,7 @@ impl Checker<'_> {
             condition: doc.condition.take().map(template),
             output: doc.output.take(),
             timeout,
-            on_error: doc
-                .on_error
-                .take()
-                .map(|word| word.value)
-                .unwrap_or_default(),
+            on_error: doc.on_error.take().map(|word| word.value).unwrap_or_default(),
             env,
             cwd: doc.cwd.take(),
             stdin: doc.stdin.take().map(template),

@@ -77,10 +77,7 @@ pub(in crate::skill) struct OptionDoc {
 
 /// Who may answer, in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(
-    rename_all = "snake_case",
-    expecting = "`anyone`, `human` or a list of names"
-)]
+#[serde(rename_all = "snake_case", expecting = "`anyone`, `human` or a list of names")]
 #[schemars(inline)]
 pub(in crate::skill) enum ByWord {
     /// Anybody, an assistant that relays included.

@@ -10,11 +10,7 @@ use crate::yaml::decode::{Field, Mapping, Raw, Text};
 
 /// One skill: `steps` in order, or `states` with transitions.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(
-    default,
-    deny_unknown_fields,
-    expecting = "a skill, written as a mapping"
-)]
+#[serde(default, deny_unknown_fields, expecting = "a skill, written as a mapping")]
 #[schemars(rename = "Skill")]
 pub(in crate::skill) struct SkillDoc {
     /// The name people run the skill by. Under `workflows` the key is that

@@ -18,11 +18,7 @@ pub(in crate::skill) type Question = Raw<Either<String, AskDoc>>;
 /// What a step or a state may say; [`StepItem`] and [`StateItem`] are the
 /// two views of it that the schema shows.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(
-    default,
-    deny_unknown_fields,
-    expecting = "a mapping with the keys of a step"
-)]
+#[serde(default, deny_unknown_fields, expecting = "a mapping with the keys of a step")]
 pub(in crate::skill) struct StepDoc {
     /// Unique within the skill.
     pub(in crate::skill) name: Field<String>,

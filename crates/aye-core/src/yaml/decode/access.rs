@@ -18,10 +18,7 @@ pub(super) struct ListAccess<'t, 'p> {
 
 impl<'t, 'p> ListAccess<'t, 'p> {
     pub(super) fn new(list: Decoder<'t, 'p>, items: &'t [NodeId]) -> Self {
-        Self {
-            list,
-            items: items.iter(),
-        }
+        Self { list, items: items.iter() }
     }
 }
 
@@ -32,10 +29,7 @@ impl<'de> SeqAccess<'de> for ListAccess<'de, '_> {
         &mut self,
         seed: T,
     ) -> Result<Option<T::Value>, Problem> {
-        self.items
-            .next()
-            .map(|item| seed.deserialize(self.list.inside(*item)))
-            .transpose()
+        self.items.next().map(|item| seed.deserialize(self.list.inside(*item))).transpose()
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -61,12 +55,7 @@ impl<'t, 'p, 'k> MappingAccess<'t, 'p, 'k> {
         entries: &'t [(NodeId, NodeId)],
         known: Option<Known<'k>>,
     ) -> Self {
-        Self {
-            mapping,
-            entries: entries.iter(),
-            known,
-            value: None,
-        }
+        Self { mapping, entries: entries.iter(), known, value: None }
     }
 }
 
@@ -84,22 +73,13 @@ impl<'de> MapAccess<'de> for MappingAccess<'de, '_, '_> {
             if let Some((fields, last)) = self.known {
                 last.set(Some(span));
                 if !fields.contains(&text) {
-                    let fault = Fault::UnknownKey {
-                        key: text.to_owned(),
-                        known: fields,
-                    };
+                    let fault = Fault::UnknownKey { key: text.to_owned(), known: fields };
                     self.mapping.report(Problem::new(fault).at(span, None));
                     continue;
                 }
             }
-            self.value = Some(Decoder {
-                key: Some((text, span)),
-                ..self.mapping.inside(*value)
-            });
-            let key = Decoder {
-                key: None,
-                ..self.mapping.inside(*key)
-            };
+            self.value = Some(Decoder { key: Some((text, span)), ..self.mapping.inside(*value) });
+            let key = Decoder { key: None, ..self.mapping.inside(*key) };
             return seed.deserialize(KeyDecoder { key, text }).map(Some);
         }
         Ok(None)
@@ -108,9 +88,7 @@ impl<'de> MapAccess<'de> for MappingAccess<'de, '_, '_> {
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Problem> {
         match self.value.take() {
             Some(value) => seed.deserialize(value),
-            None => Err(Problem::new(Fault::Other(
-                "a value was read before its key".to_owned(),
-            ))),
+            None => Err(Problem::new(Fault::Other("a value was read before its key".to_owned()))),
         }
     }
 }
@@ -125,9 +103,7 @@ impl<'de> serde::Deserializer<'de> for KeyDecoder<'de, '_> {
     type Error = Problem;
 
     fn deserialize_any<V: serde::de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        visitor
-            .visit_borrowed_str(self.text)
-            .map_err(|problem| self.key.placed(problem))
+        visitor.visit_borrowed_str(self.text).map_err(|problem| self.key.placed(problem))
     }
 
     fn deserialize_newtype_struct<V: serde::de::Visitor<'de>>(
@@ -137,10 +113,8 @@ impl<'de> serde::Deserializer<'de> for KeyDecoder<'de, '_> {
     ) -> Result<V::Value, Problem> {
         if name == crate::skill::SPANNED {
             let span = self.key.node().span;
-            return visitor.visit_seq(KeyAccess {
-                text: Some(self.text),
-                numbers: numbers(&[span]),
-            });
+            return visitor
+                .visit_seq(KeyAccess { text: Some(self.text), numbers: numbers(&[span]) });
         }
         visitor.visit_newtype_struct(self)
     }
@@ -156,11 +130,7 @@ impl<'de> serde::Deserializer<'de> for KeyDecoder<'de, '_> {
 type Numbers = std::vec::IntoIter<usize>;
 
 fn numbers(spans: &[Span]) -> Numbers {
-    spans
-        .iter()
-        .flat_map(|span| [span.start, span.end])
-        .collect::<Vec<_>>()
-        .into_iter()
+    spans.iter().flat_map(|span| [span.start, span.end]).collect::<Vec<_>>().into_iter()
 }
 
 struct KeyAccess<'t> {
@@ -192,10 +162,7 @@ pub(super) struct SpannedAccess<'t, 'p> {
 
 impl<'t, 'p> SpannedAccess<'t, 'p> {
     pub(super) fn new(value: Decoder<'t, 'p>) -> Self {
-        Self {
-            numbers: numbers(&[value.node().span]),
-            value: Some(value),
-        }
+        Self { numbers: numbers(&[value.node().span]), value: Some(value) }
     }
 }
 
@@ -209,10 +176,7 @@ impl<'de> SeqAccess<'de> for SpannedAccess<'de, '_> {
         if let Some(number) = self.numbers.next() {
             return seed.deserialize(number.into_deserializer()).map(Some);
         }
-        self.value
-            .take()
-            .map(|value| seed.deserialize(value))
-            .transpose()
+        self.value.take().map(|value| seed.deserialize(value)).transpose()
     }
 }
 
@@ -227,10 +191,7 @@ impl<'t, 'p> FieldAccess<'t, 'p> {
     pub(super) fn new(value: Decoder<'t, 'p>) -> Self {
         let span = value.node().span;
         let key = value.key.map_or(span, |(_, key)| key);
-        Self {
-            numbers: numbers(&[key, span]),
-            value: Some(value),
-        }
+        Self { numbers: numbers(&[key, span]), value: Some(value) }
     }
 }
 
@@ -247,10 +208,7 @@ impl<'de> SeqAccess<'de> for FieldAccess<'de, '_> {
         let Some(value) = self.value.take() else {
             return Ok(None);
         };
-        Ok(seed
-            .deserialize(value)
-            .map_err(|problem| value.report(value.placed(problem)))
-            .ok())
+        Ok(seed.deserialize(value).map_err(|problem| value.report(value.placed(problem))).ok())
     }
 }
 

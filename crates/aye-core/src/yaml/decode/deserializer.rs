@@ -23,12 +23,7 @@ pub(super) struct Decoder<'t, 'p> {
 
 impl<'t, 'p> Decoder<'t, 'p> {
     pub(super) fn new(tree: &'t Tree, id: NodeId, problems: &'p RefCell<Vec<Problem>>) -> Self {
-        Self {
-            tree,
-            id,
-            problems,
-            key: None,
-        }
+        Self { tree, id, problems, key: None }
     }
 
     pub(super) fn node(&self) -> &'t Node {
@@ -69,8 +64,7 @@ impl<'de> de::Deserializer<'de> for Decoder<'de, '_> {
     type Error = Problem;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.visit_any(visitor)
-            .map_err(|problem| self.placed(problem))
+        self.visit_any(visitor).map_err(|problem| self.placed(problem))
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
@@ -112,13 +106,11 @@ impl<'de> de::Deserializer<'de> for Decoder<'de, '_> {
         };
         let last = std::cell::Cell::new(None);
         let access = MappingAccess::new(self, entries, Some((fields, &last)));
-        visitor
-            .visit_map(access)
-            .map_err(|problem| match (last.get(), &problem.fault) {
-                // Only the mapping itself knows which of its keys was one too many.
-                (Some(span), Fault::RepeatedKey { .. }) => problem.at(span, None),
-                _ => self.placed(problem),
-            })
+        visitor.visit_map(access).map_err(|problem| match (last.get(), &problem.fault) {
+            // Only the mapping itself knows which of its keys was one too many.
+            (Some(span), Fault::RepeatedKey { .. }) => problem.at(span, None),
+            _ => self.placed(problem),
+        })
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -131,9 +123,7 @@ impl<'de> de::Deserializer<'de> for Decoder<'de, '_> {
             return self.deserialize_any(visitor);
         };
         let word: StrDeserializer<'_, Problem> = StrDeserializer::new(&scalar.text);
-        visitor
-            .visit_enum(word)
-            .map_err(|problem| self.placed(problem))
+        visitor.visit_enum(word).map_err(|problem| self.placed(problem))
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {

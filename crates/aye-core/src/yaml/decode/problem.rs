@@ -57,11 +57,7 @@ pub enum Fault {
 
 impl Problem {
     pub(super) fn new(fault: Fault) -> Self {
-        Self {
-            span: None,
-            key: None,
-            fault,
-        }
+        Self { span: None, key: None, fault }
     }
 
     /// Adds place and key unless a node further inside did.
@@ -88,10 +84,7 @@ impl de::Error for Problem {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Self::new(Fault::Mismatch {
-            found: found_words(found),
-            expected: expected_words(expected),
-        })
+        Self::new(Fault::Mismatch { found: found_words(found), expected: expected_words(expected) })
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
@@ -106,17 +99,11 @@ impl de::Error for Problem {
     }
 
     fn unknown_variant(word: &str, known: &'static [&'static str]) -> Self {
-        Self::new(Fault::UnknownWord {
-            word: word.to_owned(),
-            known,
-        })
+        Self::new(Fault::UnknownWord { word: word.to_owned(), known })
     }
 
     fn unknown_field(key: &str, known: &'static [&'static str]) -> Self {
-        Self::new(Fault::UnknownKey {
-            key: key.to_owned(),
-            known,
-        })
+        Self::new(Fault::UnknownKey { key: key.to_owned(), known })
     }
 
     fn missing_field(key: &'static str) -> Self {

@@ -26,10 +26,7 @@ pub struct Field<T> {
 
 impl<T> Default for Field<T> {
     fn default() -> Self {
-        Self {
-            key: None,
-            value: None,
-        }
+        Self { key: None, value: None }
     }
 }
 
@@ -65,10 +62,7 @@ pub struct Raw<T> {
 impl<T> Raw<T> {
     /// A node to be decoded as `T`.
     pub fn new(id: NodeId) -> Self {
-        Self {
-            id,
-            wanted: PhantomData,
-        }
+        Self { id, wanted: PhantomData }
     }
 }
 
@@ -117,22 +111,13 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for FieldVisitor<T> {
         let key = next_span(&mut seq)?;
         let span = next_span(&mut seq)?;
         let value = seq.next_element()?.map(|value| Spanned::new(value, span));
-        Ok(Field {
-            key: Some(key),
-            value,
-        })
+        Ok(Field { key: Some(key), value })
     }
 }
 
 fn next_span<'de, A: SeqAccess<'de>>(seq: &mut A) -> Result<Span, A::Error> {
-    let mut number = || {
-        seq.next_element::<usize>()?
-            .ok_or_else(|| A::Error::custom("no place"))
-    };
-    Ok(Span {
-        start: number()?,
-        end: number()?,
-    })
+    let mut number = || seq.next_element::<usize>()?.ok_or_else(|| A::Error::custom("no place"));
+    Ok(Span { start: number()?, end: number()? })
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
@@ -291,10 +276,7 @@ impl<S: JsonSchema, L: JsonSchema> JsonSchema for Either<S, L> {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (short, long) = (
-            generator.subschema_for::<S>(),
-            generator.subschema_for::<L>(),
-        );
+        let (short, long) = (generator.subschema_for::<S>(), generator.subschema_for::<L>());
         json_schema!({ "anyOf": [short, long] })
     }
 }
