@@ -84,12 +84,18 @@ fn words(kind: &ErrorKind) -> (Option<&'static str>, Option<&'static str>) {
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabInIndentation
         | ErrorKind::TabInPlainScalar
-        | ErrorKind::TabAtBlockScalarStart => {
-            (Some("a tab in the indentation"), Some("YAML is indented with spaces"))
-        }
-        ErrorKind::UnclosedQuotedScalar => {
-            (Some("a quoted text is not closed"), Some("add the closing quote"))
-        }
+        | ErrorKind::TabAtBlockScalarStart => (
+            Some("a tab in the indentation"),
+            Some("YAML is indented with spaces"),
+        ),
+        ErrorKind::InvalidQuotedScalarIndent | ErrorKind::DocumentIndicatorInQuotedScalar => (
+            Some("a quoted text is not closed before this line"),
+            Some("add the closing quote, or indent the rest of the text"),
+        ),
+        ErrorKind::UnclosedQuotedScalar => (
+            Some("a quoted text is not closed"),
+            Some("add the closing quote"),
+        ),
         ErrorKind::UnclosedFlowCollection { open: '[' } | ErrorKind::UnexpectedEofFlowSequence => {
             (Some("a `[` is not closed"), Some("add the closing `]`"))
         }
@@ -98,7 +104,7 @@ fn words(kind: &ErrorKind) -> (Option<&'static str>, Option<&'static str>) {
         }
         ErrorKind::MappingValueNotAllowed => (
             Some("a `:` in a place where no key can be"),
-            Some("put text that holds `: ` in quotes"),
+            Some("put text that holds `: ` in quotes, or look at the indentation"),
         ),
         ErrorKind::UnexpectedCharacter { character: '@' | '`' | '%' } => {
             (None, Some("put text that starts with this character in quotes"))

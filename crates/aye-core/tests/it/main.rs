@@ -1,3 +1,4 @@
 //! The core's integration tests, in one binary because linking is what costs.
 
 mod skill;
+mod snap;

@@ -10,8 +10,9 @@ use super::{Checker, is_template, template};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{AskDoc, ByWord, OverrideWord, Question};
 use crate::skill::duration::{Period, format_duration};
-use crate::skill::{Ask, AskKind, By, Span, Spanned, Template};
-use crate::yaml::decode::{Either, Field};
+use crate::skill::{Ask, AskKind, By, Spanned, Template};
+use crate::yaml::decode::{Either, Field, Text};
+use crate::yaml::{Kind, NodeId, Typed};
 
 /// How long the confirmation of a step waits unless it says.
 const CONFIRMATION_WAIT: Duration = Duration::from_secs(30);
@@ -36,7 +37,7 @@ impl Checker<'_> {
     /// The question of a step that asks.
     pub(super) fn question(
         &mut self,
-        question: Spanned<Question>,
+        question: Question,
         kind: AskKind,
         name: &str,
         destructive: bool,
@@ -49,7 +50,7 @@ impl Checker<'_> {
     /// The confirmation of any step.
     pub(super) fn confirmation(
         &mut self,
-        question: Spanned<Question>,
+        question: Question,
         name: &str,
         destructive: bool,
         place: &str,
@@ -58,20 +59,39 @@ impl Checker<'_> {
         self.ask(question, &Asked { kind: AskKind::Confirm, gate: true, name, destructive, place })
     }
 
-    fn ask(&mut self, question: Spanned<Question>, asked: &Asked<'_>) -> Option<Ask> {
-        let span = question.span;
-        let (mut doc, short) = match self.decode_raw(question.value, &asked.place)? {
-            Either::Short(message) => (AskDoc::default(), Some(Spanned::new(message, span))),
+    fn ask(&mut self, question: Question, asked: &Asked<'_>) -> Option<Ask> {
+        let id = question.id;
+        if let Some(value) = self.truth_value(id) {
+            let message = format!("{} must be a question", asked.place);
+            let diagnostic = Diagnostic::error("wrong-type", message)
+                .label(self.span(id), format!("this is `{value}`"));
+            self.report.push(if asked.gate {
+                diagnostic.hint("write `confirmation: {}` to ask with the usual words")
+            } else {
+                let word = asked.kind.word();
+                diagnostic.hint(format!("write the question itself: `{word}: Go on?`"))
+            });
+            return None;
+        }
+        let (mut doc, short) = match self.decode_raw(question, &asked.place)? {
+            Either::Short(message) => (
+                AskDoc::default(),
+                Some(Spanned::new(message, self.span(id))),
+            ),
             Either::Long(doc) => (doc, None),
         };
         self.stray_ask_keys(&doc, asked);
-        let message = self.message(&mut doc, short, span, asked);
+        let message = self.message(&mut doc, short, id, asked);
         let title = std::mem::take(&mut doc.title).take();
         if let Some(title) = &title {
             self.shown(title, &format!("the title of {}", asked.place));
         }
-        let options =
-            self.options(std::mem::take(&mut doc.options), asked.kind, span, &asked.place);
+        let options = self.options(
+            std::mem::take(&mut doc.options),
+            asked.kind,
+            id,
+            &asked.place,
+        );
         let pattern = self.pattern(doc.pattern.get());
         let default = self.default(&mut doc, &options, pattern.as_ref(), asked);
         self.remembered(&doc, asked);
@@ -103,6 +123,16 @@ impl Checker<'_> {
         })
     }
 
+    fn truth_value(&self, id: NodeId) -> Option<bool> {
+        let Kind::Scalar(scalar) = &self.tree.node(id).kind else {
+            return None;
+        };
+        match scalar.typed() {
+            Typed::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// Keys that this kind of question does not have.
     fn stray_ask_keys(&mut self, doc: &AskDoc, asked: &Asked<'_>) {
         let input = asked.kind == AskKind::Input;
@@ -129,15 +159,22 @@ impl Checker<'_> {
         &mut self,
         doc: &mut AskDoc,
         short: Option<Template>,
-        span: Span,
+        id: NodeId,
         asked: &Asked<'_>,
     ) -> Option<Template> {
         if short.is_none() && doc.message.is_absent() {
             if asked.gate {
-                return Some(Spanned::new(format!("Execute {}?", asked.name), span));
+                return Some(Spanned::new(
+                    format!("Execute {}?", asked.name),
+                    self.span(id),
+                ));
             }
-            let start = Span { start: span.start, end: span.start };
-            self.missing("message", &asked.place, start, "add `message: …`, the question itself");
+            self.missing(
+                id,
+                "message",
+                &asked.place,
+                "add `message: …`, the question itself",
+            );
             return None;
         }
         let message = short.or_else(|| std::mem::take(&mut doc.message).take())?;
@@ -235,11 +272,7 @@ impl Checker<'_> {
         Some(clamped)
     }
 
-    fn by(
-        &mut self,
-        by: Field<Either<ByWord, Vec<Field<crate::yaml::decode::Text>>>>,
-        place: &str,
-    ) -> By {
+    fn by(&mut self, by: Field<Either<ByWord, Vec<Field<Text>>>>, place: &str) -> By {
         let Some(Spanned { value, span }) = by.take() else {
             return By::Anyone;
         };
@@ -270,10 +303,9 @@ impl Checker<'_> {
             return 1;
         };
         let mut refuse = |label: String| {
-            self.report.push(
-                Diagnostic::error("bad-approvals", format!("`approvals: {}`", approvals.value))
-                    .label(approvals.span, label),
-            );
+            let message = format!("`approvals` cannot be {}", approvals.value);
+            self.report
+                .push(Diagnostic::error("bad-approvals", message).label(approvals.span, label));
         };
         match by {
             _ if approvals.value == 0 => refuse("at least one person has to agree".to_owned()),

@@ -59,9 +59,12 @@ impl Checker<'_> {
         stem: &str,
     ) -> Option<Skill> {
         let before = self.report.errors();
-        let span = self.span(raw.id);
         let doc = self.decode_raw(raw, place)?;
-        let skill = self.check_skill(doc, key, span, place, stem);
-        if self.report.errors() == before { skill } else { None }
+        let skill = self.check_skill(doc, key, raw.id, place, stem);
+        if self.report.errors() == before {
+            skill
+        } else {
+            None
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Where diagnostics are collected.
 
+use std::collections::HashSet;
+
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::skill::Span;
 
@@ -11,19 +13,36 @@ pub(in crate::skill) struct Report {
     diagnostics: Vec<Diagnostic>,
     errors: usize,
     left_out: usize,
+    /// Places that could not be read: what decoding finds there says nothing.
+    broken: HashSet<Span>,
 }
 
 impl Report {
     pub(super) fn new(found: Vec<Diagnostic>) -> Self {
-        let mut report = Self { diagnostics: Vec::new(), errors: 0, left_out: 0 };
+        let mut report = Self {
+            diagnostics: Vec::new(),
+            errors: 0,
+            left_out: 0,
+            broken: HashSet::new(),
+        };
+        let broken = found.iter().map(Diagnostic::span).collect();
         for diagnostic in found {
             report.push(diagnostic);
         }
+        report.broken = broken;
         report
     }
 
-    pub(super) fn push(&mut self, diagnostic: Diagnostic) {
+    /// Counts what is a mere consequence of something reported already.
+    pub(super) fn count(&mut self, diagnostic: &Diagnostic) {
         self.errors += usize::from(diagnostic.is_error());
+    }
+
+    pub(super) fn push(&mut self, diagnostic: Diagnostic) {
+        self.count(&diagnostic);
+        if self.broken.contains(&diagnostic.span()) {
+            return;
+        }
         // A node that several aliases stand for is wrong once.
         if self.is_full() {
             self.left_out += 1;
@@ -47,7 +66,8 @@ impl Report {
         if self.is_full() { None } else { did_you_mean(word, candidates) }
     }
 
-    fn is_full(&self) -> bool {
+    /// Whether nobody will see what is reported from now on.
+    pub(super) fn is_full(&self) -> bool {
         self.diagnostics.len() >= MOST
     }
 
