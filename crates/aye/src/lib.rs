@@ -15,6 +15,7 @@
 pub mod cli;
 pub mod clock;
 pub mod driver;
+pub mod dry_run;
 pub mod error;
 pub mod outside;
 pub mod paint;

@@ -21,6 +21,7 @@ mod create;
 mod derive;
 mod error;
 mod home;
+mod listen;
 mod lock;
 mod mailbox;
 mod open;

@@ -63,7 +63,7 @@ impl Checker<'_> {
         let mut ask = |field: &mut Field<Question>, kind| {
             let question = std::mem::take(field).take()?;
             self.question(question.value, kind, name, destructive, place)
-                .map(Action::Ask)
+                .map(|ask| Action::Ask(Box::new(ask)))
         };
         match word {
             Some("command") => self.command(doc, place),

@@ -4,8 +4,9 @@ use clap::Args;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::{Glyph, Tone};
+use crate::paint::{Glyph, Tone, inert};
 
+use super::check::plural;
 use super::output::{print, print_json};
 
 /// Options of `aye audit`.
@@ -22,30 +23,29 @@ pub(super) fn run(args: &AuditArgs, context: &Context) -> Result<u8, Error> {
         Some(name) => Some(context.find_run(&store, name)?.id),
         None => None,
     };
-    let audit = store.audit(run.as_ref())?;
-    let found = audit.findings.len();
+    let mut findings = Vec::new();
+    let audited = store.audit(run.as_ref(), |finding| findings.push(finding.to_string()))?;
     if context.json {
-        let findings: Vec<String> = audit.findings.iter().map(ToString::to_string).collect();
         print_json(&serde_json::json!({
-            "runs": audit.runs, "events": audit.events, "findings": findings,
+            "runs": audited.runs, "events": audited.events, "findings": findings,
         }))?;
-    } else {
-        let paint = context.paint_out;
-        let mut text = String::new();
-        for finding in &audit.findings {
-            let mark = paint.text(Tone::Bad, paint.glyph(Glyph::Failed));
-            text.push_str(&format!("{mark} {finding}\n"));
-        }
-        let looked = format!("{} events of {} runs", audit.events, audit.runs);
-        let verdict = match found {
-            0 => {
-                let mark = paint.text(Tone::Good, paint.glyph(Glyph::Done));
-                format!("{mark} {looked}: nothing was changed\n")
-            }
-            found => format!("{looked}: {found} found\n"),
-        };
-        text.push_str(&verdict);
-        print(&text)?;
+        return Ok(u8::from(!findings.is_empty()));
     }
-    Ok(u8::from(found > 0))
+    let paint = context.paint_out;
+    let mut text = String::new();
+    for finding in &findings {
+        let mark = paint.text(Tone::Bad, paint.glyph(Glyph::Failed));
+        text.push_str(&format!("{mark} {}\n", inert(finding)));
+    }
+    let count = |number: u64, word| plural(usize::try_from(number).unwrap_or(usize::MAX), word);
+    let looked = format!("{} of {}", count(audited.events, "event"), count(audited.runs, "run"));
+    text.push_str(&match findings.len() {
+        0 => {
+            let mark = paint.text(Tone::Good, paint.glyph(Glyph::Done));
+            format!("{mark} {looked}: nothing was changed\n")
+        }
+        found => format!("{looked}: {}\n", plural(found, "finding")),
+    });
+    print(&text)?;
+    Ok(u8::from(!findings.is_empty()))
 }

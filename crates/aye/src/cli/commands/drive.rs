@@ -30,7 +30,7 @@ pub(super) fn drive(
     lock: RunLock,
     machine: Machine,
     beginning: &Beginning<'_>,
-    may_ask: bool,
+    _may_ask: bool,
 ) -> Result<u8, Error> {
     let mut report = choose_report(context, flow);
     let mut signals = Signals::catch().map_err(|source| Error::File {
@@ -46,7 +46,7 @@ pub(super) fn drive(
         clock: &context.clock,
         names: context.names(Path::new(&workspace)),
         report: &mut *report,
-        prompter: if may_ask { None } else { None },
+        prompter: None,
         signals: &mut signals,
     };
     let driver = Driver::new(parts);

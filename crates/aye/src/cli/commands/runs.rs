@@ -34,7 +34,7 @@ pub struct RunsArgs {
         value_name = "STATUS",
         env = "AYE_STATUS",
         hide_env_values = true,
-        value_parser = ["running", "waiting", "paused", "completed", "failed", "cancelled"]
+        value_parser = ["running", "paused", "completed", "failed", "cancelled"]
     )]
     pub status: Option<String>,
     /// How many, the newest first
@@ -73,6 +73,7 @@ struct Listed<'a> {
     id: &'a str,
     skill: &'a str,
     status: &'a str,
+    waiting: u32,
     driven: bool,
     step: Option<&'a str>,
     message: Option<&'a str>,
@@ -135,6 +136,7 @@ fn listed(row: &RunRow, driven: bool) -> Listed<'_> {
         id: row.id.as_str(),
         skill: &row.skill,
         status: row.status.word(),
+        waiting: row.waiting,
         driven,
         step: row.step.as_deref(),
         message: row.message.as_deref(),
@@ -147,9 +149,13 @@ fn listed(row: &RunRow, driven: bool) -> Listed<'_> {
 }
 
 fn line(row: &RunRow, driven: bool, widest: usize, now: Timestamp, paint: Paint) -> String {
-    let (glyph, tone) = look(row.status);
+    let (glyph, tone) = match row.status {
+        status if row.waiting > 0 && !status.is_ended() => (Glyph::Asking, Tone::Ask),
+        status => look(status),
+    };
     // A run that stands as running and that nobody drives was cut off.
     let status = match row.status {
+        RunStatus::Running | RunStatus::Paused if row.waiting > 0 => "waiting",
         RunStatus::Running if !driven => "cut off",
         status => status.word(),
     };
@@ -178,7 +184,6 @@ fn line(row: &RunRow, driven: bool, widest: usize, now: Timestamp, paint: Paint)
 pub(super) fn look(status: RunStatus) -> (Glyph, Tone) {
     match status {
         RunStatus::Running => (Glyph::Running, Tone::Ask),
-        RunStatus::Waiting => (Glyph::Asking, Tone::Ask),
         RunStatus::Paused => (Glyph::Paused, Tone::Warn),
         RunStatus::Completed => (Glyph::Done, Tone::Good),
         RunStatus::Failed => (Glyph::Failed, Tone::Bad),
