@@ -22,5 +22,6 @@ pub mod paint;
 pub mod report;
 pub mod settings;
 pub mod skills;
+pub mod graph;
 pub mod store;
 pub mod term;

@@ -45,7 +45,7 @@ pub(super) fn send(
     let id = store.send(&row.id, request, &sender, context.now())?;
     let since = Instant::now();
     loop {
-        bell.drain();
+        bell.drain().map_err(|source| unheard(store, source))?;
         match store.verdict(id)? {
             Some(Verdict::Accepted) => return Ok(Sent::Accepted),
             Some(Verdict::Refused(why)) => return Ok(Sent::Refused(why)),
@@ -64,10 +64,10 @@ pub(super) fn send(
                 hint: Some("it will read this when it can".to_owned()),
             });
         }
-        bell.wait(Duration::from_millis(500)).map_err(|source| Error::File {
-            doing: "listen to",
-            path: store.home().bell(),
-            source,
-        })?;
+        bell.wait(Duration::from_millis(500)).map_err(|source| unheard(store, source))?;
     }
+}
+
+fn unheard(store: &Store, source: std::io::Error) -> Error {
+    Error::File { doing: "listen to", path: store.home().bell(), source }
 }
