@@ -91,7 +91,7 @@ impl Scope {
                 let known = self.inputs.iter().filter_map(|(name, value)| {
                     Some((minijinja::Value::from(name.as_str()), self.reveal(name, value)?))
                 });
-                Some(known.collect())
+                Some(minijinja::Value::from_pairs(known))
             }
             "env" => Some(minijinja::Value::from_object(Env(Arc::clone(&self.world.names)))),
             "now" => Some(self.world.now.to_string().into()),
@@ -102,7 +102,7 @@ impl Scope {
                     let step = minijinja::Value::from(Serde(step.to_value()));
                     (minijinja::Value::from(name.as_str()), step)
                 });
-                Some(known.collect())
+                Some(minijinja::Value::from_pairs(known))
             }
             "branch" | "workspace" | "worktree" | "today" => {
                 self.world.names.look_up(name).map(|value| Serde(value).into())
