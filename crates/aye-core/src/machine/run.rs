@@ -14,8 +14,8 @@ use crate::id::RunId;
 use crate::journal::{FoldError, Phase, State};
 use crate::text::{Scope, World, nearest};
 
-use super::handle::Stopping;
 use super::secrets::{Secrets, secret_marker};
+use super::stop::Stopping;
 
 /// What a configuration can set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
