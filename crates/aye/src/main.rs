@@ -1,1 +1,5 @@
+//! The `aye` program.
+
+#![forbid(unsafe_code)]
+
 fn main() {}

@@ -7,12 +7,13 @@ use indexmap::IndexMap;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
+use crate::diagnostic::did_you_mean;
 use crate::effect::Effect;
 use crate::event::{Driver, Event, Fact, Range, SkillStarted, VERSION};
 use crate::flow::{Flow, Node, NodeId};
 use crate::id::RunId;
 use crate::journal::{FoldError, Phase, State};
-use crate::text::{Scope, World, nearest};
+use crate::text::{Scope, World};
 
 use super::secrets::{Secrets, secret_marker};
 use super::stop::Stopping;
@@ -96,11 +97,10 @@ impl Machine {
         if let Some(range) = &start.range
             && flow.find(range.step()).is_none()
         {
-            let names: Vec<String> =
-                flow.nodes.iter().map(|node| node.step.name.value.clone()).collect();
+            let names = flow.nodes.iter().map(|node| node.step.name.as_str());
             return Err(StartError::NoSuchStep {
                 step: range.step().to_owned(),
-                nearest: nearest(range.step(), &names).map(str::to_owned),
+                nearest: did_you_mean(range.step(), names).map(str::to_owned),
             });
         }
         let inputs = start

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::Value;
 
+use crate::diagnostic::did_you_mean;
+
 use super::scope::Scope;
 
 /// Bounds the work of one template: loops over long lists are no programs.
@@ -150,7 +152,7 @@ fn undefined(scope: &Scope, used: &[String]) -> TextError {
         };
     };
     let known: Vec<String> = scope.names().into_iter().chain(scope.inputs_named()).collect();
-    let hint = match crate::text::nearest(name, &known) {
+    let hint = match did_you_mean(name, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("known names: {}", known.join(", ")),
     };

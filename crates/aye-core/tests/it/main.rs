@@ -1,4 +1,5 @@
-//! Tests of the core through its public interface.
+//! The core's integration tests, in one binary because linking is what costs.
 
 mod build;
 mod flow;
+mod skill;

@@ -1,0 +1,3 @@
+//! placeholder
+/// The variable that carries the run.
+pub const RUN_VARIABLE: &str = "AYE_RUN";

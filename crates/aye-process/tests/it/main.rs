@@ -1,0 +1,7 @@
+//! Real processes, real pipes, real terminals. Tests wait for events, not for
+//! time, and one binary holds them all.
+
+mod capture;
+mod helper;
+mod spawning;
+mod stopping;

@@ -1,0 +1,5 @@
+//! Aye: runbooks that ask first.
+
+#![forbid(unsafe_code)]
+
+pub mod store;

@@ -1,0 +1,3 @@
+//! Every integration test of the program, in one binary: it links once.
+
+mod store;
