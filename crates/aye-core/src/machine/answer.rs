@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::event::{Answered, BadOutcome, Event, Fact, StepFailed};
+use crate::event::{Answered, Event, Fact};
 use crate::id::QuestionId;
 use crate::journal::Phase;
-use crate::question::{Answer, Question};
+use crate::question::{Answer, Purpose, Question};
+use crate::skill::AskKind;
 use crate::text::World;
 
-use super::finish::failed;
 use super::refusal::Refusal;
 use super::run::Machine;
 use super::secrets::secret_marker;
+use super::weigh::weigh_value;
 
 /// How long a deadline can be held back in all.
 const HOLD_LIMIT: SignedDuration = SignedDuration::from_mins(5);
@@ -25,7 +26,6 @@ impl Machine {
         &mut self,
         open: &Question,
         mut answer: Answer,
-        asked_ms: i64,
         world: &World,
         events: &mut Vec<Event>,
     ) {
@@ -33,9 +33,18 @@ impl Machine {
             && let Some(text) = answer.value.as_str()
         {
             let name = self.output_name(&open.step);
-            Arc::make_mut(&mut self.secrets).insert(name, text);
+            Arc::make_mut(&mut self.secrets).insert_answer(name, text);
             answer.value = secret_marker();
         }
+        // The value of an option is the skill's own word; text may hold a secret.
+        if open.kind == AskKind::Input {
+            answer.value = self.secrets.mask_value(&answer.value);
+        }
+        let answer = self.masked_answer(answer);
+        let asked_ms = match &self.state.phase {
+            Phase::Asking { asked_ms, .. } => *asked_ms,
+            Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => return,
+        };
         let latency = world.now.as_millisecond() - asked_ms;
         let answered = Answered {
             question: open.id.clone(),
@@ -54,20 +63,22 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        // It may be a mistyped secret.
-        let secret = matches!(&self.state.phase, Phase::Asking { question, .. } if question.secret);
-        if secret {
+        // It may be a secret: mistyped, too late, or meant for another run.
+        if self.state.asked_openly(&question) {
+            answer.value = self.secrets.mask_value(&answer.value);
+        } else {
             answer.value = secret_marker();
+            answer.typed = None;
         }
-        let answered =
-            Answered { question, answer, latency_ms: 0, refused: Some(refusal.to_string()) };
+        let answer = self.masked_answer(answer);
+        let refused = Some(self.secrets.mask(&refusal.to_string()));
+        let answered = Answered { question, answer, latency_ms: 0, refused };
         self.emit(Fact::ConfirmationAnswered(Box::new(answered)), world, events);
     }
 
     /// Expiry is decided by the clock, not by a timer having fired.
     pub(super) fn in_time(&self, question: &Question, now: Timestamp) -> Result<(), Refusal> {
-        let deadline = [question.deadline, self.state.deadline()].into_iter().flatten().min();
-        match deadline {
+        match self.state.question_deadline() {
             Some(deadline) if now >= deadline => Err(Refusal::Expired(question.id.clone())),
             Some(_) | None => Ok(()),
         }
@@ -99,26 +110,44 @@ impl Machine {
         Ok(())
     }
 
-    pub(super) fn check_deadlines(
-        &mut self,
-        question: &Question,
-        world: &World,
-        events: &mut Vec<Event>,
-    ) {
-        let id = question.id.clone();
-        let over = |deadline: Option<Timestamp>| deadline.is_some_and(|at| world.now >= at);
-        if over(self.state.deadline()) {
-            self.emit(Fact::ConfirmationExpired { question: id, applied: None }, world, events);
-            let failed = StepFailed {
-                code: Some("TIMEOUT".to_owned()),
-                message: "the run's time limit was up while the question was open".to_owned(),
-                winding_down: self.run_expired(world.now),
-                ..failed(question.step.clone(), self.state.executions, BadOutcome::Timeout)
-            };
-            self.emit(Fact::StepFailed(Box::new(failed)), world, events);
-        } else if over(question.deadline) {
-            let applied = question.default.clone();
-            self.emit(Fact::ConfirmationExpired { question: id, applied }, world, events);
+    /// Closes the open question if its time is up. What follows is decided
+    /// where the run goes on (`resolved`).
+    pub(super) fn expire(&mut self, question: &Question, world: &World, events: &mut Vec<Event>) {
+        if self.in_time(question, world.now).is_ok() {
+            return;
         }
+        let applied = if self.outlives_run(question) {
+            None
+        } else {
+            // A default that could not be answered is none.
+            let usable = |value: &String| weigh_value(question, &value.as_str().into()).is_ok();
+            question.default.clone().filter(usable)
+        };
+        let question = question.id.clone();
+        self.emit(Fact::ConfirmationExpired { question, applied }, world, events);
+    }
+
+    /// Whether the run's time limit is nearer than the question's own.
+    pub(super) fn outlives_run(&self, question: &Question) -> bool {
+        match (question.deadline, self.state.deadline()) {
+            (_, None) => false,
+            (None, Some(_)) => true,
+            (Some(own), Some(run)) => run <= own,
+        }
+    }
+
+    /// The start of the step that a question is about; 0 before it started.
+    pub(super) fn execution_of(&self, question: &Question) -> u32 {
+        match question.purpose {
+            Purpose::Gate => 0,
+            Purpose::Ask | Purpose::Recover => {
+                self.state.steps.get(&question.step).map_or(0, |record| record.execution)
+            }
+        }
+    }
+
+    fn masked_answer(&self, answer: Answer) -> Answer {
+        let mask = |text: Option<String>| text.map(|text| self.secrets.mask(&text));
+        Answer { reason: mask(answer.reason), typed: mask(answer.typed), ..answer }
     }
 }

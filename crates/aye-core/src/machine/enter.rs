@@ -21,21 +21,10 @@ impl Machine {
         let name = step.name.value.clone();
         if self.state.visits >= self.flow.skill.step_limit {
             let message = format!("stopped after {} steps: the step limit", self.state.visits);
-            return self.fail_run(FailReason::StepLimit, message, Some(name), None, world, events);
+            return self.fail_run(FailReason::StepLimit, &message, Some(name), None, world, events);
         }
-        if let Some(winding) = &self.state.winding_down
-            && world.now >= winding.until
-        {
-            return self.wound_down("the time for clean-up was up", world, events);
-        }
-        if let Some(winding_down) = self.run_expired(world.now) {
-            let failed = StepFailed {
-                code: Some("TIMEOUT".to_owned()),
-                message: "the run's time limit was up before it started".to_owned(),
-                winding_down: Some(winding_down),
-                ..failed(name, 0, BadOutcome::Timeout)
-            };
-            return self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+        if self.out_of_time(&name, world, events) {
+            return;
         }
         if let Some(condition) = &step.condition {
             match text::holds(condition, &self.scope(world)) {
@@ -55,7 +44,9 @@ impl Machine {
         match &step.confirmation {
             None => self.start_step(&name, 1, world, events),
             Some(ask) => match self.pose(step, ask, Purpose::Gate, world) {
-                Ok(question) => self.require(question, world, events),
+                Ok(question) => {
+                    self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
+                }
                 Err(error) => self.cannot_start(name, "confirmation", &error, world, events),
             },
         }
@@ -72,8 +63,12 @@ impl Machine {
         let Some(node) = flow.find(name) else {
             let message = format!("the skill has no step `{name}`");
             let step = Some(name.to_owned());
-            return self.fail_run(FailReason::StepFailed, message, step, None, world, events);
+            return self.fail_run(FailReason::StepFailed, &message, step, None, world, events);
         };
+        // An answer or a restart may have taken its time.
+        if self.out_of_time(name, world, events) {
+            return;
+        }
         let step = &flow.nodes[node].step;
         let execution = self.state.executions + 1;
         let mut started = StepStarted {
@@ -115,6 +110,28 @@ impl Machine {
         }
     }
 
+    /// Ends the visit to a step before it acts if the run's time, or that of
+    /// its clean-up, is up.
+    fn out_of_time(&mut self, name: &str, world: &World, events: &mut Vec<Event>) -> bool {
+        if let Some(winding) = &self.state.winding_down
+            && world.now >= winding.until
+        {
+            self.wound_down("the time for clean-up was up", world, events);
+            return true;
+        }
+        let Some(winding_down) = self.run_expired(world.now) else {
+            return false;
+        };
+        let failed = StepFailed {
+            code: Some("TIMEOUT".to_owned()),
+            message: "the run's time limit was up before it started".to_owned(),
+            winding_down: Some(winding_down),
+            ..failed(name.to_owned(), 0, BadOutcome::Timeout)
+        };
+        self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+        true
+    }
+
     /// Whoever said "retry" saw the command; if it has changed meanwhile and
     /// has a gate, the gate is asked again.
     pub(super) fn retry_step(
@@ -132,7 +149,7 @@ impl Machine {
             && self.state.steps.get(name).and_then(|record| record.command.as_ref()) != Some(&line)
             && let Ok(question) = self.pose(step, ask, Purpose::Gate, world)
         {
-            return self.require(question, world, events);
+            return self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
         }
         self.start_step(name, attempt, world, events);
     }
@@ -146,10 +163,12 @@ impl Machine {
         let Some((step, ask)) = ask else {
             let message = format!("step `{name}` is no question");
             let step = Some(name.to_owned());
-            return self.fail_run(FailReason::StepFailed, message, step, None, world, events);
+            return self.fail_run(FailReason::StepFailed, &message, step, None, world, events);
         };
         match self.pose(&step, &ask, Purpose::Ask, world) {
-            Ok(question) => self.require(question, world, events),
+            Ok(question) => {
+                self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events)
+            }
             Err(error) => self.cannot_start(name.to_owned(), "question", &error, world, events),
         }
     }
@@ -166,7 +185,7 @@ impl Machine {
         let failed = StepFailed {
             code: Some("TEMPLATE".to_owned()),
             message: self.secrets.mask(&format!("{part}: {error}")),
-            hint: error.hint.clone(),
+            hint: error.hint.as_ref().map(|hint| self.secrets.mask(hint)),
             ..failed(step, 0, BadOutcome::Failure)
         };
         self.emit(Fact::StepFailed(Box::new(failed)), world, events);

@@ -1,5 +1,7 @@
 //! The end of a step's action.
 
+use jiff::Timestamp;
+
 use crate::event::{
     BadOutcome, Event, Fact, PauseReason, ProcessRecord, StepCompleted, StepFailed, WindDownReason,
 };
@@ -27,6 +29,7 @@ impl Machine {
     pub(super) fn step_finished(
         &mut self,
         step: String,
+        limit: Option<Timestamp>,
         finished: Finished,
         world: &World,
         events: &mut Vec<Event>,
@@ -35,6 +38,24 @@ impl Machine {
         let process = process.map(|process| self.masked(process));
         let stopping = self.stopping.clone();
         let fact = match (end, &stopping) {
+            // It ended before the stop reached it; its clean-up is due all the same.
+            (End::Exited { .. }, Some(Stopping::Cancel { by, reason }))
+                if self.cleans_up(&step) =>
+            {
+                let ended = exit_message(process.as_ref());
+                let cancelled = cancel_message(by, reason.as_deref());
+                Fact::StepFailed(Box::new(StepFailed {
+                    code: Some("CANCELLED".to_owned()),
+                    message: self.secrets.mask(&format!("{cancelled}; by then: {ended}")),
+                    process,
+                    winding_down: Some(self.wind_down(
+                        WindDownReason::Cancelled,
+                        Some(by.clone()),
+                        world.now,
+                    )),
+                    ..failed(step.clone(), execution, BadOutcome::Cancelled)
+                }))
+            }
             (End::Exited { value }, _) => {
                 if process.as_ref().is_none_or(|process| process.exit_code == Some(0)) {
                     let output = self.output_name(&step);
@@ -56,7 +77,13 @@ impl Machine {
                 }
             }
             (End::TimedOut, _) => {
-                let winding_down = self.run_expired(world.now);
+                // The timer and the clock may differ by a hair: if the run's
+                // limit was the nearer one, it is the one that is up.
+                let winding_down = if limit.is_some() && limit == self.state.started.deadline {
+                    self.begin_winding_down(world.now)
+                } else {
+                    self.run_expired(world.now)
+                };
                 let message = match &winding_down {
                     Some(_) => "the run's time limit was up".to_owned(),
                     None => "timed out".to_owned(),
@@ -72,7 +99,7 @@ impl Machine {
             (End::Stopped, Some(Stopping::Cancel { by, reason })) => {
                 Fact::StepFailed(Box::new(StepFailed {
                     code: Some("CANCELLED".to_owned()),
-                    message: cancel_message(by, reason.as_deref()),
+                    message: self.secrets.mask(&cancel_message(by, reason.as_deref())),
                     process,
                     winding_down: Some(self.wind_down(
                         WindDownReason::Cancelled,

@@ -64,11 +64,15 @@ impl Machine {
                 Ok(())
             }
 
-            (Phase::Running { step, execution, .. }, Input::Finished(finished)) => {
+            (Phase::Running { step, execution, deadline, .. }, Input::Finished(finished)) => {
                 if execution != finished.execution {
                     return Err(Refusal::NotRunning(finished.execution));
                 }
-                self.step_finished(step, finished, world, events);
+                // Only who started it can know how it ended.
+                if !self.attached {
+                    return Err(Refusal::NotDriven);
+                }
+                self.step_finished(step, deadline, finished, world, events);
                 Ok(())
             }
             (Phase::Between(_) | Phase::Asking { .. }, Input::Finished(finished)) => {
@@ -76,17 +80,18 @@ impl Machine {
             }
 
             (
-                Phase::Asking { question: open, agreed, asked_ms, .. },
+                Phase::Asking { question: open, agreed, agreed_on, .. },
                 Input::Request(Request::Answer { question, answer }),
             ) => {
                 let verdict = if open.id == question {
-                    self.in_time(&open, world.now).and_then(|()| weigh(&open, &answer, &agreed))
+                    self.in_time(&open, world.now)
+                        .and_then(|()| weigh(&open, &answer, &agreed, agreed_on.as_ref()))
                 } else {
                     Err(Refusal::OtherQuestion(question.clone(), open.id.clone()))
                 };
                 match verdict {
                     Ok(()) => {
-                        self.accept(&open, answer, asked_ms, world, events);
+                        self.accept(&open, answer, world, events);
                         self.advance(world, events);
                         Ok(())
                     }
@@ -122,24 +127,32 @@ impl Machine {
 
             (Phase::Running { step, .. }, Input::Request(Request::Cancel { by, reason })) => {
                 if self.attached {
-                    self.stopping = Some(Stopping::Cancel { by, reason });
+                    // Who cancelled first did it; an interrupt gives way.
+                    if !matches!(self.stopping, Some(Stopping::Cancel { .. })) {
+                        self.stopping = Some(Stopping::Cancel { by, reason });
+                    }
                 } else {
                     self.lose_running_step(world, events);
                     self.cancel(Some(step), by, reason.as_deref(), world, events);
                 }
                 Ok(())
             }
-            (
-                Phase::Between(_) | Phase::Asking { .. },
-                Input::Request(Request::Cancel { by, reason }),
-            ) => {
+            (Phase::Asking { question, .. }, Input::Request(Request::Cancel { by, reason })) => {
+                if self.attached && self.cleans_up(&question.step) {
+                    self.cancel_question(&question, by, reason.as_deref(), world, events);
+                } else {
+                    self.cancel(Some(question.step), by, reason.as_deref(), world, events);
+                }
+                Ok(())
+            }
+            (Phase::Between(_), Input::Request(Request::Cancel { by, reason })) => {
                 let step = self.state.current.clone();
                 self.cancel(step, by, reason.as_deref(), world, events);
                 Ok(())
             }
 
             (Phase::Asking { question, .. }, Input::Tick) => {
-                self.check_deadlines(&question, world, events);
+                self.expire(&question, world, events);
                 self.advance(world, events);
                 Ok(())
             }
@@ -155,12 +168,18 @@ impl Machine {
                 Ok(())
             }
             (Phase::Between(_) | Phase::Asking { .. }, Input::Interrupt { signal }) => {
+                if !self.attached {
+                    return Err(Refusal::NotDriven);
+                }
                 self.pause(PauseReason::Interrupted, Some(signal), world, events);
                 Ok(())
             }
 
             (Phase::Running { .. }, Input::Leave { .. }) => Err(Refusal::Busy),
             (Phase::Between(_) | Phase::Asking { .. }, Input::Leave { message }) => {
+                if !self.attached {
+                    return Err(Refusal::NotDriven);
+                }
                 self.pause(PauseReason::Waiting, Some(message), world, events);
                 Ok(())
             }

@@ -1,37 +1,37 @@
 //! What an answered or expired question leads to.
 
-use crate::event::{Event, Fact, FailReason, RetryReason, SkipReason, StepCompleted};
-use crate::input::{Input, Request};
+use serde_json::Value;
+
+use crate::event::{
+    BadOutcome, Event, Fact, FailReason, RetryReason, SkipReason, StepCompleted, StepFailed,
+};
 use crate::journal::{Resolution, Unsure};
 use crate::question::{Answer, Prompter, Purpose, Question};
 use crate::skill::ChoiceAction;
 use crate::text::World;
 
+use super::finish::failed;
 use super::run::Machine;
+use super::weigh::weigh;
 
 impl Machine {
-    /// Asks; `--yes` answers at once where it may.
-    pub(super) fn require(&mut self, question: Question, world: &World, events: &mut Vec<Event>) {
-        let yes = self.state.started.yes.then(|| override_value(&question)).flatten();
-        let id = question.id.clone();
-        self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
-        if let Some(value) = yes {
-            let answer = Answer {
-                value: value.into(),
-                by: self.state.started.driver.user.clone(),
-                prompter: Prompter::Override,
-                reason: None,
-                typed: None,
-                reauth: false,
-                digest: None,
-            };
-            // A gate that `--yes` may not open refuses it and stays open.
-            let answer = Request::Answer { question: id, answer };
-            let attached = std::mem::replace(&mut self.attached, false);
-            let reaction = self.handle(Input::Request(answer), world);
-            self.attached = attached;
-            events.extend(reaction.events);
+    /// What `--yes` says to this question; nothing where it may not answer.
+    pub(super) fn override_answer(&self, question: &Question, world: &World) -> Option<Answer> {
+        if !self.state.started.yes {
+            return None;
         }
+        let answer = Answer {
+            value: override_value(question)?.into(),
+            by: self.state.started.driver.user.clone(),
+            prompter: Prompter::Override,
+            reason: None,
+            typed: None,
+            reauth: false,
+            digest: None,
+        };
+        let counts =
+            self.in_time(question, world.now).and_then(|()| weigh(question, &answer, &[], None));
+        counts.is_ok().then_some(answer)
     }
 
     pub(super) fn resolved(
@@ -41,53 +41,44 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        let step = question.step.clone();
-        let value = Self::value_of(resolution);
-        let action = match (resolution, value.and_then(|value| question.offer(value))) {
-            (_, Some(offer)) => offer.action,
-            // Text, or the marker of a secret.
-            (Resolution::Answered(_) | Resolution::Expired(Some(_)), None) => ChoiceAction::Proceed,
-            (Resolution::Expired(None), None) => ChoiceAction::Cancel,
-        };
-        if question.purpose == Purpose::Recover {
-            return self.recovered(question, resolution, world, events);
+        if *resolution == Resolution::Expired(None) && self.outlives_run(question) {
+            return self.run_ended_first(question, world, events);
         }
-        match action {
-            ChoiceAction::Proceed => match question.purpose {
-                Purpose::Gate => self.pass_gate(question, world, events),
-                Purpose::Ask | Purpose::Recover => {
-                    let value = match resolution {
-                        Resolution::Answered(answer) => answer.value.clone(),
-                        Resolution::Expired(applied) => applied.clone().into(),
-                    };
-                    let done = StepCompleted {
-                        execution: self.state.executions,
-                        output: self.output_name(&step),
-                        step,
-                        value,
-                        process: None,
-                        marked_by: None,
-                    };
-                    self.emit(Fact::StepCompleted(Box::new(done)), world, events);
-                }
-            },
-            ChoiceAction::Cancel => {
-                let (why, by, message) = match resolution {
-                    Resolution::Answered(Answer { by, .. }) => {
-                        (SkipReason::Declined, Some(by.clone()), format!("declined by {by}"))
-                    }
-                    Resolution::Expired(_) => {
-                        (SkipReason::Expired, None, "nobody answered in time".to_owned())
-                    }
+        let (value, by) = match resolution {
+            Resolution::Answered(answer) => (Some(answer.value.clone()), Some(answer.by.clone())),
+            Resolution::Expired(applied) => (applied.clone().map(Value::String), None),
+        };
+        let action = value.as_ref().map_or(ChoiceAction::Cancel, |value| question.action(value));
+        let step = question.step.clone();
+        match (question.purpose, action) {
+            (Purpose::Recover, _) => self.recovered(question, value.as_ref(), by, world, events),
+            (Purpose::Gate, ChoiceAction::Proceed) => {
+                let blanket = matches!(
+                    resolution,
+                    Resolution::Answered(Answer { prompter: Prompter::Override, .. })
+                );
+                self.pass_gate(question, blanket, world, events);
+            }
+            (Purpose::Ask, ChoiceAction::Proceed) => {
+                let done = StepCompleted {
+                    execution: self.execution_of(question),
+                    output: self.output_name(&step),
+                    step,
+                    value: value.unwrap_or_default(),
+                    process: None,
+                    marked_by: None,
+                };
+                self.emit(Fact::StepCompleted(Box::new(done)), world, events);
+            }
+            (Purpose::Gate | Purpose::Ask, ChoiceAction::Cancel) => {
+                let (why, message) = match &by {
+                    Some(by) => (SkipReason::Declined, format!("declined by {by}")),
+                    None => (SkipReason::Expired, "nobody answered in time".to_owned()),
                 };
                 let message = Some(message);
                 self.emit(Fact::StepSkipped { step, why, by, message }, world, events);
             }
-            ChoiceAction::Skip => {
-                let by = match resolution {
-                    Resolution::Answered(answer) => Some(answer.by.clone()),
-                    Resolution::Expired(_) => None,
-                };
+            (Purpose::Gate | Purpose::Ask, ChoiceAction::Skip) => {
                 let message = Some("skipped by choice".to_owned());
                 let why = SkipReason::Answer;
                 self.emit(Fact::StepSkipped { step, why, by, message }, world, events);
@@ -95,11 +86,33 @@ impl Machine {
         }
     }
 
+    /// The run's time was up while the question was open.
+    fn run_ended_first(&mut self, question: &Question, world: &World, events: &mut Vec<Event>) {
+        let known = self.state.steps.get(&question.step).and_then(|step| step.message.as_deref());
+        let message = match (question.purpose, known) {
+            // What is known of the step must not be lost.
+            (Purpose::Recover, Some(known)) => {
+                format!("{known}; the run's time limit was up before anybody decided")
+            }
+            (Purpose::Gate | Purpose::Ask | Purpose::Recover, _) => {
+                "the run's time limit was up while the question was open".to_owned()
+            }
+        };
+        let failed = StepFailed {
+            code: Some("TIMEOUT".to_owned()),
+            message,
+            winding_down: self.begin_winding_down(world.now),
+            ..failed(question.step.clone(), self.execution_of(question), BadOutcome::Timeout)
+        };
+        self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+    }
+
     /// A yes counts for what was shown: if the command has changed meanwhile,
-    /// it is asked again.
-    pub(super) fn pass_gate(
+    /// it is asked again. `--yes` saw nothing and counts for whatever comes.
+    fn pass_gate(
         &mut self,
         question: &Question,
+        blanket: bool,
         world: &World,
         events: &mut Vec<Event>,
     ) {
@@ -109,55 +122,56 @@ impl Machine {
             .and_then(|(_, node)| Some((node.step.clone(), node.step.confirmation.clone()?)))
             .map(|(step, ask)| self.pose(&step, &ask, Purpose::Gate, world));
         match asked {
-            Some(Ok(again)) if again.digest != question.digest => {
-                self.require(again, world, events);
+            Some(Ok(again)) if !blanket && again.digest != question.digest => {
+                self.emit(Fact::ConfirmationRequired(Box::new(again)), world, events);
             }
             Some(Err(error)) => {
                 self.cannot_start(name.to_owned(), "confirmation", &error, world, events);
             }
-            Some(Ok(_)) | None => self.start_step(name, 1, world, events),
+            Some(Ok(_)) | None => {
+                let attempt = self.state.steps.get(name).map_or(1, |record| record.attempt.max(1));
+                self.start_step(name, attempt, world, events);
+            }
         }
     }
 
-    pub(super) fn recovered(
+    fn recovered(
         &mut self,
         question: &Question,
-        resolution: &Resolution,
+        value: Option<&Value>,
+        by: Option<String>,
         world: &World,
         events: &mut Vec<Event>,
     ) {
         let step = question.step.clone();
-        let by = match resolution {
-            Resolution::Answered(answer) => answer.by.clone(),
-            Resolution::Expired(_) => String::new(),
-        };
-        match Self::value_of(resolution) {
+        match value.and_then(Value::as_str) {
             Some("retry") => {
-                let attempt = self.state.steps.get(&step).map_or(1, |record| record.attempt) + 1;
-                let why = RetryReason::Answer;
+                let last = self.state.steps.get(&step).map_or(1, |record| record.attempt.max(1));
+                let (attempt, why) = (last + 1, RetryReason::Answer);
                 self.emit(Fact::StepRetried { step, attempt, why }, world, events);
             }
             Some("done") => {
-                let execution = self.state.steps.get(&step).map_or(0, |record| record.execution);
                 let done = StepCompleted {
                     output: self.output_name(&step),
+                    execution: self.execution_of(question),
                     step,
-                    execution,
-                    value: serde_json::Value::Null,
+                    value: Value::Null,
                     process: None,
-                    marked_by: Some(by),
+                    marked_by: by,
                 };
                 self.emit(Fact::StepCompleted(Box::new(done)), world, events);
             }
             Some("skip") => {
-                let message = Some(format!("skipped by {by}"));
-                let (why, by) = (SkipReason::Answer, Some(by));
+                let message = by.as_ref().map(|by| format!("skipped by {by}"));
+                let why = SkipReason::Answer;
                 self.emit(Fact::StepSkipped { step, why, by, message }, world, events);
             }
             Some(_) | None => {
-                let message = format!("`{step}` was given up by {by}");
-                let why = FailReason::Aborted;
-                self.fail_run(why, message, Some(step), None, world, events);
+                let message = match by {
+                    Some(by) => format!("`{step}` was given up by {by}"),
+                    None => format!("`{step}` was given up"),
+                };
+                self.fail_run(FailReason::Aborted, &message, Some(step), None, world, events);
             }
         }
     }
@@ -171,22 +185,12 @@ impl Machine {
         let question = self.pose_unsure(unsure);
         self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
     }
-
-    /// What an answer or an expiry comes down to: the value taken.
-    pub(super) fn value_of(resolution: &Resolution) -> Option<&str> {
-        match resolution {
-            Resolution::Answered(answer) => answer.value.as_str(),
-            Resolution::Expired(applied) => applied.as_deref(),
-        }
-    }
 }
 
-/// What `--yes` answers: the first option that proceeds. Text has no yes.
+/// What `--yes` answers: the default if that goes on, else the first option
+/// that does. Text without a default has no yes.
 fn override_value(question: &Question) -> Option<String> {
-    question
-        .options
-        .iter()
-        .find(|offer| offer.action == ChoiceAction::Proceed)
-        .map(|offer| offer.value.clone())
-        .or_else(|| question.default.clone())
+    let goes_on = |value: &&str| question.action(&(*value).into()) == ChoiceAction::Proceed;
+    let options = question.options.iter().map(|offer| offer.value.as_str());
+    question.default.as_deref().into_iter().chain(options).find(goes_on).map(str::to_owned)
 }

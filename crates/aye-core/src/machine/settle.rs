@@ -13,10 +13,17 @@ use super::run::Machine;
 impl Machine {
     /// A step ended: which way now?
     pub(super) fn settled(&mut self, settled: Settled, world: &World, events: &mut Vec<Event>) {
-        let Settled { step, close } = settled;
+        let Settled { step, close, last } = settled;
         let Some((id, node)) = self.node(&step) else {
             let message = format!("the skill has no step `{step}`");
-            return self.fail_run(FailReason::StepFailed, message, Some(step), None, world, events);
+            return self.fail_run(
+                FailReason::StepFailed,
+                &message,
+                Some(step),
+                None,
+                world,
+                events,
+            );
         };
         let on_error = node.step.on_error;
         let only = matches!(self.state.started.range, Some(Range::Only(_)));
@@ -24,6 +31,7 @@ impl Machine {
             Close::Success => Outcome::Success,
             Close::Skipped => Outcome::Skipped,
             Close::Failure(code) => Outcome::Failure(*code),
+            Close::Timeout if last => Outcome::RunTimeout,
             Close::Timeout => Outcome::Timeout,
             Close::Declined { .. } => Outcome::Declined,
             Close::Cancelled => Outcome::Cancelled,
@@ -43,30 +51,37 @@ impl Machine {
                 let question = self.pose_failed(&step);
                 self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
             }
-            Route::Uncaught => self.uncaught(step, close, world, events),
+            Route::Uncaught => self.uncaught(step, close, last, world, events),
         }
     }
 
     /// An outcome that nothing catches decides the run.
-    pub(super) fn uncaught(
+    fn uncaught(
         &mut self,
         step: String,
         close: Close,
+        last: bool,
         world: &World,
         events: &mut Vec<Event>,
     ) {
         if self.state.winding_down.is_some() {
-            return self.wound_down("", world, events);
+            let note = match (last, close) {
+                (false, Close::Failure(_) | Close::Timeout) => {
+                    format!("clean-up step `{step}` failed")
+                }
+                (_, _) => String::new(),
+            };
+            return self.wound_down(&note, world, events);
         }
         let message =
             self.state.steps.get(&step).and_then(|r| r.message.clone()).unwrap_or_default();
         let told = format!("step `{step}`: {message}");
         match close {
             Close::Success | Close::Skipped | Close::Failure(_) => {
-                self.fail_run(FailReason::StepFailed, told, Some(step), None, world, events);
+                self.fail_run(FailReason::StepFailed, &told, Some(step), None, world, events);
             }
             Close::Timeout => {
-                self.fail_run(FailReason::StepTimedOut, told, Some(step), None, world, events);
+                self.fail_run(FailReason::StepTimedOut, &told, Some(step), None, world, events);
             }
             Close::Declined { expired, by } => {
                 let why = if expired { CancelReason::Expired } else { CancelReason::Declined };
@@ -99,7 +114,7 @@ impl Machine {
                 let message = format!("ended in `{name}`");
                 let step = self.state.current.clone();
                 let why = FailReason::FinalState;
-                self.fail_run(why, message, step, ending.name, world, events);
+                self.fail_run(why, &message, step, ending.name, world, events);
             }
             EndStatus::Cancelled => {
                 let name = ending.name.unwrap_or_default();
@@ -117,12 +132,10 @@ impl Machine {
         }
     }
 
-    pub(super) fn finish_well(
-        &mut self,
-        state: Option<String>,
-        world: &World,
-        events: &mut Vec<Event>,
-    ) {
+    fn finish_well(&mut self, state: Option<String>, world: &World, events: &mut Vec<Event>) {
+        if self.state.winding_down.is_some() {
+            return self.wound_down("", world, events);
+        }
         let only = matches!(self.state.started.range, Some(Range::Only(_)));
         let mut outputs = IndexMap::new();
         if !only {
@@ -135,7 +148,7 @@ impl Machine {
                     Err(error) => {
                         let message = format!("output `{}`: {error}", output.name.value);
                         let why = FailReason::Output;
-                        return self.fail_run(why, message, None, state, world, events);
+                        return self.fail_run(why, &message, None, state, world, events);
                     }
                 }
             }
@@ -156,7 +169,7 @@ impl Machine {
         match winding.why {
             WindDownReason::RunTimeout => {
                 let message = noted("the run's time limit was up");
-                self.fail_run(FailReason::RunTimedOut, message, step, None, world, events);
+                self.fail_run(FailReason::RunTimedOut, &message, step, None, world, events);
             }
             WindDownReason::Cancelled => {
                 let by = winding.by.clone();
@@ -174,12 +187,13 @@ impl Machine {
     pub(super) fn fail_run(
         &mut self,
         why: FailReason,
-        message: String,
+        message: &str,
         step: Option<String>,
         state: Option<String>,
         world: &World,
         events: &mut Vec<Event>,
     ) {
+        let message = self.secrets.mask(message);
         self.emit(Fact::SkillFailed { why, message, step, state }, world, events);
     }
 }

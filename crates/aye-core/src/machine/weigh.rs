@@ -12,6 +12,7 @@ pub(super) fn weigh(
     question: &Question,
     answer: &Answer,
     agreed: &[String],
+    agreed_on: Option<&Value>,
 ) -> Result<(), Refusal> {
     if answer.digest.as_ref().is_some_and(|digest| *digest != question.digest) {
         return Err(Refusal::Changed);
@@ -25,6 +26,12 @@ pub(super) fn weigh(
     if agreed.contains(&answer.by) {
         return Err(Refusal::AlreadyAgreed(answer.by.clone()));
     }
+    // What two people typed in secret cannot be compared afterwards.
+    if let Some(Value::String(first)) = agreed_on
+        && answer.value != *first
+    {
+        return Err(Refusal::Disagrees(first.clone()));
+    }
     if let Some(typed) = &question.typed
         && answer.typed.as_ref() != Some(typed)
     {
@@ -36,7 +43,7 @@ pub(super) fn weigh(
     Ok(())
 }
 
-fn weigh_value(question: &Question, value: &Value) -> Result<ChoiceAction, Refusal> {
+pub(super) fn weigh_value(question: &Question, value: &Value) -> Result<ChoiceAction, Refusal> {
     let Some(text) = value.as_str() else {
         return Err(Refusal::NotText);
     };
@@ -73,6 +80,9 @@ fn weigh_person(question: &Question, answer: &Answer) -> Result<(), Refusal> {
         }
         Prompter::Memory if !question.remember => {
             return refuse("this question may not be answered from memory".to_owned());
+        }
+        Prompter::Override | Prompter::Memory if question.approvals > 1 => {
+            return refuse("several people have to agree".to_owned());
         }
         Prompter::Override | Prompter::Memory | Prompter::Terminal | Prompter::Command => {}
         Prompter::Desktop | Prompter::Editor | Prompter::Web | Prompter::Assistant => {}

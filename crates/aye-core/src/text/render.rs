@@ -17,6 +17,8 @@ static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
     engine.set_auto_escape_callback(|_| AutoEscape::None);
     engine.set_fuel(Some(FUEL));
+    // Text is taken as it was written: a script keeps its last line break.
+    engine.set_keep_trailing_newline(true);
     engine
 });
 
@@ -87,11 +89,7 @@ pub fn text(template: &str, scope: &Scope) -> Result<String, TextError> {
     if is_plain(template) {
         return Ok(template.to_owned());
     }
-    Ok(match render(template, scope)? {
-        Value::String(text) => text,
-        // The engine's own way of printing: `True`, lists and so on.
-        _ => render_text(template.trim(), scope)?,
-    })
+    render_text(template, scope)
 }
 
 /// Renders every string inside a value.
@@ -142,12 +140,22 @@ fn to_data(value: &minijinja::Value) -> Result<Value, TextError> {
 }
 
 fn undefined(scope: &Scope, used: &[String]) -> TextError {
+    if let Some(name) = scope.lost_secret(used) {
+        return TextError {
+            message: format!("the secret `{name}` is not known"),
+            hint: Some("secrets are not kept: give it again".to_owned()),
+            range: None,
+        };
+    }
     let mut missing: Vec<&String> = used.iter().filter(|name| !scope.knows(name)).collect();
     missing.sort();
     let Some(name) = missing.first() else {
         return TextError {
             message: "the value is not defined".to_owned(),
-            hint: Some("a key is missing; use `x.get('key')` or `x.key is defined`".to_owned()),
+            hint: Some(
+                "a key is missing; write `x.key | default('')` or ask `x.key is defined`"
+                    .to_owned(),
+            ),
             range: None,
         };
     };
