@@ -167,7 +167,7 @@ impl Machine {
         };
         match self.pose(&step, &ask, Purpose::Ask, world) {
             Ok(question) => {
-                self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events)
+                self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
             }
             Err(error) => self.cannot_start(name.to_owned(), "question", &error, world, events),
         }

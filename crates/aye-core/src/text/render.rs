@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::Value;
 
@@ -18,7 +19,11 @@ static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     engine.set_auto_escape_callback(|_| AutoEscape::None);
     engine.set_fuel(Some(FUEL));
     // Text is taken as it was written: a script keeps its last line break.
-    engine.set_keep_trailing_newline(true);
+    let mut syntax = SyntaxConfig::builder();
+    syntax.keep_trailing_newline(true);
+    if let Ok(syntax) = syntax.build() {
+        engine.set_syntax(syntax);
+    }
     engine
 });
 
