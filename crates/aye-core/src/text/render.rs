@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::Value;
 
@@ -17,6 +18,12 @@ static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
     engine.set_auto_escape_callback(|_| AutoEscape::None);
     engine.set_fuel(Some(FUEL));
+    // Text is taken as it was written: a script keeps its last line break.
+    let mut syntax = SyntaxConfig::builder();
+    syntax.keep_trailing_newline(true);
+    if let Ok(syntax) = syntax.build() {
+        engine.set_syntax(syntax);
+    }
     engine
 });
 
@@ -95,11 +102,7 @@ pub fn text(template: &str, scope: &Scope) -> Result<String, TextError> {
     if is_plain(template) {
         return Ok(template.to_owned());
     }
-    Ok(match render(template, scope)? {
-        Value::String(text) => text,
-        // The engine's own way of printing: `True`, lists and so on.
-        _ => render_text(template.trim(), scope)?,
-    })
+    render_text(template, scope)
 }
 
 /// Renders every string inside a value.
@@ -150,12 +153,22 @@ fn to_data(value: &minijinja::Value) -> Result<Value, TextError> {
 }
 
 fn undefined(scope: &Scope, used: &[String]) -> TextError {
+    if let Some(name) = scope.lost_secret(used) {
+        return TextError {
+            message: format!("the secret `{name}` is not known"),
+            hint: Some("secrets are not kept: give it again".to_owned()),
+            range: None,
+        };
+    }
     let mut missing: Vec<&String> = used.iter().filter(|name| !scope.knows(name)).collect();
     missing.sort();
     let Some(name) = missing.first() else {
         return TextError {
             message: "the value is not defined".to_owned(),
-            hint: Some("a key is missing; use `x.get('key')` or `x.key is defined`".to_owned()),
+            hint: Some(
+                "a key is missing; write `x.key | default('')` or ask `x.key is defined`"
+                    .to_owned(),
+            ),
             range: None,
         };
     };
