@@ -5,8 +5,10 @@ use super::super::label::cut;
 use super::super::layout::{Point, Rect, Size};
 use super::tag::{Page, number};
 
-const WIDEST: f64 = 300.0;
-const NARROWEST: f64 = 132.0;
+const WIDEST: f64 = 320.0;
+/// Widths are multiples of this: fewer different ones look calmer.
+const STEP: f64 = 40.0;
+const NARROWEST: f64 = 160.0;
 const SIDE: f64 = 14.0;
 /// From the left edge to the words, behind the sign.
 const INDENT: f64 = 34.0;
@@ -86,8 +88,9 @@ impl Look {
         let below = (lines.len() - 1) as f64 * LINE_HEIGHT;
         let ends = matches!(shape.what, What::End(_));
         let padding = if ends { 10.0 } else { 16.0 };
+        let wanted = (widest + indent + SIDE).max(narrowest);
         let size = Size {
-            width: (widest + indent + SIDE).max(narrowest),
+            width: if ends { wanted } else { (wanted / STEP).ceil() * STEP },
             height: NAME_HEIGHT + below + padding,
         };
         Self { lines, size }
