@@ -102,7 +102,7 @@ impl Look {
 
     pub(super) fn draw(&self, page: &mut Page, shape: &Shape, place: Rect) {
         let class = match shape.what {
-            What::Confirm | What::Question => "asks",
+            What::Question => "asks",
             What::Command | What::Shell if shape.gate.is_some() => "gated",
             what => what.word(),
         };
@@ -158,13 +158,12 @@ fn outline(what: What, place: Rect) -> String {
             n(half)
         );
     }
-    let r = if matches!(what, What::End(_)) { height / 2.0 } else { 7.0 };
-    let (w, h, arc) = (n(width - 2.0 * r), n(height - 2.0 * r), format!("a{0} {0} 0 0 1", n(r)));
-    let r = n(r);
+    let radius = if matches!(what, What::End(_)) { height / 2.0 } else { 7.0 };
+    let (w, h, r) = (n(width - 2.0 * radius), n(height - 2.0 * radius), n(radius));
+    let arc = format!("a{r} {r} 0 0 1");
     format!(
         "M{} {}h{w}{arc} {r} {r}v{h}{arc} -{r} {r}h-{w}{arc} -{r} -{r}v-{h}{arc} {r} -{r}z",
-        n(x + width / 2.0
-            - (width / 2.0 - if matches!(what, What::End(_)) { height / 2.0 } else { 7.0 })),
+        n(x + radius),
         n(y)
     )
 }
@@ -175,7 +174,7 @@ fn sign(page: &mut Page, what: What, at: Point) {
     match what {
         What::Command => page.outline("sign", &format!("M{x} {y}l8.5 5l-8.5 5z")),
         What::Shell => page.text("sign", at.x, at.y, "$"),
-        What::Confirm | What::Question => page.text("sign", at.x, at.y, "?"),
+        What::Question => page.text("sign", at.x, at.y, "?"),
         What::Note => page.text("sign", at.x, at.y, "·"),
         What::End(_) => {}
     }
