@@ -56,9 +56,6 @@ impl Shape {
 pub(super) enum What {
     Command,
     Shell,
-    /// Yes or no.
-    Confirm,
-    /// A choice or a text.
     Question,
     Note,
     End(EndStatus),
@@ -66,14 +63,14 @@ pub(super) enum What {
 
 impl What {
     pub(super) fn asks(self) -> bool {
-        matches!(self, Self::Confirm | Self::Question)
+        self == Self::Question
     }
 
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Command => "command",
             Self::Shell => "shell",
-            Self::Confirm | Self::Question => "question",
+            Self::Question => "question",
             Self::Note => "note",
             Self::End(status) => status_word(status),
         }
@@ -252,7 +249,6 @@ fn step_shape(node: &Node) -> Shape {
     let what = match &step.action {
         Action::Command { .. } => What::Command,
         Action::Shell { .. } => What::Shell,
-        Action::Ask(ask) if ask.kind == AskKind::Confirm => What::Confirm,
         Action::Ask(_) => What::Question,
         Action::Note => What::Note,
     };

@@ -44,7 +44,6 @@ fn look(shape: &Shape) -> String {
             ("box", "filled,bold", "#eef2f7", "#d97706")
         }
         What::Command | What::Shell => ("box", "filled", "#eef2f7", "#64748b"),
-        What::Confirm => ("diamond", "filled", "#fef3c7", "#b45309"),
         What::Question => ("hexagon", "filled", "#fef3c7", "#b45309"),
         What::Note => ("note", "filled", "#f8fafc", "#94a3b8"),
         What::End(EndStatus::Completed) => ("box", "filled,rounded", "#dcfce7", "#15803d"),

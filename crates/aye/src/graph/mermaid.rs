@@ -51,7 +51,6 @@ fn brackets(what: What) -> (&'static str, &'static str) {
     match what {
         What::Command => ("[", "]"),
         What::Shell => ("[[", "]]"),
-        What::Confirm => ("{", "}"),
         What::Question => ("{{", "}}"),
         What::Note => ("(", ")"),
         What::End(_) => ("([", "])"),
@@ -63,7 +62,7 @@ fn class(shape: &Shape) -> &'static str {
         What::End(status) => status_word(status),
         What::Command | What::Shell if shape.gate.is_some() => "gate",
         What::Command | What::Shell => "command",
-        What::Confirm | What::Question => "question",
+        What::Question => "question",
         What::Note => "note",
     }
 }

@@ -22,7 +22,14 @@ pub(super) fn fold(sheet: &Sheet, wires: &[Wire], drawing: &mut Layout) {
     drawing.settle();
     let height = top + tall;
     let columns = (SHAPE * height / (drawing.width + GUTTER)).sqrt().round().max(1.0);
-    let cuts = cuts(sheet, wires, height / columns);
+    let mut tall = height / columns;
+    let mut cuts = find_cuts(sheet, wires, tall);
+    // A little taller rather than one more column with a few boxes in it.
+    #[expect(clippy::cast_precision_loss, reason = "a handful of columns")]
+    while cuts.len() as f64 + 1.0 > columns && tall < height {
+        tall *= 1.03;
+        cuts = find_cuts(sheet, wires, tall);
+    }
     if cuts.is_empty() {
         return;
     }
@@ -66,7 +73,7 @@ pub(super) fn fold(sheet: &Sheet, wires: &[Wire], drawing: &mut Layout) {
 
 /// The layers that begin a column: the last possible ones before the column
 /// gets taller than it should.
-fn cuts(sheet: &Sheet, wires: &[Wire], tall: f64) -> Vec<usize> {
+fn find_cuts(sheet: &Sheet, wires: &[Wire], tall: f64) -> Vec<usize> {
     let mut cuts = Vec::new();
     let mut from = 0.0;
     let mut possible = None;

@@ -4,7 +4,8 @@
 //! rank   which way is back, and how far down each box stands
 //! sheet  layers of cells: a box, or the bend of an arrow that passes through
 //! order  who stands left of whom, so that few arrows cross
-//! place  where exactly, so that the main way down is straight
+//! place  where exactly, near to what it is tied to
+//! align  what should be in line exactly in line
 //! route  the arrows themselves; those that lead back go round the side
 //! fold   a long thin drawing becomes columns
 //! ```
@@ -12,6 +13,7 @@
 //! Arrows that pass through a layer on their way to the same box share their
 //! bends: ten steps that lead to `failed` make one trunk, not ten wires.
 
+mod align;
 mod fold;
 mod order;
 mod path;
@@ -57,6 +59,7 @@ pub(super) fn layout(sizes: &[Size], wires: &[Wire]) -> Layout {
     let mut sheet = Sheet::new(sizes, wires, &ranking);
     order::order(&mut sheet);
     place::across(&mut sheet);
+    align::align(&mut sheet);
     place::down(&mut sheet, wires);
     let mut drawing = route::draw(&sheet, sizes, wires);
     fold::fold(&sheet, wires, &mut drawing);

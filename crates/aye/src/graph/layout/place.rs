@@ -6,7 +6,7 @@ use super::sheet::Sheet;
 const PASSES: usize = 24;
 /// Between two layers.
 const GAP: f64 = 30.0;
-const GAP_WITH_LABELS: f64 = 46.0;
+const GAP_WITH_LABELS: f64 = 52.0;
 const GAP_AT_MOST: f64 = 92.0;
 
 /// From left to right: every cell as near to its neighbours above and beneath

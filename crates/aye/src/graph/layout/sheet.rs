@@ -13,6 +13,8 @@ pub(super) struct Cell {
     pub(super) x: f64,
     pub(super) rank: usize,
     pub(super) bend: bool,
+    /// The widest label on an arrow that comes straight to it.
+    pub(super) label: f64,
 }
 
 /// A piece of an arrow between two neighbouring layers.
@@ -53,7 +55,7 @@ impl Sheet {
             rows: vec![(0.0, 0.0); depth],
         };
         for (size, &rank) in sizes.iter().zip(&ranking.rank) {
-            sheet.cells.push(Cell { width: size.width, x: 0.0, rank, bend: false });
+            sheet.cells.push(Cell { width: size.width, x: 0.0, rank, bend: false, label: 0.0 });
             sheet.rows[rank].1 = sheet.rows[rank].1.max(size.height);
         }
         let mut bends: HashMap<(usize, usize), usize> = HashMap::new();
@@ -75,13 +77,15 @@ impl Sheet {
         let mut way = vec![wire.from];
         for rank in top + 1..bottom {
             let bend = *bends.entry((wire.to, rank)).or_insert_with(|| {
-                self.cells.push(Cell { width: BEND_WIDTH, x: 0.0, rank, bend: true });
+                self.cells.push(Cell { width: BEND_WIDTH, x: 0.0, rank, bend: true, label: 0.0 });
                 self.layers[rank].push(self.cells.len() - 1);
                 self.cells.len() - 1
             });
             way.push(bend);
         }
         way.push(wire.to);
+        let next = &mut self.cells[way[1]];
+        next.label = next.label.max(wire.label);
         for pair in way.windows(2) {
             let bent = [pair[0], pair[1]].iter().filter(|cell| self.cells[**cell].bend).count();
             let pull = match (wire.main, bent) {
@@ -105,6 +109,8 @@ impl Sheet {
             (false, false) => 36.0,
             _ => 26.0,
         };
-        f64::midpoint(left.width, right.width) + gap
+        // Half way down the arrows to both, their labels are half as far apart.
+        let labels = if left.label.min(right.label) > 0.0 { left.label + right.label } else { 0.0 };
+        (f64::midpoint(left.width, right.width) + gap).max(labels)
     }
 }

@@ -5,8 +5,10 @@ use super::super::label::cut;
 use super::super::layout::{Point, Rect, Size};
 use super::tag::{Page, number};
 
-const WIDEST: f64 = 300.0;
-const NARROWEST: f64 = 132.0;
+const WIDEST: f64 = 320.0;
+/// Widths are multiples of this: fewer different ones look calmer.
+const STEP: f64 = 40.0;
+const NARROWEST: f64 = 160.0;
 const SIDE: f64 = 14.0;
 /// From the left edge to the words, behind the sign.
 const INDENT: f64 = 34.0;
@@ -86,8 +88,9 @@ impl Look {
         let below = (lines.len() - 1) as f64 * LINE_HEIGHT;
         let ends = matches!(shape.what, What::End(_));
         let padding = if ends { 10.0 } else { 16.0 };
+        let wanted = (widest + indent + SIDE).max(narrowest);
         let size = Size {
-            width: (widest + indent + SIDE).max(narrowest),
+            width: if ends { wanted } else { (wanted / STEP).ceil() * STEP },
             height: NAME_HEIGHT + below + padding,
         };
         Self { lines, size }
@@ -99,7 +102,7 @@ impl Look {
 
     pub(super) fn draw(&self, page: &mut Page, shape: &Shape, place: Rect) {
         let class = match shape.what {
-            What::Confirm | What::Question => "asks",
+            What::Question => "asks",
             What::Command | What::Shell if shape.gate.is_some() => "gated",
             what => what.word(),
         };
@@ -155,13 +158,12 @@ fn outline(what: What, place: Rect) -> String {
             n(half)
         );
     }
-    let r = if matches!(what, What::End(_)) { height / 2.0 } else { 7.0 };
-    let (w, h, arc) = (n(width - 2.0 * r), n(height - 2.0 * r), format!("a{0} {0} 0 0 1", n(r)));
-    let r = n(r);
+    let radius = if matches!(what, What::End(_)) { height / 2.0 } else { 7.0 };
+    let (w, h, r) = (n(width - 2.0 * radius), n(height - 2.0 * radius), n(radius));
+    let arc = format!("a{r} {r} 0 0 1");
     format!(
         "M{} {}h{w}{arc} {r} {r}v{h}{arc} -{r} {r}h-{w}{arc} -{r} -{r}v-{h}{arc} {r} -{r}z",
-        n(x + width / 2.0
-            - (width / 2.0 - if matches!(what, What::End(_)) { height / 2.0 } else { 7.0 })),
+        n(x + radius),
         n(y)
     )
 }
@@ -172,7 +174,7 @@ fn sign(page: &mut Page, what: What, at: Point) {
     match what {
         What::Command => page.outline("sign", &format!("M{x} {y}l8.5 5l-8.5 5z")),
         What::Shell => page.text("sign", at.x, at.y, "$"),
-        What::Confirm | What::Question => page.text("sign", at.x, at.y, "?"),
+        What::Question => page.text("sign", at.x, at.y, "?"),
         What::Note => page.text("sign", at.x, at.y, "·"),
         What::End(_) => {}
     }

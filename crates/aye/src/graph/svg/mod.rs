@@ -20,7 +20,7 @@ const MARGIN: f64 = 24.0;
 /// Above the drawing, for the title.
 const HEAD: f64 = 34.0;
 const DOT: f64 = 12.0;
-const LABEL_COLUMN: f64 = 6.1;
+const LABEL_COLUMN: f64 = 5.9;
 const LABEL_HEIGHT: f64 = 15.0;
 
 /// The flow as an SVG document.
@@ -103,9 +103,14 @@ fn shortened(path: &Path) -> Path {
     path
 }
 
-/// Each label at the first place on its arrow that is free.
+/// Each label at the place on its arrow with the least in the way.
 fn labels(page: &mut Page, plan: &Layout, links: &[Link]) {
     let mut taken: Vec<Rect> = plan.boxes.clone();
+    taken.extend(plan.paths.iter().map(|path| {
+        let (_, tip) = path.approach();
+        Rect { x: tip.x - 5.0, y: tip.y - 12.0, width: 10.0, height: 12.0 }
+    }));
+    let mut words = Vec::new();
     for (link, path) in links.iter().zip(&plan.paths[1..]) {
         let text = link.label();
         if text.is_empty() {
@@ -123,13 +128,18 @@ fn labels(page: &mut Page, plan: &Layout, links: &[Link]) {
         let middle = places.len() / 2;
         let mut tries: Vec<usize> = (0..places.len()).collect();
         tries.sort_by_key(|at| at.abs_diff(middle));
-        let free = tries.iter().copied().find(|at| {
+        let Some(at) = tries.into_iter().min_by_key(|at| {
             let place = around(&places[*at]);
-            !taken.iter().any(|other| other.meets(&place))
-        });
-        let Some(at) = free.or(tries.first().copied()) else { continue };
+            taken.iter().filter(|other| other.meets(&place)).count()
+        }) else {
+            continue;
+        };
         let at = places.swap_remove(at);
         taken.push(around(&at));
+        page.blank(around(&at));
+        words.push((link, at, text));
+    }
+    for (link, at, text) in words {
         page.text(&format!("label {}", mood(link)), at.x, at.y + 3.5, &text);
     }
 }

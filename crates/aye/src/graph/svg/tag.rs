@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::layout::{Path, Point};
+use super::super::layout::{Path, Point, Rect};
 
 /// A document being written.
 pub(super) struct Page {
@@ -81,6 +81,15 @@ impl Page {
     pub(super) fn dot(&mut self, at: Point, radius: f64) {
         let (x, y, r) = (number(at.x), number(at.y), number(radius));
         let _ = writeln!(self.text, "<circle class=\"dot\" cx=\"{x}\" cy=\"{y}\" r=\"{r}\"/>");
+    }
+
+    /// Nothing, so that a label can be read where an arrow passes.
+    pub(super) fn blank(&mut self, place: Rect) {
+        let [x, y, width, height] = [place.x, place.y, place.width, place.height].map(number);
+        let _ = writeln!(
+            self.text,
+            "<rect class=\"page\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"4\"/>"
+        );
     }
 
     /// A shape by its outline, in the words of `d`.

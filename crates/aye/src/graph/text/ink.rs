@@ -61,7 +61,7 @@ impl Glyphs {
             (What::Command, true) => "▸",
             (What::Command, false) => ">",
             (What::Shell, _) => "$",
-            (What::Confirm | What::Question, _) => "?",
+            (What::Question, _) => "?",
             (What::Note, true) => "·",
             (What::Note, false) => "-",
             (What::End(_), true) => "■",

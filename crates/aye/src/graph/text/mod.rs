@@ -92,7 +92,7 @@ impl Page<'_> {
         let shape = &self.drawing.shapes[place];
         let tone = match shape.what {
             What::End(status) => Tone::of_end(status),
-            What::Confirm | What::Question => Tone::Ask,
+            What::Question => Tone::Ask,
             What::Command | What::Shell | What::Note => Tone::Mark,
         };
         let name = cut(&shape.name, self.longest_name(), self.glyphs.cut);

@@ -34,6 +34,8 @@ struct Lane {
     wires: Vec<usize>,
     /// First and last layer.
     span: (usize, usize),
+    /// Leads from a box to itself.
+    round: bool,
     x: f64,
 }
 
@@ -43,12 +45,19 @@ pub(super) fn draw(sheet: &Sheet, boxes: &[Rect], wires: &[Wire], paths: &mut [P
         let side = side(sheet, wire);
         let (a, b) = (sheet.cells[wire.from].rank, sheet.cells[wire.to].rank);
         let span = (a.min(b), a.max(b));
-        match lanes.iter_mut().find(|lane| lane.to == wire.to && lane.side == side) {
+        // A way to the box itself stays close to it.
+        let shared = |lane: &&mut Lane| {
+            lane.to == wire.to && lane.side == side && !lane.round && wire.from != wire.to
+        };
+        match lanes.iter_mut().find(shared) {
             Some(lane) => {
                 lane.wires.push(id);
                 lane.span = (lane.span.0.min(span.0), lane.span.1.max(span.1));
             }
-            None => lanes.push(Lane { to: wire.to, side, wires: vec![id], span, x: 0.0 }),
+            None => {
+                let round = wire.from == wire.to;
+                lanes.push(Lane { to: wire.to, side, wires: vec![id], span, round, x: 0.0 });
+            }
         }
     }
     lanes.sort_by_key(|lane| lane.span.1 - lane.span.0);
@@ -60,11 +69,11 @@ pub(super) fn draw(sheet: &Sheet, boxes: &[Rect], wires: &[Wire], paths: &mut [P
         let entry = entry(sheet, boxes, lane, &mut tracks);
         for &id in &lane.wires {
             let (mut points, turn) = exit(sheet, boxes, lane, wires[id].from, &mut tracks);
+            let own = points.len() * 2 - 1;
             points.push(Point { x: lane.x, y: turn });
             points.extend(&entry);
             paths[id] = Path::around(&points, RADIUS);
-            // The line to the lane and a little of the lane itself.
-            paths[id].own = points.len().saturating_sub(entry.len()) * 2;
+            paths[id].own = own;
         }
     }
 }
