@@ -58,11 +58,6 @@ impl Secrets {
             .filter(|value| !value.is_empty())
     }
 
-    /// All of them.
-    pub fn values(&self) -> impl Iterator<Item = &str> {
-        self.0.values().map(String::as_str).filter(|value| !value.is_empty())
-    }
-
     /// The text with every secret in it replaced by `***`.
     pub fn mask(&self, text: &str) -> String {
         let mut masked = text.to_owned();
