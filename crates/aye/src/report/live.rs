@@ -80,7 +80,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
 }
 
 impl<W: Write> Report for LiveReport<'_, W> {
-    fn event(&mut self, event: &Event, state: &State) {
+    fn event(&mut self, event: &Event, _: &State) {
         if let Fact::StepStarted(started) = &event.fact {
             self.step.clone_from(&started.step);
             self.next = next_step(self.flow, &started.step);
@@ -96,7 +96,7 @@ impl<W: Write> Report for LiveReport<'_, W> {
             );
             self.line(&head);
         }
-        if let Some(line) = step_line(event, state, self.paint) {
+        if let Some(line) = step_line(event, self.paint) {
             self.line(&line);
         }
     }

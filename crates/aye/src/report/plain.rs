@@ -45,13 +45,13 @@ impl<O: Write, E: Write> PlainReport<O, E> {
 }
 
 impl<O: Write, E: Write> Report for PlainReport<O, E> {
-    fn event(&mut self, event: &Event, state: &State) {
+    fn event(&mut self, event: &Event, _: &State) {
         if let Fact::StepStarted(started) = &event.fact {
             self.step.clone_from(&started.step);
         }
         let line = match self.verbosity {
             Verbosity::Quiet => None,
-            Verbosity::Normal => step_line(event, state, self.paint),
+            Verbosity::Normal => step_line(event, self.paint),
             Verbosity::Verbose => Some(event_json(event)),
         };
         if let Some(line) = line {

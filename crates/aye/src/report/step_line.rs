@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use aye_core::event::{BadOutcome, Event, Fact, PauseReason, RetryReason};
-use aye_core::journal::State;
 use aye_core::question::Prompter;
 
 use crate::paint::{Glyph, Paint, Tone, duration, inert_line};
 
 /// The line for an event, or nothing if it has none of its own.
-pub fn step_line(event: &Event, state: &State, paint: Paint) -> Option<String> {
+pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
     let mark = |glyph, tone| paint.text(tone, paint.glyph(glyph));
     let name = |step: &str| paint.text(Tone::Strong, step);
     let dim = |text: &str| paint.text(Tone::Dim, text);
@@ -79,7 +78,7 @@ pub fn step_line(event: &Event, state: &State, paint: Paint) -> Option<String> {
         }
         Fact::ConfirmationAnswered(answered) => {
             let value = answered.answer.value.as_str().unwrap_or("***");
-            let label = question_label(state, value);
+            let label = answered.label.as_deref().unwrap_or(value);
             let who = match answered.answer.prompter {
                 Prompter::Override => "--yes".to_owned(),
                 prompter => format!("{} through {}", answered.answer.by, prompter.word()),
@@ -88,7 +87,7 @@ pub fn step_line(event: &Event, state: &State, paint: Paint) -> Option<String> {
                 None => format!(
                     "{} {}  {}",
                     mark(Glyph::Done, Tone::Good),
-                    paint.text(Tone::Strong, &inert_line(&label)),
+                    paint.text(Tone::Strong, &inert_line(label)),
                     dim(&format!(
                         "by {who} after {}",
                         duration(Duration::from_millis(answered.latency_ms))
@@ -124,17 +123,4 @@ pub fn step_line(event: &Event, state: &State, paint: Paint) -> Option<String> {
         | Fact::ConfirmationRequired(_)
         | Fact::ConfirmationHeld { .. } => return None,
     })
-}
-
-/// What the chosen option is called, while the question is still known.
-fn question_label(state: &State, value: &str) -> String {
-    use aye_core::journal::{Between, Phase};
-    let question = match &state.phase {
-        Phase::Asking { question, .. } => Some(question),
-        Phase::Between(Between::Resolved { question, .. }) => Some(question),
-        Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => None,
-    };
-    question
-        .and_then(|question| question.offer(value))
-        .map_or_else(|| value.to_owned(), |offer| offer.label.clone())
 }

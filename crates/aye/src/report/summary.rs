@@ -72,7 +72,7 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
 }
 
 /// What to type to answer a question.
-pub fn answer_command(question: &Question) -> String {
+fn answer_command(question: &Question) -> String {
     let choices: Vec<&str> = question.options.iter().map(|offer| offer.value.as_str()).collect();
     match choices.is_empty() {
         true => format!("aye answer {} TEXT", question.id),

@@ -1,21 +1,21 @@
 //! One file per verb.
 
-pub mod answer;
-pub mod audit;
-pub mod cancel;
-pub mod check;
-pub mod completions;
-pub mod graph;
-pub mod inbox;
-pub mod init;
-pub mod list;
-pub mod logs;
-pub mod man;
-pub mod resume;
-pub mod run;
-pub mod runs;
-pub mod schema;
-pub mod show;
+pub(super) mod answer;
+pub(super) mod audit;
+pub(super) mod cancel;
+pub(super) mod check;
+pub(super) mod completions;
+pub(super) mod graph;
+pub(super) mod inbox;
+pub(super) mod init;
+pub(super) mod list;
+pub(super) mod logs;
+pub(super) mod man;
+pub(super) mod resume;
+pub(super) mod run;
+pub(super) mod runs;
+pub(super) mod schema;
+pub(super) mod show;
 
 mod drive;
 mod given;
@@ -29,6 +29,11 @@ use super::context::Context;
 
 /// Carries a command out and returns the exit code.
 pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
+    if steps_may_run(&command) {
+        // Without a guard the steps still run; only a kill -9 of Aye itself
+        // could leave some of their processes behind until the next start.
+        let _ = aye_process::guard::start();
+    }
     match command {
         Command::Run(args) => run::run(args, context),
         Command::Resume(args) => resume::run(&args, context),
@@ -46,5 +51,27 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::Schema(args) => schema::run(&args, context),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
+    }
+}
+
+/// Whether the command may start processes of a skill.
+fn steps_may_run(command: &Command) -> bool {
+    match command {
+        Command::Run(args) => !args.dry_run,
+        Command::Resume(_) => true,
+        Command::Cancel(_)
+        | Command::Answer(_)
+        | Command::Inbox(_)
+        | Command::List(_)
+        | Command::Check(_)
+        | Command::Graph(_)
+        | Command::Init(_)
+        | Command::Runs(_)
+        | Command::Show(_)
+        | Command::Logs(_)
+        | Command::Audit(_)
+        | Command::Schema(_)
+        | Command::Completions(_)
+        | Command::Man(_) => false,
     }
 }

@@ -62,8 +62,31 @@ pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
     if context.verbosity != Verbosity::Quiet && !context.json {
         loaded.warn_if_changed(context);
     }
+    end_survivors(&row, context)?;
     let machine = loaded.machine(context, secrets)?;
     drive(context, &loaded.flow, &mut store, lock, machine, &Beginning::Resumed, !args.no_input)
+}
+
+/// Nothing is run again while something of the old run may still be at it.
+fn end_survivors(row: &RunRow, context: &Context) -> Result<(), Error> {
+    let found = aye_process::survivors::find(row.id.as_str());
+    if found.is_empty() {
+        return Ok(());
+    }
+    let left = aye_process::survivors::end(row.id.as_str(), aye_process::DEFAULT_GRACE);
+    if left > 0 {
+        let pids: Vec<String> = found.iter().map(|one| one.identity.pid.to_string()).collect();
+        return Err(Error::Refused {
+            message: format!("{left} processes of run `{}` cannot be ended", row.id),
+            hint: Some(format!("look at processes {}", pids.join(", "))),
+        });
+    }
+    if !context.json {
+        let warning = context.paint_err.text(crate::paint::Tone::Warn, "warning:");
+        let count = super::check::plural(found.len(), "process");
+        eprintln!("{warning} ended {count} that the run had left behind");
+    }
+    Ok(())
 }
 
 /// A run as the journal has it, with the skill it was started with.
