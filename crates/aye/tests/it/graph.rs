@@ -2,6 +2,7 @@
 
 mod build;
 mod flows;
+mod sound;
 
 use aye::graph;
 
@@ -25,6 +26,7 @@ fn dump() {
         put("svg", graph::svg(&flow));
         put("txt", graph::text(&flow, 78, false, true));
         put("ascii", graph::text(&flow, 78, false, false));
+        put("narrow", graph::text(&flow, 32, false, true));
         put("ansi", graph::text(&flow, 78, true, true));
     }
 }

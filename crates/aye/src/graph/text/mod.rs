@@ -40,8 +40,7 @@ pub fn text(flow: &Flow, width: usize, colour: bool, unicode: bool) -> String {
         rows.push(Row::default());
         page.chain(chain, &mut rows);
     }
-    let lines: String = rows.iter().map(|row| row.print(width, colour, page.glyphs.cut)).collect();
-    if unicode { lines } else { lines.replace('…', "..").replace('\u{fffd}', "?") }
+    rows.iter().map(|row| row.print(width, colour, &page.glyphs)).collect()
 }
 
 /// How wide the names are together; a few very long ones do not push the
