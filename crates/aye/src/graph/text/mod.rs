@@ -1,7 +1,7 @@
 //! A flow in a terminal, read from top to bottom.
 //!
-//! [`spine`] puts the steps in reading order: what follows when all goes well
-//! stands beneath, every other way is a line of its own. [`ink`] has the
+//! `spine` puts the steps in reading order: what follows when all goes well
+//! stands beneath, every other way is a line of its own. `ink` has the
 //! glyphs and colours.
 
 mod ink;
