@@ -8,6 +8,7 @@
 //!                                                effect (what to do next)
 //! ```
 
+pub mod diagnostic;
 pub mod digest;
 pub mod effect;
 pub mod event;
@@ -19,3 +20,4 @@ pub mod machine;
 pub mod question;
 pub mod skill;
 pub mod text;
+pub mod yaml;

@@ -1,1 +1,54 @@
-//! placeholder
+//! Runs programs so that nothing hangs, nothing leaks and nothing is lost.
+//!
+//! A [`Spec`] says what to run. [`spawn()`] takes a slot, finds the program, starts
+//! it in its own process group and returns a [`Running`]. [`wait()`] is the only
+//! place that waits: one `poll` over the ends of all children, their output
+//! and input, their timers and the caller's own descriptors. Output goes to
+//! log files (`log`) or a ring (`ring`) and, for live children, to the caller's
+//! view. When the last process of a child's `tree` is gone, [`wait()`] hands out an [`Exit`].
+//!
+//! Around it: [`Signals`] turns the runner's own signals into events for
+//! the same poll, [`suspend()`] is Ctrl-Z, [`guard`] makes sure that nothing
+//! survives when the runner itself is killed, [`survivors`] finds what an
+//! earlier run left all the same, [`terminal`] lends the terminal, [`policy`] says what may run,
+//! [`text`] and [`lines`] make output safe to show.
+//!
+//! The crate is synchronous, starts no thread and knows nothing of skills.
+
+mod capture;
+mod clock;
+mod dispositions;
+mod error;
+mod exit;
+pub mod guard;
+pub mod log;
+mod log_reader;
+mod mask;
+#[cfg(target_os = "linux")]
+mod procfs;
+mod pty;
+mod reap;
+mod resolve;
+mod ring;
+mod running;
+mod signals;
+pub mod slots;
+mod spawn;
+mod spec;
+pub mod survivors;
+mod suspend;
+pub mod terminal;
+pub mod text;
+mod tree;
+mod wait;
+
+pub use error::SpawnError;
+pub use exit::{Exit, Outcome, Output, Status};
+pub use log_reader::LogReader;
+pub use resolve::resolve;
+pub use running::{Running, Stop};
+pub use signals::{Signal, Signals};
+pub use spawn::spawn;
+pub use spec::{DEFAULT_GRACE, DEFAULT_LINGER, DEFAULT_TAIL, Limits, Sink, Spec, Stdin, Stream};
+pub use suspend::suspend;
+pub use wait::{Happening, LiveView, wait};

@@ -4,10 +4,8 @@
 //! template into a value, [`text`] into text, [`holds`] a condition into yes
 //! or no. Values are only ever data: nothing rendered is rendered again.
 
-mod nearest;
 mod render;
 mod scope;
 
-pub use nearest::nearest;
-pub use render::{TextError, check, check_condition, holds, render, render_value, text};
+pub use render::{TextError, holds, names_in, names_in_condition, render, render_value, text};
 pub use scope::{BUILT_IN, Names, Scope, World};

@@ -21,7 +21,7 @@ pub(super) fn shell(name: &str, script: &str) -> Step {
 }
 
 pub(super) fn question(name: &str, kind: AskKind, message: &str) -> Step {
-    step(name, Action::Ask(ask(kind, message)))
+    step(name, Action::Ask(Box::new(ask(kind, message))))
 }
 
 pub(super) fn note(name: &str) -> Step {

@@ -1,0 +1,182 @@
+//! One output stream of a child: from its pipe to log or ring, and to the view.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+
+use crate::exit::Output;
+use crate::log::Writer;
+use crate::mask::Masker;
+use crate::ring::Ring;
+use crate::spec::Stream;
+
+/// Bytes read at once; the size of a pipe, so a larger buffer gains nothing.
+pub(crate) const CHUNK: usize = 64 * 1024;
+
+/// What a pipe may hold when its bytes are moved inside the kernel.
+const WIDE_PIPE: usize = 1024 * 1024;
+
+/// Gets the bytes of a stream as they arrive.
+pub(crate) type View<'a> = dyn FnMut(Stream, &[u8]) + 'a;
+
+#[derive(Debug)]
+pub(crate) struct Capture {
+    stream: Stream,
+    pipe: Option<OwnedFd>,
+    /// `None`: the bytes are in the log.
+    ring: Option<Ring>,
+    limit: usize,
+    mask: Option<Masker>,
+    splices: bool,
+    wide: bool,
+    started: bool,
+}
+
+impl Capture {
+    pub(crate) fn new(
+        stream: Stream,
+        pipe: OwnedFd,
+        logged: bool,
+        limit: usize,
+        masks: &[Vec<u8>],
+    ) -> io::Result<Self> {
+        rustix::io::ioctl_fionbio(&pipe, true)?;
+        let mask = Masker::new(masks);
+        Ok(Self {
+            stream,
+            pipe: Some(pipe),
+            ring: (!logged).then(|| Ring::new(limit)),
+            limit,
+            splices: logged && mask.is_none() && cfg!(target_os = "linux"),
+            mask,
+            wide: false,
+            started: false,
+        })
+    }
+
+    /// The pipe, as long as it is open.
+    pub(crate) fn pipe(&self) -> Option<BorrowedFd<'_>> {
+        self.pipe.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Takes one portion out of the pipe.
+    pub(crate) fn pump(
+        &mut self,
+        log: &mut Log,
+        live: bool,
+        buffer: &mut Vec<u8>,
+        view: &mut View<'_>,
+    ) {
+        // The first bytes are read even when they could be moved: at the end
+        // of a silent stream there must be no empty log file.
+        if self.splices && self.started && !live && self.ring.is_none() && self.splice(log) {
+            return;
+        }
+        let Some(pipe) = &self.pipe else { return };
+        buffer.resize(CHUNK, 0);
+        match rustix::io::read(pipe, &mut buffer[..]) {
+            Ok(0) | Err(Errno::IO) => self.close(log, live, view),
+            Ok(read) => {
+                self.started = true;
+                match &mut self.mask {
+                    Some(mask) => {
+                        let shown = mask.push(&buffer[..read]);
+                        self.accept(&shown, log, live, view);
+                    }
+                    None => self.accept(&buffer[..read], log, live, view),
+                }
+            }
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(_) => self.close(log, live, view),
+        }
+    }
+
+    /// Whether the bytes could be moved to the log without us.
+    fn splice(&mut self, log: &mut Log) -> bool {
+        let (Some(pipe), Some(writer)) = (&self.pipe, &mut log.writer) else {
+            return false;
+        };
+        match writer.splice(self.stream, pipe.as_fd(), WIDE_PIPE) {
+            Ok(0) => self.pipe = None,
+            Ok(moved) => {
+                if moved >= CHUNK && !self.wide {
+                    // A full pipe: worth a larger one. Refusal costs only speed.
+                    let _ = rustix::pipe::fcntl_setpipe_size(pipe, WIDE_PIPE);
+                    self.wide = true;
+                }
+            }
+            Err(error) => match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => {}
+                io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported => {
+                    self.splices = false;
+                    return false;
+                }
+                _ => {
+                    self.leave_log(log, error);
+                    return false;
+                }
+            },
+        }
+        true
+    }
+
+    fn accept(&mut self, bytes: &[u8], log: &mut Log, live: bool, view: &mut View<'_>) {
+        if bytes.is_empty() {
+            return;
+        }
+        if self.ring.is_none()
+            && let Some(writer) = &mut log.writer
+            && let Err(error) = writer.write(self.stream, bytes)
+        {
+            self.leave_log(log, error);
+        }
+        if let Some(ring) = &mut self.ring {
+            ring.push(bytes);
+        }
+        if live {
+            view(self.stream, bytes);
+        }
+    }
+
+    /// A full disk must not lose the tail nor stop the child: go on in memory.
+    fn leave_log(&mut self, log: &mut Log, error: io::Error) {
+        let (total, tail) = log
+            .writer
+            .as_ref()
+            .map(|writer| writer.tail(self.stream, self.limit))
+            .unwrap_or_default();
+        self.ring = Some(Ring::resume(self.limit, &tail, total));
+        log.error.get_or_insert(error);
+    }
+
+    /// No more bytes, whoever may still hold the other end.
+    pub(crate) fn close(&mut self, log: &mut Log, live: bool, view: &mut View<'_>) {
+        self.pipe = None;
+        if let Some(mask) = &mut self.mask {
+            let rest = mask.finish();
+            self.accept(&rest, log, live, view);
+        }
+    }
+
+    pub(crate) fn finish(self, log: &mut Log) -> Output {
+        match self.ring {
+            Some(ring) => Output::memory(ring.total(), ring.into_bytes()),
+            None => {
+                let (total, file) = log
+                    .writer
+                    .as_mut()
+                    .map(|writer| writer.take(self.stream))
+                    .unwrap_or_default();
+                Output::file(total, self.limit, file)
+            }
+        }
+    }
+}
+
+/// The log of a child and what went wrong with it.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    pub(crate) writer: Option<Writer>,
+    pub(crate) error: Option<io::Error>,
+}

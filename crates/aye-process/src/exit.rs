@@ -1,0 +1,197 @@
+//! How a child ended and what it left.
+
+use std::fs::File;
+use std::io;
+use std::time::Duration;
+
+use crate::log;
+use crate::text;
+
+/// What the operating system reports about the leader of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It returned this code.
+    Exited(i32),
+    /// This signal ended it.
+    Signaled(i32),
+    /// It could not be ended or somebody else waited for it.
+    Lost,
+}
+
+impl Status {
+    pub(crate) fn from_raw(raw: i32) -> Self {
+        if libc::WIFEXITED(raw) {
+            Self::Exited(libc::WEXITSTATUS(raw))
+        } else if libc::WIFSIGNALED(raw) {
+            Self::Signaled(libc::WTERMSIG(raw))
+        } else {
+            Self::Lost
+        }
+    }
+}
+
+/// Why a step ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By a signal that we did not send.
+    Signaled(i32),
+    /// Ended by us: its time was up.
+    TimedOut,
+    /// Ended by us: somebody cancelled it.
+    Cancelled,
+    /// Ended by us: the runner was interrupted.
+    Interrupted,
+}
+
+/// Everything known about a child that has ended.
+#[derive(Debug)]
+pub struct Exit {
+    /// Why it ended.
+    pub outcome: Outcome,
+    /// What the operating system says, also when we ended it.
+    pub status: Status,
+    /// Standard output.
+    pub stdout: Output,
+    /// Standard error.
+    pub stderr: Output,
+    /// From start to the end of the last process, pauses not counted.
+    pub duration: Duration,
+    /// Somebody still held an output pipe when its deadline passed; there may
+    /// have been more output.
+    pub leaky: bool,
+    /// Processes that went on after the leader had ended by itself, and that
+    /// we ended.
+    pub leftovers: usize,
+    /// Processes that could not be ended, such as those of another user.
+    pub left_running: usize,
+    /// Largest resident size of any one process, in bytes. Never less than
+    /// the runner's own size, which the kernel counts until the `exec`.
+    pub peak_memory: u64,
+    /// Processor time of all processes that were waited for.
+    pub cpu_time: Duration,
+    /// Why the log is incomplete, if it is. The tail is complete in any case.
+    pub log_error: Option<io::Error>,
+}
+
+impl Exit {
+    /// The code a shell would report: 128+n for a signal, 124 for a time-out,
+    /// 143 when cancelled, 130 when interrupted.
+    #[must_use]
+    pub fn exit_code(&self) -> i32 {
+        match self.outcome {
+            Outcome::Exited(code) => code,
+            Outcome::Signaled(signal) => 128 + signal,
+            Outcome::TimedOut => 124,
+            Outcome::Cancelled => 128 + libc::SIGTERM,
+            Outcome::Interrupted => 128 + libc::SIGINT,
+        }
+    }
+
+    /// Ended by itself with code 0.
+    #[must_use]
+    pub fn success(&self) -> bool {
+        self.outcome == Outcome::Exited(0)
+    }
+
+    /// The stable code of an end that we brought about.
+    #[must_use]
+    pub fn code(&self) -> Option<&'static str> {
+        match self.outcome {
+            Outcome::Exited(_) | Outcome::Signaled(_) => None,
+            Outcome::TimedOut => Some("TIMEOUT"),
+            Outcome::Cancelled | Outcome::Interrupted => Some("CANCELLED"),
+        }
+    }
+}
+
+/// A captured stream. With a log the bytes stay in the file until asked for.
+#[derive(Debug)]
+pub struct Output {
+    total: u64,
+    limit: usize,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    Memory(Vec<u8>),
+    File(File),
+}
+
+impl Output {
+    pub(crate) fn memory(total: u64, bytes: Vec<u8>) -> Self {
+        Self {
+            total,
+            limit: bytes.len(),
+            source: Source::Memory(bytes),
+        }
+    }
+
+    pub(crate) fn file(total: u64, limit: usize, file: Option<File>) -> Self {
+        let source = file.map_or_else(|| Source::Memory(Vec::new()), Source::File);
+        Self {
+            total,
+            limit,
+            source,
+        }
+    }
+
+    /// All bytes the child wrote.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Whether it wrote nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// How many of the oldest bytes [`bytes`](Self::bytes) leaves out.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.total.saturating_sub(self.limit as u64)
+    }
+
+    /// The newest bytes, as many as the step's limit allows.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        self.last(self.limit)
+    }
+
+    /// The newest bytes, at most `most` and at most the step's limit.
+    #[must_use]
+    pub fn last(&self, most: usize) -> Vec<u8> {
+        let most = most.min(self.limit);
+        match &self.source {
+            Source::Memory(bytes) => bytes[bytes.len().saturating_sub(most)..].to_vec(),
+            Source::File(file) => log::read_tail(file, self.total, most).unwrap_or_default(),
+        }
+    }
+
+    /// The newest bytes as text, with a line in front that says how many
+    /// were dropped. Cut between characters; bytes that are no text become `U+FFFD`.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.text_of_last(self.limit)
+    }
+
+    /// Like [`text`](Self::text) for at most `most` bytes.
+    #[must_use]
+    pub fn text_of_last(&self, most: usize) -> String {
+        let bytes = self.last(most);
+        let dropped = self.total.saturating_sub(bytes.len() as u64);
+        if dropped == 0 {
+            return text::lossy(bytes);
+        }
+        let cut = text::first_boundary(&bytes);
+        format!(
+            "[{} bytes dropped]\n{}",
+            dropped + cut as u64,
+            text::lossy(bytes[cut..].to_vec())
+        )
+    }
+}

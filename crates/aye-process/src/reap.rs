@@ -1,0 +1,71 @@
+//! `wait4`, the one way to learn status and resource use of a child together.
+
+use std::mem::MaybeUninit;
+use std::sync::Once;
+use std::time::Duration;
+
+/// Status and resource use of a child that has ended, `None` if it has not;
+/// -1 is any child.
+pub(crate) fn try_wait(pid: i32) -> Option<(i32, libc::rusage)> {
+    wait4(pid, libc::WNOHANG)
+}
+
+/// Like [`try_wait`], but reports also that the child was stopped.
+pub(crate) fn try_wait_stopped(pid: i32) -> Option<(i32, libc::rusage)> {
+    wait4(pid, libc::WNOHANG | libc::WUNTRACED)
+}
+
+/// Waits as long as it takes.
+pub(crate) fn wait(pid: i32) -> Option<(i32, libc::rusage)> {
+    wait4(pid, 0)
+}
+
+fn wait4(pid: i32, options: i32) -> Option<(i32, libc::rusage)> {
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    loop {
+        // SAFETY: both pointers are to live locals of the right type.
+        let got = unsafe { libc::wait4(pid, &raw mut status, options, usage.as_mut_ptr()) };
+        if got > 0 {
+            // SAFETY: zeroed is a valid `rusage`, and the call has filled it.
+            return Some((status, unsafe { usage.assume_init() }));
+        }
+        if got >= 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
+            return None;
+        }
+    }
+}
+
+/// Makes sure that children can be waited for: whoever started us may have
+/// left `SIGCHLD` ignored, and then the kernel throws their status away.
+pub(crate) fn require_children() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: queries and sets a disposition through valid pointers; a
+        // zeroed `sigaction` is valid, with the default disposition.
+        unsafe {
+            let mut now: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(libc::SIGCHLD, std::ptr::null(), &raw mut now);
+            if now.sa_sigaction == libc::SIG_IGN {
+                libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+            }
+        }
+    });
+}
+
+/// Processor time used, user and system.
+pub(crate) fn cpu_time(usage: &libc::rusage) -> Duration {
+    let part = |time: libc::timeval| {
+        Duration::new(
+            u64::try_from(time.tv_sec).unwrap_or(0),
+            u32::try_from(time.tv_usec).unwrap_or(0) * 1000,
+        )
+    };
+    part(usage.ru_utime) + part(usage.ru_stime)
+}
+
+/// The largest resident size in bytes.
+pub(crate) fn peak_memory(usage: &libc::rusage) -> u64 {
+    let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
+    u64::try_from(usage.ru_maxrss).unwrap_or(0) * unit
+}

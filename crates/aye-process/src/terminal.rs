@@ -1,0 +1,161 @@
+//! Lending the real terminal to a child and getting it back clean.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+
+use rustix::process::{Pid, Signal, getpgrp, kill_process_group};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr, tcsetpgrp};
+
+use crate::dispositions::with_blocked;
+
+/// Leaves whatever a full-screen program may have left on: alternate screen,
+/// mouse, focus and paste reports, application keys, hidden cursor, colours.
+///
+/// Leaving the alternate screen restores the saved cursor even when it was
+/// not on, so the cursor is saved just before.
+const RESET: &[u8] =
+    b"\x1b7\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\
+\x1b[?1l\x1b>\x1b[?7h\x1b[?25h\x1b[0m";
+
+/// The modes of a terminal, to be restored later.
+#[derive(Debug)]
+pub struct Terminal {
+    device: File,
+    modes: Termios,
+}
+
+impl Terminal {
+    /// Remembers the modes of the controlling terminal; `None` without one.
+    #[must_use]
+    pub fn save() -> Option<Self> {
+        let device = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open("/dev/tty")
+            .ok()?;
+        let modes = tcgetattr(&device).ok()?;
+        Some(Self { device, modes })
+    }
+
+    /// Sets the remembered modes and leaves everything a full-screen program
+    /// may have left on.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn restore(&self) -> io::Result<()> {
+        // Also from the background, where it would stop us.
+        with_blocked(libc::SIGTTOU, || {
+            tcsetattr(&self.device, OptionalActions::Now, &self.modes)?;
+            (&self.device).write_all(RESET)
+        })
+    }
+
+    /// Whether our process group is the one the terminal talks to.
+    #[must_use]
+    pub fn is_foreground(&self) -> bool {
+        tcgetpgrp(&self.device).is_ok_and(|group| group == getpgrp())
+    }
+}
+
+/// The terminal of our job, as the guard remembers it.
+#[cfg(target_os = "linux")]
+#[derive(Debug)]
+pub(crate) struct Owner {
+    terminal: Terminal,
+    group: Pid,
+}
+
+#[cfg(target_os = "linux")]
+impl Owner {
+    /// `None` if our group is not in the foreground.
+    pub(crate) fn find() -> Option<Self> {
+        let terminal = Terminal::save()?;
+        let group = getpgrp();
+        (tcgetpgrp(&terminal.device) == Ok(group)).then_some(Self { terminal, group })
+    }
+
+    /// Gives the terminal back to our job if a step that is gone still has
+    /// it; after a crash its modes too.
+    pub(crate) fn restore(&self, crashed: bool) {
+        let device = &self.terminal.device;
+        let holder = tcgetpgrp(device).ok();
+        let held =
+            holder.is_some_and(|group| group == self.group || kill_process_group_exists(group));
+        if !held {
+            let _ = with_blocked(libc::SIGTTOU, || tcsetpgrp(device, self.group));
+        }
+        if crashed && tcgetpgrp(device) == Ok(self.group) {
+            let _ = self.terminal.restore();
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn kill_process_group_exists(group: Pid) -> bool {
+    rustix::process::test_kill_process_group(group) != Err(rustix::io::Errno::SRCH)
+}
+
+/// A terminal on loan to a child's process group.
+#[derive(Debug)]
+pub(crate) struct Handover {
+    terminal: Terminal,
+    /// The child's modes while it is stopped.
+    theirs: Option<Termios>,
+}
+
+impl Handover {
+    pub(crate) fn prepare() -> Option<Self> {
+        Some(Self {
+            terminal: Terminal::save()?,
+            theirs: None,
+        })
+    }
+
+    /// Makes the child's group the foreground group, if ours is.
+    pub(crate) fn give(&self, group: i32) {
+        let Some(group) = Pid::from_raw(group) else {
+            return;
+        };
+        let device = self.terminal.device.as_fd();
+        if !self.terminal.is_foreground() {
+            return;
+        }
+        let _ = with_blocked(libc::SIGTTOU, || -> io::Result<()> {
+            if let Some(theirs) = &self.theirs {
+                tcsetattr(device, OptionalActions::Now, theirs)?;
+            }
+            Ok(tcsetpgrp(device, group)?)
+        });
+        // It may have touched the terminal before it was allowed to, and been stopped.
+        let _ = kill_process_group(group, Signal::CONT);
+    }
+
+    /// Whether the terminal talks to this group.
+    pub(crate) fn belongs_to(&self, group: i32) -> bool {
+        tcgetpgrp(&self.terminal.device).is_ok_and(|owner| owner.as_raw_nonzero().get() == group)
+    }
+
+    /// The child was stopped: ours again, until [`give`](Self::give).
+    pub(crate) fn interrupt(&mut self) {
+        self.theirs = tcgetattr(&self.terminal.device).ok();
+        self.reclaim();
+        let modes = &self.terminal.modes;
+        let _ = with_blocked(libc::SIGTTOU, || {
+            tcsetattr(&self.terminal.device, OptionalActions::Now, modes)
+        });
+    }
+
+    /// The child has ended, in whatever way.
+    pub(crate) fn take_back(self) {
+        self.reclaim();
+        // Without a terminal there is nothing left to clean.
+        let _ = self.terminal.restore();
+    }
+
+    fn reclaim(&self) {
+        let _ = with_blocked(libc::SIGTTOU, || {
+            tcsetpgrp(&self.terminal.device, getpgrp())
+        });
+    }
+}

@@ -1,0 +1,210 @@
+//! The one place where this crate waits: a single `poll` over the ends of the
+//! children, their output, their input, their timers and whatever the caller
+//! wants to be woken by.
+
+use std::cell::Cell;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::exit::Exit;
+use crate::running::Running;
+use crate::spec::Stream;
+use crate::{guard, suspend};
+
+/// What [`wait`] returned for.
+#[derive(Debug)]
+pub enum Happening {
+    /// The child with this index has ended, with all its processes.
+    Exited(usize, Box<Exit>),
+    /// The caller's descriptor with this index is ready to be read.
+    Wake(usize),
+    /// The caller's deadline has passed.
+    Deadline,
+    /// The guard is gone, see [`guard`](crate::guard). All children are being killed; end the program.
+    GuardLost,
+    /// No child is running, and there is nothing else to wait for.
+    Idle,
+}
+
+/// Gets the output of children with [`Spec::live`](crate::Spec::live): index, stream, bytes.
+pub type LiveView<'a> = dyn FnMut(usize, Stream, &[u8]) + 'a;
+
+thread_local! {
+    /// Reused by all reads of a thread, allocated with the first.
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Waits until something happens to one of the children, one of the `wake`
+/// descriptors is ready or `until` has passed, and keeps everything moving
+/// meanwhile. Children that were reported as ended are skipped.
+///
+/// # Errors
+/// Only when `poll` itself fails.
+pub fn wait(
+    children: &mut [Running],
+    wake: &[BorrowedFd<'_>],
+    until: Option<Instant>,
+    view: &mut LiveView<'_>,
+) -> io::Result<Happening> {
+    let mut ready = Vec::new();
+    loop {
+        let now = Instant::now();
+        for (index, child) in children.iter_mut().enumerate() {
+            if !child.is_done() && child.advance(now) {
+                let exit = child.finish(&mut |stream, bytes| view(index, stream, bytes));
+                return Ok(Happening::Exited(index, Box::new(exit)));
+            }
+        }
+        if until.is_some_and(|until| until <= now) {
+            return Ok(Happening::Deadline);
+        }
+        let idle = children.iter().all(Running::is_done);
+        if idle && wake.is_empty() && until.is_none() {
+            return Ok(Happening::Idle);
+        }
+        poll_once(children, wake, until, now, &mut ready)?;
+        let mut ready = Ready {
+            flags: &ready,
+            next: 0,
+        };
+        serve(children, &mut ready, view);
+        if ready.take() {
+            suspend::children_changed(children);
+        }
+        if ready.take() && guard::note_loss() {
+            for child in children.iter_mut() {
+                child.kill(crate::Stop::Interrupt);
+            }
+            return Ok(Happening::GuardLost);
+        }
+        if let Some(index) = (0..wake.len()).find(|_| ready.take()) {
+            return Ok(Happening::Wake(index));
+        }
+    }
+}
+
+/// Answers of one `poll`, taken in the order in which they were asked.
+struct Ready<'a> {
+    flags: &'a [bool],
+    next: usize,
+}
+
+impl Ready<'_> {
+    fn take(&mut self) -> bool {
+        let flag = self.flags.get(self.next).copied().unwrap_or(false);
+        self.next += 1;
+        flag
+    }
+}
+
+/// What one `poll` asks. A question that does not arise keeps its place.
+#[derive(Default)]
+struct Questions<'a> {
+    asked: Vec<PollFd<'a>>,
+    places: Vec<Option<usize>>,
+}
+
+impl<'a> Questions<'a> {
+    fn ask(&mut self, fd: Option<BorrowedFd<'a>>, flags: PollFlags) {
+        self.places.push(fd.is_some().then_some(self.asked.len()));
+        self.asked
+            .extend(fd.map(|fd| PollFd::from_borrowed_fd(fd, flags)));
+    }
+
+    fn answers(&self, ready: &mut Vec<bool>) {
+        let answer =
+            |place: &Option<usize>| place.is_some_and(|at| !self.asked[at].revents().is_empty());
+        ready.clear();
+        ready.extend(self.places.iter().map(answer));
+    }
+}
+
+/// Asks, in a fixed order: for each child its two streams, its input and its
+/// deaths; then stopped children, the guard and the caller's descriptors.
+fn poll_once(
+    children: &[Running],
+    wake: &[BorrowedFd<'_>],
+    until: Option<Instant>,
+    now: Instant,
+    ready: &mut Vec<bool>,
+) -> io::Result<()> {
+    let mut questions = Questions::default();
+    let mut due = until;
+    for child in children.iter().filter(|child| !child.is_done()) {
+        for stream in &child.streams {
+            questions.ask(
+                stream.as_ref().and_then(super::capture::Capture::pipe),
+                PollFlags::IN,
+            );
+        }
+        questions.ask(
+            child.feed.as_ref().map(|feed| feed.pipe.as_fd()),
+            PollFlags::OUT,
+        );
+        for death in child.deaths() {
+            questions.ask(Some(death), PollFlags::IN);
+        }
+        due = match (due, child.next_timer(now)) {
+            (Some(one), Some(two)) => Some(one.min(two)),
+            (one, two) => one.or(two),
+        };
+    }
+    let interactive = children
+        .iter()
+        .any(|child| !child.is_done() && child.is_interactive());
+    questions.ask(
+        if interactive { suspend::watch() } else { None },
+        PollFlags::IN,
+    );
+    questions.ask(guard::watch(), PollFlags::IN);
+    for fd in wake {
+        questions.ask(Some(*fd), PollFlags::IN);
+    }
+
+    let timeout = due.map(|due| {
+        let left = due.saturating_duration_since(now);
+        Timespec {
+            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(left.subsec_nanos()),
+        }
+    });
+    match poll(&mut questions.asked, timeout.as_ref()) {
+        Ok(_) => {}
+        Err(rustix::io::Errno::INTR) => {
+            for question in &mut questions.asked {
+                question.clear_revents();
+            }
+        }
+        Err(error) => return Err(error.into()),
+    }
+    questions.answers(ready);
+    Ok(())
+}
+
+/// Moves bytes and notes deaths, in the order of [`poll_once`].
+fn serve(children: &mut [Running], ready: &mut Ready<'_>, view: &mut LiveView<'_>) {
+    let mut buffer = BUFFER.take();
+    for (index, child) in children
+        .iter_mut()
+        .enumerate()
+        .filter(|(_, child)| !child.is_done())
+    {
+        for stream in 0..2 {
+            if ready.take() {
+                child.pump(stream, &mut buffer, &mut |stream, bytes| {
+                    view(index, stream, bytes);
+                });
+            }
+        }
+        if ready.take() {
+            child.feed();
+        }
+        let deaths = child.deaths().count();
+        let dead: Vec<bool> = (0..deaths).map(|_| ready.take()).collect();
+        child.note_deaths(dead.into_iter());
+    }
+    BUFFER.set(buffer);
+}

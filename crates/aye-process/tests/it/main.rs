@@ -1,0 +1,9 @@
+//! Real processes, real pipes, real terminals. Tests wait for events, not for
+//! time, and one binary holds them all.
+
+mod capture;
+mod guarding;
+mod helper;
+mod pseudo;
+mod spawning;
+mod stopping;
