@@ -2,4 +2,11 @@
 
 mod build;
 mod flow;
+mod gates;
+mod inputs;
+mod recovery;
+mod routing;
+mod secrets;
 mod skill;
+mod stopping;
+mod templates;
