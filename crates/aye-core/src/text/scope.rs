@@ -109,7 +109,7 @@ impl Scope {
                     let value = Self::reveal(value, self.secrets.get(name))?;
                     Some((minijinja::Value::from(name.as_str()), value))
                 });
-                Some(known.collect())
+                Some(minijinja::Value::from_pairs(known))
             }
             "env" => Some(minijinja::Value::from_object(Env(Arc::clone(&self.world.names)))),
             "now" => Some(self.world.now.to_string().into()),
@@ -120,7 +120,7 @@ impl Scope {
                     let step = minijinja::Value::from(Serde(step.to_value()));
                     (minijinja::Value::from(name.as_str()), step)
                 });
-                Some(known.collect())
+                Some(minijinja::Value::from_pairs(known))
             }
             "branch" | "workspace" | "worktree" | "today" => {
                 self.world.names.look_up(name).map(|value| Serde(value).into())
