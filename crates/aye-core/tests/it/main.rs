@@ -2,5 +2,19 @@
 
 mod build;
 mod flow;
+mod gates;
+mod inputs;
+mod oracle;
+mod properties;
+mod random;
+mod recorded;
+mod recovery;
+mod routing;
+mod secrets;
 mod skill;
+<<<<<<< HEAD
 mod snap;
+=======
+mod stopping;
+mod templates;
+>>>>>>> coretest
