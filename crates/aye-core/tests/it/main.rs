@@ -12,9 +12,6 @@ mod recovery;
 mod routing;
 mod secrets;
 mod skill;
-<<<<<<< HEAD
 mod snap;
-=======
 mod stopping;
 mod templates;
->>>>>>> coretest
