@@ -1,4 +1,3 @@
 //! The core's integration tests, in one binary because linking is what costs.
 
 mod skill;
-mod snap;

@@ -62,8 +62,7 @@ impl Checker<'_> {
         let destructive = flag(&doc.destructive);
         let mut ask = |field: &mut Field<Question>, kind| {
             let question = std::mem::take(field).take()?;
-            self.question(question.value, kind, name, destructive, place)
-                .map(Action::Ask)
+            self.question(question.value, kind, name, destructive, place).map(Action::Ask)
         };
         match word {
             Some("command") => self.command(doc, place),
@@ -90,11 +89,7 @@ impl Checker<'_> {
         if self.misspelt.contains_key(&id) {
             return;
         }
-        let at = if name == Span::default() {
-            self.span(id)
-        } else {
-            name
-        };
+        let at = if name == Span::default() { self.span(id) } else { name };
         let hint = if gate {
             "`confirmation` is asked before something runs; a step that only asks has `confirm:`"
         } else {

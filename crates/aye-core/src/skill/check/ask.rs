@@ -74,10 +74,9 @@ impl Checker<'_> {
             return None;
         }
         let (mut doc, short) = match self.decode_raw(question, &asked.place)? {
-            Either::Short(message) => (
-                AskDoc::default(),
-                Some(Spanned::new(message, self.span(id))),
-            ),
+            Either::Short(message) => {
+                (AskDoc::default(), Some(Spanned::new(message, self.span(id))))
+            }
             Either::Long(doc) => (doc, None),
         };
         self.stray_ask_keys(&doc, asked);
@@ -86,12 +85,7 @@ impl Checker<'_> {
         if let Some(title) = &title {
             self.shown(title, &format!("the title of {}", asked.place));
         }
-        let options = self.options(
-            std::mem::take(&mut doc.options),
-            asked.kind,
-            id,
-            &asked.place,
-        );
+        let options = self.options(std::mem::take(&mut doc.options), asked.kind, id, &asked.place);
         let pattern = self.pattern(doc.pattern.get());
         let default = self.default(&mut doc, &options, pattern.as_ref(), asked);
         self.remembered(&doc, asked);
@@ -164,17 +158,9 @@ impl Checker<'_> {
     ) -> Option<Template> {
         if short.is_none() && doc.message.is_absent() {
             if asked.gate {
-                return Some(Spanned::new(
-                    format!("Execute {}?", asked.name),
-                    self.span(id),
-                ));
+                return Some(Spanned::new(format!("Execute {}?", asked.name), self.span(id)));
             }
-            self.missing(
-                id,
-                "message",
-                &asked.place,
-                "add `message: …`, the question itself",
-            );
+            self.missing(id, "message", &asked.place, "add `message: …`, the question itself");
             return None;
         }
         let message = short.or_else(|| std::mem::take(&mut doc.message).take())?;

@@ -29,10 +29,10 @@ impl Checker<'_> {
                 AskKind::Confirm => Options { choices: proceed_or_cancel(), complete },
                 AskKind::Choose if complete => {
                     self.missing(id, "options", place, "add `options: [first, second]`");
-                    Options {
-                        choices: Vec::new(),
-                        complete: false,
-                    }
+                    Options { choices: Vec::new(), complete: false }
+                }
+                AskKind::Choose | AskKind::Input | AskKind::Recover => {
+                    Options { choices: Vec::new(), complete }
                 }
             };
         };

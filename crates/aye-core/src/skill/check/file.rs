@@ -61,10 +61,6 @@ impl Checker<'_> {
         let before = self.report.errors();
         let doc = self.decode_raw(raw, place)?;
         let skill = self.check_skill(doc, key, raw.id, place, stem);
-        if self.report.errors() == before {
-            skill
-        } else {
-            None
-        }
+        if self.report.errors() == before { skill } else { None }
     }
 }

@@ -40,11 +40,7 @@ pub(super) struct Checker<'t> {
 
 impl<'t> Checker<'t> {
     pub(super) fn new(tree: &'t Tree, found: Vec<Diagnostic>) -> Self {
-        Self {
-            tree,
-            misspelt: HashMap::new(),
-            report: Report::new(found),
-        }
+        Self { tree, misspelt: HashMap::new(), report: Report::new(found) }
     }
 
     /// Decodes a node and reports what does not fit. `place` completes the
@@ -111,9 +107,7 @@ impl<'t> Checker<'t> {
         hint: impl Into<String>,
     ) {
         let message = format!("{place} has no `{key}`");
-        let diagnostic = Diagnostic::error("missing-key", message)
-            .label(span, "")
-            .hint(hint);
+        let diagnostic = Diagnostic::error("missing-key", message).label(span, "").hint(hint);
         if self.is_misspelt(id, key) {
             self.report.count(&diagnostic);
         } else {
@@ -122,9 +116,7 @@ impl<'t> Checker<'t> {
     }
 
     fn is_misspelt(&self, id: NodeId, key: &str) -> bool {
-        self.misspelt
-            .get(&id)
-            .is_some_and(|meant| meant.contains(&key))
+        self.misspelt.get(&id).is_some_and(|meant| meant.contains(&key))
     }
 }
 

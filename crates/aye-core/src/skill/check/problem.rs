@@ -57,12 +57,7 @@ pub(super) fn meant<'a>(key: &str, known: &[&'a str], report: &Report) -> Option
         .and_then(ours)
         .or_else(|| report.meant(key, known.iter().copied()))
         .or_else(|| {
-            if report.is_full() {
-                None
-            } else {
-                misspelt_other_word(key, known)
-            }
-            .and_then(ours)
+            if report.is_full() { None } else { misspelt_other_word(key, known) }.and_then(ours)
         })
 }
 

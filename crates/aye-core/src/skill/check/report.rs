@@ -8,6 +8,9 @@ use crate::skill::Span;
 /// More than this helps nobody, and a hostile file could have a great many.
 const MOST: usize = 100;
 
+/// Names compared for "did you mean": comparing thousands takes time.
+const ENOUGH: usize = 1000;
+
 /// The diagnostics so far.
 pub(in crate::skill) struct Report {
     diagnostics: Vec<Diagnostic>,
@@ -19,12 +22,8 @@ pub(in crate::skill) struct Report {
 
 impl Report {
     pub(super) fn new(found: Vec<Diagnostic>) -> Self {
-        let mut report = Self {
-            diagnostics: Vec::new(),
-            errors: 0,
-            left_out: 0,
-            broken: HashSet::new(),
-        };
+        let mut report =
+            Self { diagnostics: Vec::new(), errors: 0, left_out: 0, broken: HashSet::new() };
         let broken = found.iter().map(Diagnostic::span).collect();
         for diagnostic in found {
             report.push(diagnostic);
@@ -56,14 +55,13 @@ impl Report {
         self.errors
     }
 
-    /// The candidate probably meant. Not looked for once nobody would see it:
-    /// thousands of names against thousands take time.
+    /// The candidate probably meant. Not looked for once nobody would see it.
     pub(super) fn meant<'a>(
         &self,
         word: &str,
         candidates: impl IntoIterator<Item = &'a str>,
     ) -> Option<&'a str> {
-        if self.is_full() { None } else { did_you_mean(word, candidates) }
+        if self.is_full() { None } else { did_you_mean(word, candidates.into_iter().take(ENOUGH)) }
     }
 
     /// Whether nobody will see what is reported from now on.
