@@ -16,6 +16,7 @@ mod report;
 mod skill;
 mod state;
 mod step;
+mod terms;
 
 use std::collections::HashMap;
 

@@ -116,6 +116,17 @@ fn more_problems_than_anybody_reads() {
     let found = quickly(&keys);
     assert_eq!(found.len(), 101);
     assert_eq!(found.last(), Some(&"too-many-problems"));
+    let said = check(&keys);
+    let end = said.find("error[too-many-problems]").expect("the last one");
+    insta::assert_snapshot!(&said[end..], @"
+    error[too-many-problems]: 29901 more problems are not shown
+         --> demo.yaml:30001:1
+          |
+    30001 |
+          | ^
+
+    101 errors
+    ");
 }
 
 #[test]
