@@ -60,6 +60,10 @@ impl<'t> Checker<'t> {
         let (value, problems) = decode(self.tree, id);
         let place = Place { words: place, not_here };
         for problem in problems {
+            if self.report.is_full() {
+                self.report.leave_out();
+                continue;
+            }
             if let Fault::UnknownKey { key, known } = &problem.fault {
                 let meant = problem::meant(key, known, &self.report).unwrap_or_default();
                 self.misspelt.entry(id).or_default().push(meant);

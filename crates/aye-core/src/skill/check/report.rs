@@ -9,7 +9,7 @@ use crate::skill::Span;
 const MOST: usize = 100;
 
 /// Names compared for "did you mean": comparing thousands takes time.
-const ENOUGH: usize = 1000;
+const ENOUGH: usize = 300;
 
 /// The diagnostics so far.
 pub(in crate::skill) struct Report {
@@ -35,6 +35,12 @@ impl Report {
     /// Counts what is a mere consequence of something reported already.
     pub(super) fn count(&mut self, diagnostic: &Diagnostic) {
         self.errors += usize::from(diagnostic.is_error());
+    }
+
+    /// Counts an error that nobody will see, to save wording it.
+    pub(super) fn leave_out(&mut self) {
+        self.errors += 1;
+        self.left_out += 1;
     }
 
     pub(super) fn push(&mut self, diagnostic: Diagnostic) {
