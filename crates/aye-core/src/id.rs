@@ -78,6 +78,11 @@ impl QuestionId {
         RunId::new(run).ok()
     }
 
+    /// The number part, if the text has the form of a question id.
+    pub fn number(&self) -> Option<u32> {
+        self.0.rsplit_once('-')?.1.parse().ok()
+    }
+
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -77,6 +77,18 @@ pub struct Question {
 }
 
 impl Question {
+    /// What this value means for the run. Text typed into an `input` goes on;
+    /// a value that was never offered is no consent.
+    pub fn action(&self, value: &Value) -> ChoiceAction {
+        match self.kind {
+            AskKind::Input => ChoiceAction::Proceed,
+            AskKind::Confirm | AskKind::Choose | AskKind::Recover => value
+                .as_str()
+                .and_then(|value| self.offer(value))
+                .map_or(ChoiceAction::Cancel, |offer| offer.action),
+        }
+    }
+
     /// The offered option with this value.
     pub fn offer(&self, value: &str) -> Option<&Offer> {
         self.options.iter().find(|offer| offer.value == value)

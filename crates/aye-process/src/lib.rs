@@ -17,6 +17,7 @@
 
 mod capture;
 mod clock;
+mod dispositions;
 mod error;
 mod exit;
 pub mod guard;

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use rustix::process::{Pid, Signal, getpgrp, kill_process_group};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr, tcsetpgrp};
 
-use crate::signals::with_blocked;
+use crate::dispositions::with_blocked;
 
 /// Leaves whatever a full-screen program may have left on: alternate screen,
 /// mouse, focus and paste reports, application keys, hidden cursor, colours.
@@ -29,7 +29,11 @@ impl Terminal {
     /// Remembers the modes of the controlling terminal; `None` without one.
     #[must_use]
     pub fn save() -> Option<Self> {
-        let device = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
+        let device = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open("/dev/tty")
+            .ok()?;
         let modes = tcgetattr(&device).ok()?;
         Some(Self { device, modes })
     }
@@ -54,6 +58,44 @@ impl Terminal {
     }
 }
 
+/// The terminal of our job, as the guard remembers it.
+#[cfg(target_os = "linux")]
+#[derive(Debug)]
+pub(crate) struct Owner {
+    terminal: Terminal,
+    group: Pid,
+}
+
+#[cfg(target_os = "linux")]
+impl Owner {
+    /// `None` if our group is not in the foreground.
+    pub(crate) fn find() -> Option<Self> {
+        let terminal = Terminal::save()?;
+        let group = getpgrp();
+        (tcgetpgrp(&terminal.device) == Ok(group)).then_some(Self { terminal, group })
+    }
+
+    /// Gives the terminal back to our job if a step that is gone still has
+    /// it; after a crash its modes too.
+    pub(crate) fn restore(&self, crashed: bool) {
+        let device = &self.terminal.device;
+        let holder = tcgetpgrp(device).ok();
+        let held =
+            holder.is_some_and(|group| group == self.group || kill_process_group_exists(group));
+        if !held {
+            let _ = with_blocked(libc::SIGTTOU, || tcsetpgrp(device, self.group));
+        }
+        if crashed && tcgetpgrp(device) == Ok(self.group) {
+            let _ = self.terminal.restore();
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn kill_process_group_exists(group: Pid) -> bool {
+    rustix::process::test_kill_process_group(group) != Err(rustix::io::Errno::SRCH)
+}
+
 /// A terminal on loan to a child's process group.
 #[derive(Debug)]
 pub(crate) struct Handover {
@@ -64,7 +106,10 @@ pub(crate) struct Handover {
 
 impl Handover {
     pub(crate) fn prepare() -> Option<Self> {
-        Some(Self { terminal: Terminal::save()?, theirs: None })
+        Some(Self {
+            terminal: Terminal::save()?,
+            theirs: None,
+        })
     }
 
     /// Makes the child's group the foreground group, if ours is.
@@ -109,6 +154,8 @@ impl Handover {
     }
 
     fn reclaim(&self) {
-        let _ = with_blocked(libc::SIGTTOU, || tcsetpgrp(&self.terminal.device, getpgrp()));
+        let _ = with_blocked(libc::SIGTTOU, || {
+            tcsetpgrp(&self.terminal.device, getpgrp())
+        });
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
-use crate::skill::{Body, EndStatus, Skill, Spanned, State, Step};
+use crate::skill::{Action, Body, EndStatus, Skill, Spanned, State, Step};
 
 /// The place of a node in [`Flow::nodes`].
 pub type NodeId = usize;
@@ -139,9 +139,10 @@ fn by_transition(
             endings.push(Ending { name: Some(name.to_owned()), status });
             Target::End(endings.len() - 1)
         });
-        // A final state that does nothing is only an end; one with a command
-        // is a step that leads to its end whatever happens.
-        let acts = end.is_none() || !matches!(state.step.action, crate::skill::Action::Note);
+        // A final state that does nothing is only an end. One that acts or
+        // asks is a step before its end; its own failure is not hidden.
+        let idle = matches!(state.step.action, Action::Note) && state.step.confirmation.is_none();
+        let acts = end.is_none() || !idle;
         if acts {
             targets.insert(name, Target::Step(acting.len()));
             acting.push((state, end));

@@ -15,6 +15,8 @@ pub enum Outcome {
     Failure(Option<i32>),
     /// We ended it at its time-out.
     Timeout,
+    /// The run's time limit was up: only a clean-up path may follow.
+    RunTimeout,
     /// A person said no.
     Declined,
     /// The run was cancelled.
@@ -41,6 +43,7 @@ impl Flow {
     /// | skipped | `success`, end |
     /// | failure | exact code, `failure`, `on_error: continue` -> as success |
     /// | time-out | `timeout`, `failure`, `on_error: continue` -> as success |
+    /// | the run's time-out | `timeout`, `failure` |
     /// | declined | `declined`, `failure` |
     /// | cancelled | `cancelled` |
     pub fn route(&self, node: NodeId, outcome: Outcome) -> Route {
@@ -62,6 +65,9 @@ impl Flow {
                 tolerated(exact.or(routes.failure))
             }
             Outcome::Timeout => tolerated(routes.timeout.or(routes.failure)),
+            Outcome::RunTimeout => {
+                routes.timeout.or(routes.failure).map_or(Route::Uncaught, Route::To)
+            }
             Outcome::Declined => {
                 routes.declined.or(routes.failure).map_or(Route::Uncaught, Route::To)
             }

@@ -29,6 +29,15 @@ pub enum Concern {
 }
 
 impl Concern {
+    /// The stable name of the concern.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Unreachable { .. } => "unreachable",
+            Self::Cycle { .. } => "cycle",
+            Self::NoEnd { .. } => "no-end",
+        }
+    }
+
     /// In words.
     pub fn message(&self) -> String {
         match self {
@@ -71,7 +80,8 @@ pub fn survey(flow: &Flow) -> Vec<Concern> {
             Target::Step(node) if reached[node] => {}
             Target::Step(node) => {
                 reached[node] = true;
-                ending |= flow.nodes[node].routes.success.is_none();
+                let routes = &flow.nodes[node].routes;
+                ending |= routes.success.is_none() && !routes.codes.contains_key(&0);
                 open.extend(successors(flow, node));
             }
         }

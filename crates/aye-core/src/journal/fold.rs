@@ -77,10 +77,12 @@ impl State {
             executions: 0,
             visits: 0,
             questions: 0,
+            secret_questions: Vec::new(),
             winding_down: None,
             outputs: Arc::default(),
             steps: Arc::default(),
             current: None,
+            entered_at: event.at,
             results: IndexMap::new(),
             final_state: None,
             end_message: None,
@@ -167,7 +169,7 @@ impl State {
             Fact::StepCompleted(done) => self.step_completed(done, at),
             Fact::StepFailed(failed) => self.step_failed(failed, at),
             Fact::StepSkipped { step, why, by, message } => {
-                let record = self.enter(step);
+                let record = self.enter(step, at);
                 record.status = StepStatus::Skipped;
                 record.ended = Some(at);
                 record.message.clone_from(message);
@@ -179,10 +181,14 @@ impl State {
                 self.settle(step, close);
             }
             Fact::StepRetried { step, attempt, .. } => {
+                self.entered_at = at;
+                let record = self.enter(step, at);
+                record.attempt = *attempt;
+                record.status = StepStatus::Waiting;
                 self.phase =
                     Phase::Between(Between::Retrying { step: step.clone(), attempt: *attempt });
             }
-            Fact::ConfirmationRequired(question) => self.ask(question, at.as_millisecond()),
+            Fact::ConfirmationRequired(question) => self.ask(question, at),
             Fact::ConfirmationHeld { deadline, .. } => {
                 if let Phase::Asking { question, held_ms, .. } = &mut self.phase {
                     if let Some(before) = question.deadline {
@@ -200,7 +206,7 @@ impl State {
 
     fn step_started(&mut self, started: &StepStarted, at: jiff::Timestamp) {
         self.executions = started.execution;
-        let record = self.enter(&started.step);
+        let record = self.enter(&started.step, at);
         record.status = StepStatus::Running;
         record.attempt = started.attempt;
         record.execution = started.execution;
@@ -221,12 +227,13 @@ impl State {
                 execution: started.execution,
                 attempt: started.attempt,
                 idempotent: started.idempotent,
+                deadline: started.deadline,
             }
         };
     }
 
     fn step_completed(&mut self, done: &StepCompleted, at: jiff::Timestamp) {
-        let record = self.enter(&done.step);
+        let record = self.enter(&done.step, at);
         record.status = StepStatus::Completed;
         record.ended = Some(at);
         record.process.clone_from(&done.process);
@@ -236,7 +243,7 @@ impl State {
     }
 
     fn step_failed(&mut self, failed: &StepFailed, at: jiff::Timestamp) {
-        let record = self.enter(&failed.step);
+        let record = self.enter(&failed.step, at);
         record.status = failed.outcome.into();
         record.ended = Some(at);
         record.message = Some(failed.message.clone());
@@ -244,7 +251,8 @@ impl State {
         record.hint.clone_from(&failed.hint);
         record.process.clone_from(&failed.process);
         let attempt = record.attempt.max(1);
-        if failed.winding_down.is_some() {
+        let last = failed.winding_down.is_some();
+        if last {
             self.winding_down.clone_from(&failed.winding_down);
         }
         let idempotent = matches!(&self.phase, Phase::Running { idempotent: true, .. });
@@ -259,41 +267,44 @@ impl State {
         match failed.outcome {
             BadOutcome::Failure => {
                 let code = failed.process.as_ref().and_then(|process| process.exit_code);
-                self.settle(&failed.step, Close::Failure(code));
+                self.settle_with(&failed.step, Close::Failure(code), last);
             }
-            BadOutcome::Timeout => self.settle(&failed.step, Close::Timeout),
-            BadOutcome::Cancelled => self.settle(&failed.step, Close::Cancelled),
+            BadOutcome::Timeout => self.settle_with(&failed.step, Close::Timeout, last),
+            BadOutcome::Cancelled => self.settle_with(&failed.step, Close::Cancelled, last),
             BadOutcome::Interrupted => self.phase = unsure(true),
             BadOutcome::Unknown => self.phase = unsure(false),
         }
     }
 
-    fn ask(&mut self, question: &Question, asked_ms: i64) {
+    fn ask(&mut self, question: &Question, at: jiff::Timestamp) {
         self.questions += 1;
+        if question.secret {
+            self.secret_questions.push(question.id.clone());
+        }
         // Asking what to do about a step is still the same visit to it.
         if question.purpose != Purpose::Recover {
-            self.enter(&question.step);
+            self.enter(&question.step, at);
         }
         self.phase = Phase::Asking {
             question: Box::new(question.clone()),
-            asked_ms,
+            asked_ms: at.as_millisecond(),
             agreed: Vec::new(),
+            agreed_on: None,
             held_ms: 0,
         };
     }
 
     fn answered(&mut self, answered: &Answered) {
-        let Phase::Asking { question, agreed, .. } = &mut self.phase else {
+        let Phase::Asking { question, agreed, agreed_on, .. } = &mut self.phase else {
             return;
         };
         if answered.refused.is_some() || question.id != answered.question {
             return;
         }
         let answer = &answered.answer;
-        let action = answer.value.as_str().and_then(|value| question.offer(value));
-        let agrees = action.is_none_or(|offer| offer.action == ChoiceAction::Proceed);
-        if agrees {
+        if question.action(&answer.value) == ChoiceAction::Proceed {
             agreed.push(answer.by.clone());
+            *agreed_on = Some(answer.value.clone());
             if (agreed.len() as u64) < u64::from(question.approvals) {
                 return;
             }
@@ -309,7 +320,12 @@ impl State {
     }
 
     fn settle(&mut self, step: &str, close: Close) {
-        self.phase = Phase::Between(Between::Settled(Settled { step: step.to_owned(), close }));
+        self.settle_with(step, close, false);
+    }
+
+    fn settle_with(&mut self, step: &str, close: Close, last: bool) {
+        let step = step.to_owned();
+        self.phase = Phase::Between(Between::Settled(Settled { step, close, last }));
     }
 
     fn end(&mut self, ended: Ended) {
@@ -318,29 +334,15 @@ impl State {
     }
 
     /// The record of a step, counting a visit if the run comes from elsewhere.
-    fn enter(&mut self, step: &str) -> &mut StepRecord {
-        let fresh = match &self.phase {
-            Phase::Between(Between::Begun | Between::Settled(_)) => true,
-            Phase::Between(
-                Between::Resolved { .. }
-                | Between::Unsure(_)
-                | Between::Retrying { .. }
-                | Between::Posing { .. },
-            )
-            | Phase::Running { .. }
-            | Phase::Asking { .. }
-            | Phase::Ended(_) => false,
-        };
+    fn enter(&mut self, step: &str, at: jiff::Timestamp) -> &mut StepRecord {
+        let fresh = self.phase.is_between_visits();
         let steps = Arc::make_mut(&mut self.steps);
         let record = steps.entry(step.to_owned()).or_insert_with(StepRecord::new);
         if fresh || record.visits == 0 {
-            record.visits += 1;
-            record.status = StepStatus::Waiting;
-            record.started = None;
-            record.ended = None;
-            record.message = None;
+            *record = StepRecord { visits: record.visits + 1, ..StepRecord::new() };
             self.visits += 1;
             self.current = Some(step.to_owned());
+            self.entered_at = at;
         }
         record
     }

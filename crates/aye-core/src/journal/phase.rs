@@ -1,5 +1,8 @@
 //! Where a run stands.
 
+use jiff::Timestamp;
+use serde_json::Value;
+
 use crate::event::{CancelReason, FailReason};
 use crate::question::{Answer, Question};
 
@@ -19,6 +22,8 @@ pub enum Phase {
         attempt: u32,
         /// May be run again if its outcome is unknown.
         idempotent: bool,
+        /// When it has to be over.
+        deadline: Option<Timestamp>,
     },
     /// A question is open.
     Asking {
@@ -28,11 +33,31 @@ pub enum Phase {
         asked_ms: i64,
         /// Those who agreed so far, where several must.
         agreed: Vec<String>,
+        /// What they agreed on.
+        agreed_on: Option<Value>,
         /// How long the deadline has been held back, in milliseconds.
         held_ms: i64,
     },
     /// The run is over.
     Ended(Ended),
+}
+
+impl Phase {
+    /// Whether the next event about a step begins a visit to it.
+    pub(crate) fn is_between_visits(&self) -> bool {
+        match self {
+            Self::Between(Between::Begun | Between::Settled(_)) => true,
+            Self::Between(
+                Between::Resolved { .. }
+                | Between::Unsure(_)
+                | Between::Retrying { .. }
+                | Between::Posing { .. },
+            )
+            | Self::Running { .. }
+            | Self::Asking { .. }
+            | Self::Ended(_) => false,
+        }
+    }
 }
 
 /// A consequence that is still to be recorded.
@@ -72,6 +97,8 @@ pub struct Settled {
     pub step: String,
     /// How.
     pub close: Close,
+    /// With this the run's normal course ended: only clean-up may follow.
+    pub last: bool,
 }
 
 /// How a step ended.

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::event::{PauseReason, SkillStarted, WindingDown};
-use crate::id::RunId;
+use crate::id::{QuestionId, RunId};
 
 use super::phase::{Ended, Phase, Status};
 use super::record::StepRecord;
@@ -35,6 +35,8 @@ pub struct State {
     pub visits: u32,
     /// How many questions were asked.
     pub questions: u32,
+    /// Those of them whose answers must not be written down.
+    pub secret_questions: Vec<QuestionId>,
     /// Only a clean-up path may still run.
     pub winding_down: Option<WindingDown>,
     /// Results by output name.
@@ -43,6 +45,9 @@ pub struct State {
     pub steps: Arc<IndexMap<String, StepRecord>>,
     /// The step that was entered last.
     pub current: Option<String>,
+    /// When that was, or when its last retry was decided: `now` in its
+    /// templates, so that what is asked, intended and done is the same.
+    pub entered_at: Timestamp,
     /// The skill's named outputs, once completed.
     pub results: IndexMap<String, Value>,
     /// The final state, in `states:` skills.
@@ -64,6 +69,23 @@ impl State {
             (Phase::Between(_) | Phase::Running { .. }, Some(_)) => Status::Paused,
             (Phase::Between(_) | Phase::Running { .. }, None) => Status::Running,
         }
+    }
+
+    /// When the open question expires: by its own deadline or the run's.
+    pub fn question_deadline(&self) -> Option<Timestamp> {
+        match &self.phase {
+            Phase::Asking { question, .. } => {
+                [question.deadline, self.deadline()].into_iter().flatten().min()
+            }
+            Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => None,
+        }
+    }
+
+    /// Whether this run asked a question of this name whose answer may be shown.
+    pub fn asked_openly(&self, question: &QuestionId) -> bool {
+        question.run().as_ref() == Some(&self.run)
+            && question.number().is_some_and(|n| (1..=self.questions).contains(&n))
+            && !self.secret_questions.contains(question)
     }
 
     /// When the run has to be over: its own deadline, or its clean-up's.

@@ -34,7 +34,7 @@ impl Machine {
         let (follows, words) = match purpose {
             Purpose::Gate => {
                 let (line, words) = self.command_line(step, &scope)?;
-                (Some(line), words)
+                ((!line.is_empty()).then_some(line), words)
             }
             Purpose::Ask | Purpose::Recover => (None, Vec::new()),
         };
@@ -47,6 +47,9 @@ impl Machine {
                 AskKind::Recover => "Decision required".to_owned(),
             },
         };
+        let secret = ask.secret && ask.kind == AskKind::Input;
+        // A secret's default would stand in the journal.
+        let default = ask.default.as_ref().filter(|_| !secret);
         let mut question = Question {
             id: self.next_question(),
             kind: ask.kind,
@@ -55,10 +58,10 @@ impl Machine {
             title,
             message: show(&ask.message)?,
             options,
-            default: ask.default.as_ref().map(|text| show(text)).transpose()?,
+            default: default.map(|text| show(text)).transpose()?,
             deadline: ask.timeout.map(|limit| after(world.now, limit)),
             pattern: ask.pattern.as_ref().map(|pattern| pattern.value.clone()),
-            secret: ask.secret,
+            secret,
             by: ask.by.clone(),
             approvals: ask.approvals.max(1),
             reauth: ask.reauth,
@@ -99,6 +102,9 @@ impl Machine {
             action,
         };
         let follows = self.state.steps.get(step).and_then(|record| record.command.clone());
+        // Whoever may let a step run may say what becomes of it, nobody else.
+        let gate = self.node(step).and_then(|(_, node)| node.step.confirmation.as_ref());
+        let by = gate.map_or(By::Anyone, |gate| gate.by.clone());
         let mut question = Question {
             id: self.next_question(),
             kind: AskKind::Recover,
@@ -116,7 +122,7 @@ impl Machine {
             deadline: None,
             pattern: None,
             secret: false,
-            by: By::Anyone,
+            by,
             approvals: 1,
             reauth: false,
             typed: None,

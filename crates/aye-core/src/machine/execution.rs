@@ -1,5 +1,7 @@
 //! From a step to the command it runs, everything resolved.
 
+use std::time::Duration;
+
 use indexmap::IndexMap;
 use jiff::Timestamp;
 
@@ -29,10 +31,9 @@ impl Machine {
             env.insert(name.clone(), render(template)?);
         }
         let until = self.step_deadline(step, world.now);
-        let timeout = until.map(|until| {
-            let left = until.as_millisecond() - world.now.as_millisecond();
-            std::time::Duration::from_millis(u64::try_from(left).unwrap_or(0))
-        });
+        // Nothing is left, rather than less than nothing.
+        let timeout =
+            until.map(|until| until.duration_since(world.now).try_into().unwrap_or(Duration::ZERO));
         Ok(Some(Execution {
             execution: *execution,
             step: step.name.value.clone(),
@@ -59,14 +60,17 @@ impl Machine {
         [own, self.state.deadline()].into_iter().flatten().min()
     }
 
-    /// The resolved command line as a person would type it, secrets masked;
-    /// and its exact words, for the digest.
+    /// The resolved command line as a person would type it, and everything
+    /// that decides what happens, for the digest. Secrets are masked in both:
+    /// a short one could be found by trying until the digest fits.
     pub(super) fn command_line(
         &self,
         step: &Step,
         scope: &Scope,
     ) -> Result<(String, Vec<String>), TextError> {
         let argv = argv(&step.action, scope)?;
+        // Masked before it is quoted: quoting changes what a secret looks like.
+        let argv: Vec<String> = argv.iter().map(|word| self.secrets.mask(word)).collect();
         let shown = match &step.action {
             Action::Shell { .. } => argv.last().cloned().unwrap_or_default(),
             Action::Command { .. } | Action::Ask(_) | Action::Note => {
@@ -78,12 +82,13 @@ impl Machine {
         for (name, template) in &step.env {
             let value =
                 template.as_ref().map(|template| text::text(template, scope)).transpose()?;
+            let value = value.map(|value| self.secrets.mask(&value));
             words.push(format!("{name}={}", value.as_deref().unwrap_or("\u{0}")));
         }
         for template in [&step.cwd, &step.stdin].into_iter().flatten() {
-            words.push(text::text(template, scope)?);
+            words.push(self.secrets.mask(&text::text(template, scope)?));
         }
-        Ok((self.secrets.mask(&shown), words))
+        Ok((shown, words))
     }
 }
 

@@ -13,11 +13,17 @@
 mod advance;
 mod answer;
 mod ask;
+mod enter;
 mod execution;
+mod finish;
 mod handle;
 mod refusal;
+mod resolve;
 mod run;
 mod secrets;
+mod settle;
+mod stop;
+mod weigh;
 
 pub use handle::Reaction;
 pub use refusal::Refusal;

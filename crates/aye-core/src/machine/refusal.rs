@@ -43,6 +43,9 @@ pub enum Refusal {
     /// The same person agreed already.
     #[error("{0} has agreed already; another person has to")]
     AlreadyAgreed(String),
+    /// Those who must agree chose differently.
+    #[error("others agreed on `{0}`")]
+    Disagrees(String),
     /// The text that had to be typed was not.
     #[error("to agree, `{0}` has to be typed")]
     NotTyped(String),

@@ -15,8 +15,8 @@ use crate::id::RunId;
 use crate::journal::{FoldError, Phase, State};
 use crate::text::{Scope, World};
 
-use super::handle::Stopping;
 use super::secrets::{Secrets, secret_marker};
+use super::stop::Stopping;
 
 /// What a configuration can set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,14 +103,8 @@ impl Machine {
                 nearest: did_you_mean(range.step(), names).map(str::to_owned),
             });
         }
-        let inputs = start
-            .inputs
-            .into_iter()
-            .map(|(name, value)| {
-                let secret = start.secrets.get(&name).is_some();
-                (name, if secret { secret_marker() } else { value })
-            })
-            .collect();
+        let mut secrets = start.secrets;
+        let inputs = hide_secrets(start.inputs, &mut secrets);
         let started = SkillStarted {
             skill: flow.skill.name.value.clone(),
             file: start.file,
@@ -135,7 +129,7 @@ impl Machine {
             Ok(state) => state,
             Err(error) => unreachable!("the first event is well formed: {error}"),
         };
-        let mut machine = Self::new(flow, limits, start.secrets, state, true);
+        let mut machine = Self::new(flow, limits, secrets, state, true);
         let mut events = vec![event];
         machine.advance(world, &mut events);
         Ok((machine, events))
@@ -187,12 +181,7 @@ impl Machine {
 
     /// When to send [`crate::input::Input::Tick`].
     pub fn wake_at(&self) -> Option<Timestamp> {
-        match &self.state.phase {
-            Phase::Asking { question, .. } => {
-                [question.deadline, self.state.deadline()].into_iter().flatten().min()
-            }
-            Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => None,
-        }
+        self.state.question_deadline()
     }
 
     /// The node of a step; a journal may name one that the flow lacks only if
@@ -208,8 +197,7 @@ impl Machine {
             v: VERSION,
             run: self.state.run.clone(),
             seq: self.state.seq + 1,
-            // Clocks may jump back; the journal's time does not.
-            at: world.now.max(self.state.updated_at),
+            at: self.clock(world),
             fact,
         };
         match self.state.apply(&event) {
@@ -218,10 +206,22 @@ impl Machine {
         }
     }
 
-    /// Every name a template may use right now.
+    /// Clocks may jump back; the journal's time does not.
+    fn clock(&self, world: &World) -> Timestamp {
+        world.now.max(self.state.updated_at)
+    }
+
+    /// Every name a template may use right now. `now` is one moment for the
+    /// whole visit to a step: a command that holds it is still the one that
+    /// was asked about.
     pub(super) fn scope(&self, world: &World) -> Scope {
+        let now = if self.state.phase.is_between_visits() {
+            self.clock(world)
+        } else {
+            self.state.entered_at
+        };
         Scope {
-            world: world.clone(),
+            world: World { now, ..world.clone() },
             inputs: Arc::clone(&self.inputs),
             outputs: Arc::clone(&self.state.outputs),
             steps: Arc::clone(&self.state.steps),
@@ -262,6 +262,25 @@ impl Machine {
             stopping: None,
         }
     }
+}
+
+/// The inputs as they may be written down. One that holds a secret, such as
+/// an address with a token in it, becomes a secret itself.
+fn hide_secrets(inputs: IndexMap<String, Value>, secrets: &mut Secrets) -> IndexMap<String, Value> {
+    let mut hidden = IndexMap::new();
+    for (name, value) in inputs {
+        let masked = secrets.mask_value(&value);
+        let value = match (secrets.get(&name), value) {
+            (Some(_), _) => secret_marker(),
+            (None, Value::String(text)) if masked != text => {
+                secrets.insert(name.clone(), text);
+                secret_marker()
+            }
+            (None, _) => masked,
+        };
+        hidden.insert(name, value);
+    }
+    hidden
 }
 
 /// A moment later than another; "for ever" is thirty years.

@@ -80,8 +80,9 @@ pub fn resolve_inputs(
         let name = spec.name.value.clone();
         let value = match given.shift_remove(&name) {
             Some(Given::Text(text)) => read_text(spec.kind, &text),
-            Some(Given::Data(data)) => coerce(spec.kind, data),
-            None => match &spec.default {
+            Some(Given::Data(data)) if !data.is_null() => coerce(spec.kind, data),
+            // Nothing was given, in so many words.
+            Some(Given::Data(_)) | None => match &spec.default {
                 Some(default) => render(default).and_then(|value| coerce(spec.kind, value)),
                 None if spec.required => {
                     errors.push(InputError::Missing(name));
@@ -118,14 +119,18 @@ fn read_text(kind: InputType, text: &str) -> Result<Value, String> {
             "false" | "no" | "n" | "off" | "0" => Ok(Value::Bool(false)),
             _ => Err(format!("`{text}` is neither `true` nor `false`")),
         },
-        InputType::Integer | InputType::Number | InputType::Array | InputType::Object => {
+        // `-i tags=a,b` is what people write for a list.
+        InputType::Array => Ok(match serde_json::from_str(text) {
+            Ok(Value::Array(items)) => items.into(),
+            Ok(_) | Err(_) => {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                items.map(|item| Value::String(item.to_owned())).collect()
+            }
+        }),
+        InputType::Integer | InputType::Number | InputType::Object => {
             match serde_json::from_str(text) {
+                Ok(Value::Null) | Err(_) => Err(format!("`{text}` is not {}", kind.words())),
                 Ok(value) => coerce(kind, value),
-                // `-i tags=a,b` is what people write for a list.
-                Err(_) if kind == InputType::Array => {
-                    Ok(text.split(',').map(|item| Value::String(item.trim().to_owned())).collect())
-                }
-                Err(_) => Err(format!("`{text}` is not {}", kind.words())),
             }
         }
     }
@@ -135,7 +140,7 @@ fn read_text(kind: InputType, text: &str) -> Result<Value, String> {
 /// whether it fits is for [`check`] to say.
 fn coerce(kind: InputType, value: Value) -> Result<Value, String> {
     match (kind, &value) {
-        (InputType::String, Value::Number(_) | Value::Bool(_)) => {
+        (InputType::String | InputType::Secret, Value::Number(_) | Value::Bool(_)) => {
             Ok(Value::String(value.to_string()))
         }
         (InputType::Integer | InputType::Number | InputType::Boolean, Value::String(text)) => {

@@ -152,7 +152,6 @@ pub enum StepTimeout {
 
 /// What a step does.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "a few dozen steps are never worth a box")]
 pub enum Action {
     /// A program with arguments; no shell.
     Command {
@@ -167,7 +166,7 @@ pub enum Action {
         script: Template,
     },
     /// A question whose answer is the step's result.
-    Ask(Ask),
+    Ask(Box<Ask>),
     /// Only a description: a note for the person.
     Note,
 }

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::Value;
 
@@ -17,6 +18,12 @@ static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
     engine.set_auto_escape_callback(|_| AutoEscape::None);
     engine.set_fuel(Some(FUEL));
+    // Text is taken as it was written: a script keeps its last line break.
+    let mut syntax = SyntaxConfig::builder();
+    syntax.keep_trailing_newline(true);
+    if let Ok(syntax) = syntax.build() {
+        engine.set_syntax(syntax);
+    }
     engine
 });
 
@@ -44,23 +51,31 @@ fn lone_expression(template: &str) -> Option<&str> {
     Some(inner.strip_suffix('-').unwrap_or(inner).trim())
 }
 
-/// Checks the syntax of a template.
-pub fn check(template: &str) -> Result<(), TextError> {
+/// The names a template uses, dotted; fails if it cannot be read.
+pub fn names_in(template: &str) -> Result<Vec<String>, TextError> {
     if is_plain(template) {
-        return Ok(());
+        return Ok(Vec::new());
     }
     match ENGINE.template_from_named_str("template", template) {
-        Ok(_) => Ok(()),
+        Ok(compiled) => Ok(sorted(compiled.undeclared_variables(true))),
         Err(error) => Err(explain(&error, None, &[])),
     }
 }
 
-/// Checks the syntax of a condition.
-pub fn check_condition(condition: &str) -> Result<(), TextError> {
+/// The names a condition uses, dotted; fails if it cannot be read.
+pub fn names_in_condition(condition: &str) -> Result<Vec<String>, TextError> {
     match ENGINE.compile_expression(lone_expression(condition).unwrap_or(condition)) {
-        Ok(_) => Ok(()),
+        Ok(compiled) => Ok(sorted(compiled.undeclared_variables(true))),
         Err(error) => Err(explain(&error, None, &[])),
     }
+}
+
+/// The engine counts its own functions among the names.
+fn sorted(names: std::collections::HashSet<String>) -> Vec<String> {
+    let is_function = |name: &str| ENGINE.globals().any(|(global, _)| global == name);
+    let mut names: Vec<String> = names.into_iter().filter(|name| !is_function(name)).collect();
+    names.sort();
+    names
 }
 
 /// Renders a template; one that is exactly one expression keeps its type.
@@ -87,11 +102,7 @@ pub fn text(template: &str, scope: &Scope) -> Result<String, TextError> {
     if is_plain(template) {
         return Ok(template.to_owned());
     }
-    Ok(match render(template, scope)? {
-        Value::String(text) => text,
-        // The engine's own way of printing: `True`, lists and so on.
-        _ => render_text(template.trim(), scope)?,
-    })
+    render_text(template, scope)
 }
 
 /// Renders every string inside a value.
@@ -142,12 +153,22 @@ fn to_data(value: &minijinja::Value) -> Result<Value, TextError> {
 }
 
 fn undefined(scope: &Scope, used: &[String]) -> TextError {
+    if let Some(name) = scope.lost_secret(used) {
+        return TextError {
+            message: format!("the secret `{name}` is not known"),
+            hint: Some("secrets are not kept: give it again".to_owned()),
+            range: None,
+        };
+    }
     let mut missing: Vec<&String> = used.iter().filter(|name| !scope.knows(name)).collect();
     missing.sort();
     let Some(name) = missing.first() else {
         return TextError {
             message: "the value is not defined".to_owned(),
-            hint: Some("a key is missing; use `x.get('key')` or `x.key is defined`".to_owned()),
+            hint: Some(
+                "a key is missing; write `x.key | default('')` or ask `x.key is defined`"
+                    .to_owned(),
+            ),
             range: None,
         };
     };

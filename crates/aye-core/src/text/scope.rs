@@ -78,20 +78,38 @@ impl Scope {
 
     /// A value, with the secret in place of its marker; a secret that nobody
     /// gave again after a restart is not defined.
-    fn reveal(&self, name: &str, value: &Value) -> Option<minijinja::Value> {
+    fn reveal(value: &Value, secret: Option<&str>) -> Option<minijinja::Value> {
         if is_secret(value) {
-            return self.secrets.get(name).map(minijinja::Value::from);
+            return secret.map(minijinja::Value::from);
         }
         Some(Serde(value).into())
+    }
+
+    /// The first of these names that stands for a secret nobody gave again.
+    pub(super) fn lost_secret<'a>(&self, dotted: &'a [String]) -> Option<&'a str> {
+        let lost = |name: &&String| match name.split_once('.') {
+            Some(("inputs", rest)) => {
+                let input = rest.split('.').next().unwrap_or(rest);
+                self.inputs.get(input).is_some_and(is_secret) && self.secrets.get(input).is_none()
+            }
+            Some((output, _)) => self.lost_answer(output),
+            None => self.lost_answer(name),
+        };
+        dotted.iter().find(lost).map(String::as_str)
+    }
+
+    fn lost_answer(&self, output: &str) -> bool {
+        self.outputs.get(output).is_some_and(is_secret) && self.secrets.answer(output).is_none()
     }
 
     fn get(&self, name: &str) -> Option<minijinja::Value> {
         match name {
             "inputs" => {
                 let known = self.inputs.iter().filter_map(|(name, value)| {
-                    Some((minijinja::Value::from(name.as_str()), self.reveal(name, value)?))
+                    let value = Self::reveal(value, self.secrets.get(name))?;
+                    Some((minijinja::Value::from(name.as_str()), value))
                 });
-                Some(known.collect())
+                Some(minijinja::Value::from_pairs(known))
             }
             "env" => Some(minijinja::Value::from_object(Env(Arc::clone(&self.world.names)))),
             "now" => Some(self.world.now.to_string().into()),
@@ -102,12 +120,12 @@ impl Scope {
                     let step = minijinja::Value::from(Serde(step.to_value()));
                     (minijinja::Value::from(name.as_str()), step)
                 });
-                Some(known.collect())
+                Some(minijinja::Value::from_pairs(known))
             }
             "branch" | "workspace" | "worktree" | "today" => {
                 self.world.names.look_up(name).map(|value| Serde(value).into())
             }
-            output => self.reveal(output, self.outputs.get(output)?),
+            output => Self::reveal(self.outputs.get(output)?, self.secrets.answer(output)),
         }
     }
 }

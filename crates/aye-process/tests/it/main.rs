@@ -2,6 +2,8 @@
 //! time, and one binary holds them all.
 
 mod capture;
+mod guarding;
 mod helper;
+mod pseudo;
 mod spawning;
 mod stopping;

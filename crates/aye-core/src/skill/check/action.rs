@@ -62,7 +62,8 @@ impl Checker<'_> {
         let destructive = flag(&doc.destructive);
         let mut ask = |field: &mut Field<Question>, kind| {
             let question = std::mem::take(field).take()?;
-            self.question(question.value, kind, name, destructive, place).map(Action::Ask)
+            self.question(question.value, kind, name, destructive, place)
+                .map(|ask| Action::Ask(Box::new(ask)))
         };
         match word {
             Some("command") => self.command(doc, place),

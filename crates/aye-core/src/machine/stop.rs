@@ -1,0 +1,119 @@
+//! Stopping: cancelling, pausing, and winding down within a budget.
+
+use jiff::Timestamp;
+
+use crate::event::{
+    BadOutcome, CancelReason, Event, Fact, PauseReason, Range, StepFailed, WindDownReason,
+    WindingDown,
+};
+use crate::question::Question;
+use crate::text::World;
+
+use super::finish::failed;
+use super::run::{Machine, after};
+
+/// Why the running step is to be ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Stopping {
+    /// Somebody cancelled the run.
+    Cancel { by: String, reason: Option<String> },
+    /// Aye was told to stop.
+    Interrupt { signal: String },
+}
+
+impl Machine {
+    pub(super) fn cancel(
+        &mut self,
+        step: Option<String>,
+        by: String,
+        reason: Option<&str>,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        self.emit(
+            Fact::SkillCancelled {
+                why: CancelReason::Cancelled,
+                message: Some(self.secrets.mask(&cancel_message(&by, reason))),
+                by: Some(by),
+                step,
+            },
+            world,
+            events,
+        );
+    }
+
+    pub(super) fn pause(
+        &mut self,
+        why: PauseReason,
+        message: Option<String>,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        self.attached = false;
+        if self.state.paused.is_none() {
+            let message = message.map(|message| self.secrets.mask(&message));
+            self.emit(Fact::SkillPaused { why, message }, world, events);
+        }
+    }
+
+    /// Cancels while a question is open: the clean-up of its step is due.
+    pub(super) fn cancel_question(
+        &mut self,
+        question: &Question,
+        by: String,
+        reason: Option<&str>,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        let closed = Fact::ConfirmationExpired { question: question.id.clone(), applied: None };
+        self.emit(closed, world, events);
+        let failed = StepFailed {
+            code: Some("CANCELLED".to_owned()),
+            message: self.secrets.mask(&cancel_message(&by, reason)),
+            winding_down: Some(self.wind_down(WindDownReason::Cancelled, Some(by), world.now)),
+            ..failed(question.step.clone(), self.execution_of(question), BadOutcome::Cancelled)
+        };
+        self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+        self.advance(world, events);
+    }
+
+    /// Whether something is to be done when the run is cancelled in this step.
+    pub(super) fn cleans_up(&self, step: &str) -> bool {
+        let only = matches!(self.state.started.range, Some(Range::Only(_)));
+        !only && self.node(step).is_some_and(|(_, node)| node.routes.cancelled.is_some())
+    }
+
+    /// The run's own limit is up and nothing winds it down yet.
+    pub(super) fn run_expired(&self, now: Timestamp) -> Option<WindingDown> {
+        let deadline = self.state.started.deadline?;
+        if now >= deadline { self.begin_winding_down(now) } else { None }
+    }
+
+    /// Winds the run down for want of time, unless it is being wound down.
+    pub(super) fn begin_winding_down(&self, now: Timestamp) -> Option<WindingDown> {
+        match self.state.winding_down {
+            Some(_) => None,
+            None => Some(self.wind_down(WindDownReason::RunTimeout, None, now)),
+        }
+    }
+
+    pub(super) fn wind_down(
+        &self,
+        why: WindDownReason,
+        by: Option<String>,
+        now: Timestamp,
+    ) -> WindingDown {
+        match &self.state.winding_down {
+            // The budget is spent once.
+            Some(winding) => winding.clone(),
+            None => WindingDown { why, until: after(now, self.flow.skill.cleanup), by },
+        }
+    }
+}
+
+pub(super) fn cancel_message(by: &str, reason: Option<&str>) -> String {
+    match reason {
+        Some(reason) => format!("cancelled by {by}: {reason}"),
+        None => format!("cancelled by {by}"),
+    }
+}
