@@ -92,7 +92,8 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         eprint!("{}", file.render(context.paint_err.color));
         return Err(Error::InvalidSkill(format!("`{}` cannot be run", path.display())));
     }
-    if context.verbosity != Verbosity::Quiet && !context.json {
+    // Warnings are for authors: `aye check` shows them.
+    if (context.verbosity == Verbosity::Verbose || args.dry_run) && !context.json {
         eprint!("{}", file.render(context.paint_err.color));
     }
     let (flow, text) = file.into_flow(name.as_deref())?;
