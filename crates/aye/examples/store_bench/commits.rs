@@ -57,6 +57,36 @@ pub(crate) fn bench() -> Result<(), Box<dyn Error>> {
             ratio(average, limit)
         );
     }
+    shared(&temp.path().join("shared"), limit)
+}
+
+/// Many runs driven by one process can share a commit.
+fn shared(home: &Path, limit: Duration) -> Result<(), Box<dyn Error>> {
+    const RUNS: usize = 128;
+    let mut store = Store::open(home, Durability::Power)?;
+    let mut writers = (0..RUNS)
+        .map(|number| Ok(Writer::new(RunId::new(format!("shared-{number:04}"))?)))
+        .collect::<Result<Vec<_>, Box<dyn Error>>>()?;
+    let first: Vec<_> = writers
+        .iter_mut()
+        .map(|writer| writer.started(Timestamp::now()))
+        .collect();
+    store.start(&first, &source())?;
+    let mut times = Vec::new();
+    for _ in 0..COMMITS / 4 {
+        let events: Vec<_> = writers
+            .iter_mut()
+            .map(|writer| writer.step(Timestamp::now()))
+            .collect();
+        let (done, took) = time(|| store.append(&events, &[]));
+        done?;
+        times.push(took);
+    }
+    let rate = RUNS as f64 / mean(&times).as_secs_f64();
+    println!(
+        "{RUNS} runs share a commit, survives power loss: {rate:.0} events a second, {:.0} x the limit of single ones",
+        rate * limit.as_secs_f64()
+    );
     Ok(())
 }
 

@@ -75,9 +75,13 @@ impl Store {
         if let Layout::Behind(_) = schema::layout(&store.db, &store.home)? {
             store.bring_up_to_date()?;
         }
-        // FULL is what SQLite does unless told otherwise.
-        if durability == Durability::Process {
-            store.run_batch("PRAGMA synchronous = NORMAL")?;
+        // Whoever opens first reads the log through; SQLite's own 1,000 pages
+        // are 2 ms of it, this keeps it below half a millisecond.
+        store.run_batch("PRAGMA wal_autocheckpoint = 200")?;
+        match durability {
+            // FULL is what SQLite does unless told otherwise.
+            Durability::Power => {}
+            Durability::Process => store.run_batch("PRAGMA synchronous = NORMAL")?,
         }
         Ok(store)
     }

@@ -133,6 +133,7 @@ fn play() -> Outcome {
     match role.as_str() {
         "write" => write(home, &run, count, durability),
         "hold" => hold(home, &run),
+        "hold and start" => hold_and_start(home, &run),
         "answer" => answer(home, &run),
         "open" => try_to_open(home),
         "populate" => Ok(populate(&mut open(home)?)?),
@@ -169,6 +170,20 @@ fn hold(home: &Path, run: &str) -> Outcome {
     let _lock = RunLock::acquire(&home, &id(run), &lock_info())?;
     say("held");
     std::io::stdin().read_line(&mut String::new())?;
+    Ok(())
+}
+
+/// Drives a run and starts a program that outlives it.
+fn hold_and_start(home: &Path, run: &str) -> Outcome {
+    let home = aye::store::Home::new(home);
+    let _lock = RunLock::acquire(&home, &id(run), &lock_info())?;
+    let mut program = Command::new("sleep")
+        .arg("60")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()?;
+    say(program.id());
+    program.wait()?;
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! Several at once.
 
+use std::process::Command;
 use std::thread;
 
 use aye::store::{Home, LockError, RunLock, Store, StoreError};
@@ -131,6 +132,23 @@ fn a_lock_goes_with_the_process_that_held_it() -> Outcome {
     // Its file is still there and says nothing any more.
     assert!(home.lock(&run).exists());
     RunLock::acquire(&home, &run, &lock_info())?;
+    Ok(())
+}
+
+#[test]
+fn programs_started_under_a_lock_do_not_keep_it() -> Outcome {
+    let temp = tempfile::tempdir()?;
+    let home = Home::new(temp.path());
+    let run = id("abcdefgh12");
+    let mut child = Role::new("hold and start", temp.path()).start()?;
+    let grandchild = child.hear()?.ok_or("it died")?;
+    child.kill()?;
+    assert_eq!(child.hear()?, None);
+    let taken = RunLock::acquire(&home, &run, &lock_info());
+    // Still there, so it was not its end that freed the lock.
+    let ended = Command::new("kill").arg(&grandchild).status()?;
+    taken?;
+    assert!(ended.success());
     Ok(())
 }
 
