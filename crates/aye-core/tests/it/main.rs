@@ -12,6 +12,5 @@ mod recovery;
 mod routing;
 mod secrets;
 mod skill;
-mod snap;
 mod stopping;
 mod templates;
