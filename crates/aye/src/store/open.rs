@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 
 use super::schema::{self, Layout};
-use super::{Bell, Home, StoreError, create};
+use super::{Bell, Home, Listener, StoreError, create};
 
 /// What an acknowledged append survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,6 +64,13 @@ impl Store {
         &self.home
     }
 
+    /// Hears of every append and request from now on, whoever makes it.
+    pub fn listen(&self) -> Result<Listener, StoreError> {
+        self.bell
+            .listen()
+            .map_err(|error| StoreError::io(&self.home.bell(), &error))
+    }
+
     /// Wakes whoever listens in other processes. An append does it by itself.
     pub fn ring(&mut self) {
         self.bell.ring();
@@ -75,8 +82,8 @@ impl Store {
         if let Layout::Behind(_) = schema::layout(&store.db, &store.home)? {
             store.bring_up_to_date()?;
         }
-        // Whoever opens first reads the log through; SQLite's own 1,000 pages
-        // are 2 ms of it, this keeps it below half a millisecond.
+        // Whoever opens first reads the log through, 2 us a page: SQLite's own
+        // 1,000 pages would be felt by every command.
         store.run_batch("PRAGMA wal_autocheckpoint = 200")?;
         match durability {
             // FULL is what SQLite does unless told otherwise.

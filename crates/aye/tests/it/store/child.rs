@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use aye::store::{Bell, Durability, RunLock, Store, Verdict};
+use aye::store::{Durability, RunLock, Store, Verdict};
 
 use super::Outcome;
 use super::sample::{Tale, id, lock_info, open, populate, source};
@@ -26,6 +26,8 @@ pub(super) struct Role<'a> {
     pub(super) run: &'a str,
     pub(super) count: u64,
     pub(super) durability: Durability,
+    /// The test binary, or a copy of it.
+    pub(super) program: Option<&'a Path>,
 }
 
 impl<'a> Role<'a> {
@@ -36,12 +38,16 @@ impl<'a> Role<'a> {
             run: "abcdefgh12",
             count: 0,
             durability: Durability::Process,
+            program: None,
         }
     }
 
     /// A command that plays the role, `before` it a shell line if one is given.
     pub(super) fn command(&self, before: Option<&str>) -> std::io::Result<Command> {
-        let this = std::env::current_exe()?;
+        let this = match self.program {
+            Some(program) => program.to_path_buf(),
+            None => std::env::current_exe()?,
+        };
         let mut command = match before {
             Some(line) => {
                 let mut shell = Command::new("sh");
@@ -191,7 +197,7 @@ fn hold_and_start(home: &Path, run: &str) -> Outcome {
 fn answer(home: &Path, run: &str) -> Outcome {
     let mut store = open(home)?;
     let mut tale = Tale::new(run);
-    let mut ear = Bell::new(store.home()).listen()?;
+    let mut ear = store.listen()?;
     store.start(&[tale.started()], &source())?;
     say("ready");
     loop {
@@ -211,7 +217,10 @@ fn try_to_open(home: &Path) -> Outcome {
     }
     match Store::open_to_read(home) {
         Ok(None) => say("nothing"),
-        Ok(Some(store)) => say(format!("{} questions", store.open_questions()?.len())),
+        Ok(Some(store)) => {
+            store.listen()?;
+            say(format!("{} questions", store.open_questions()?.len()));
+        }
         Err(error) => say(format!("{error:?}")),
     }
     Ok(())
