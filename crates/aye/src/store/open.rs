@@ -84,12 +84,11 @@ impl Store {
         }
         // Whoever opens first reads the log through, 2 us a page: SQLite's own
         // 1,000 pages would be felt by every command.
-        store.run_batch("PRAGMA wal_autocheckpoint = 200")?;
-        match durability {
-            // FULL is what SQLite does unless told otherwise.
-            Durability::Power => {}
-            Durability::Process => store.run_batch("PRAGMA synchronous = NORMAL")?,
-        }
+        // How much is synced is said, not left to how SQLite was built.
+        store.run_batch(match durability {
+            Durability::Power => "PRAGMA wal_autocheckpoint = 200; PRAGMA synchronous = FULL",
+            Durability::Process => "PRAGMA wal_autocheckpoint = 200; PRAGMA synchronous = NORMAL",
+        })?;
         Ok(store)
     }
 
@@ -152,4 +151,27 @@ fn wait_for_others(tries: i32) -> bool {
     };
     std::thread::sleep(wait);
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Durability, Store};
+
+    #[test]
+    fn durability_is_what_sqlite_is_told() -> Result<(), Box<dyn std::error::Error>> {
+        let home = tempfile::tempdir()?;
+        for (durability, level) in [(Durability::Power, 2), (Durability::Process, 1)] {
+            let store = Store::open(home.path(), durability)?;
+            let number = |pragma: &str| -> rusqlite::Result<u32> {
+                store.db.query_row(pragma, [], |row| row.get(0))
+            };
+            assert_eq!(number("PRAGMA synchronous")?, level);
+            assert_eq!(number("PRAGMA wal_autocheckpoint")?, 200);
+            assert_eq!(number("PRAGMA auto_vacuum")?, 2);
+            let mode = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+            let mode = store.db.query_row("PRAGMA journal_mode", [], mode)?;
+            assert_eq!(mode, "wal");
+        }
+        Ok(())
+    }
 }

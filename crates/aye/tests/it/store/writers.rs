@@ -182,6 +182,6 @@ fn a_lock_is_never_held_twice_while_it_comes_and_goes() -> Outcome {
             .map(|one| one.join().expect("never twice"))
             .sum::<u32>()
     });
-    assert!(taken >= 150, "{taken}");
+    assert!(taken >= 20, "{taken}");
     Ok(())
 }
