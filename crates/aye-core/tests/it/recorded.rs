@@ -63,10 +63,8 @@ fn completed() -> Run {
     secrets.insert("token", "hunter2");
     let inputs = [("token".to_owned(), json!("hunter2")), ("n".to_owned(), json!(0.1))].into();
     let environment = Some("stage".to_owned());
-    let mut run = Run::start_as(
-        skill,
-        run_number(1, Start { inputs, secrets, environment, ..start() }),
-    );
+    let mut run =
+        Run::start_as(skill, run_number(1, Start { inputs, secrets, environment, ..start() }));
     // Aye dies during `build`, which may be run again.
     run.sleep(1);
     run.crash();
@@ -99,11 +97,7 @@ fn completed() -> Run {
     run.leave();
     run.say(Answer { prompter: Prompter::Web, ..answer_of("bob", "b") }).unwrap();
     run.attach();
-    let yes = |by| Answer {
-        typed: Some("test".to_owned()),
-        reauth: true,
-        ..answer_of(by, "yes")
-    };
+    let yes = |by| Answer { typed: Some("test".to_owned()), reauth: true, ..answer_of(by, "yes") };
     run.sleep(50);
     let question = run.question().id.clone();
     run.send(Input::Request(Request::Hold { question, by: "ann".to_owned() })).unwrap();
@@ -165,8 +159,7 @@ fn fixture() -> String {
 }
 
 fn runs(text: &str) -> Vec<Vec<Event>> {
-    let events: Vec<Event> =
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events: Vec<Event> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     events.chunk_by(|a, b| a.run == b.run).map(<[Event]>::to_vec).collect()
 }
 

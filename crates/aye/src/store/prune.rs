@@ -156,10 +156,8 @@ impl Store {
 
     fn clear_sources(&mut self) -> Result<(), StoreError> {
         self.commit(|change| {
-            change.execute(
-                "DELETE FROM sources WHERE digest NOT IN (SELECT source FROM runs)",
-                [],
-            )?;
+            change
+                .execute("DELETE FROM sources WHERE digest NOT IN (SELECT source FROM runs)", [])?;
             Ok(())
         })
     }
@@ -233,11 +231,7 @@ fn tree_size(path: &Path) -> io::Result<u64> {
     for entry in entries {
         let entry = entry?;
         let meta = entry.metadata()?;
-        bytes += if meta.is_dir() {
-            tree_size(&entry.path())?
-        } else {
-            meta.len()
-        };
+        bytes += if meta.is_dir() { tree_size(&entry.path())? } else { meta.len() };
     }
     Ok(bytes)
 }

@@ -115,7 +115,8 @@ struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
 }
@@ -193,7 +194,8 @@ fn killed_by_every_step(kill_first: bool) {
     let place = Place::new();
     let script = move |step: usize| {
         // The engine is the parent of the step; once killed, it is not killed again.
-        let kill = format!("[ -e killed.{step} ] || {{ touch killed.{step}; kill -9 $PPID; sleep 5; }}");
+        let kill =
+            format!("[ -e killed.{step} ] || {{ touch killed.{step}; kill -9 $PPID; sleep 5; }}");
         if kill_first {
             format!("{kill}; {}", append(step))
         } else {

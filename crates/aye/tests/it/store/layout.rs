@@ -60,12 +60,7 @@ fn opening_again_changes_nothing() -> Outcome {
     let home = tempfile::tempdir()?;
     drop(open(home.path())?);
     let before = std::fs::read(home.path().join("journal.db"))?;
-    let log = || {
-        home.path()
-            .join("journal.db-wal")
-            .metadata()
-            .map_or(0, |meta| meta.len())
-    };
+    let log = || home.path().join("journal.db-wal").metadata().map_or(0, |meta| meta.len());
     for _ in 0..3 {
         drop(open(home.path())?);
         drop(Store::open_to_read(home.path())?);

@@ -14,10 +14,7 @@ fn old_finished_runs_go_with_all_they_had() -> Outcome {
     let logs = store.home().create_logs(&id("failed0001"))?;
     std::fs::create_dir(logs.join("build"))?;
     std::fs::write(logs.join("build/stdout"), [b'x'; 1000])?;
-    let request = Request::Cancel {
-        by: "ada".into(),
-        reason: None,
-    };
+    let request = Request::Cancel { by: "ada".into(), reason: None };
     let sent = store.send(&id("failed0001"), &request, "cli", moment(9))?;
     assert!(matches!(store.verdict(sent)?, Some(Verdict::Refused(_))));
 
