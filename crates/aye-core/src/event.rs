@@ -329,7 +329,7 @@ pub struct ProcessRecord {
     #[serde(default, skip_serializing_if = "is_false")]
     pub leaky: bool,
     /// Processes that could not be ended.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub left_running: u32,
     /// Largest resident memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -349,6 +349,9 @@ pub struct WindingDown {
     /// Who cancelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// Why they did, if they said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Why a run winds down.
@@ -447,6 +450,6 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-fn is_zero(value: &u64) -> bool {
-    *value == 0
+fn is_zero<N: Default + PartialEq>(value: &N) -> bool {
+    *value == N::default()
 }
