@@ -6,6 +6,7 @@ use crate::event::{
     BadOutcome, CancelReason, Event, Fact, PauseReason, Range, StepFailed, WindDownReason,
     WindingDown,
 };
+use crate::flow::Target;
 use crate::question::Question;
 use crate::text::World;
 
@@ -100,7 +101,11 @@ impl Machine {
     /// Whether something is to be done when the run is cancelled in this step.
     pub(super) fn cleans_up(&self, step: &str) -> bool {
         let only = matches!(self.state.started.range, Some(Range::Only(_)));
-        !only && self.node(step).is_some_and(|(_, node)| node.routes.cancelled.is_some())
+        // A step is no clean-up of itself: its outcome may be in doubt.
+        let target = self.node(step).and_then(|(id, node)| {
+            node.routes.cancelled.filter(|target| *target != Target::Step(id))
+        });
+        !only && target.is_some()
     }
 
     /// The run's own limit is up and nothing winds it down yet.
