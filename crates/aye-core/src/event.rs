@@ -371,6 +371,9 @@ pub struct Answered {
     pub question: QuestionId,
     /// What was answered.
     pub answer: Answer,
+    /// What the chosen option is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Milliseconds since it was asked.
     pub latency_ms: u64,
     /// Why it does not count; absent when it does.

@@ -4,7 +4,8 @@ use std::mem::MaybeUninit;
 use std::sync::Once;
 use std::time::Duration;
 
-/// Status and resource use of a child that has ended, `None` if it has not.
+/// Status and resource use of a child that has ended, `None` if it has not;
+/// -1 is any child.
 pub(crate) fn try_wait(pid: i32) -> Option<(i32, libc::rusage)> {
     wait4(pid, libc::WNOHANG)
 }
@@ -14,13 +15,18 @@ pub(crate) fn try_wait_stopped(pid: i32) -> Option<(i32, libc::rusage)> {
     wait4(pid, libc::WNOHANG | libc::WUNTRACED)
 }
 
+/// Waits as long as it takes.
+pub(crate) fn wait(pid: i32) -> Option<(i32, libc::rusage)> {
+    wait4(pid, 0)
+}
+
 fn wait4(pid: i32, options: i32) -> Option<(i32, libc::rusage)> {
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     loop {
         // SAFETY: both pointers are to live locals of the right type.
         let got = unsafe { libc::wait4(pid, &raw mut status, options, usage.as_mut_ptr()) };
-        if got == pid {
+        if got > 0 {
             // SAFETY: zeroed is a valid `rusage`, and the call has filled it.
             return Some((status, unsafe { usage.assume_init() }));
         }

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use crate::dispositions::Disposition;
+
 /// What somebody wants from the runner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
@@ -141,9 +143,14 @@ impl Signals {
     /// When there is no pipe to be had, or somebody else catches already.
     pub fn catch() -> io::Result<Self> {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-        if PIPE.compare_exchange(-1, write.as_raw_fd(), Ordering::SeqCst, Ordering::SeqCst).is_err()
+        if PIPE
+            .compare_exchange(-1, write.as_raw_fd(), Ordering::SeqCst, Ordering::SeqCst)
+            .is_err()
         {
-            return Err(io::Error::new(io::ErrorKind::AlreadyExists, "signals are caught already"));
+            return Err(io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "signals are caught already",
+            ));
         }
         let mut before = Vec::new();
         for signal in ALL {
@@ -153,7 +160,12 @@ impl Signals {
                 before.push((signal.number(), old));
             }
         }
-        Ok(Self { read, write, before, last: None })
+        Ok(Self {
+            read,
+            write,
+            before,
+            last: None,
+        })
     }
 
     /// Readable when [`next`](Self::next) has something.
@@ -215,60 +227,4 @@ fn install(number: i32) {
         action.sa_flags = libc::SA_RESTART | libc::SA_SIGINFO;
         libc::sigaction(number, &raw const action, std::ptr::null_mut());
     }
-}
-
-/// What the process does about a signal.
-#[derive(Clone, Copy)]
-pub(crate) struct Disposition(libc::sigaction);
-
-impl std::fmt::Debug for Disposition {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_tuple("Disposition").field(&self.0.sa_sigaction).finish()
-    }
-}
-
-impl Disposition {
-    pub(crate) fn of(number: i32) -> Self {
-        // SAFETY: a zeroed `sigaction` is valid and only written to.
-        unsafe {
-            let mut now: libc::sigaction = std::mem::zeroed();
-            libc::sigaction(number, std::ptr::null(), &raw mut now);
-            Self(now)
-        }
-    }
-
-    pub(crate) fn default_action() -> Self {
-        // SAFETY: a zeroed `sigaction` is valid: default action, no flags.
-        Self(unsafe { std::mem::zeroed() })
-    }
-
-    pub(crate) fn is_ignored(self) -> bool {
-        self.0.sa_sigaction == libc::SIG_IGN
-    }
-
-    pub(crate) fn set(self, number: i32) {
-        // SAFETY: the pointer is to a live, valid `sigaction`.
-        unsafe {
-            libc::sigaction(number, &raw const self.0, std::ptr::null_mut());
-        }
-    }
-}
-
-/// Runs `action` while this thread does not get a signal.
-pub(crate) fn with_blocked<T>(number: i32, action: impl FnOnce() -> T) -> T {
-    // SAFETY: `sigset_t` is plain data, initialised by `sigemptyset`.
-    let before = unsafe {
-        let mut set: libc::sigset_t = std::mem::zeroed();
-        let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut set);
-        libc::sigaddset(&raw mut set, number);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, &raw mut before);
-        before
-    };
-    let result = action();
-    // SAFETY: `before` was filled by the call above.
-    unsafe {
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
-    }
-    result
 }

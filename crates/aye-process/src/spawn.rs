@@ -4,7 +4,7 @@
 //! `posix_spawn` and so `vfork`: its cost does not grow with our own size. The
 //! child gets its own process group, an empty signal mask, the default
 //! `SIGPIPE`, and no descriptor of ours but 0, 1 and 2. Only
-//! resource limits need the slower `fork`.
+//! resource limits and interactive steps need the slower `fork`.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,6 +14,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use crate::capture::{Capture, Log};
+use crate::dispositions::with_nothing_blocked;
 use crate::error::SpawnError;
 use crate::log::Writer;
 use crate::resolve::{refused, resolve};
@@ -22,7 +23,7 @@ use crate::slots::Slot;
 use crate::spec::{Limits, Sink, Spec, Stdin, Stream};
 use crate::survivors::RUN_VARIABLE;
 use crate::terminal::Handover;
-use crate::{pty, reap, tree};
+use crate::{guard, pty, reap, tree};
 
 /// Starts a child.
 ///
@@ -30,15 +31,25 @@ use crate::{pty, reap, tree};
 /// See [`SpawnError`]; nothing is left behind then.
 pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
     let name = || spec.program.to_string_lossy().into_owned();
-    let slot = Slot::reserve().map_err(|limit| SpawnError::TooMany { program: name(), limit })?;
+    let slot = Slot::reserve().map_err(|limit| SpawnError::TooMany {
+        program: name(),
+        limit,
+    })?;
     let path = resolve(&spec)?;
-    let failed = |source| SpawnError::Failed { program: name(), source };
+    let failed = |source| SpawnError::Failed {
+        program: name(),
+        source,
+    };
 
     reap::require_children();
     tree::adopt_orphans();
+    guard::settle();
     let mut command = command(&spec, path.clone(), &slot);
-    let terminal = if spec.interactive {
-        Some(Handover::prepare().ok_or_else(|| SpawnError::NoTerminal { program: name() })?)
+    let mut terminal = if spec.interactive {
+        let mut handover =
+            Handover::prepare().ok_or_else(|| SpawnError::NoTerminal { program: name() })?;
+        handover.arrange(&mut command).map_err(failed)?;
+        Some(handover)
     } else {
         None
     };
@@ -52,7 +63,12 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
     };
 
     let started = Instant::now();
-    let mut child = command.spawn().map_err(|source| refused(&spec, path, source))?;
+    let mut child = with_nothing_blocked(|| command.spawn()).map_err(|source| {
+        if let Some(terminal) = &mut terminal {
+            terminal.reclaim();
+        }
+        refused(&spec, path, source)
+    })?;
     // It still holds our copy of the pseudo-terminal's other end.
     drop(command);
     let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
@@ -60,7 +76,9 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
 
     let mut running = Running::new(pid, handle(pid), slot, started);
     // From here on dropping `running` kills the child.
-    let deadline = spec.deadline.map(|deadline| deadline.saturating_duration_since(started));
+    let deadline = spec
+        .deadline
+        .map(|deadline| deadline.saturating_duration_since(started));
     running.limit = match (spec.timeout, deadline) {
         (Some(one), Some(two)) => Some(one.min(two)),
         (one, two) => one.or(two),
@@ -70,7 +88,7 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
     running.live = spec.live;
     connect(&mut running, &mut child, pty, spec)
         .map_err(|(program, source)| SpawnError::Failed { program, source })?;
-    if let Some(terminal) = terminal {
+    if let Some(mut terminal) = terminal {
         terminal.give(pid);
         running.terminal = Some(terminal);
     }
@@ -79,7 +97,10 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
 
 fn command(spec: &Spec, path: PathBuf, slot: &Slot) -> Command {
     let mut command = Command::new(path);
-    command.arg0(&spec.program).args(&spec.args).process_group(0);
+    command
+        .arg0(&spec.program)
+        .args(&spec.args)
+        .process_group(0);
     if let Some(cwd) = &spec.cwd {
         command.current_dir(cwd);
     }
@@ -94,7 +115,10 @@ fn command(spec: &Spec, path: PathBuf, slot: &Slot) -> Command {
         command.env(RUN_VARIABLE, run);
     }
     if spec.interactive {
-        command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
+        command
+            .stdin(Stdio::inherit())
+            .stdout(Stdio::inherit())
+            .stderr(Stdio::inherit());
     } else {
         command.stdin(match &spec.stdin {
             Stdin::Empty => Stdio::null(),
@@ -102,7 +126,9 @@ fn command(spec: &Spec, path: PathBuf, slot: &Slot) -> Command {
             Stdin::Bytes(_) => Stdio::piped(),
             Stdin::Inherit => Stdio::inherit(),
         });
-        command.stdout(stdio(spec.stdout)).stderr(stdio(spec.stderr));
+        command
+            .stdout(stdio(spec.stdout))
+            .stderr(stdio(spec.stderr));
     }
     set_limits(&mut command, spec.limits);
     command
@@ -124,7 +150,10 @@ fn set_limits(command: &mut Command, limits: Limits) {
     }
     let set = move || -> io::Result<()> {
         let one = |resource, value: u64| {
-            let limit = libc::rlimit { rlim_cur: value, rlim_max: value };
+            let limit = libc::rlimit {
+                rlim_cur: value,
+                rlim_max: value,
+            };
             // SAFETY: the pointer is to a live local of the right type.
             match unsafe { libc::setrlimit(resource, &raw const limit) } {
                 0 => Ok(()),
@@ -186,9 +215,16 @@ fn connect(
     if let (Some(pipe), Stdin::Bytes(bytes)) = (child.stdin.take(), spec.stdin) {
         let pipe = OwnedFd::from(pipe);
         rustix::io::ioctl_fionbio(&pipe, true).map_err(|source| (String::new(), source.into()))?;
-        running.feed = Some(Feed { pipe, bytes, written: 0 });
+        running.feed = Some(Feed {
+            pipe,
+            bytes,
+            written: 0,
+        });
         running.feed();
     }
-    running.log = Log { writer: spec.log.map(Writer::new), error: None };
+    running.log = Log {
+        writer: spec.log.map(Writer::new),
+        error: None,
+    };
     Ok(())
 }

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use crate::dispositions::Disposition;
 use crate::running::Running;
-use crate::signals::Disposition;
 
 /// Written to by the handler of `SIGCHLD`.
 static CHANGES: OnceLock<Option<(OwnedFd, OwnedFd)>> = OnceLock::new();
@@ -46,7 +46,10 @@ pub(crate) fn children_changed(children: &mut [Running]) {
         let mut drain = [0; 64];
         while matches!(rustix::io::read(read, &mut drain), Ok(64)) {}
     }
-    if children.iter_mut().any(|child| child.is_interactive() && child.was_stopped()) {
+    if children
+        .iter_mut()
+        .any(|child| child.is_interactive() && child.was_stopped())
+    {
         suspend(children);
     }
 }

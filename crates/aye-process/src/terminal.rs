@@ -3,11 +3,13 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
-use rustix::process::{Pid, Signal, getpgrp, kill_process_group};
+use rustix::process::{Pid, Signal, getpgrp, getpid, kill_process_group};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr, tcsetpgrp};
 
-use crate::signals::with_blocked;
+use crate::dispositions::with_blocked;
 
 /// Leaves whatever a full-screen program may have left on: alternate screen,
 /// mouse, focus and paste reports, application keys, hidden cursor, colours.
@@ -29,7 +31,11 @@ impl Terminal {
     /// Remembers the modes of the controlling terminal; `None` without one.
     #[must_use]
     pub fn save() -> Option<Self> {
-        let device = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
+        let device = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open("/dev/tty")
+            .ok()?;
         let modes = tcgetattr(&device).ok()?;
         Some(Self { device, modes })
     }
@@ -54,21 +60,85 @@ impl Terminal {
     }
 }
 
+/// The terminal of our job, as the guard remembers it.
+#[cfg(target_os = "linux")]
+#[derive(Debug)]
+pub(crate) struct Owner {
+    terminal: Terminal,
+    group: Pid,
+}
+
+#[cfg(target_os = "linux")]
+impl Owner {
+    /// `None` if our group is not in the foreground.
+    pub(crate) fn find() -> Option<Self> {
+        let terminal = Terminal::save()?;
+        let group = getpgrp();
+        (tcgetpgrp(&terminal.device) == Ok(group)).then_some(Self { terminal, group })
+    }
+
+    /// Gives the terminal back to our job if a step that is gone still has
+    /// it; after a crash its modes too.
+    pub(crate) fn restore(&self, crashed: bool) {
+        let device = &self.terminal.device;
+        let holder = tcgetpgrp(device).ok();
+        let held = holder.is_some_and(|group| group == self.group || group_exists(group));
+        if !held {
+            let _ = with_blocked(libc::SIGTTOU, || tcsetpgrp(device, self.group));
+        }
+        if crashed && tcgetpgrp(device) == Ok(self.group) {
+            let _ = self.terminal.restore();
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn group_exists(group: Pid) -> bool {
+    rustix::process::test_kill_process_group(group) != Err(rustix::io::Errno::SRCH)
+}
+
 /// A terminal on loan to a child's process group.
 #[derive(Debug)]
 pub(crate) struct Handover {
     terminal: Terminal,
     /// The child's modes while it is stopped.
     theirs: Option<Termios>,
+    /// Whether the child has it now. A job in the background never gets it,
+    /// and must not take it from the shell afterwards.
+    held: bool,
 }
 
 impl Handover {
     pub(crate) fn prepare() -> Option<Self> {
-        Some(Self { terminal: Terminal::save()?, theirs: None })
+        Some(Self {
+            terminal: Terminal::save()?,
+            theirs: None,
+            held: false,
+        })
+    }
+
+    /// Has the child take the terminal before it is the new program, so that
+    /// not even its first instruction runs in the background. The price is the slower `fork`.
+    pub(crate) fn arrange(&mut self, command: &mut Command) -> io::Result<()> {
+        if !self.terminal.is_foreground() {
+            return Ok(());
+        }
+        let device = self.terminal.device.try_clone()?;
+        let take = move || {
+            Ok(with_blocked(libc::SIGTTOU, || {
+                tcsetpgrp(&device, getpid())
+            })?)
+        };
+        // SAFETY: the closure makes only async-signal-safe calls and allocates nothing.
+        unsafe {
+            command.pre_exec(take);
+        }
+        self.held = true;
+        Ok(())
     }
 
     /// Makes the child's group the foreground group, if ours is.
-    pub(crate) fn give(&self, group: i32) {
+    pub(crate) fn give(&mut self, group: i32) {
         let Some(group) = Pid::from_raw(group) else {
             return;
         };
@@ -82,6 +152,7 @@ impl Handover {
             }
             Ok(tcsetpgrp(device, group)?)
         });
+        self.held = true;
         // It may have touched the terminal before it was allowed to, and been stopped.
         let _ = kill_process_group(group, Signal::CONT);
     }
@@ -93,6 +164,9 @@ impl Handover {
 
     /// The child was stopped: ours again, until [`give`](Self::give).
     pub(crate) fn interrupt(&mut self) {
+        if !self.held {
+            return;
+        }
         self.theirs = tcgetattr(&self.terminal.device).ok();
         self.reclaim();
         let modes = &self.terminal.modes;
@@ -102,13 +176,20 @@ impl Handover {
     }
 
     /// The child has ended, in whatever way.
-    pub(crate) fn take_back(self) {
-        self.reclaim();
-        // Without a terminal there is nothing left to clean.
-        let _ = self.terminal.restore();
+    pub(crate) fn take_back(mut self) {
+        if self.held {
+            self.reclaim();
+            // Without a terminal there is nothing left to clean.
+            let _ = self.terminal.restore();
+        }
     }
 
-    fn reclaim(&self) {
-        let _ = with_blocked(libc::SIGTTOU, || tcsetpgrp(&self.terminal.device, getpgrp()));
+    /// Makes our group the foreground group again, if the child's was.
+    pub(crate) fn reclaim(&mut self) {
+        if std::mem::take(&mut self.held) {
+            let _ = with_blocked(libc::SIGTTOU, || {
+                tcsetpgrp(&self.terminal.device, getpgrp())
+            });
+        }
     }
 }

@@ -5,15 +5,17 @@
 //! of a step is its leader with all descendants, plus those of our direct
 //! children that nobody here started ("strays") and that belong to the step.
 //! A stray is recognised by the token in its environment, else by its group or
-//! session, else because no other step is running. A direct child in
-//! our own process group is somebody else's business and left alone.
+//! session. A stray without any of these is claimed by the only running step
+//! if we run under a [`guard`]; the guard would end it later
+//! in any case. A direct child in our own process group, and one that
+//! [`guard::spare`] names, is somebody else's business and left alone.
 
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::procfs::{self, Stat};
-use crate::slots;
+use crate::{guard, slots};
 
 /// Name of the variable that carries the token of a step.
 pub(crate) const TOKEN_VARIABLE: &str = "AYE_CHILD";
@@ -77,7 +79,8 @@ pub(crate) fn members(root: Root, reaped: &mut dyn FnMut(&libc::rusage)) -> Vec<
     if direct.is_empty() {
         return found;
     }
-    let alone = !starting && leaders.iter().all(|(token, _)| *token == root.token);
+    let alone =
+        guard::pid() != 0 && !starting && leaders.iter().all(|(token, _)| *token == root.token);
     let own_group = rustix::process::getpgrp().as_raw_nonzero().get();
     for pid in direct {
         let Some(member) = hold(pid, own) else {
@@ -122,13 +125,19 @@ fn belongs(
         if token == token_value(root.token).as_bytes() {
             return true;
         }
-        if leaders.iter().any(|(other, _)| token == token_value(*other).as_bytes()) {
+        if leaders
+            .iter()
+            .any(|(other, _)| token == token_value(*other).as_bytes())
+        {
             return false;
         }
     }
     alone
+        && !guard::is_spared(pid)
         && stat.group != own_group
-        && !leaders.iter().any(|(_, leader)| *leader != root.leader && in_tree_of(*leader))
+        && !leaders
+            .iter()
+            .any(|(_, leader)| *leader != root.leader && in_tree_of(*leader))
 }
 
 /// Appends all living descendants.
@@ -158,8 +167,14 @@ fn hold(pid: i32, parent: i32) -> Option<(Member, Stat)> {
     let stat = procfs::stat(pid)?;
     let own = rustix::process::getpid().as_raw_nonzero().get();
     // Losing its parent meanwhile makes it ours.
-    (stat.parent == parent || stat.parent == own)
-        .then_some((Member { pid, group: stat.group, handle }, stat))
+    (stat.parent == parent || stat.parent == own).then_some((
+        Member {
+            pid,
+            group: stat.group,
+            handle,
+        },
+        stat,
+    ))
 }
 
 /// Waits for a dead direct child.

@@ -1,7 +1,8 @@
 //! Colours and glyphs, and when not to use them.
 
-use std::fmt::Write as _;
 use std::time::Duration;
+
+use aye_core::diagnostic::visible;
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -122,32 +123,10 @@ pub fn duration(duration: Duration) -> String {
 /// Text made safe for a terminal: control, bidirectional and zero-width
 /// characters are shown as escapes; nothing in it can move the cursor.
 pub fn inert(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_dangerous(c) {
-            // Writing to a string cannot fail.
-            let _ = write!(safe, "\\u{{{:x}}}", u32::from(c));
-        } else {
-            safe.push(c);
-        }
-    }
-    safe
+    visible(text).into_owned()
 }
 
 /// The same on one line.
 pub fn inert_line(text: &str) -> String {
     inert(&text.lines().collect::<Vec<_>>().join(" "))
-}
-
-fn is_dangerous(c: char) -> bool {
-    match c {
-        '\n' | '\t' => false,
-        c if c.is_control() => true,
-        '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{2069}'
-        | '\u{feff}'
-        | '\u{061c}' => true,
-        _ => false,
-    }
 }

@@ -1,6 +1,7 @@
 //! Diagnostics for people: message, place, the line itself, a caret.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use unicode_width::UnicodeWidthChar;
 
@@ -33,7 +34,7 @@ pub fn render(diagnostic: &Diagnostic, source: &Source<'_>, colour: bool) -> Str
     let gutter = last_line.to_string().len() + 1;
     let rail = |number: &str| paint.with("1;34", &format!("{number:>gutter$} |"));
     let place = source.position(source.clamp(diagnostic.span()).start);
-    let arrow = paint.with("1;34", &format!("{:>gutter$}->", "-"));
+    let arrow = paint.with("1;34", &format!("{:gutter$}-->", ""));
     let name = visible(source.name);
     if marks.is_empty() {
         line(&mut out, format_args!("{arrow} {name}"));
@@ -147,18 +148,20 @@ struct Excerpt {
 impl Excerpt {
     fn of(source: &Source<'_>, mark: &Mark<'_>) -> Self {
         let line = source.line(mark.line);
-        let cells: Vec<Cell> = line.char_indices().map(|(at, c)| Cell::of(at, c)).collect();
+        let around = window(line, mark.centre);
+        let (left, right) = (around.start > 0, around.end < line.len());
+        let cells: Vec<Cell> = line[around.clone()]
+            .char_indices()
+            .map(|(at, c)| Cell::of(around.start + at, c))
+            .collect();
         let total: usize = cells.iter().map(|cell| cell.width).sum();
         let column = |byte: usize| -> usize {
             cells.iter().take_while(|cell| cell.at < byte).map(|cell| cell.width).sum()
         };
         let (start, end, centre) = (column(mark.start), column(mark.end), column(mark.centre));
-        let (from, to) = if total <= WIDTH {
-            (0, total)
-        } else {
-            let from = centre.saturating_sub(BEFORE).min(total - WIDTH);
-            (from, from + WIDTH)
-        };
+        let from =
+            if total <= WIDTH { 0 } else { centre.saturating_sub(BEFORE).min(total - WIDTH) };
+        let to = total.min(from + WIDTH);
 
         let mut text = String::new();
         let (mut at, mut first) = (0, None);
@@ -171,12 +174,20 @@ impl Excerpt {
         }
         // A wide character on the edge moves the cut by a column.
         let from_shown = first.unwrap_or(from);
-        let lead = if from > 0 { "…" } else { "" };
-        let tail = if to < total { "…" } else { "" };
+        let lead = if left || from > 0 { "…" } else { "" };
+        let tail = if right || to < total { "…" } else { "" };
         let indent = start.saturating_sub(from_shown).min(WIDTH) + usize::from(!lead.is_empty());
         let width = end.min(to).saturating_sub(start.max(from_shown)).max(1);
         Self { text: format!("{lead}{text}{tail}"), indent, width }
     }
+}
+
+/// The part of a line that can matter: a line may be a megabyte long.
+fn window(line: &str, centre: usize) -> Range<usize> {
+    let (before, after) = line.split_at(line.floor_char_boundary(centre));
+    let start = before.char_indices().rev().nth(2 * WIDTH).map_or(0, |(at, _)| at);
+    let end = after.char_indices().nth(2 * WIDTH).map_or(line.len(), |(at, _)| before.len() + at);
+    start..end
 }
 
 /// One character of the source as it is shown.

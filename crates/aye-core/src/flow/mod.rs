@@ -5,9 +5,11 @@
 //! same thing from here on. The machine only ever asks [`Flow::route`].
 
 mod graph;
+mod lint;
 mod route;
 mod survey;
 
 pub use graph::{Ending, Flow, Node, NodeId, Routes, Target};
+pub use lint::lint;
 pub use route::{Outcome, Route};
 pub use survey::{Concern, survey};

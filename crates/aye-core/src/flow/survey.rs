@@ -29,6 +29,15 @@ pub enum Concern {
 }
 
 impl Concern {
+    /// The stable name of the concern.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Unreachable { .. } => "unreachable",
+            Self::Cycle { .. } => "cycle",
+            Self::NoEnd { .. } => "no-end",
+        }
+    }
+
     /// In words.
     pub fn message(&self) -> String {
         match self {

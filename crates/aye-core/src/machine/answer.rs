@@ -46,8 +46,11 @@ impl Machine {
             Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => return,
         };
         let latency = world.now.as_millisecond() - asked_ms;
+        let label = answer.value.as_str().and_then(|value| open.offer(value));
+        let label = label.map(|offer| offer.label.clone());
         let answered = Answered {
             question: open.id.clone(),
+            label,
             answer,
             latency_ms: u64::try_from(latency).unwrap_or(0),
             refused: None,
@@ -72,7 +75,7 @@ impl Machine {
         }
         let answer = self.masked_answer(answer);
         let refused = Some(self.secrets.mask(&refusal.to_string()));
-        let answered = Answered { question, answer, latency_ms: 0, refused };
+        let answered = Answered { question, answer, label: None, latency_ms: 0, refused };
         self.emit(Fact::ConfirmationAnswered(Box::new(answered)), world, events);
     }
 

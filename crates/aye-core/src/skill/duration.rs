@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use crate::diagnostic::quote;
 use crate::yaml::decode::Text;
@@ -133,8 +133,14 @@ fn written(duration: Duration, joint: &str, with_millis: bool) -> String {
 }
 
 /// A duration in a document, not looked at yet.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub(super) struct Period(pub(super) Text);
+
+impl<'de> Deserialize<'de> for Period {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Text::expecting("a duration such as `30s`", deserializer).map(Self)
+    }
+}
 
 impl JsonSchema for Period {
     fn schema_name() -> Cow<'static, str> {

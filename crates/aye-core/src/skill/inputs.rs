@@ -18,7 +18,7 @@ pub enum InputMismatch {
         found: &'static str,
     },
     /// Not one of the values allowed.
-    #[error("must be one of {allowed}")]
+    #[error("must be {allowed}")]
     Enum {
         /// The values, in words.
         allowed: String,

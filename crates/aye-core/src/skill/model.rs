@@ -166,7 +166,7 @@ pub enum Action {
         script: Template,
     },
     /// A question whose answer is the step's result.
-    Ask(Ask),
+    Ask(Box<Ask>),
     /// Only a description: a note for the person.
     Note,
 }

@@ -7,5 +7,5 @@
 mod render;
 mod scope;
 
-pub use render::{TextError, check, check_condition, holds, render, render_value, text};
+pub use render::{TextError, holds, names_in, names_in_condition, render, render_value, text};
 pub use scope::{BUILT_IN, Names, Scope, World};

@@ -51,23 +51,31 @@ fn lone_expression(template: &str) -> Option<&str> {
     Some(inner.strip_suffix('-').unwrap_or(inner).trim())
 }
 
-/// Checks the syntax of a template.
-pub fn check(template: &str) -> Result<(), TextError> {
+/// The names a template uses, dotted; fails if it cannot be read.
+pub fn names_in(template: &str) -> Result<Vec<String>, TextError> {
     if is_plain(template) {
-        return Ok(());
+        return Ok(Vec::new());
     }
     match ENGINE.template_from_named_str("template", template) {
-        Ok(_) => Ok(()),
+        Ok(compiled) => Ok(sorted(compiled.undeclared_variables(true))),
         Err(error) => Err(explain(&error, None, &[])),
     }
 }
 
-/// Checks the syntax of a condition.
-pub fn check_condition(condition: &str) -> Result<(), TextError> {
+/// The names a condition uses, dotted; fails if it cannot be read.
+pub fn names_in_condition(condition: &str) -> Result<Vec<String>, TextError> {
     match ENGINE.compile_expression(lone_expression(condition).unwrap_or(condition)) {
-        Ok(_) => Ok(()),
+        Ok(compiled) => Ok(sorted(compiled.undeclared_variables(true))),
         Err(error) => Err(explain(&error, None, &[])),
     }
+}
+
+/// The engine counts its own functions among the names.
+fn sorted(names: std::collections::HashSet<String>) -> Vec<String> {
+    let is_function = |name: &str| ENGINE.globals().any(|(global, _)| global == name);
+    let mut names: Vec<String> = names.into_iter().filter(|name| !is_function(name)).collect();
+    names.sort();
+    names
 }
 
 /// Renders a template; one that is exactly one expression keeps its type.

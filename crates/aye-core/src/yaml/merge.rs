@@ -6,6 +6,9 @@ use super::tree::{Kind, Node, NodeId};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::Span;
 
+/// The code for a key that is no scalar.
+pub(super) const BAD_KEY: &str = "bad-key";
+
 /// The entries read so far.
 #[derive(Default)]
 pub(super) struct Entries {
@@ -29,9 +32,9 @@ impl Entries {
         let node = &nodes[key.0 as usize];
         let Kind::Scalar(scalar) = &node.kind else {
             report.push(
-                Diagnostic::error("bad-key", "a key must be a word, not a list or a mapping")
+                Diagnostic::error(BAD_KEY, "a key must be a word, not a list or a mapping")
                     .label(node.span, "")
-                    .hint("put text that starts with `{` or `[` in quotes: \"{{ … }}\""),
+                    .hint("put text that starts with `{` or `[` in quotes"),
             );
             return;
         };

@@ -136,9 +136,12 @@ impl Reader<'_> {
             Event::Scalar(text, style, anchor, tag) => {
                 let text_tag = tag.is_some_and(|tag| tag.is_yaml_core_schema_tag("str"));
                 let plain = style == ScalarStyle::Plain && !text_tag;
+                // The parser says `~` for a value left out.
+                let nothing = plain && span.start == span.end;
+                let text = if nothing { String::new() } else { text.into_owned() };
+                let span = if nothing { self.place_of_nothing(span) } else { span };
                 let weight = Weight { nodes: 1, text: text.len(), height: 0 };
-                let kind = Kind::Scalar(Scalar { text: text.into_owned(), plain });
-                let span = self.place_of_nothing(&kind, span);
+                let kind = Kind::Scalar(Scalar { text, plain });
                 self.finish(Node { span, kind }, anchor, weight)
             }
             Event::SequenceStart(_, anchor, _) => {
@@ -162,15 +165,11 @@ impl Reader<'_> {
         }
     }
 
-    /// A value left out is shown at its key: the parser places it at whatever
-    /// comes next.
-    fn place_of_nothing(&self, kind: &Kind, span: Span) -> Span {
-        let nothing =
-            matches!(kind, Kind::Scalar(scalar) if scalar.text.is_empty() && scalar.plain);
+    /// A value left out is shown at its key: the parser places it anywhere
+    /// up to whatever comes next.
+    fn place_of_nothing(&self, span: Span) -> Span {
         match self.open.last().map(|open| &open.content) {
-            Some(Content::Mapping { key: Some(key), .. }) if nothing => {
-                self.nodes[key.0 as usize].span
-            }
+            Some(Content::Mapping { key: Some(key), .. }) => self.nodes[key.0 as usize].span,
             _ => span,
         }
     }
@@ -193,6 +192,7 @@ impl Reader<'_> {
         let mut span = open.span;
         // A flow collection ends with its bracket, a block with its last node.
         span.end = span.end.max(if end.end > end.start { end.end } else { 0 });
+        self.bare_template(span);
         let kind = match open.content {
             Content::List(items) => Kind::List(items),
             Content::Mapping { entries, .. } => {
@@ -204,6 +204,22 @@ impl Reader<'_> {
         weight.nodes += 1;
         weight.height += 1;
         self.finish(Node { span, kind }, open.anchor, weight)
+    }
+
+    /// `{{ x }}` without quotes is a mapping whose key is a mapping. Nobody
+    /// means that.
+    fn bare_template(&mut self, span: Span) {
+        let Some(last) = self.report.last_mut() else {
+            return;
+        };
+        if last.code == merge::BAD_KEY && last.span().start == span.start + 1 {
+            *last = Diagnostic::error(merge::BAD_KEY, "a template without quotes")
+                .label(span, "to YAML this is a mapping")
+                .hint(format!(
+                    "write \"{}\"",
+                    self.text.get(span.start..span.end).unwrap_or("{{ … }}")
+                ));
+        }
     }
 
     fn finish(&mut self, node: Node, anchor: usize, weight: Weight) -> Result<(), Stop> {

@@ -87,6 +87,10 @@ fn words(kind: &ErrorKind) -> (Option<&'static str>, Option<&'static str>) {
         | ErrorKind::TabAtBlockScalarStart => {
             (Some("a tab in the indentation"), Some("YAML is indented with spaces"))
         }
+        ErrorKind::InvalidQuotedScalarIndent | ErrorKind::DocumentIndicatorInQuotedScalar => (
+            Some("a quoted text is not closed before this line"),
+            Some("add the closing quote, or indent the rest of the text"),
+        ),
         ErrorKind::UnclosedQuotedScalar => {
             (Some("a quoted text is not closed"), Some("add the closing quote"))
         }
@@ -98,7 +102,7 @@ fn words(kind: &ErrorKind) -> (Option<&'static str>, Option<&'static str>) {
         }
         ErrorKind::MappingValueNotAllowed => (
             Some("a `:` in a place where no key can be"),
-            Some("put text that holds `: ` in quotes"),
+            Some("put text that holds `: ` in quotes, or look at the indentation"),
         ),
         ErrorKind::UnexpectedCharacter { character: '@' | '`' | '%' } => {
             (None, Some("put text that starts with this character in quotes"))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aye_core::machine::Secrets;
-use aye_core::text::{Scope, World, check, check_condition, holds, render, render_value, text};
+use aye_core::text::{Scope, World, holds, names_in, names_in_condition, render, render_value, text};
 use serde_json::{Value, json};
 
 use crate::build::{Fakes, Run, command, dawn, program, steps};
@@ -111,16 +111,16 @@ fn conditions_are_native_truth_not_text() {
         assert!(!holds(condition, &scope()).unwrap(), "{condition}");
     }
     assert!(holds("n ==", &scope()).is_err());
-    assert!(check_condition("n ==").is_err());
-    assert!(check_condition("{{ n == 7 }}").is_ok());
+    assert!(names_in_condition("n ==").is_err());
+    assert!(names_in_condition("{{ n == 7 }}").is_ok());
 }
 
 #[test]
 fn syntax_is_checked_without_values() {
-    assert!(check("{{ a.b | upper }} {% if x %}{% endif %}").is_ok());
-    assert!(check("plain } text {").is_ok());
+    assert!(names_in("{{ a.b | upper }} {% if x %}{% endif %}").is_ok());
+    assert!(names_in("plain } text {").is_ok());
     for broken in ["{{ a", "{% if x %}", "{{ a b }}", "{{ | }}"] {
-        assert!(check(broken).is_err(), "{broken}");
+        assert!(names_in(broken).is_err(), "{broken}");
         assert!(text(broken, &scope()).is_err(), "{broken}");
     }
 }

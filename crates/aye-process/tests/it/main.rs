@@ -2,6 +2,10 @@
 //! time, and one binary holds them all.
 
 mod capture;
+mod guarding;
 mod helper;
+mod limits;
+mod pseudo;
 mod spawning;
 mod stopping;
+mod terminal;

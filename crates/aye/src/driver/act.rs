@@ -1,6 +1,6 @@
 //! Running the action of a step.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -38,7 +38,7 @@ impl Driver<'_> {
         self.parts.report.step_begins(resolved.interactive);
         match aye_process::spawn(spec) {
             Ok(child) => {
-                let exit = self.attend(execution, child)?;
+                let exit = self.attend(child)?;
                 self.parts.report.step_ends();
                 let (end, process) = conclude(&exit);
                 self.finished(execution, end, Some(process))
@@ -95,7 +95,7 @@ impl Driver<'_> {
     }
 
     /// Waits for the child's end while everything else goes on.
-    fn attend(&mut self, execution: u32, child: Running) -> Result<Exit, Error> {
+    fn attend(&mut self, child: Running) -> Result<Exit, Error> {
         let mut children = [child];
         let began = Instant::now();
         loop {
@@ -122,12 +122,12 @@ impl Driver<'_> {
                         children[0].stop(Stop::Interrupt);
                     }
                 }
-                Happening::Wake(_) => self.mail(execution, &mut children)?,
+                Happening::Wake(_) => self.mail(&mut children)?,
                 Happening::Deadline if !listening => self.listen()?,
                 Happening::Deadline | Happening::Idle => {
                     self.parts.report.tick(children[0].elapsed(), children[0].remaining());
                     if self.mail_read.elapsed() >= SLOW_POLL {
-                        self.mail(execution, &mut children)?;
+                        self.mail(&mut children)?;
                     }
                 }
                 Happening::GuardLost => {
@@ -143,13 +143,9 @@ impl Driver<'_> {
         }
     }
 
-    fn mail(&mut self, execution: u32, children: &mut [Running; 1]) -> Result<(), Error> {
-        let stopping = children[0].stopping().is_some();
-        let before = self.parts.machine.wants();
+    fn mail(&mut self, children: &mut [Running; 1]) -> Result<(), Error> {
         self.read_mail()?;
-        // Cancelling twice means: at once.
-        let asked = matches!(before, Effect::Stop { execution: e } if e == execution) && stopping;
-        if asked && self.cancels > 1 {
+        if self.cancels > 1 {
             children[0].kill(Stop::Cancel);
         }
         Ok(())

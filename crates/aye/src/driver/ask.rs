@@ -1,6 +1,6 @@
 //! Getting an answer to a question.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd as _, BorrowedFd};
 
 use aye_core::input::{Input, Request};
 use aye_core::question::{Answer, Question};
@@ -39,9 +39,9 @@ pub trait Prompter {
     /// The answer that was given here was refused: says why, asks on.
     fn refused(&mut self, why: &str);
 
-    /// Takes the prompt away, because of an answer from elsewhere, an expiry
-    /// or a signal; says what became of it.
-    fn withdraw(&mut self, why: &str);
+    /// Takes the prompt away: it is answered, here or elsewhere, or expired.
+    /// The report says what became of it.
+    fn withdraw(&mut self);
 
     /// The window changed or came back.
     fn redraw(&mut self);
@@ -92,7 +92,7 @@ impl Driver<'_> {
             }
         }
         if let Some(prompter) = self.parts.prompter.as_deref_mut() {
-            prompter.withdraw(&became(question, self.parts.machine.state()));
+            prompter.withdraw();
         }
         Ok(())
     }

@@ -1,6 +1,5 @@
 //! The loop.
 
-use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -50,6 +49,8 @@ pub struct Driver<'a> {
     pub(super) parts: Parts<'a>,
     pub(super) bell: Option<Listener>,
     pub(super) mail_read: Instant,
+    /// How often the run was cancelled: twice means at once.
+    pub(super) cancels: u32,
     /// The first signal that told us to stop.
     pub(super) told_to_stop: Option<i32>,
 }
@@ -57,7 +58,7 @@ pub struct Driver<'a> {
 impl<'a> Driver<'a> {
     /// A driver for a run whose lock is held.
     pub fn new(parts: Parts<'a>) -> Self {
-        Self { parts, bell: None, mail_read: Instant::now(), told_to_stop: None }
+        Self { parts, bell: None, mail_read: Instant::now(), cancels: 0, told_to_stop: None }
     }
 
     /// Begins a run whose first events `start` has committed.
@@ -118,13 +119,5 @@ impl<'a> Driver<'a> {
         for event in events {
             self.parts.report.event(event, self.parts.machine.state());
         }
-    }
-
-    /// What wakes a wait besides the thing waited for: signals, and the bell
-    /// once somebody listens.
-    pub(super) fn wake(&self) -> Vec<BorrowedFd<'_>> {
-        let mut wake = vec![self.parts.signals.as_fd()];
-        wake.extend(self.bell.as_ref().map(|bell| bell.as_fd()));
-        wake
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use aye_core::input::Input;
+use aye_core::input::{Input, Request};
 use aye_process::Signal;
 
 use crate::error::Error;
@@ -22,11 +22,12 @@ impl Driver<'_> {
     /// Handles every request that waits for this run.
     pub(super) fn read_mail(&mut self) -> Result<(), Error> {
         if let Some(bell) = &mut self.bell {
-            bell.drain();
+            bell.drain().map_err(listening)?;
         }
         self.mail_read = Instant::now();
         let run = self.parts.machine.state().run.clone();
         for letter in self.parts.store.pending(&run)? {
+            self.cancels += u32::from(matches!(letter.request, Request::Cancel { .. }));
             self.tell(Input::Request(letter.request), Some(letter.id))?;
         }
         Ok(())
@@ -37,10 +38,10 @@ impl Driver<'_> {
         let mut seen = SignalsSeen::default();
         while let Some(signal) = self.parts.signals.next() {
             match signal {
-                Signal::Interrupt | Signal::Terminate | Signal::HangUp => {
+                Signal::Interrupt | Signal::Terminate | Signal::Hangup => {
                     self.told_to_stop.get_or_insert(signal.number());
                     seen.stops += 1;
-                    self.tell(Input::Interrupt { signal: signal.name().to_owned() }, None)?;
+                    self.tell(Input::Interrupt { signal: name(signal).to_owned() }, None)?;
                 }
                 Signal::Suspend => seen.suspend = true,
                 Signal::Continue => {}
@@ -49,6 +50,21 @@ impl Driver<'_> {
         }
         Ok(seen)
     }
+}
+
+fn name(signal: Signal) -> &'static str {
+    match signal {
+        Signal::Interrupt => "SIGINT",
+        Signal::Terminate => "SIGTERM",
+        Signal::Hangup => "SIGHUP",
+        Signal::Suspend => "SIGTSTP",
+        Signal::Continue => "SIGCONT",
+        Signal::Resize => "SIGWINCH",
+    }
+}
+
+fn listening(source: std::io::Error) -> Error {
+    Error::File { doing: "listen to", path: "bell".into(), source }
 }
 
 /// What the signals were.

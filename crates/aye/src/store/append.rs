@@ -138,9 +138,7 @@ fn append_run(change: &Transaction<'_>, mut n: u64, events: &[Event]) -> Result<
                 "INSERT INTO events (id, run, seq, at, type, body, hash)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?
-            .execute(params![
-                n, link.run, link.seq, link.at, link.kind, link.body, hash
-            ])?;
+            .execute(params![n, link.run, link.seq, link.at, link.kind, link.body, hash])?;
         derived = Some(derive::fold(derived, Placed { n, hash, event })?);
     }
     if let Some(derived) = derived {

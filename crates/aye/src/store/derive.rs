@@ -32,14 +32,11 @@ pub(super) fn fold(before: Option<Derived>, next: Placed<'_>) -> Result<Derived,
     let event = next.event;
     let mut derived = match (before, &event.fact) {
         (Some(derived), _) => derived,
-        (None, Fact::SkillStarted(started)) => Derived {
-            run: begin(next, started),
-            questions: Vec::new(),
-        },
+        (None, Fact::SkillStarted(started)) => {
+            Derived { run: begin(next, started), questions: Vec::new() }
+        }
         (None, _) => {
-            return Err(StoreError::NotStarted {
-                run: event.run.clone(),
-            });
+            return Err(StoreError::NotStarted { run: event.run.clone() });
         }
     };
     derived.take(next.n, event);
@@ -93,16 +90,12 @@ impl Derived {
                 self.run.driver = driver.clone();
             }
             Fact::SkillCompleted { .. } => self.end(at, RunStatus::Completed, None, None),
-            Fact::SkillFailed {
-                why, message, step, ..
-            } => {
+            Fact::SkillFailed { why, message, step, .. } => {
                 let message = Some(message.clone());
                 self.end(at, RunStatus::Failed, Some(word(why)), message);
                 self.reach(step.as_deref());
             }
-            Fact::SkillCancelled {
-                why, message, step, ..
-            } => {
+            Fact::SkillCancelled { why, message, step, .. } => {
                 self.end(at, RunStatus::Cancelled, Some(word(why)), message.clone());
                 self.reach(step.as_deref());
             }
@@ -115,9 +108,7 @@ impl Derived {
                 self.reach(Some(&question.step));
                 self.ask(n, at, question);
             }
-            Fact::ConfirmationHeld {
-                question, deadline, ..
-            } => {
+            Fact::ConfirmationHeld { question, deadline, .. } => {
                 if let Some(row) = self.open(question.as_str()) {
                     row.deadline = Some(milliseconds(*deadline));
                 }
@@ -203,11 +194,7 @@ impl Derived {
                 .value
                 .as_str()
                 .is_some_and(|value| row.declines.iter().any(|decline| decline == value));
-            row.missing = if declined {
-                0
-            } else {
-                row.missing.saturating_sub(1)
-            };
+            row.missing = if declined { 0 } else { row.missing.saturating_sub(1) };
             if row.missing == 0 {
                 row.close(QuestionState::Answered, at);
             }
@@ -222,10 +209,7 @@ impl Derived {
     }
 
     fn count(&mut self) {
-        let open = self
-            .questions
-            .iter()
-            .filter(|row| row.state == QuestionState::Open);
+        let open = self.questions.iter().filter(|row| row.state == QuestionState::Open);
         self.run.waiting = u32::try_from(open.count()).unwrap_or(u32::MAX);
     }
 }

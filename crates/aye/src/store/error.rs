@@ -138,7 +138,7 @@ impl StoreError {
                 "free some room (disk, quota, `ulimit -f`) or look whether the disk fails; nothing was half written"
             }
             Self::Damaged { .. } => {
-                "move the file away and put a backup in its place, or start with a fresh one"
+                "move `journal.db` and `journal.db-wal` away; put a backup in their place, or start afresh"
             }
             Self::Foreign { .. } => "set AYE_HOME to a directory of Aye's own",
             Self::Newer { .. } | Self::NewerEvent { .. } => "upgrade this Aye",
@@ -192,10 +192,7 @@ impl StoreError {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Self::ReadOnly { path }
             }
-            _ => Self::Io {
-                path,
-                message: error.to_string(),
-            },
+            _ => Self::Io { path, message: error.to_string() },
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Where things are: the home directory and the paths in it.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -76,33 +76,4 @@ impl Home {
 /// Makes a directory and those above it, for their owner alone.
 pub(super) fn create_private(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
-}
-
-/// Removes a directory with all that is in it and says how many bytes that was.
-pub(super) fn remove_tree(path: &Path) -> io::Result<u64> {
-    let bytes = tree_size(path)?;
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(bytes),
-    }
-}
-
-/// How many bytes the files under a directory hold; 0 if there is none.
-pub(super) fn tree_size(path: &Path) -> io::Result<u64> {
-    let entries = match fs::read_dir(path) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
-        Err(error) => return Err(error),
-    };
-    let mut bytes = 0;
-    for entry in entries {
-        let entry = entry?;
-        let meta = entry.metadata()?;
-        bytes += if meta.is_dir() {
-            tree_size(&entry.path())?
-        } else {
-            meta.len()
-        };
-    }
-    Ok(bytes)
 }

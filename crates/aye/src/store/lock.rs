@@ -88,6 +88,16 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(1);
 impl RunLock {
     /// Takes the lock of `run`, or says who has it.
     pub fn acquire(home: &Home, run: &RunId, holder: &LockInfo) -> Result<Self, LockError> {
+        let text = serde_json::to_string(holder).unwrap_or_default();
+        Self::take(home, run, &text)
+    }
+
+    /// Takes the lock for a moment, to clear a run away.
+    pub(super) fn acquire_briefly(home: &Home, run: &RunId) -> Result<Self, LockError> {
+        Self::take(home, run, "")
+    }
+
+    fn take(home: &Home, run: &RunId, text: &str) -> Result<Self, LockError> {
         let path = home.lock(run);
         let failed = |error: io::Error| LockError::Store(StoreError::io(&path, &error));
         let mut tries = 0;
@@ -95,7 +105,6 @@ impl RunLock {
             let mut file = open(&path).map_err(failed)?;
             match file.try_lock() {
                 Ok(()) if is_at(&file, &path).map_err(failed)? => {
-                    let text = serde_json::to_string(holder).unwrap_or_default();
                     file.set_len(0)
                         .and_then(|()| file.write_all(text.as_bytes()))
                         .map_err(failed)?;
@@ -127,10 +136,9 @@ impl RunLock {
         };
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(Some(Held {
-                run: run.clone(),
-                info: read_info(&mut file),
-            })),
+            Err(TryLockError::WouldBlock) => {
+                Ok(Some(Held { run: run.clone(), info: read_info(&mut file) }))
+            }
             Err(TryLockError::Error(error)) => Err(StoreError::io(&path, &error)),
         }
     }

@@ -81,10 +81,7 @@ impl Store {
         self.commit(|change| {
             let row = runs::load(change, run.as_str())?
                 .ok_or_else(|| StoreError::NoRun { run: run.clone() })?;
-            let verdict = row
-                .status
-                .is_ended()
-                .then(|| Verdict::Refused(ENDED.to_owned()).text());
+            let verdict = row.status.is_ended().then(|| Verdict::Refused(ENDED.to_owned()).text());
             let body = serde_json::to_string(request).map_err(|error| StoreError::Io {
                 path: "request".into(),
                 message: error.to_string(),
@@ -94,13 +91,7 @@ impl Store {
                     "INSERT INTO requests (run, at, sender, body, verdict)
                      VALUES (?1, ?2, ?3, ?4, ?5)",
                 )?
-                .execute(params![
-                    run.as_str(),
-                    at.as_millisecond(),
-                    sender,
-                    body,
-                    verdict
-                ])?;
+                .execute(params![run.as_str(), at.as_millisecond(), sender, body, verdict])?;
             Ok(RequestId(change.last_insert_rowid()))
         })
     }
@@ -121,9 +112,7 @@ impl Store {
             .db
             .prepare_cached("SELECT verdict FROM requests WHERE id = ?1")
             .and_then(|mut query| {
-                query
-                    .query_row([id.0], |row| row.get::<_, Option<String>>(0))
-                    .optional()
+                query.query_row([id.0], |row| row.get::<_, Option<String>>(0)).optional()
             })
             .map_err(|error| self.failed(&error))?;
         match found {
@@ -146,12 +135,9 @@ fn load_pending(db: &Connection, run: &RunId) -> Result<(Vec<Pending>, Strange),
     while let Some(row) = rows.next()? {
         let id = RequestId(row.get(0)?);
         match serde_json::from_str(row.get_ref(3)?.as_str()?) {
-            Ok(request) => pending.push(Pending {
-                id,
-                at: runs::time(row, 1)?,
-                sender: row.get(2)?,
-                request,
-            }),
+            Ok(request) => {
+                pending.push(Pending { id, at: runs::time(row, 1)?, sender: row.get(2)?, request })
+            }
             Err(error) => strange.push((id, Verdict::Refused(error.to_string()))),
         }
     }
@@ -170,9 +156,6 @@ pub(super) fn settle(db: &Connection, verdicts: &[(RequestId, Verdict)]) -> Resu
 /// Refuses what nobody will read any more.
 pub(super) fn refuse_rest(db: &Connection, run: &RunId) -> Result<(), rusqlite::Error> {
     db.prepare_cached("UPDATE requests SET verdict = ?2 WHERE run = ?1 AND verdict IS NULL")?
-        .execute(params![
-            run.as_str(),
-            Verdict::Refused(ENDED.to_owned()).text()
-        ])?;
+        .execute(params![run.as_str(), Verdict::Refused(ENDED.to_owned()).text()])?;
     Ok(())
 }

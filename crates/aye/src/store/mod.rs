@@ -14,27 +14,35 @@
 //! Nothing here reads a clock: time is an argument.
 
 mod append;
+mod audit;
 mod bell;
 mod chain;
+mod create;
 mod derive;
 mod error;
 mod home;
+mod listen;
 mod lock;
 mod mailbox;
 mod open;
+mod prune;
 mod questions;
 mod read;
+mod rebuild;
 mod rows;
 mod runs;
 mod schema;
 mod sources;
+mod walk;
 
+pub use audit::{Audited, Finding};
 pub use bell::{Bell, Listener};
 pub use error::StoreError;
 pub use home::Home;
 pub use lock::{Held, LockError, LockInfo, RunLock};
 pub use mailbox::{Pending, RequestId, Verdict};
 pub use open::{Durability, Store};
+pub use prune::Pruned;
 pub use rows::{Found, QuestionRow, QuestionState, RunRow, RunStatus};
 pub use runs::RunFilter;
 pub use sources::Source;

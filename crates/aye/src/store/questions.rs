@@ -52,11 +52,7 @@ impl Store {
         if !open.is_empty() {
             return Ok(open);
         }
-        select(
-            &self.db,
-            "WHERE id >= ?1 AND id < ?2 ORDER BY n DESC LIMIT ?3",
-            range,
-        )
+        select(&self.db, "WHERE id >= ?1 AND id < ?2 ORDER BY n DESC LIMIT ?3", range)
     }
 
     /// A question with everything a prompter shows, from the event that asked it.
@@ -101,11 +97,7 @@ pub(super) fn load_open(db: &Connection, run: &str) -> Result<Vec<QuestionRow>, 
 /// Every question of a run. Their names begin with the run's, so the index on
 /// names finds them; `.` follows `-`.
 pub(super) fn load_all(db: &Connection, run: &str) -> Result<Vec<QuestionRow>, rusqlite::Error> {
-    select(
-        db,
-        "WHERE id > ?1 || '-' AND id < ?1 || '.' AND run = ?1 ORDER BY n",
-        [run],
-    )
+    select(db, "WHERE id > ?1 || '-' AND id < ?1 || '.' AND run = ?1 ORDER BY n", [run])
 }
 
 fn select(
@@ -172,11 +164,7 @@ fn declines_text(row: &QuestionRow) -> Option<String> {
 
 fn read_row(row: &Row<'_>) -> Result<QuestionRow, rusqlite::Error> {
     let state: String = row.get(11)?;
-    let moment = |column| {
-        row.get::<_, Option<i64>>(column)?
-            .map(|_| time(row, column))
-            .transpose()
-    };
+    let moment = |column| row.get::<_, Option<i64>>(column)?.map(|_| time(row, column)).transpose();
     let declines = match row.get::<_, Option<String>>(16)? {
         Some(text) => serde_json::from_str(&text).map_err(|error| unexpected(16, error))?,
         None => Vec::new(),

@@ -74,16 +74,11 @@ impl Store {
 pub(super) fn parse(run: &str, seq: u64, body: &str) -> Result<Event, StoreError> {
     serde_json::from_str(body).map_err(|error| {
         let run = run.to_owned();
-        let version = serde_json::from_str::<Value>(body)
-            .ok()
-            .and_then(|event| event.get("v")?.as_u64());
+        let version =
+            serde_json::from_str::<Value>(body).ok().and_then(|event| event.get("v")?.as_u64());
         match version {
             Some(found) if found > u64::from(VERSION) => StoreError::NewerEvent { run, seq, found },
-            _ => StoreError::Unreadable {
-                run,
-                seq,
-                message: error.to_string(),
-            },
+            _ => StoreError::Unreadable { run, seq, message: error.to_string() },
         }
     })
 }

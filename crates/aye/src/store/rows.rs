@@ -21,13 +21,8 @@ pub enum RunStatus {
 
 impl RunStatus {
     /// Every status.
-    pub const ALL: [Self; 5] = [
-        Self::Running,
-        Self::Paused,
-        Self::Completed,
-        Self::Failed,
-        Self::Cancelled,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Running, Self::Paused, Self::Completed, Self::Failed, Self::Cancelled];
 
     /// The word used in listings and in the table.
     pub fn word(self) -> &'static str {

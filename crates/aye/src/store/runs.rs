@@ -24,12 +24,7 @@ pub struct RunFilter {
 
 impl Default for RunFilter {
     fn default() -> Self {
-        Self {
-            status: None,
-            skill: None,
-            before: None,
-            limit: 50,
-        }
+        Self { status: None, skill: None, before: None, limit: 50 }
     }
 }
 
@@ -52,9 +47,7 @@ impl Store {
         } else {
             self.runs_by_name(name)
         };
-        found
-            .map(Found::from_candidates)
-            .map_err(|error| self.failed(&error))
+        found.map(Found::from_candidates).map_err(|error| self.failed(&error))
     }
 
     fn runs_by_name(&self, name: &str) -> Result<Vec<RunRow>, rusqlite::Error> {
@@ -203,11 +196,7 @@ fn read(row: &Row<'_>) -> Result<RunRow, rusqlite::Error> {
         source: row.get(4)?,
         workspace: row.get(5)?,
         environment: row.get(6)?,
-        driver: Driver {
-            user: row.get(7)?,
-            host: row.get(8)?,
-            pid: row.get(9)?,
-        },
+        driver: Driver { user: row.get(7)?, host: row.get(8)?, pid: row.get(9)? },
         steps: row.get(10)?,
         status: RunStatus::from_word(&status)
             .ok_or_else(|| unexpected(11, format!("unknown status `{status}`")))?,
@@ -217,10 +206,7 @@ fn read(row: &Row<'_>) -> Result<RunRow, rusqlite::Error> {
         waiting: row.get(15)?,
         started: time(row, 16)?,
         updated: time(row, 17)?,
-        ended: row
-            .get::<_, Option<i64>>(18)?
-            .map(|_| time(row, 18))
-            .transpose()?,
+        ended: row.get::<_, Option<i64>>(18)?.map(|_| time(row, 18)).transpose()?,
         last_seq: row.get(19)?,
         head: row.get(20)?,
     })

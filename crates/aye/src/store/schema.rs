@@ -124,11 +124,7 @@ pub(super) fn layout(db: &Connection, home: &Home) -> Result<Layout, StoreError>
         return match usize::try_from(found) {
             Ok(behind) if found < LAYOUT => Ok(Layout::Behind(behind)),
             _ if found == LAYOUT => Ok(Layout::Current),
-            _ => Err(StoreError::Newer {
-                path,
-                found,
-                known: LAYOUT,
-            }),
+            _ => Err(StoreError::Newer { path, found, known: LAYOUT }),
         };
     }
     let objects = number("SELECT count(*) FROM sqlite_schema")?;
@@ -146,9 +142,7 @@ pub(super) fn layout(db: &Connection, home: &Home) -> Result<Layout, StoreError>
 pub(super) fn migrate(db: &mut Connection, home: &Home) -> Result<(), StoreError> {
     let path = home.journal();
     let failed = |error: rusqlite::Error| StoreError::sqlite(&path, &error);
-    let change = db
-        .transaction_with_behavior(TransactionBehavior::Immediate)
-        .map_err(failed)?;
+    let change = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     let Layout::Behind(behind) = layout(&change, home)? else {
         return Ok(());
     };

@@ -22,21 +22,14 @@ impl Source {
     /// A text with its digest.
     pub fn new(file: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
-        Self {
-            digest: digest(&[text.as_bytes()]),
-            file: file.into(),
-            text,
-        }
+        Self { digest: digest(&[text.as_bytes()]), file: file.into(), text }
     }
 
     pub(super) fn check(&self) -> Result<(), StoreError> {
         if digest(&[self.text.as_bytes()]) == self.digest {
             Ok(())
         } else {
-            Err(StoreError::Source {
-                file: self.file.clone(),
-                digest: self.digest.clone(),
-            })
+            Err(StoreError::Source { file: self.file.clone(), digest: self.digest.clone() })
         }
     }
 
@@ -59,11 +52,7 @@ impl Store {
             .and_then(|mut query| {
                 query
                     .query_row([digest], |row| {
-                        Ok(Source {
-                            digest: row.get(0)?,
-                            file: row.get(1)?,
-                            text: row.get(2)?,
-                        })
+                        Ok(Source { digest: row.get(0)?, file: row.get(1)?, text: row.get(2)? })
                     })
                     .optional()
             })

@@ -6,6 +6,7 @@ use super::{Checker, is_template, template};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{Question, StepDoc};
 use crate::skill::{Action, AskKind, Span, Spanned};
+use crate::yaml::NodeId;
 use crate::yaml::decode::Field;
 
 /// Keys that only make sense for a program, with their places.
@@ -26,7 +27,7 @@ impl Checker<'_> {
         &mut self,
         doc: &mut StepDoc,
         name: &Spanned<String>,
-        at: Span,
+        id: NodeId,
         place: &str,
         ends: bool,
     ) -> Option<Action> {
@@ -53,11 +54,16 @@ impl Checker<'_> {
             return None;
         }
         let word = given.first().map(|(word, _)| *word);
-        self.stray_keys(doc, word, place);
+        // Without an action there is no telling what belongs to it.
+        let note = (ends || !doc.description.is_absent()) && !self.misspelt.contains_key(&id);
+        if word.is_some() || note {
+            self.stray_keys(doc, word, place);
+        }
         let destructive = flag(&doc.destructive);
         let mut ask = |field: &mut Field<Question>, kind| {
             let question = std::mem::take(field).take()?;
-            self.question(question, kind, name, destructive, place).map(Action::Ask)
+            self.question(question.value, kind, name, destructive, place)
+                .map(|ask| Action::Ask(Box::new(ask)))
         };
         match word {
             Some("command") => self.command(doc, place),
@@ -72,14 +78,19 @@ impl Checker<'_> {
             None => {
                 let gate = !doc.confirmation.is_absent();
                 if gate || (doc.description.is_absent() && !ends) {
-                    self.no_action(at, place, gate);
+                    self.no_action(id, name.span, place, gate);
                 }
                 Some(Action::Note)
             }
         }
     }
 
-    fn no_action(&mut self, at: Span, place: &str, gate: bool) {
+    fn no_action(&mut self, id: NodeId, name: Span, place: &str, gate: bool) {
+        // What it should do is probably there, under a wrong key.
+        if self.misspelt.contains_key(&id) {
+            return;
+        }
+        let at = if name == Span::default() { self.span(id) } else { name };
         let hint = if gate {
             "`confirmation` is asked before something runs; a step that only asks has `confirm:`"
         } else {

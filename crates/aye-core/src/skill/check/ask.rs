@@ -8,35 +8,33 @@ use super::choices::Options;
 use super::step::flag;
 use super::{Checker, is_template, template};
 use crate::diagnostic::{Diagnostic, quote};
-use crate::skill::document::{AskDoc, ByWord, OverrideWord, Question};
-use crate::skill::duration::{Period, format_duration};
-use crate::skill::{Ask, AskKind, By, Span, Spanned, Template};
-use crate::yaml::decode::{Either, Field};
+use crate::skill::document::{AskDoc, OverrideWord, Question};
+use crate::skill::{Ask, AskKind, Spanned, Template};
+use crate::yaml::decode::Either;
+use crate::yaml::{Kind, NodeId, Typed};
 
 /// How long the confirmation of a step waits unless it says.
 const CONFIRMATION_WAIT: Duration = Duration::from_secs(30);
 /// How long any other question waits unless it says.
 const WAIT: Duration = Duration::from_secs(5 * 60);
-const SHORTEST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// The longest message of a confirmation, in characters.
 const LONGEST_MESSAGE: usize = 500;
 
 /// What a question belongs to.
-struct Asked<'a> {
-    kind: AskKind,
+pub(super) struct Asked<'a> {
+    pub(super) kind: AskKind,
     /// The `confirmation` of a step, not a step that asks.
-    gate: bool,
-    name: &'a str,
-    destructive: bool,
-    place: String,
+    pub(super) gate: bool,
+    pub(super) name: &'a str,
+    pub(super) destructive: bool,
+    pub(super) place: String,
 }
 
 impl Checker<'_> {
     /// The question of a step that asks.
     pub(super) fn question(
         &mut self,
-        question: Spanned<Question>,
+        question: Question,
         kind: AskKind,
         name: &str,
         destructive: bool,
@@ -49,7 +47,7 @@ impl Checker<'_> {
     /// The confirmation of any step.
     pub(super) fn confirmation(
         &mut self,
-        question: Spanned<Question>,
+        question: Question,
         name: &str,
         destructive: bool,
         place: &str,
@@ -58,20 +56,33 @@ impl Checker<'_> {
         self.ask(question, &Asked { kind: AskKind::Confirm, gate: true, name, destructive, place })
     }
 
-    fn ask(&mut self, question: Spanned<Question>, asked: &Asked<'_>) -> Option<Ask> {
-        let span = question.span;
-        let (mut doc, short) = match self.decode_raw(question.value, &asked.place)? {
-            Either::Short(message) => (AskDoc::default(), Some(Spanned::new(message, span))),
+    fn ask(&mut self, question: Question, asked: &Asked<'_>) -> Option<Ask> {
+        let id = question.id;
+        if let Some(value) = self.truth_value(id) {
+            let message = format!("{} must be a question", asked.place);
+            let diagnostic = Diagnostic::error("wrong-type", message)
+                .label(self.span(id), format!("this is `{value}`"));
+            self.report.push(if asked.gate {
+                diagnostic.hint("write `confirmation: {}` to ask with the usual words")
+            } else {
+                let word = asked.kind.word();
+                diagnostic.hint(format!("write the question itself: `{word}: Go on?`"))
+            });
+            return None;
+        }
+        let (mut doc, short) = match self.decode_raw(question, &asked.place)? {
+            Either::Short(message) => {
+                (AskDoc::default(), Some(Spanned::new(message, self.span(id))))
+            }
             Either::Long(doc) => (doc, None),
         };
         self.stray_ask_keys(&doc, asked);
-        let message = self.message(&mut doc, short, span, asked);
+        let message = self.message(&mut doc, short, id, asked);
         let title = std::mem::take(&mut doc.title).take();
         if let Some(title) = &title {
             self.shown(title, &format!("the title of {}", asked.place));
         }
-        let options =
-            self.options(std::mem::take(&mut doc.options), asked.kind, span, &asked.place);
+        let options = self.options(std::mem::take(&mut doc.options), asked.kind, id, &asked.place);
         let pattern = self.pattern(doc.pattern.get());
         let default = self.default(&mut doc, &options, pattern.as_ref(), asked);
         self.remembered(&doc, asked);
@@ -103,6 +114,16 @@ impl Checker<'_> {
         })
     }
 
+    fn truth_value(&self, id: NodeId) -> Option<bool> {
+        let Kind::Scalar(scalar) = &self.tree.node(id).kind else {
+            return None;
+        };
+        match scalar.typed() {
+            Typed::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// Keys that this kind of question does not have.
     fn stray_ask_keys(&mut self, doc: &AskDoc, asked: &Asked<'_>) {
         let input = asked.kind == AskKind::Input;
@@ -129,15 +150,14 @@ impl Checker<'_> {
         &mut self,
         doc: &mut AskDoc,
         short: Option<Template>,
-        span: Span,
+        id: NodeId,
         asked: &Asked<'_>,
     ) -> Option<Template> {
         if short.is_none() && doc.message.is_absent() {
             if asked.gate {
-                return Some(Spanned::new(format!("Execute {}?", asked.name), span));
+                return Some(Spanned::new(format!("Execute {}?", asked.name), self.span(id)));
             }
-            let start = Span { start: span.start, end: span.start };
-            self.missing("message", &asked.place, start, "add `message: …`, the question itself");
+            self.missing(id, "message", &asked.place, "add `message: …`, the question itself");
             return None;
         }
         let message = short.or_else(|| std::mem::take(&mut doc.message).take())?;
@@ -192,96 +212,5 @@ impl Checker<'_> {
             return Some(default);
         }
         self.default_option(default, options, asked.kind)
-    }
-
-    fn remembered(&mut self, doc: &AskDoc, asked: &Asked<'_>) {
-        let (Some(key), true) = (doc.remember.key(), flag(&doc.remember)) else {
-            return;
-        };
-        let reason = if asked.destructive {
-            "the step is destructive"
-        } else if flag(&doc.secret) {
-            "the answer is secret"
-        } else {
-            return;
-        };
-        let message = format!("the answer to {} must not be remembered", asked.place);
-        self.report.push(
-            Diagnostic::error("remember-refused", message)
-                .label(key, reason)
-                .hint("remove `remember`; it has to be asked each time"),
-        );
-    }
-
-    /// How long to wait; `None` is for ever.
-    fn wait(&mut self, field: &Field<Period>, default: Duration, place: &str) -> Option<Duration> {
-        let Some(period) = field.get() else {
-            return Some(default);
-        };
-        let wait = self.duration(period).unwrap_or(default);
-        if wait.is_zero() {
-            return None;
-        }
-        let clamped = wait.clamp(SHORTEST_WAIT, LONGEST_WAIT);
-        if clamped != wait {
-            let message = format!("`timeout` of {place} is outside of `1s` to `7d`");
-            let used = format_duration(clamped);
-            self.report.push(
-                Diagnostic::warning("clamped-duration", message)
-                    .label(period.span, format!("taken as `{used}`"))
-                    .hint("`0` waits for ever"),
-            );
-        }
-        Some(clamped)
-    }
-
-    fn by(
-        &mut self,
-        by: Field<Either<ByWord, Vec<Field<crate::yaml::decode::Text>>>>,
-        place: &str,
-    ) -> By {
-        let Some(Spanned { value, span }) = by.take() else {
-            return By::Anyone;
-        };
-        match value {
-            Either::Short(ByWord::Anyone) => By::Anyone,
-            Either::Short(ByWord::Human) => By::Human,
-            Either::Long(names) => {
-                let names: Vec<Spanned<String>> =
-                    names.into_iter().filter_map(|name| name.take().map(template)).collect();
-                if names.is_empty() {
-                    self.report.push(
-                        Diagnostic::error("empty-list", format!("`by` of {place} is empty"))
-                            .label(span, "nobody could answer"),
-                    );
-                }
-                self.unique(
-                    names.iter().map(|name| (name.as_str(), name.span)),
-                    "duplicate-name",
-                    "person",
-                );
-                By::Names(names.into_iter().map(|name| name.value).collect())
-            }
-        }
-    }
-
-    fn approvals(&mut self, field: &Field<u32>, by: &By) -> u32 {
-        let Some(approvals) = field.get() else {
-            return 1;
-        };
-        let mut refuse = |label: String| {
-            self.report.push(
-                Diagnostic::error("bad-approvals", format!("`approvals: {}`", approvals.value))
-                    .label(approvals.span, label),
-            );
-        };
-        match by {
-            _ if approvals.value == 0 => refuse("at least one person has to agree".to_owned()),
-            By::Names(names) if names.len() < approvals.value as usize => {
-                refuse(format!("`by` names only {}", names.len()));
-            }
-            By::Anyone | By::Human | By::Names(_) => {}
-        }
-        approvals.value
     }
 }

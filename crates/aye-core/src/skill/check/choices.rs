@@ -4,6 +4,7 @@ use super::{Checker, is_template, template};
 use crate::diagnostic::{Diagnostic, quote, quote_list};
 use crate::skill::document::OptionDoc;
 use crate::skill::{AskKind, Choice, ChoiceAction, Span, Spanned, Template};
+use crate::yaml::NodeId;
 use crate::yaml::decode::{Either, Field, Raw, Text};
 
 /// The options of a question.
@@ -19,7 +20,7 @@ impl Checker<'_> {
         &mut self,
         field: Field<Vec<Raw<Either<Text, OptionDoc>>>>,
         kind: AskKind,
-        span: Span,
+        id: NodeId,
         place: &str,
     ) -> Options {
         let complete = field.is_absent() || field.get().is_some();
@@ -27,8 +28,7 @@ impl Checker<'_> {
             return match kind {
                 AskKind::Confirm => Options { choices: proceed_or_cancel(), complete },
                 AskKind::Choose if complete => {
-                    let start = Span { start: span.start, end: span.start };
-                    self.missing("options", place, start, "add `options: [first, second]`");
+                    self.missing(id, "options", place, "add `options: [first, second]`");
                     Options { choices: Vec::new(), complete: false }
                 }
                 AskKind::Choose | AskKind::Input | AskKind::Recover => {
@@ -100,10 +100,10 @@ impl Checker<'_> {
                 doc.action.take().map(|action| action.value).unwrap_or_default(),
             ),
         };
-        let start = Span { start: span.start, end: span.start };
+
         let (label, value) = match (label, value) {
             (None, None) => {
-                self.missing("label", &place, start, "add `label: …`");
+                self.missing(raw.id, "label", &place, "add `label: …`");
                 return None;
             }
             (Some(label), None) | (None, Some(label)) => (label.clone(), label),
@@ -122,7 +122,9 @@ impl Checker<'_> {
             );
         }
         self.shown(&label, &format!("the label of {place}"));
-        self.shown(&value, &format!("the value of {place}"));
+        if value.span != label.span {
+            self.shown(&value, &format!("the value of {place}"));
+        }
         if let Some(description) = &description {
             self.shown(description, &format!("the description of {place}"));
         }

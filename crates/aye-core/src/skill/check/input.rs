@@ -6,7 +6,8 @@ use serde_json::Value;
 use super::{Checker, is_template};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::InputDoc;
-use crate::skill::{InputSpec, InputType, Span, Spanned};
+use crate::skill::{InputSpec, InputType, Spanned};
+use crate::yaml::NodeId;
 use crate::yaml::decode::{Field, Raw};
 
 impl Checker<'_> {
@@ -18,9 +19,8 @@ impl Checker<'_> {
                 Some(name) => format!("input {}", quote(name)),
                 None => "an input".to_owned(),
             };
-            let span = self.span(raw.id);
             if let Some(doc) = self.decode_raw(raw, &place) {
-                specs.extend(self.input(doc, span, &place));
+                specs.extend(self.input(doc, raw.id, &place));
             }
         }
         let names = specs.iter().map(|input: &InputSpec| (input.name.as_str(), input.name.span));
@@ -28,10 +28,9 @@ impl Checker<'_> {
         specs
     }
 
-    fn input(&mut self, doc: InputDoc, span: Span, place: &str) -> Option<InputSpec> {
+    fn input(&mut self, doc: InputDoc, id: NodeId, place: &str) -> Option<InputSpec> {
         if doc.name.is_absent() {
-            let start = Span { start: span.start, end: span.start };
-            self.missing("name", place, start, "add `name: …`");
+            self.missing(id, "name", place, "add `name: …`");
         }
         if let Some(name) = doc.name.get() {
             self.name(name, "an input");
@@ -83,7 +82,7 @@ impl Checker<'_> {
         Some(spec)
     }
 
-    fn value(&self, id: crate::yaml::NodeId) -> Spanned<Value> {
+    fn value(&self, id: NodeId) -> Spanned<Value> {
         Spanned::new(self.tree.value(id), self.span(id))
     }
 

@@ -16,13 +16,16 @@ mod report;
 mod skill;
 mod state;
 mod step;
+mod terms;
+
+use std::collections::HashMap;
 
 use serde::Deserialize;
 
 use crate::diagnostic::Diagnostic;
 use crate::skill::duration::{Period, parse_duration};
 use crate::skill::{Span, Spanned, Template};
-use crate::yaml::decode::{Raw, Text, decode};
+use crate::yaml::decode::{Fault, Raw, Text, decode};
 use crate::yaml::{NodeId, Tree};
 use problem::Place;
 use report::Report;
@@ -30,12 +33,15 @@ use report::Report;
 /// Checks one file.
 pub(super) struct Checker<'t> {
     tree: &'t Tree,
+    /// Keys that are there under a wrong name, by the node they belong to; an
+    /// empty one for a name that says nothing. They are not missing too.
+    misspelt: HashMap<NodeId, Vec<&'static str>>,
     pub(super) report: Report,
 }
 
 impl<'t> Checker<'t> {
     pub(super) fn new(tree: &'t Tree, found: Vec<Diagnostic>) -> Self {
-        Self { tree, report: Report::new(found) }
+        Self { tree, misspelt: HashMap::new(), report: Report::new(found) }
     }
 
     /// Decodes a node and reports what does not fit. `place` completes the
@@ -54,6 +60,14 @@ impl<'t> Checker<'t> {
         let (value, problems) = decode(self.tree, id);
         let place = Place { words: place, not_here };
         for problem in problems {
+            if self.report.is_full() {
+                self.report.leave_out();
+                continue;
+            }
+            if let Fault::UnknownKey { key, known } = &problem.fault {
+                let meant = problem::meant(key, known, &self.report).unwrap_or_default();
+                self.misspelt.entry(id).or_default().push(meant);
+            }
             let diagnostic = problem::diagnose(problem, place, &self.report);
             self.report.push(diagnostic);
         }
@@ -82,14 +96,32 @@ impl<'t> Checker<'t> {
             .ok()
     }
 
-    /// Reports a key that is not there. `after` is where it would be.
-    fn missing(&mut self, key: &str, place: &str, after: Span, hint: impl Into<String>) {
-        let span = Span { start: after.start, end: after.start.max(after.end) };
-        self.report.push(
-            Diagnostic::error("missing-key", format!("{place} has no `{key}`"))
-                .label(span, "")
-                .hint(hint),
-        );
+    /// Reports a key that a mapping does not have, at its beginning.
+    fn missing(&mut self, id: NodeId, key: &str, place: &str, hint: impl Into<String>) {
+        let Span { start, .. } = self.span(id);
+        self.missing_at(Span { start, end: start }, id, key, place, hint);
+    }
+
+    /// Reports a key that a mapping does not have.
+    fn missing_at(
+        &mut self,
+        span: Span,
+        id: NodeId,
+        key: &str,
+        place: &str,
+        hint: impl Into<String>,
+    ) {
+        let message = format!("{place} has no `{key}`");
+        let diagnostic = Diagnostic::error("missing-key", message).label(span, "").hint(hint);
+        if self.is_misspelt(id, key) {
+            self.report.count(&diagnostic);
+        } else {
+            self.report.push(diagnostic);
+        }
+    }
+
+    fn is_misspelt(&self, id: NodeId, key: &str) -> bool {
+        self.misspelt.get(&id).is_some_and(|meant| meant.contains(&key))
     }
 }
 

@@ -44,7 +44,7 @@ impl Checker<'_> {
     pub(super) fn variable(&mut self, name: &Spanned<String>) {
         if !is_name(name) || name.contains('-') {
             let rule = "letters, digits and `_`, not starting with a digit";
-            self.bad_name(name, "output", rule, false);
+            self.bad_name(name, "an output", rule, false);
         } else if BUILT_IN.contains(&name.as_str()) {
             self.report.push(
                 Diagnostic::error("built-in-name", format!("`{}` is a built-in name", name.value))

@@ -3,7 +3,7 @@
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, quote, quote_list};
 use crate::skill::Span;
-use crate::skill::document::{RESERVED, RESERVED_STEPS, other_word};
+use crate::skill::document::{RESERVED, RESERVED_STEPS, misspelt_other_word, other_word};
 use crate::yaml::decode::{Fault, Problem};
 
 /// What a problem was found in.
@@ -22,9 +22,8 @@ pub(super) fn diagnose(problem: Problem, place: Place<'_>, report: &Report) -> D
     let key = problem.key.as_deref();
     match problem.fault {
         Fault::UnknownKey { key, known } => {
-            let known: Vec<&str> =
-                known.iter().copied().filter(|key| !not_here.contains(key)).collect();
-            unknown_key(&key, &known, span, place, report)
+            let known = known.iter().copied().filter(|key| !not_here.contains(key));
+            unknown_key(&key, &known.collect::<Vec<_>>(), span, place, report)
         }
         Fault::RepeatedKey { key } => {
             Diagnostic::error("duplicate-key", format!("`{key}` is given twice in {place}"))
@@ -51,14 +50,22 @@ pub(super) fn reserved(key: &str, span: Span) -> Option<Diagnostic> {
     Some(Diagnostic::error("reserved-key", message).label(span, ""))
 }
 
+/// The key that a misspelt one, or another tool's word, stands for.
+pub(super) fn meant<'a>(key: &str, known: &[&'a str], report: &Report) -> Option<&'a str> {
+    let ours = |word: &str| known.iter().copied().find(|key| *key == word);
+    other_word(key, known)
+        .and_then(ours)
+        .or_else(|| report.meant(key, known.iter().copied()))
+        .or_else(|| misspelt_other_word(key, known).and_then(ours))
+}
+
 fn unknown_key(key: &str, known: &[&str], span: Span, place: &str, report: &Report) -> Diagnostic {
     if let Some(diagnostic) = reserved(key, span) {
         return diagnostic;
     }
     let message = format!("unknown key {} in {place}", quote(key));
     let diagnostic = Diagnostic::error("unknown-key", message);
-    let other = other_word(key).filter(|other| known.contains(other));
-    match other.or_else(|| report.meant(key, known.iter().copied())) {
+    match meant(key, known, report) {
         Some(meant) => diagnostic.label(span, format!("did you mean `{meant}`?")),
         None => diagnostic
             .label(span, "")
@@ -123,9 +130,9 @@ fn unknown_word(
         )
         .label(span, "");
     }
-    let what = key.map_or_else(|| "value".to_owned(), |key| format!("`{key}`"));
+    let what = key.map_or_else(|| "this".to_owned(), |key| format!("`{key}`"));
     let list = quote_list(known.iter().copied(), "or");
-    let diagnostic = Diagnostic::error("unknown-word", format!("{} is no {what}", quote(word)));
+    let diagnostic = Diagnostic::error("unknown-word", format!("{what} cannot be {}", quote(word)));
     let diagnostic = match report.meant(word, known.iter().copied()) {
         Some(meant) => diagnostic.label(span, format!("did you mean `{meant}`?")),
         None => diagnostic.label(span, format!("expected {list}")),

@@ -8,6 +8,7 @@ use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{OutputDoc, SkillDoc};
 use crate::skill::duration::Period;
 use crate::skill::{Body, OutputSpec, Skill, Span, Spanned};
+use crate::yaml::NodeId;
 use crate::yaml::decode::{Field, Raw, Text};
 
 /// How long a clean-up path may take unless the skill says.
@@ -20,7 +21,7 @@ impl Checker<'_> {
         &mut self,
         doc: SkillDoc,
         key: Option<Spanned<String>>,
-        span: Span,
+        id: NodeId,
         place: &str,
         stem: &str,
     ) -> Option<Skill> {
@@ -30,7 +31,7 @@ impl Checker<'_> {
             Some(key) => Some(key),
             None if doc.name.is_absent() => {
                 let hint = nearest_name(stem, true).unwrap_or_else(|| "my_skill".to_owned());
-                self.missing("name", place, first_line(span), format!("add `name: {hint}`"));
+                self.missing(id, "name", place, format!("add `name: {hint}`"));
                 None
             }
             None => doc.name.take(),
@@ -42,8 +43,7 @@ impl Checker<'_> {
         let version = doc.version.take().map(|text| text.value.0);
         let tags = texts(doc.tags).into_iter().map(|tag| tag.value).collect();
         let inputs = self.inputs(doc.inputs);
-        let at = name.as_ref().map_or(first_line(span), |name| name.span);
-        let body = self.body(doc.steps, doc.states, doc.initial, at, place);
+        let body = self.body(doc.steps, doc.states, doc.initial, id, place);
         let outputs = self.outputs(doc.outputs, place);
         let timeout = self.limit(&doc.timeout).filter(|limit| !limit.is_zero());
         let cleanup = self.limit(&doc.cleanup).unwrap_or(CLEANUP);
@@ -67,11 +67,16 @@ impl Checker<'_> {
         steps: Field<Vec<Raw<crate::skill::document::StepItem>>>,
         states: Field<crate::yaml::decode::Mapping<Raw<crate::skill::document::StateItem>>>,
         initial: Field<String>,
-        at: Span,
+        id: NodeId,
         place: &str,
     ) -> Option<Body> {
         match (steps.key(), states.key()) {
             (None, None) => {
+                if self.is_misspelt(id, "steps") || self.is_misspelt(id, "states") {
+                    return None;
+                }
+                let Span { start, .. } = self.span(id);
+                let at = Span { start, end: start };
                 self.report.push(
                     Diagnostic::error(
                         "no-body",
@@ -105,7 +110,7 @@ impl Checker<'_> {
             }
             (None, Some(key)) => {
                 let states = states.take()?;
-                self.states(states, initial, key, place)
+                self.states(states, initial, id, key, place)
             }
         }
     }
@@ -113,19 +118,22 @@ impl Checker<'_> {
     fn outputs(&mut self, outputs: Field<Vec<Raw<OutputDoc>>>, place: &str) -> Vec<OutputSpec> {
         let mut specs = Vec::new();
         for raw in outputs.take().map(|list| list.value).unwrap_or_default() {
-            let span = self.span(raw.id);
+            let id = raw.id;
+            if self.is_step_under_outputs(id) {
+                continue;
+            }
             let Some(doc) = self.decode_raw(raw, &format!("an output of {place}")) else {
                 continue;
             };
             if doc.name.is_absent() {
-                self.missing("name", "an output", first_line(span), "add `name: …`");
+                self.missing(id, "name", "an output", "add `name: …`");
             }
             if doc.value.is_absent() {
                 let what = match doc.name.get() {
                     Some(name) => format!("output {}", quote(name)),
                     None => "an output".to_owned(),
                 };
-                self.missing("value", &what, first_line(span), "add `value: \"{{ … }}\"`");
+                self.missing(id, "value", &what, "add `value: \"{{ … }}\"`");
             }
             let Some(name) = doc.name.take() else {
                 continue;
@@ -137,6 +145,31 @@ impl Checker<'_> {
         let names = specs.iter().map(|output| (output.name.as_str(), output.name.span));
         self.unique(names, "duplicate-name", "output");
         specs
+    }
+
+    /// A step indented into the wrong list would never run: one error for
+    /// all of its keys.
+    fn is_step_under_outputs(&mut self, id: NodeId) -> bool {
+        const STEP: [&str; 9] = [
+            "command",
+            "shell",
+            "confirm",
+            "choose",
+            "input",
+            "tool",
+            "output",
+            "condition",
+            "on_error",
+        ];
+        let Some((key, _)) = STEP.iter().find_map(|key| self.tree.entry(id, key)) else {
+            return false;
+        };
+        self.report.push(
+            Diagnostic::error("misplaced-step", "a step under `outputs`")
+                .label(self.span(key), "only steps have this key")
+                .hint("move it up to `steps:`; an output has a `name` and a `value`"),
+        );
+        true
     }
 
     fn limit(&mut self, period: &Field<Period>) -> Option<Duration> {
@@ -161,9 +194,4 @@ impl Checker<'_> {
 pub(super) fn texts(list: Field<Vec<Field<Text>>>) -> Vec<Spanned<String>> {
     let list = list.take().map(|list| list.value).unwrap_or_default();
     list.into_iter().filter_map(|text| text.take().map(super::template)).collect()
-}
-
-/// A mark for something that is missing from a mapping: its beginning.
-fn first_line(span: Span) -> Span {
-    Span { start: span.start, end: span.start }
 }

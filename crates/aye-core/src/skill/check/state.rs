@@ -20,6 +20,7 @@ impl Checker<'_> {
         &mut self,
         mapping: Spanned<Mapping<Raw<StateItem>>>,
         initial: Field<String>,
+        id: NodeId,
         key: Span,
         place: &str,
     ) -> Option<Body> {
@@ -37,10 +38,12 @@ impl Checker<'_> {
                 Some(first) => format!("add `initial: {first}`, the state a run begins with"),
                 None => "add `initial: …`, the state a run begins with".to_owned(),
             };
-            self.missing("initial", place, key, hint);
+            self.missing_at(key, id, "initial", place, hint);
         }
         let initial = initial.take();
-        if let Some(initial) = &initial {
+        if let Some(initial) = &initial
+            && !names.is_empty()
+        {
             self.target(initial, &names, "`initial`");
         }
         let mut states = Vec::new();
@@ -73,7 +76,7 @@ impl Checker<'_> {
         }
         let ends = is_final.then(|| doc.status.get().map(|word| word.value).unwrap_or_default());
         let transitions = self.transitions(&mut doc, names, &place);
-        let step = self.step(doc, name, self.span(id), &place, is_final)?;
+        let step = self.step(doc, name, id, &place, is_final)?;
         Some(State { step, transitions, ends })
     }
 

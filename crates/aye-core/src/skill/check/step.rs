@@ -6,7 +6,7 @@ use super::problem::reserved;
 use super::{Checker, template};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{STATE_KEYS, StepDoc, StepItem};
-use crate::skill::{Span, Spanned, Step, StepTimeout, Template};
+use crate::skill::{Spanned, Step, StepTimeout, Template};
 use crate::yaml::NodeId;
 use crate::yaml::decode::{Field, Mapping, Raw, Text};
 
@@ -35,7 +35,6 @@ impl Checker<'_> {
 
     fn list_step(&mut self, id: NodeId, place: &str) -> Option<Step> {
         let doc = self.step_doc(id, place, STATE_KEYS)?;
-        let span = self.span(id);
         for key in STATE_KEYS {
             if let Some((key_id, _)) = self.tree.entry(id, key) {
                 self.report.push(
@@ -46,14 +45,13 @@ impl Checker<'_> {
             }
         }
         if doc.name.is_absent() {
-            let start = Span { start: span.start, end: span.start };
-            self.missing("name", place, start, "add `name: …`, it is how runs refer to the step");
+            self.missing(id, "name", place, "add `name: …`, it is how runs refer to the step");
         }
         let name = doc.name.get().cloned();
         if let Some(name) = &name {
             self.name(name, "a step");
         }
-        let step = self.step(doc, name.clone().unwrap_or_default(), span, place, false);
+        let step = self.step(doc, name.clone().unwrap_or_default(), id, place, false);
         name.and(step)
     }
 
@@ -80,16 +78,17 @@ impl Checker<'_> {
         &mut self,
         mut doc: StepDoc,
         name: Spanned<String>,
-        span: Span,
+        id: NodeId,
         place: &str,
         ends: bool,
     ) -> Option<Step> {
         let destructive = flag(&doc.destructive);
-        let at = if name.span == Span::default() { span } else { name.span };
-        let action = self.action(&mut doc, &name, at, place, ends);
+        let span = self.span(id);
+        let action = self.action(&mut doc, &name, id, place, ends);
         let confirmation = std::mem::take(&mut doc.confirmation);
-        let confirmation =
-            confirmation.take().and_then(|ask| self.confirmation(ask, &name, destructive, place));
+        let confirmation = confirmation
+            .take()
+            .and_then(|ask| self.confirmation(ask.value, &name, destructive, place));
         if let Some(output) = doc.output.get() {
             self.variable(output);
         } else {

@@ -14,4 +14,6 @@ pub(super) use ask::{AskDoc, ByWord, OptionDoc, OverrideWord};
 pub(super) use file::{SkillDoc, SkillsDoc};
 pub(super) use input::{InputDoc, OutputDoc};
 pub(super) use step::{Question, StateItem, StepDoc, StepItem, Targets};
-pub(super) use words::{ALIASES, RESERVED, RESERVED_STEPS, STATE_KEYS, STEP_KEYS, other_word};
+pub(super) use words::{
+    ALIASES, RESERVED, RESERVED_STEPS, STATE_KEYS, STEP_KEYS, misspelt_other_word, other_word,
+};

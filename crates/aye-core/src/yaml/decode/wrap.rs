@@ -146,13 +146,25 @@ impl<'de, T> Deserialize<'de> for Raw<T> {
     }
 }
 
-struct TextVisitor;
+impl Text {
+    /// Decodes text of a special kind; the kind is named if it is no text.
+    pub fn expecting<'de, D: Deserializer<'de>>(
+        expected: &'static str,
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(TEXT, TextVisitor { expected })
+    }
+}
+
+struct TextVisitor {
+    expected: &'static str,
+}
 
 impl Visitor<'_> for TextVisitor {
     type Value = Text;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("text")
+        f.write_str(self.expected)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Text, E> {
@@ -162,7 +174,7 @@ impl Visitor<'_> for TextVisitor {
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(TEXT, TextVisitor)
+        Self::expecting("text", deserializer)
     }
 }
 

@@ -26,13 +26,11 @@ impl Watch {
         let (life, ended) = mpsc::channel::<()>();
         let path = path.to_path_buf();
         let mut seen = look(&path);
-        std::thread::Builder::new()
-            .name("bell".to_owned())
-            .spawn(move || {
-                while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(BETWEEN_LOOKS) {
-                    seen = report(&path, seen, &mut writer);
-                }
-            })?;
+        std::thread::Builder::new().name("bell".to_owned()).spawn(move || {
+            while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(BETWEEN_LOOKS) {
+                seen = report(&path, seen, &mut writer);
+            }
+        })?;
         Ok(Self { rings, _life: life })
     }
 

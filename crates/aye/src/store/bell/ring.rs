@@ -19,11 +19,7 @@ pub struct Bell {
 impl Bell {
     /// The bell of `home`; its file is made when first needed.
     pub fn new(home: &Home) -> Self {
-        Self {
-            path: home.bell(),
-            file: None,
-            rings: 0,
-        }
+        Self { path: home.bell(), file: None, rings: 0 }
     }
 
     /// Wakes every listener. Nothing is said of a failure: what it is rung for
@@ -48,9 +44,7 @@ impl Bell {
         // then is better than not hearing at all.
         #[cfg(target_os = "linux")]
         if let Ok(watch) = super::inotify::Watch::new(&self.path) {
-            return Ok(Listener {
-                ear: Ear::Inotify(watch),
-            });
+            return Ok(Listener { ear: Ear::Inotify(watch) });
         }
         self.listen_by_polling()
     }
@@ -59,17 +53,10 @@ impl Bell {
     /// there is nothing better.
     pub fn listen_by_polling(&self) -> io::Result<Listener> {
         open(&self.path)?;
-        Ok(Listener {
-            ear: Ear::Polling(polling::Watch::new(&self.path)?),
-        })
+        Ok(Listener { ear: Ear::Polling(polling::Watch::new(&self.path)?) })
     }
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(path)
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
 }

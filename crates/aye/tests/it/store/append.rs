@@ -76,11 +76,9 @@ fn an_event_out_of_order_is_a_conflict_and_nothing_is_written() -> Outcome {
     let (good, skipped) = (tale.step_done("a"), tale.step("b"));
     let later = tale.completed();
 
-    for bad in [
-        vec![skipped.clone()],
-        vec![good.clone(), later.clone()],
-        vec![good.clone(), good.clone()],
-    ] {
+    for bad in
+        [vec![skipped.clone()], vec![good.clone(), later.clone()], vec![good.clone(), good.clone()]]
+    {
         let Err(StoreError::Conflict { run, last, got }) = store.append(&bad, &[]) else {
             return Err("no conflict".into());
         };

@@ -52,44 +52,20 @@ fn runs_are_listed_newest_first_and_filtered() -> Outcome {
     let (_home, store) = populated()?;
     let list = |filter: RunFilter| store.runs(&filter);
     let all = list(RunFilter::default())?;
-    assert_eq!(
-        names(&all),
-        [
-            "running001",
-            "paused0001",
-            "cancelled1",
-            "failed0001",
-            "completed1"
-        ]
-    );
+    assert_eq!(names(&all), ["running001", "paused0001", "cancelled1", "failed0001", "completed1"]);
     for status in RunStatus::ALL {
-        let rows = list(RunFilter {
-            status: Some(status),
-            ..RunFilter::default()
-        })?;
+        let rows = list(RunFilter { status: Some(status), ..RunFilter::default() })?;
         assert_eq!(rows.len(), 1);
         assert_eq!(rows[0].status, status);
         assert_eq!(RunStatus::from_word(status.word()), Some(status));
     }
-    let deploy = RunFilter {
-        skill: Some("deploy".into()),
-        ..RunFilter::default()
-    };
+    let deploy = RunFilter { skill: Some("deploy".into()), ..RunFilter::default() };
     assert_eq!(names(&list(deploy.clone())?), ["running001", "failed0001"]);
-    let both = RunFilter {
-        status: Some(RunStatus::Failed),
-        ..deploy
-    };
+    let both = RunFilter { status: Some(RunStatus::Failed), ..deploy };
     assert_eq!(names(&list(both)?), ["failed0001"]);
-    let page = RunFilter {
-        limit: 2,
-        ..RunFilter::default()
-    };
+    let page = RunFilter { limit: 2, ..RunFilter::default() };
     let first = list(page.clone())?;
-    let next = RunFilter {
-        before: first.last().map(|row| row.n),
-        ..page
-    };
+    let next = RunFilter { before: first.last().map(|row| row.n), ..page };
     assert_eq!(names(&list(next)?), ["cancelled1", "failed0001"]);
     Ok(())
 }
@@ -123,11 +99,7 @@ fn a_run_is_found_by_the_beginning_of_its_name() -> Outcome {
 #[test]
 fn questions_have_every_state() -> Outcome {
     let (_home, store) = populated()?;
-    let open: Vec<_> = store
-        .open_questions()?
-        .iter()
-        .map(|row| row.id.to_string())
-        .collect();
+    let open: Vec<_> = store.open_questions()?.iter().map(|row| row.id.to_string()).collect();
     assert_eq!(open, ["paused0001-1", "running001-1"]);
 
     let state = |name: &str| match store.question(name) {
@@ -140,10 +112,7 @@ fn questions_have_every_state() -> Outcome {
     assert_eq!(answered.prompter.as_deref(), Some("web"));
     assert_eq!(answered.deadline, Some(moment(900_000)));
     assert_eq!(answered.closed, Some(moment(7_000)));
-    assert_eq!(
-        (answered.kind.as_str(), answered.step.as_str()),
-        ("confirm", "gate1")
-    );
+    assert_eq!((answered.kind.as_str(), answered.step.as_str()), ("confirm", "gate1"));
     assert_eq!(answered.purpose, "gate");
     assert_eq!(state("failed0001-1")?.state, QuestionState::Withdrawn);
     assert_eq!(state("cancelled1-1")?.state, QuestionState::Expired);

@@ -17,8 +17,7 @@ fn one_drives_and_the_other_learns_who() -> Outcome {
     };
     assert_eq!(held.info, Some(lock_info()));
     assert!(
-        held.to_string()
-            .starts_with("run `abcdefgh12` is driven by `ada` on `engine` (process ")
+        held.to_string().starts_with("run `abcdefgh12` is driven by `ada` on `engine` (process ")
     );
     assert_eq!(RunLock::holder(&home, &run)?, Some(held));
     // Another run is another lock.

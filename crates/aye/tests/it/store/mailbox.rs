@@ -7,10 +7,7 @@ use super::Outcome;
 use super::sample::{Tale, answer, id, moment, open, source};
 
 fn cancel() -> Request {
-    Request::Cancel {
-        by: "bob".into(),
-        reason: None,
-    }
+    Request::Cancel { by: "bob".into(), reason: None }
 }
 
 #[test]
@@ -21,10 +18,8 @@ fn a_request_waits_for_its_verdict() -> Outcome {
     let mut tale = Tale::new("abcdefgh12");
     driver.start(&[tale.started(), tale.asks(1)], &source())?;
 
-    let request = Request::Answer {
-        question: tale.question_id(1),
-        answer: answer("proceed", "bob"),
-    };
+    let request =
+        Request::Answer { question: tale.question_id(1), answer: answer("proceed", "bob") };
     let first = other.send(&tale.run, &request, "web", moment(10))?;
     let second = other.send(&tale.run, &cancel(), "cli", moment(20))?;
     assert_eq!(other.verdict(first)?, None);
@@ -33,18 +28,12 @@ fn a_request_waits_for_its_verdict() -> Outcome {
     assert_eq!(pending.len(), 2);
     assert_eq!((pending[0].id, pending[1].id), (first, second));
     assert_eq!(pending[0].request, request);
-    assert_eq!(
-        (pending[0].sender.as_str(), pending[0].at),
-        ("web", moment(10))
-    );
+    assert_eq!((pending[0].sender.as_str(), pending[0].at), ("web", moment(10)));
     assert_eq!(driver.pending(&id("another123"))?, []);
 
     driver.append(
         &[tale.answered(1, "proceed", "bob")],
-        &[
-            (first, Verdict::Accepted),
-            (second, Verdict::Refused("not now".into())),
-        ],
+        &[(first, Verdict::Accepted), (second, Verdict::Refused("not now".into()))],
     )?;
     assert_eq!(other.verdict(first)?, Some(Verdict::Accepted));
     let refused = Some(Verdict::Refused("not now".into()));

@@ -27,11 +27,7 @@ pub(super) fn source() -> Source {
 }
 
 pub(super) fn driver() -> Driver {
-    Driver {
-        user: "ada".into(),
-        host: "engine".into(),
-        pid: 7,
-    }
+    Driver { user: "ada".into(), host: "engine".into(), pid: 7 }
 }
 
 pub(super) fn lock_info() -> LockInfo {
@@ -59,18 +55,11 @@ pub(super) struct Tale {
 
 impl Tale {
     pub(super) fn new(run: &str) -> Self {
-        Self {
-            run: id(run),
-            seq: 0,
-            skill: "release".into(),
-        }
+        Self { run: id(run), seq: 0, skill: "release".into() }
     }
 
     pub(super) fn of_skill(run: &str, skill: &str) -> Self {
-        Self {
-            skill: skill.into(),
-            ..Self::new(run)
-        }
+        Self { skill: skill.into(), ..Self::new(run) }
     }
 
     pub(super) fn event(&mut self, fact: Fact) -> Event {
@@ -132,19 +121,14 @@ impl Tale {
     }
 
     pub(super) fn resumed(&mut self) -> Event {
-        let driver = Driver {
-            user: "bob".into(),
-            ..driver()
-        };
+        let driver = Driver { user: "bob".into(), ..driver() };
         self.event(Fact::SkillResumed { driver })
     }
 
     pub(super) fn completed(&mut self) -> Event {
         self.event(Fact::SkillCompleted {
             state: None,
-            outputs: [("summary".to_owned(), json!("done"))]
-                .into_iter()
-                .collect(),
+            outputs: [("summary".to_owned(), json!("done"))].into_iter().collect(),
         })
     }
 
@@ -211,6 +195,7 @@ impl Tale {
 
     pub(super) fn answered(&mut self, number: u32, value: &str, by: &str) -> Event {
         let answered = Answered {
+            label: None,
             question: self.question_id(number),
             answer: answer(value, by),
             latency_ms: 5,
@@ -221,6 +206,7 @@ impl Tale {
 
     pub(super) fn refused(&mut self, number: u32) -> Event {
         let answered = Answered {
+            label: None,
             question: self.question_id(number),
             answer: answer("proceed", "eve"),
             latency_ms: 5,
@@ -240,10 +226,7 @@ impl Tale {
 
     pub(super) fn expired(&mut self, number: u32) -> Event {
         let question = self.question_id(number);
-        self.event(Fact::ConfirmationExpired {
-            question,
-            applied: None,
-        })
+        self.event(Fact::ConfirmationExpired { question, applied: None })
     }
 }
 
@@ -272,21 +255,11 @@ pub(super) fn populate(store: &mut Store) -> Result<(), StoreError> {
     store.append(&[tale.answered(2, "proceed", "bob"), tale.completed()], &[])?;
 
     let mut tale = Tale::of_skill("failed0001", "deploy");
-    let all = [
-        tale.started(),
-        tale.step("build"),
-        tale.asks(1),
-        tale.failed("build"),
-    ];
+    let all = [tale.started(), tale.step("build"), tale.asks(1), tale.failed("build")];
     store.start(&all, &source())?;
 
     let mut tale = Tale::new("cancelled1");
-    let all = [
-        tale.started(),
-        tale.asks(1),
-        tale.expired(1),
-        tale.cancelled(),
-    ];
+    let all = [tale.started(), tale.asks(1), tale.expired(1), tale.cancelled()];
     store.start(&all, &source())?;
 
     let mut tale = Tale::new("paused0001");

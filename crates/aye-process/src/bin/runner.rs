@@ -1,0 +1,92 @@
+//! The smallest runner that does everything right: guard, signals, one child.
+//! The tests kill it in every way; it also shows how the parts fit together.
+//!
+//! `runner [--no-guard] [--interactive] [--tty] [--timeout MS] [--grace MS] [--run TAG] PROGRAM ARGS...`
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use aye_process::{Happening, Signal, Signals, Sink, Spec, Stop, guard, spawn, suspend, wait};
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1).peekable();
+    let mut guarded = true;
+    let mut spec = Spec::new("");
+    spec.live = true;
+    while let Some(option) = args.next_if(|word| word.starts_with("--")) {
+        let mut millis =
+            || Duration::from_millis(args.next().and_then(|word| word.parse().ok()).unwrap_or(0));
+        match option.as_str() {
+            "--no-guard" => guarded = false,
+            "--interactive" => spec.interactive = true,
+            "--tty" => spec.tty = true,
+            "--timeout" => spec.timeout = Some(millis()),
+            "--grace" => spec.grace = millis(),
+            "--run" => spec.run = args.next(),
+            other => return fail(&format!("unknown option `{other}`"), 2),
+        }
+    }
+    if guarded && let Err(error) = guard::start() {
+        return fail(&error.to_string(), 1);
+    }
+    spec.program = args.next().unwrap_or_default().into();
+    spec.args = args.map(Into::into).collect();
+    spec.stderr = Sink::Inherit;
+    run(spec)
+}
+
+fn fail(message: &str, code: u8) -> ExitCode {
+    eprintln!("error: {message}");
+    ExitCode::from(code)
+}
+
+fn run(spec: Spec) -> ExitCode {
+    let mut signals = match Signals::catch() {
+        Ok(signals) => signals,
+        Err(error) => return fail(&error.to_string(), 1),
+    };
+    let child = match spawn(spec) {
+        Ok(child) => child,
+        Err(error) => {
+            return fail(
+                &error.to_string(),
+                u8::try_from(error.exit_code()).unwrap_or(1),
+            );
+        }
+    };
+    let mut children = [child];
+    let mut stopped_by = None;
+    let mut show = |_: usize, _: aye_process::Stream, bytes: &[u8]| {
+        let mut out = std::io::stdout();
+        // Nobody may be listening any more; the child goes on.
+        let _ = out.write_all(bytes).and_then(|()| out.flush());
+    };
+    loop {
+        let happening = match wait(&mut children, &[signals.fd()], None, &mut show) {
+            Ok(happening) => happening,
+            Err(error) => return fail(&error.to_string(), 1),
+        };
+        match happening {
+            Happening::Exited(_, exit) => {
+                let code = stopped_by.map_or_else(|| exit.exit_code(), Signal::exit_code);
+                return ExitCode::from(u8::try_from(code).unwrap_or(1));
+            }
+            Happening::Wake(_) => {
+                while let Some(signal) = signals.next() {
+                    match signal {
+                        Signal::Interrupt => children[0].stop(Stop::Interrupt),
+                        Signal::Terminate | Signal::Hangup => children[0].stop(Stop::Cancel),
+                        Signal::Suspend => suspend(&mut children),
+                        Signal::Continue | Signal::Resize => {}
+                    }
+                    if signal.is_stop() {
+                        stopped_by.get_or_insert(signal);
+                    }
+                }
+            }
+            Happening::GuardLost => stopped_by = Some(Signal::Terminate),
+            Happening::Deadline | Happening::Idle => {}
+        }
+    }
+}

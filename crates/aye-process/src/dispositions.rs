@@ -1,0 +1,84 @@
+//! What this process does about signals, and which ones it blocks.
+
+/// What the process does about a signal.
+#[derive(Clone, Copy)]
+pub(crate) struct Disposition(libc::sigaction);
+
+impl std::fmt::Debug for Disposition {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_tuple("Disposition")
+            .field(&self.0.sa_sigaction)
+            .finish()
+    }
+}
+
+impl Disposition {
+    pub(crate) fn of(number: i32) -> Self {
+        // SAFETY: a zeroed `sigaction` is valid and only written to.
+        unsafe {
+            let mut now: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(number, std::ptr::null(), &raw mut now);
+            Self(now)
+        }
+    }
+
+    pub(crate) fn default_action() -> Self {
+        // SAFETY: a zeroed `sigaction` is valid: default action, no flags.
+        Self(unsafe { std::mem::zeroed() })
+    }
+
+    pub(crate) fn is_ignored(self) -> bool {
+        self.0.sa_sigaction == libc::SIG_IGN
+    }
+
+    pub(crate) fn set(self, number: i32) {
+        // SAFETY: the pointer is to a live, valid `sigaction`.
+        unsafe {
+            libc::sigaction(number, &raw const self.0, std::ptr::null_mut());
+        }
+    }
+}
+
+/// A set of signals.
+pub(crate) struct Set(pub(crate) libc::sigset_t);
+
+impl Set {
+    pub(crate) fn of(numbers: &[i32]) -> Self {
+        // SAFETY: `sigset_t` is plain data, initialised by `sigemptyset`.
+        unsafe {
+            let mut set: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&raw mut set);
+            for number in numbers {
+                libc::sigaddset(&raw mut set, *number);
+            }
+            Self(set)
+        }
+    }
+
+    /// Changes the mask of this thread; the mask before.
+    pub(crate) fn apply(&self, how: i32) -> Self {
+        let mut before = Self::of(&[]);
+        // SAFETY: both pointers are to valid sets.
+        unsafe {
+            libc::pthread_sigmask(how, &raw const self.0, &raw mut before.0);
+        }
+        before
+    }
+}
+
+/// Runs `action` while this thread does not get a signal.
+pub(crate) fn with_blocked<T>(number: i32, action: impl FnOnce() -> T) -> T {
+    let before = Set::of(&[number]).apply(libc::SIG_BLOCK);
+    let result = action();
+    before.apply(libc::SIG_SETMASK);
+    result
+}
+
+/// Runs `action`, which starts a child, with nothing blocked: the mask is inherited.
+pub(crate) fn with_nothing_blocked<T>(action: impl FnOnce() -> T) -> T {
+    let before = Set::of(&[]).apply(libc::SIG_SETMASK);
+    let result = action();
+    before.apply(libc::SIG_SETMASK);
+    result
+}

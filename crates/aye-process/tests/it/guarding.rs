@@ -1,0 +1,276 @@
+//! Nothing survives the runner, whatever happens to it.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::helper::{Scratch, eventually, is_alive};
+use crate::pseudo::Pseudo;
+
+const KINDS: [&str; 4] = ["foreground", "background", "setsid", "double-fork"];
+const NOBODY: u32 = 65_534;
+
+fn runner(options: &[&str], kind: &str, pids: &Path, uid: Option<u32>) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_runner"));
+    command
+        .args(options)
+        .arg(env!("CARGO_BIN_EXE_nasty"))
+        .args(["stray", kind])
+        .arg(pids);
+    command
+        .stdout(Stdio::piped())
+        .stdin(Stdio::null())
+        .process_group(0);
+    if let Some(uid) = uid {
+        command.uid(uid).gid(uid);
+    }
+    command
+}
+
+fn pids(file: &Path) -> Vec<i32> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    text.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+fn expected(kind: &str) -> usize {
+    if kind == "foreground" { 1 } else { 2 }
+}
+
+fn wait_ready(child: &mut Child, kind: &str, file: &Path) -> Vec<i32> {
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("stdout"))
+        .read_line(&mut line)
+        .expect("a line");
+    assert_eq!(line, "ready\n");
+    eventually("all pids", || pids(file).len() == expected(kind));
+    pids(file)
+}
+
+/// The engine, below the guard that the shell sees.
+fn engine_of(guard: i32) -> i32 {
+    let children =
+        std::fs::read_to_string(format!("/proc/{guard}/task/{guard}/children")).expect("children");
+    children
+        .split_whitespace()
+        .next()
+        .expect("an engine")
+        .parse()
+        .expect("a pid")
+}
+
+fn kill(pid: i32, signal: i32) {
+    // SAFETY: signals a process or group of this test.
+    assert_eq!(unsafe { libc::kill(pid, signal) }, 0, "kill {pid} {signal}");
+}
+
+fn users() -> Vec<Option<u32>> {
+    // SAFETY: no arguments.
+    if unsafe { libc::geteuid() } == 0 {
+        vec![None, Some(NOBODY)]
+    } else {
+        vec![None]
+    }
+}
+
+fn scratch(name: &str, uid: Option<u32>) -> Scratch {
+    let scratch = Scratch::new(&format!("{name}-{}", uid.unwrap_or(0)));
+    std::fs::set_permissions(&scratch.0, std::fs::Permissions::from_mode(0o777)).expect("chmod");
+    scratch
+}
+
+/// One row of the table: start, wait until all are there, `act`, and nobody is left.
+fn row(name: &str, options: &[&str], act: impl Fn(i32), code: i32) {
+    for uid in users() {
+        for kind in KINDS {
+            let scratch = scratch(&format!("{name}-{kind}"), uid);
+            let file = scratch.path("pids");
+            let mut child = runner(options, kind, &file, uid).spawn().expect("runner");
+            let started = wait_ready(&mut child, kind, &file);
+            let guard = i32::try_from(child.id()).expect("a pid");
+            let engine = engine_of(guard);
+            act(guard);
+            let status = child.wait().expect("ended");
+            let got = status
+                .code()
+                .unwrap_or_else(|| -status.signal().expect("a signal"));
+            assert_eq!(got, code, "{name}, {kind}, {uid:?}");
+            eventually("the end of the engine", || !is_alive(engine));
+            let left: Vec<i32> = started.into_iter().filter(|pid| is_alive(*pid)).collect();
+            assert!(left.is_empty(), "{name}, {kind}, {uid:?}: {left:?} left");
+        }
+    }
+}
+
+#[test]
+fn a_time_out_leaves_nobody() {
+    row("time-out", &["--timeout", "1000"], |_| {}, 124);
+}
+
+#[test]
+fn sigint_leaves_nobody() {
+    row("int", &[], |guard| kill(guard, libc::SIGINT), 130);
+}
+
+#[test]
+fn sigterm_leaves_nobody() {
+    row("term", &[], |guard| kill(guard, libc::SIGTERM), 143);
+}
+
+#[test]
+fn sigterm_to_the_group_leaves_nobody() {
+    row("term-group", &[], |guard| kill(-guard, libc::SIGTERM), 143);
+}
+
+#[test]
+fn sighup_leaves_nobody() {
+    row("hup", &[], |guard| kill(guard, libc::SIGHUP), 129);
+}
+
+#[test]
+fn sigkill_of_the_runner_leaves_nobody() {
+    row(
+        "kill",
+        &[],
+        |guard| kill(guard, libc::SIGKILL),
+        -libc::SIGKILL,
+    );
+}
+
+#[test]
+fn sigkill_of_the_engine_leaves_nobody() {
+    row(
+        "kill-engine",
+        &[],
+        |guard| kill(engine_of(guard), libc::SIGKILL),
+        -libc::SIGKILL,
+    );
+}
+
+#[test]
+fn sigkill_of_the_group_leaves_nobody() {
+    row(
+        "kill-group",
+        &[],
+        |guard| kill(-guard, libc::SIGKILL),
+        -libc::SIGKILL,
+    );
+}
+
+#[test]
+fn ctrl_c_leaves_nobody_with_and_without_a_shell() {
+    for uid in users() {
+        for kind in KINDS {
+            for shell in [false, true] {
+                let scratch = scratch(&format!("ctrl-c-{kind}-{shell}"), uid);
+                let file = scratch.path("pids");
+                let line = format!(
+                    "{} {} stray {kind} {}",
+                    env!("CARGO_BIN_EXE_runner"),
+                    env!("CARGO_BIN_EXE_nasty"),
+                    file.display()
+                );
+                let mut command = if shell {
+                    let mut command = Command::new("sh");
+                    command.args(["-c", &format!("trap : INT; {line}; echo status $?")]);
+                    command
+                } else {
+                    let mut words = line.split(' ');
+                    let mut command = Command::new(words.next().expect("a program"));
+                    command.args(words);
+                    command
+                };
+                if let Some(uid) = uid {
+                    command.uid(uid).gid(uid);
+                }
+                let mut pseudo = Pseudo::start(command);
+                pseudo.until("ready");
+                eventually("all pids", || pids(&file).len() == expected(kind));
+                pseudo.send(b"\x03");
+                if shell {
+                    pseudo.until("status 130");
+                    pseudo.end();
+                } else {
+                    assert_eq!(pseudo.end(), 130);
+                }
+                let left: Vec<i32> = pids(&file)
+                    .into_iter()
+                    .filter(|pid| is_alive(*pid))
+                    .collect();
+                assert!(
+                    left.is_empty(),
+                    "ctrl-c, {kind}, shell {shell}, {uid:?}: {left:?} left"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_exit_code_and_the_signal_pass_through() {
+    let nasty = env!("CARGO_BIN_EXE_nasty");
+    let run = |args: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_runner"))
+            .args(args)
+            .output()
+            .expect("runner")
+    };
+    assert_eq!(run(&[nasty, "exit", "42"]).status.code(), Some(42));
+    assert_eq!(run(&[nasty, "die", "9"]).status.code(), Some(137));
+    assert_eq!(run(&["no-such-program"]).status.code(), Some(127));
+    assert_eq!(
+        run(&["--timeout", "50", nasty, "sleep", "60000"])
+            .status
+            .code(),
+        Some(124)
+    );
+}
+
+#[test]
+fn an_ignored_sigchld_does_not_matter() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_runner"));
+    command.args([env!("CARGO_BIN_EXE_nasty"), "exit", "7"]);
+    // SAFETY: `signal` is async-signal-safe.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+            Ok(())
+        });
+    }
+    assert_eq!(command.status().expect("ended").code(), Some(7));
+}
+
+#[test]
+fn whatever_a_double_kill_leaves_is_found_and_ended() {
+    let scratch = scratch("double-kill", None);
+    let file = scratch.path("pids");
+    let tag = format!("test-{}", std::process::id());
+    let mut child = runner(&["--run", &tag], "double-fork", &file, None)
+        .spawn()
+        .expect("runner");
+    let started = wait_ready(&mut child, "double-fork", &file);
+    let guard = i32::try_from(child.id()).expect("a pid");
+    let engine = engine_of(guard);
+    kill(guard, libc::SIGSTOP);
+    kill(engine, libc::SIGKILL);
+    kill(guard, libc::SIGKILL);
+    child.wait().expect("ended");
+    let found = aye_process::survivors::find(&tag);
+    let mut found_pids: Vec<i32> = found.iter().map(|one| one.identity.pid).collect();
+    let mut expected = started.clone();
+    found_pids.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found_pids, expected);
+    assert!(
+        found
+            .iter()
+            .all(|one| one.identity.is_alive() && one.command.contains("stray"))
+    );
+    assert_eq!(
+        aye_process::survivors::end(&tag, std::time::Duration::from_secs(5)),
+        0
+    );
+    assert!(started.iter().all(|pid| !is_alive(*pid)));
+    assert!(!found[0].identity.is_alive());
+}
