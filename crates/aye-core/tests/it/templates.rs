@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use aye_core::machine::Secrets;
-use aye_core::text::{Scope, World, holds, names_in, names_in_condition, render, render_value, text};
+use aye_core::text::{
+    Scope, World, holds, names_in, names_in_condition, render, render_value, text,
+};
 use serde_json::{Value, json};
 
 use crate::build::{Fakes, Run, command, dawn, program, steps};
