@@ -127,7 +127,8 @@ pub enum Fact {
     },
     /// An answer came: accepted, or refused and recorded.
     ConfirmationAnswered(Box<Answered>),
-    /// Nobody answered in time.
+    /// Closed without an answer: nobody answered in time, or the run was
+    /// stopped first.
     ConfirmationExpired {
         /// Which question.
         question: QuestionId,
