@@ -19,6 +19,7 @@ pub mod dry_run;
 pub mod error;
 pub mod outside;
 pub mod paint;
+pub mod prompt;
 pub mod report;
 pub mod settings;
 pub mod skills;

@@ -11,6 +11,7 @@ use aye_process::Signals;
 use crate::cli::Context;
 use crate::driver::{Driver, Outcome, Parts};
 use crate::error::Error;
+use crate::prompt::{Escape, TerminalPrompter};
 use crate::report::{JsonReport, LiveReport, PlainReport, Report, Verbosity, summary};
 use crate::store::{RunLock, Store};
 
@@ -30,7 +31,7 @@ pub(super) fn drive(
     lock: RunLock,
     machine: Machine,
     beginning: &Beginning<'_>,
-    _may_ask: bool,
+    may_ask: bool,
 ) -> Result<u8, Error> {
     let mut report = choose_report(context, flow);
     let mut signals = Signals::catch().map_err(|source| Error::File {
@@ -38,6 +39,8 @@ pub(super) fn drive(
         path: "aye".into(),
         source,
     })?;
+    let mut prompter =
+        TerminalPrompter::new(context.manner(Escape::Declines, may_ask), &context.clock);
     let workspace = machine.state().started.workspace.clone();
     let parts = Parts {
         store,
@@ -46,7 +49,7 @@ pub(super) fn drive(
         clock: &context.clock,
         names: context.names(Path::new(&workspace)),
         report: &mut *report,
-        prompter: None,
+        prompter: Some(&mut prompter),
         signals: &mut signals,
     };
     let driver = Driver::new(parts);
