@@ -21,9 +21,11 @@ mod dispositions;
 mod error;
 mod exit;
 pub mod guard;
+pub mod lines;
 pub mod log;
 mod log_reader;
 mod mask;
+pub mod policy;
 #[cfg(target_os = "linux")]
 mod procfs;
 mod pty;

@@ -499,7 +499,7 @@ impl Running {
 
     /// Gives it again.
     pub(crate) fn lend_again(&mut self) {
-        if let Some(terminal) = &self.terminal {
+        if let Some(terminal) = &mut self.terminal {
             terminal.give(self.pid);
         }
     }

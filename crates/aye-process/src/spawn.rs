@@ -4,7 +4,7 @@
 //! `posix_spawn` and so `vfork`: its cost does not grow with our own size. The
 //! child gets its own process group, an empty signal mask, the default
 //! `SIGPIPE`, and no descriptor of ours but 0, 1 and 2. Only
-//! resource limits need the slower `fork`.
+//! resource limits and interactive steps need the slower `fork`.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -45,8 +45,11 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
     tree::adopt_orphans();
     guard::settle();
     let mut command = command(&spec, path.clone(), &slot);
-    let terminal = if spec.interactive {
-        Some(Handover::prepare().ok_or_else(|| SpawnError::NoTerminal { program: name() })?)
+    let mut terminal = if spec.interactive {
+        let mut handover =
+            Handover::prepare().ok_or_else(|| SpawnError::NoTerminal { program: name() })?;
+        handover.arrange(&mut command).map_err(failed)?;
+        Some(handover)
     } else {
         None
     };
@@ -60,8 +63,12 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
     };
 
     let started = Instant::now();
-    let mut child =
-        with_nothing_blocked(|| command.spawn()).map_err(|source| refused(&spec, path, source))?;
+    let mut child = with_nothing_blocked(|| command.spawn()).map_err(|source| {
+        if let Some(terminal) = &mut terminal {
+            terminal.reclaim();
+        }
+        refused(&spec, path, source)
+    })?;
     // It still holds our copy of the pseudo-terminal's other end.
     drop(command);
     let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
@@ -81,7 +88,7 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
     running.live = spec.live;
     connect(&mut running, &mut child, pty, spec)
         .map_err(|(program, source)| SpawnError::Failed { program, source })?;
-    if let Some(terminal) = terminal {
+    if let Some(mut terminal) = terminal {
         terminal.give(pid);
         running.terminal = Some(terminal);
     }

@@ -3,8 +3,10 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
-use rustix::process::{Pid, Signal, getpgrp, kill_process_group};
+use rustix::process::{Pid, Signal, getpgrp, getpid, kill_process_group};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr, tcsetpgrp};
 
 use crate::dispositions::with_blocked;
@@ -80,8 +82,7 @@ impl Owner {
     pub(crate) fn restore(&self, crashed: bool) {
         let device = &self.terminal.device;
         let holder = tcgetpgrp(device).ok();
-        let held =
-            holder.is_some_and(|group| group == self.group || kill_process_group_exists(group));
+        let held = holder.is_some_and(|group| group == self.group || group_exists(group));
         if !held {
             let _ = with_blocked(libc::SIGTTOU, || tcsetpgrp(device, self.group));
         }
@@ -92,7 +93,7 @@ impl Owner {
 }
 
 #[cfg(target_os = "linux")]
-fn kill_process_group_exists(group: Pid) -> bool {
+fn group_exists(group: Pid) -> bool {
     rustix::process::test_kill_process_group(group) != Err(rustix::io::Errno::SRCH)
 }
 
@@ -102,6 +103,9 @@ pub(crate) struct Handover {
     terminal: Terminal,
     /// The child's modes while it is stopped.
     theirs: Option<Termios>,
+    /// Whether the child has it now. A job in the background never gets it,
+    /// and must not take it from the shell afterwards.
+    held: bool,
 }
 
 impl Handover {
@@ -109,11 +113,32 @@ impl Handover {
         Some(Self {
             terminal: Terminal::save()?,
             theirs: None,
+            held: false,
         })
     }
 
+    /// Has the child take the terminal before it is the new program, so that
+    /// not even its first instruction runs in the background. The price is the slower `fork`.
+    pub(crate) fn arrange(&mut self, command: &mut Command) -> io::Result<()> {
+        if !self.terminal.is_foreground() {
+            return Ok(());
+        }
+        let device = self.terminal.device.try_clone()?;
+        let take = move || {
+            Ok(with_blocked(libc::SIGTTOU, || {
+                tcsetpgrp(&device, getpid())
+            })?)
+        };
+        // SAFETY: the closure makes only async-signal-safe calls and allocates nothing.
+        unsafe {
+            command.pre_exec(take);
+        }
+        self.held = true;
+        Ok(())
+    }
+
     /// Makes the child's group the foreground group, if ours is.
-    pub(crate) fn give(&self, group: i32) {
+    pub(crate) fn give(&mut self, group: i32) {
         let Some(group) = Pid::from_raw(group) else {
             return;
         };
@@ -127,6 +152,7 @@ impl Handover {
             }
             Ok(tcsetpgrp(device, group)?)
         });
+        self.held = true;
         // It may have touched the terminal before it was allowed to, and been stopped.
         let _ = kill_process_group(group, Signal::CONT);
     }
@@ -138,6 +164,9 @@ impl Handover {
 
     /// The child was stopped: ours again, until [`give`](Self::give).
     pub(crate) fn interrupt(&mut self) {
+        if !self.held {
+            return;
+        }
         self.theirs = tcgetattr(&self.terminal.device).ok();
         self.reclaim();
         let modes = &self.terminal.modes;
@@ -147,15 +176,20 @@ impl Handover {
     }
 
     /// The child has ended, in whatever way.
-    pub(crate) fn take_back(self) {
-        self.reclaim();
-        // Without a terminal there is nothing left to clean.
-        let _ = self.terminal.restore();
+    pub(crate) fn take_back(mut self) {
+        if self.held {
+            self.reclaim();
+            // Without a terminal there is nothing left to clean.
+            let _ = self.terminal.restore();
+        }
     }
 
-    fn reclaim(&self) {
-        let _ = with_blocked(libc::SIGTTOU, || {
-            tcsetpgrp(&self.terminal.device, getpgrp())
-        });
+    /// Makes our group the foreground group again, if the child's was.
+    pub(crate) fn reclaim(&mut self) {
+        if std::mem::take(&mut self.held) {
+            let _ = with_blocked(libc::SIGTTOU, || {
+                tcsetpgrp(&self.terminal.device, getpgrp())
+            });
+        }
     }
 }

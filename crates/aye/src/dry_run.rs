@@ -166,13 +166,16 @@ fn warnings(step: &Step, show: &impl Fn(&str) -> String) -> Vec<String> {
         found.push(format!("`{name}` cannot be undone and asks nobody"));
     }
     let line = match &step.action {
-        Action::Command { program, args } => {
-            std::iter::once(program).chain(args).map(|word| show(word)).collect::<Vec<_>>().join(" ")
-        }
+        Action::Command { program, args } => std::iter::once(program)
+            .chain(args)
+            .map(|word| show(word))
+            .collect::<Vec<_>>()
+            .join(" "),
         Action::Shell { script } => show(script),
         Action::Ask(_) | Action::Note => String::new(),
     };
-    for risky in ["rm -rf", "rm -fr", "sudo ", "chmod -R", "chown -R", "--force", "mkfs", "dd if="] {
+    for risky in ["rm -rf", "rm -fr", "sudo ", "chmod -R", "chown -R", "--force", "mkfs", "dd if="]
+    {
         if line.contains(risky) {
             found.push(format!("`{name}` uses `{}`", risky.trim()));
         }
@@ -192,10 +195,12 @@ pub fn render(plan: &Plan, paint: Paint) -> String {
         dim("dry run: nothing is run, nobody is asked")
     );
     for (name, value) in &plan.inputs {
-        let _ = writeln!(text, "  {} {}", dim(&format!("{name} =")), inert_line(&value.to_string()));
+        let _ =
+            writeln!(text, "  {} {}", dim(&format!("{name} =")), inert_line(&value.to_string()));
     }
     for (number, step) in plan.steps.iter().enumerate() {
-        let gate = if step.destructive { paint.text(Tone::Bad, " destructive") } else { String::new() };
+        let gate =
+            if step.destructive { paint.text(Tone::Bad, " destructive") } else { String::new() };
         let limit = match &step.timeout {
             Some(limit) => dim(&format!(" at most {limit}")),
             None => String::new(),

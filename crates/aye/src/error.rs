@@ -113,10 +113,9 @@ impl Error {
             Self::Store(error) => Some(error.hint().to_owned()),
             Self::Lock(error) => Some(error.hint().to_owned()),
             Self::Journal { run, .. } => Some(format!("`aye audit {run}` says what was changed")),
-            Self::InvalidSkill(_)
-            | Self::File { .. }
-            | Self::Settings { .. }
-            | Self::Output(_) => None,
+            Self::InvalidSkill(_) | Self::File { .. } | Self::Settings { .. } | Self::Output(_) => {
+                None
+            }
         }
     }
 }

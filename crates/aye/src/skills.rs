@@ -71,13 +71,16 @@ impl SkillFile {
 
     /// Takes the one flow that is meant.
     pub fn into_flow(self, name: Option<&str>) -> Result<(Flow, String), Error> {
-        let names: Vec<String> = self.flows.iter().map(|flow| skill_name(flow).to_owned()).collect();
+        let names: Vec<String> =
+            self.flows.iter().map(|flow| skill_name(flow).to_owned()).collect();
         let path = self.path.display().to_string();
         let index = match name {
             None if names.len() == 1 => 0,
             None => {
-                let hint = format!("name one: `{path}#{}`", names.first().map_or("", String::as_str));
-                let message = format!("`{path}` holds {} skills: {}", names.len(), names.join(", "));
+                let hint =
+                    format!("name one: `{path}#{}`", names.first().map_or("", String::as_str));
+                let message =
+                    format!("`{path}` holds {} skills: {}", names.len(), names.join(", "));
                 return Err(Error::usage(message, hint));
             }
             Some(name) => names.iter().position(|known| known == name).ok_or_else(|| {

@@ -159,11 +159,8 @@ impl Excerpt {
             cells.iter().take_while(|cell| cell.at < byte).map(|cell| cell.width).sum()
         };
         let (start, end, centre) = (column(mark.start), column(mark.end), column(mark.centre));
-        let from = if total <= WIDTH {
-            0
-        } else {
-            centre.saturating_sub(BEFORE).min(total - WIDTH)
-        };
+        let from =
+            if total <= WIDTH { 0 } else { centre.saturating_sub(BEFORE).min(total - WIDTH) };
         let to = total.min(from + WIDTH);
 
         let mut text = String::new();
@@ -188,15 +185,8 @@ impl Excerpt {
 /// The part of a line that can matter: a line may be a megabyte long.
 fn window(line: &str, centre: usize) -> Range<usize> {
     let (before, after) = line.split_at(line.floor_char_boundary(centre));
-    let start = before
-        .char_indices()
-        .rev()
-        .nth(2 * WIDTH)
-        .map_or(0, |(at, _)| at);
-    let end = after
-        .char_indices()
-        .nth(2 * WIDTH)
-        .map_or(line.len(), |(at, _)| before.len() + at);
+    let start = before.char_indices().rev().nth(2 * WIDTH).map_or(0, |(at, _)| at);
+    let end = after.char_indices().nth(2 * WIDTH).map_or(line.len(), |(at, _)| before.len() + at);
     start..end
 }
 

@@ -152,10 +152,6 @@ pub enum StepTimeout {
 
 /// What a step does.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a few dozen steps are never worth a box"
-)]
 pub enum Action {
     /// A program with arguments; no shell.
     Command {

@@ -84,18 +84,16 @@ fn words(kind: &ErrorKind) -> (Option<&'static str>, Option<&'static str>) {
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabInIndentation
         | ErrorKind::TabInPlainScalar
-        | ErrorKind::TabAtBlockScalarStart => (
-            Some("a tab in the indentation"),
-            Some("YAML is indented with spaces"),
-        ),
+        | ErrorKind::TabAtBlockScalarStart => {
+            (Some("a tab in the indentation"), Some("YAML is indented with spaces"))
+        }
         ErrorKind::InvalidQuotedScalarIndent | ErrorKind::DocumentIndicatorInQuotedScalar => (
             Some("a quoted text is not closed before this line"),
             Some("add the closing quote, or indent the rest of the text"),
         ),
-        ErrorKind::UnclosedQuotedScalar => (
-            Some("a quoted text is not closed"),
-            Some("add the closing quote"),
-        ),
+        ErrorKind::UnclosedQuotedScalar => {
+            (Some("a quoted text is not closed"), Some("add the closing quote"))
+        }
         ErrorKind::UnclosedFlowCollection { open: '[' } | ErrorKind::UnexpectedEofFlowSequence => {
             (Some("a `[` is not closed"), Some("add the closing `]`"))
         }

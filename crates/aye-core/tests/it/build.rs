@@ -72,7 +72,7 @@ pub(crate) fn note(name: &str) -> Step {
 
 /// A step that is a question.
 pub(crate) fn asking(name: &str, ask: Ask) -> Step {
-    step(name, Action::Ask(ask))
+    step(name, Action::Ask(Box::new(ask)))
 }
 
 /// A step with a gate before it.

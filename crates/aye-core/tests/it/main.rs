@@ -2,5 +2,15 @@
 
 mod build;
 mod flow;
+mod gates;
+mod inputs;
+mod oracle;
+mod properties;
+mod random;
+mod recorded;
+mod recovery;
+mod routing;
+mod secrets;
 mod skill;
-mod snap;
+mod stopping;
+mod templates;

@@ -4,6 +4,8 @@
 mod capture;
 mod guarding;
 mod helper;
+mod limits;
 mod pseudo;
 mod spawning;
 mod stopping;
+mod terminal;

@@ -102,6 +102,11 @@ impl Pseudo {
         tcgetattr(&self.slave).expect("modes")
     }
 
+    /// The group the terminal talks to.
+    pub(crate) fn foreground(&self) -> i32 {
+        rustix::termios::tcgetpgrp(&self.master).map_or(0, |group| group.as_raw_nonzero().get())
+    }
+
     /// Waits for the end; the exit code, negative for a signal.
     pub(crate) fn end(&mut self) -> i32 {
         let give_up = Instant::now() + LONG;

@@ -23,18 +23,8 @@ pub(crate) fn bench() -> Result<(), Box<dyn Error>> {
     let mut process = Vec::new();
     for round in 0..ROUNDS {
         append_and_sync(&temp.path().join("bare"), &mut bare)?;
-        commit(
-            &temp.path().join("power"),
-            Durability::Power,
-            round,
-            &mut power,
-        )?;
-        commit(
-            &temp.path().join("process"),
-            Durability::Process,
-            round,
-            &mut process,
-        )?;
+        commit(&temp.path().join("power"), Durability::Power, round, &mut power)?;
+        commit(&temp.path().join("process"), Durability::Process, round, &mut process)?;
     }
     println!("one event a commit, {} commits each, in turns", bare.len());
     println!(
@@ -57,6 +47,31 @@ pub(crate) fn bench() -> Result<(), Box<dyn Error>> {
             ratio(average, limit)
         );
     }
+    shared(&temp.path().join("shared"), limit)
+}
+
+/// Many runs driven by one process can share a commit.
+fn shared(home: &Path, limit: Duration) -> Result<(), Box<dyn Error>> {
+    const RUNS: usize = 128;
+    let mut store = Store::open(home, Durability::Power)?;
+    let mut writers = (0..RUNS)
+        .map(|number| Ok(Writer::new(RunId::new(format!("shared-{number:04}"))?)))
+        .collect::<Result<Vec<_>, Box<dyn Error>>>()?;
+    let first: Vec<_> = writers.iter_mut().map(|writer| writer.started(Timestamp::now())).collect();
+    store.start(&first, &source())?;
+    let mut times = Vec::new();
+    for _ in 0..COMMITS / 4 {
+        let events: Vec<_> =
+            writers.iter_mut().map(|writer| writer.step(Timestamp::now())).collect();
+        let (done, took) = time(|| store.append(&events, &[]));
+        done?;
+        times.push(took);
+    }
+    let rate = RUNS as f64 / mean(&times).as_secs_f64();
+    println!(
+        "{RUNS} runs share a commit, survives power loss: {rate:.0} events a second, {:.0} x the limit of single ones",
+        rate * limit.as_secs_f64()
+    );
     Ok(())
 }
 
@@ -70,10 +85,8 @@ fn append_and_sync(path: &Path, times: &mut Vec<Duration>) -> Result<(), Box<dyn
     let event = serde_json::to_string(&writer.step(Timestamp::now()))?;
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
     for _ in 0..COMMITS {
-        let (done, took) = time(|| {
-            file.write_all(event.as_bytes())
-                .and_then(|()| file.sync_data())
-        });
+        let (done, took) =
+            time(|| file.write_all(event.as_bytes()).and_then(|()| file.sync_data()));
         done?;
         times.push(took);
     }

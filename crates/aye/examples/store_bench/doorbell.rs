@@ -19,10 +19,9 @@ const BETWEEN: Duration = Duration::from_millis(3);
 
 pub(crate) fn bench() -> Result<(), Box<dyn Error>> {
     println!("\nappend in one process, seen by another, {EVENTS} events");
-    for (name, durability) in [
-        ("survives kill -9", Durability::Process),
-        ("survives power loss", Durability::Power),
-    ] {
+    for (name, durability) in
+        [("survives kill -9", Durability::Process), ("survives power loss", Durability::Power)]
+    {
         let home = tempfile::tempdir()?;
         let mut times = seen_by_another(home.path(), durability)?;
         println!(
@@ -52,14 +51,9 @@ fn seen_by_another(home: &Path, durability: Durability) -> Result<Vec<Duration>,
         store.append(&[event], &[])?;
     }
     std::thread::sleep(BETWEEN);
-    let end = Fact::SkillCompleted {
-        state: None,
-        outputs: std::iter::empty().collect(),
-    };
+    let end = Fact::SkillCompleted { state: None, outputs: std::iter::empty().collect() };
     store.append(&[writer.event(Timestamp::now(), end)], &[])?;
-    let times = lines
-        .map(|line| Ok(Duration::from_nanos(line?.parse()?)))
-        .collect();
+    let times = lines.map(|line| Ok(Duration::from_nanos(line?.parse()?))).collect();
     child.wait()?;
     times
 }

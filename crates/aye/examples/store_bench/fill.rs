@@ -39,13 +39,7 @@ impl Writer {
 
     pub(crate) fn event(&mut self, at: Timestamp, fact: Fact) -> Event {
         self.seq += 1;
-        Event {
-            v: VERSION,
-            run: self.run.clone(),
-            seq: self.seq,
-            at,
-            fact,
-        }
+        Event { v: VERSION, run: self.run.clone(), seq: self.seq, at, fact }
     }
 
     pub(crate) fn started(&mut self, at: Timestamp) -> Event {
@@ -55,20 +49,14 @@ impl Writer {
                 skill: "release".into(),
                 file: "/skills/release.yaml".into(),
                 source: source().digest,
-                inputs: [("commit".to_owned(), json!("abc123"))]
-                    .into_iter()
-                    .collect(),
+                inputs: [("commit".to_owned(), json!("abc123"))].into_iter().collect(),
                 steps: 4,
                 workspace: "/home/ada/project".into(),
                 environment: None,
                 deadline: None,
                 range: None,
                 yes: false,
-                driver: Driver {
-                    user: "ada".into(),
-                    host: "engine".into(),
-                    pid: 4242,
-                },
+                driver: Driver { user: "ada".into(), host: "engine".into(), pid: 4242 },
             })),
         )
     }
@@ -130,10 +118,7 @@ impl Writer {
     }
 
     fn completed(&mut self, at: Timestamp) -> Event {
-        let fact = Fact::SkillCompleted {
-            state: None,
-            outputs: std::iter::empty().collect(),
-        };
+        let fact = Fact::SkillCompleted { state: None, outputs: std::iter::empty().collect() };
         self.event(at, fact)
     }
 }
@@ -145,10 +130,7 @@ pub(crate) fn fill(home: &Path, events: u64) -> Result<(), Box<dyn Error>> {
     let runs = events / EACH;
     let asking = runs / OPEN;
     let mut batch = Vec::new();
-    store.start(
-        &[Writer::new(RunId::new("the-first-run")?).started(moment(0)?)],
-        &source(),
-    )?;
+    store.start(&[Writer::new(RunId::new("the-first-run")?).started(moment(0)?)], &source())?;
     for number in 0..runs {
         let scattered = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) & ((1 << 50) - 1);
         let mut run = Writer::new(RunId::from_random(scattered));
@@ -157,11 +139,7 @@ pub(crate) fn fill(home: &Path, events: u64) -> Result<(), Box<dyn Error>> {
         for _ in 0..(EACH - 2) / 2 {
             batch.extend([run.step(at), run.done(at)]);
         }
-        batch.push(if number % asking == asking / 2 {
-            run.ask(at)
-        } else {
-            run.completed(at)
-        });
+        batch.push(if number % asking == asking / 2 { run.ask(at) } else { run.completed(at) });
         if number == runs / 2 {
             let mut long = Writer::new(long_run()?);
             batch.push(long.started(at));

@@ -6,6 +6,7 @@
 mod commits;
 mod doorbell;
 mod fill;
+mod opening;
 mod queries;
 
 use std::error::Error;
@@ -18,14 +19,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         [] => {
             commits::bench()?;
             doorbell::bench()?;
+            opening::bench()?;
             queries::bench(1_000_000)
         }
         ["commits"] => commits::bench(),
         ["doorbell"] => doorbell::bench(),
+        ["opening"] => opening::bench(),
         ["queries"] => queries::bench(1_000_000),
         ["queries", events] => queries::bench(events.parse()?),
         ["listen", home] => doorbell::listen(home.as_ref()),
-        _ => Err("usage: store_bench [commits | doorbell | queries [EVENTS]]".into()),
+        _ => Err("usage: store_bench [commits | doorbell | opening | queries [EVENTS]]".into()),
     }
 }
 

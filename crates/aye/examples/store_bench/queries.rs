@@ -25,10 +25,7 @@ pub(crate) fn bench(events: u64) -> Result<(), Box<dyn Error>> {
         events / 10,
         took.as_secs_f64()
     );
-    println!(
-        "{:<34} {:>9} {:>9} {:>7}",
-        "median, warm", "large ms", "small ms", "ratio"
-    );
+    println!("{:<34} {:>9} {:>9} {:>7}", "median, warm", "large ms", "small ms", "ratio");
     let stores = [open(small.path())?, open(large.path())?];
     for (name, query) in queries() {
         let mut times = [Vec::new(), Vec::new()];
@@ -41,12 +38,7 @@ pub(crate) fn bench(events: u64) -> Result<(), Box<dyn Error>> {
         }
         let [few, many] = times.each_mut().map(|times| percentile(times, 50));
         let name = format!("{name} ({})", query(large.path(), &stores[1])?);
-        println!(
-            "{name:<34} {:>9.3} {:>9.3} {:>7.2}",
-            ms(many),
-            ms(few),
-            ratio(many, few)
-        );
+        println!("{name:<34} {:>9.3} {:>9.3} {:>7.2}", ms(many), ms(few), ratio(many, few));
     }
     audit_and_prune(large.path(), events)
 }
@@ -65,26 +57,15 @@ fn queries() -> [(&'static str, Query); 8] {
             };
             store.tail(&run, 50).map(|events| events.len())
         }),
-        ("open questions", |_, store| {
-            store.open_questions().map(|rows| rows.len())
-        }),
-        ("newest runs", |_, store| {
-            store.runs(&RunFilter::default()).map(|rows| rows.len())
-        }),
+        ("open questions", |_, store| store.open_questions().map(|rows| rows.len())),
+        ("newest runs", |_, store| store.runs(&RunFilter::default()).map(|rows| rows.len())),
         ("unfinished runs", |_, store| {
-            let filter = RunFilter {
-                status: Some(RunStatus::Running),
-                ..RunFilter::default()
-            };
+            let filter = RunFilter { status: Some(RunStatus::Running), ..RunFilter::default() };
             store.runs(&filter).map(|rows| rows.len())
         }),
-        ("run by the beginning of its name", |_, store| {
-            store.find_run("the-long").map(|_| 1)
-        }),
+        ("run by the beginning of its name", |_, store| store.find_run("the-long").map(|_| 1)),
         ("anything to prune?", |_, store| {
-            store
-                .has_finished_older_than(Timestamp::UNIX_EPOCH)
-                .map(usize::from)
+            store.has_finished_older_than(Timestamp::UNIX_EPOCH).map(usize::from)
         }),
     ]
 }
@@ -107,9 +88,7 @@ fn audit_and_prune(home: &Path, events: u64) -> Result<(), Box<dyn Error>> {
     // Half of the runs: those that began earliest.
     let half = 1_790_000_000_000 + i64::try_from(events / 10 / 2)? * 1_000;
     let (pruned, took) = time(|| {
-        store
-            .prune(Timestamp::from_millisecond(half)?, false)
-            .map_err(Box::<dyn Error>::from)
+        store.prune(Timestamp::from_millisecond(half)?, false).map_err(Box::<dyn Error>::from)
     });
     let pruned = pruned?;
     let each: Duration = took / u32::try_from(pruned.runs.max(1))?;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use aye_core::effect::{Effect, Execution};
 use aye_core::event::ProcessRecord;
 use aye_core::input::{End, Finished, Input};
-use aye_process::{Exit, Happening, Outcome, Running, Spec, SpawnError, Stdin, Stop};
+use aye_process::{Exit, Happening, Outcome, Running, SpawnError, Spec, Stdin, Stop};
 
 use crate::error::Error;
 
@@ -159,7 +159,11 @@ impl Driver<'_> {
         aye_process::wait(children, &wake, Some(until), &mut |_, stream, bytes| {
             report.output(stream, bytes);
         })
-        .map_err(|source| Error::File { doing: "wait for", path: PathBuf::from("step"), source })
+        .map_err(|source| Error::File {
+            doing: "wait for",
+            path: PathBuf::from("step"),
+            source,
+        })
     }
 
     fn forward_size(&self, children: &mut [Running; 1]) {
@@ -191,9 +195,9 @@ fn conclude(exit: &Exit) -> (End, ProcessRecord) {
         stdout,
     };
     let end = match exit.outcome {
-        Outcome::Exited(_) | Outcome::Signaled(_) => End::Exited {
-            value: process.stdout.trim_end_matches(['\n', '\r']).into(),
-        },
+        Outcome::Exited(_) | Outcome::Signaled(_) => {
+            End::Exited { value: process.stdout.trim_end_matches(['\n', '\r']).into() }
+        }
         Outcome::TimedOut => End::TimedOut,
         Outcome::Cancelled | Outcome::Interrupted => End::Stopped,
     };

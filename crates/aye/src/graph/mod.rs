@@ -5,8 +5,8 @@
 //!                                  +-> layout (places, curves) -> svg
 //! ```
 //!
-//! Everything here is a pure function of the flow. [`diagram`] decides what
-//! is worth drawing, so that all four say the same; [`label`] makes words
+//! Everything here is a pure function of the flow. `diagram` decides what
+//! is worth drawing, so that all four say the same; `label` makes words
 //! from a skill fit for one line and free of anything that acts on a screen.
 //!
 //! Not drawn is what is true of every step: a failure nothing catches fails

@@ -8,8 +8,8 @@ use aye_core::journal::State;
 use aye_process::Stream;
 use serde_json::json;
 
-use super::feed::Feed;
 use super::Report;
+use super::feed::Feed;
 
 /// Writes each event as one line; output of steps as `step_output`, which is
 /// streamed and not journalled.

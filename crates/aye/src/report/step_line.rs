@@ -14,7 +14,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
     let dim = |text: &str| paint.text(Tone::Dim, text);
     Some(match &event.fact {
         Fact::StepStarted(started) => {
-            let command = inert_line(started.command.as_ref()?);
+            let command = first_line(started.command.as_ref()?, paint);
             format!(
                 "{} {}  {}",
                 mark(Glyph::Running, Tone::Ask),
@@ -123,4 +123,14 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
         | Fact::ConfirmationRequired(_)
         | Fact::ConfirmationHeld { .. } => return None,
     })
+}
+
+/// A script is shown by its first line.
+fn first_line(command: &str, paint: Paint) -> String {
+    let mut lines = command.trim().lines();
+    let first = inert_line(lines.next().unwrap_or_default());
+    match lines.next() {
+        Some(_) => format!("{first} {}", paint.glyph(Glyph::Ellipsis)),
+        None => first,
+    }
 }

@@ -58,17 +58,11 @@ pub(super) fn create(home: &Home) -> Result<(), StoreError> {
     }
     // Made here and not by SQLite, which would let others read it; the log
     // next to it takes its mode.
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&draft)
-        .map_err(failed)?;
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).map_err(failed)?;
     let mut db = Connection::open(&draft).map_err(|error| StoreError::sqlite(&path, &error))?;
     prepare(&mut db, home)?;
     // Closing moves the log into the file and syncs it.
-    db.close()
-        .map_err(|(_, error)| StoreError::sqlite(&path, &error))?;
+    db.close().map_err(|(_, error)| StoreError::sqlite(&path, &error))?;
     fs::rename(&draft, &path).map_err(failed)?;
     // Not every file system can sync a directory: the journal works without.
     let _ = File::open(home.root()).and_then(|directory| directory.sync_all());

@@ -60,10 +60,8 @@ impl Home {
         if self.root.is_dir() {
             return Ok(());
         }
-        create_private(&self.root).map_err(|source| StoreError::Home {
-            path: self.root.clone(),
-            source,
-        })?;
+        create_private(&self.root)
+            .map_err(|source| StoreError::Home { path: self.root.clone(), source })?;
         // A directory entry survives a power loss only once its parent is
         // synced. Not every file system can: the journal works without.
         if let Some(parent) = self.root.parent() {

@@ -21,7 +21,6 @@ mod create;
 mod derive;
 mod error;
 mod home;
-mod listen;
 mod lock;
 mod mailbox;
 mod open;

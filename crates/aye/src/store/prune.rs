@@ -57,7 +57,7 @@ impl Store {
         let mut pruned = Pruned::default();
         let mut place = (i64::MIN, 0);
         loop {
-            let batch = next_batch(&self.db, before, place).map_err(|e| self.failed(&e))?;
+            let batch = self.next_batch(before, place, BATCH)?;
             let Some(last) = batch.last() else { break };
             place = (last.ended, last.n);
             if dry_run {
@@ -73,6 +73,32 @@ impl Store {
             self.shrink()?;
         }
         Ok(pruned)
+    }
+
+    /// Removes at most `runs` of the runs that [`prune`](Self::prune) would,
+    /// the longest ended first, and at most a hundred: some milliseconds, so
+    /// that a command can do it by the way.
+    pub fn prune_some(
+        &mut self,
+        ended_before: Timestamp,
+        runs: usize,
+    ) -> Result<Pruned, StoreError> {
+        let before = ended_before.as_millisecond();
+        let mut pruned = Pruned::default();
+        let batch = self.next_batch(before, (i64::MIN, 0), runs.min(BATCH))?;
+        if !batch.is_empty() {
+            self.prune_batch(&batch, before, &mut pruned)?;
+        }
+        Ok(pruned)
+    }
+
+    fn next_batch(
+        &self,
+        before: i64,
+        place: (i64, u64),
+        limit: usize,
+    ) -> Result<Vec<Old>, StoreError> {
+        next_batch(&self.db, before, place, limit).map_err(|error| self.failed(&error))
     }
 
     fn prune_batch(
@@ -130,10 +156,8 @@ impl Store {
 
     fn clear_sources(&mut self) -> Result<(), StoreError> {
         self.commit(|change| {
-            change.execute(
-                "DELETE FROM sources WHERE digest NOT IN (SELECT source FROM runs)",
-                [],
-            )?;
+            change
+                .execute("DELETE FROM sources WHERE digest NOT IN (SELECT source FROM runs)", [])?;
             Ok(())
         })
     }
@@ -161,12 +185,13 @@ fn next_batch(
     db: &Connection,
     before: i64,
     place: (i64, u64),
+    limit: usize,
 ) -> Result<Vec<Old>, rusqlite::Error> {
     db.prepare_cached(
         "SELECT id, n, ended FROM runs WHERE ended < ?1 AND (ended, n) > (?2, ?3)
          ORDER BY ended, n LIMIT ?4",
     )?
-    .query_map(params![before, place.0, place.1, BATCH], |row| {
+    .query_map(params![before, place.0, place.1, limit], |row| {
         Ok(Old {
             run: RunId::new(row.get::<_, String>(0)?).map_err(|e| runs::unexpected(0, e))?,
             n: row.get(1)?,
@@ -206,11 +231,7 @@ fn tree_size(path: &Path) -> io::Result<u64> {
     for entry in entries {
         let entry = entry?;
         let meta = entry.metadata()?;
-        bytes += if meta.is_dir() {
-            tree_size(&entry.path())?
-        } else {
-            meta.len()
-        };
+        bytes += if meta.is_dir() { tree_size(&entry.path())? } else { meta.len() };
     }
     Ok(bytes)
 }

@@ -22,11 +22,8 @@ impl Store {
                     write(change, &done)?;
                 }
                 let event = read::parse(stored.link.run, stored.link.seq, stored.link.body)?;
-                let next = Placed {
-                    n: stored.n,
-                    hash: stored.hash.unwrap_or_default(),
-                    event: &event,
-                };
+                let next =
+                    Placed { n: stored.n, hash: stored.hash.unwrap_or_default(), event: &event };
                 derived = Some(derive::fold(derived.take(), next)?);
                 Ok(())
             })?;

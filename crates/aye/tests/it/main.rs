@@ -1,4 +1,6 @@
 //! Every integration test of the program, in one binary: it links once.
 
-mod store;
+mod cli;
+mod crash;
 mod graph;
+mod store;

@@ -90,11 +90,7 @@ impl Checker<'_> {
         if self.misspelt.contains_key(&id) {
             return;
         }
-        let at = if name == Span::default() {
-            self.span(id)
-        } else {
-            name
-        };
+        let at = if name == Span::default() { self.span(id) } else { name };
         let hint = if gate {
             "`confirmation` is asked before something runs; a step that only asks has `confirm:`"
         } else {

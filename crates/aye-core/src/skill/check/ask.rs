@@ -8,29 +8,26 @@ use super::choices::Options;
 use super::step::flag;
 use super::{Checker, is_template, template};
 use crate::diagnostic::{Diagnostic, quote};
-use crate::skill::document::{AskDoc, ByWord, OverrideWord, Question};
-use crate::skill::duration::{Period, format_duration};
-use crate::skill::{Ask, AskKind, By, Spanned, Template};
-use crate::yaml::decode::{Either, Field, Text};
+use crate::skill::document::{AskDoc, OverrideWord, Question};
+use crate::skill::{Ask, AskKind, Spanned, Template};
+use crate::yaml::decode::Either;
 use crate::yaml::{Kind, NodeId, Typed};
 
 /// How long the confirmation of a step waits unless it says.
 const CONFIRMATION_WAIT: Duration = Duration::from_secs(30);
 /// How long any other question waits unless it says.
 const WAIT: Duration = Duration::from_secs(5 * 60);
-const SHORTEST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// The longest message of a confirmation, in characters.
 const LONGEST_MESSAGE: usize = 500;
 
 /// What a question belongs to.
-struct Asked<'a> {
-    kind: AskKind,
+pub(super) struct Asked<'a> {
+    pub(super) kind: AskKind,
     /// The `confirmation` of a step, not a step that asks.
-    gate: bool,
-    name: &'a str,
-    destructive: bool,
-    place: String,
+    pub(super) gate: bool,
+    pub(super) name: &'a str,
+    pub(super) destructive: bool,
+    pub(super) place: String,
 }
 
 impl Checker<'_> {
@@ -74,10 +71,9 @@ impl Checker<'_> {
             return None;
         }
         let (mut doc, short) = match self.decode_raw(question, &asked.place)? {
-            Either::Short(message) => (
-                AskDoc::default(),
-                Some(Spanned::new(message, self.span(id))),
-            ),
+            Either::Short(message) => {
+                (AskDoc::default(), Some(Spanned::new(message, self.span(id))))
+            }
             Either::Long(doc) => (doc, None),
         };
         self.stray_ask_keys(&doc, asked);
@@ -86,12 +82,7 @@ impl Checker<'_> {
         if let Some(title) = &title {
             self.shown(title, &format!("the title of {}", asked.place));
         }
-        let options = self.options(
-            std::mem::take(&mut doc.options),
-            asked.kind,
-            id,
-            &asked.place,
-        );
+        let options = self.options(std::mem::take(&mut doc.options), asked.kind, id, &asked.place);
         let pattern = self.pattern(doc.pattern.get());
         let default = self.default(&mut doc, &options, pattern.as_ref(), asked);
         self.remembered(&doc, asked);
@@ -164,17 +155,9 @@ impl Checker<'_> {
     ) -> Option<Template> {
         if short.is_none() && doc.message.is_absent() {
             if asked.gate {
-                return Some(Spanned::new(
-                    format!("Execute {}?", asked.name),
-                    self.span(id),
-                ));
+                return Some(Spanned::new(format!("Execute {}?", asked.name), self.span(id)));
             }
-            self.missing(
-                id,
-                "message",
-                &asked.place,
-                "add `message: …`, the question itself",
-            );
+            self.missing(id, "message", &asked.place, "add `message: …`, the question itself");
             return None;
         }
         let message = short.or_else(|| std::mem::take(&mut doc.message).take())?;
@@ -229,91 +212,5 @@ impl Checker<'_> {
             return Some(default);
         }
         self.default_option(default, options, asked.kind)
-    }
-
-    fn remembered(&mut self, doc: &AskDoc, asked: &Asked<'_>) {
-        let (Some(key), true) = (doc.remember.key(), flag(&doc.remember)) else {
-            return;
-        };
-        let reason = if asked.destructive {
-            "the step is destructive"
-        } else if flag(&doc.secret) {
-            "the answer is secret"
-        } else {
-            return;
-        };
-        let message = format!("the answer to {} must not be remembered", asked.place);
-        self.report.push(
-            Diagnostic::error("remember-refused", message)
-                .label(key, reason)
-                .hint("remove `remember`; it has to be asked each time"),
-        );
-    }
-
-    /// How long to wait; `None` is for ever.
-    fn wait(&mut self, field: &Field<Period>, default: Duration, place: &str) -> Option<Duration> {
-        let Some(period) = field.get() else {
-            return Some(default);
-        };
-        let wait = self.duration(period).unwrap_or(default);
-        if wait.is_zero() {
-            return None;
-        }
-        let clamped = wait.clamp(SHORTEST_WAIT, LONGEST_WAIT);
-        if clamped != wait {
-            let message = format!("`timeout` of {place} is outside of `1s` to `7d`");
-            let used = format_duration(clamped);
-            self.report.push(
-                Diagnostic::warning("clamped-duration", message)
-                    .label(period.span, format!("taken as `{used}`"))
-                    .hint("`0` waits for ever"),
-            );
-        }
-        Some(clamped)
-    }
-
-    fn by(&mut self, by: Field<Either<ByWord, Vec<Field<Text>>>>, place: &str) -> By {
-        let Some(Spanned { value, span }) = by.take() else {
-            return By::Anyone;
-        };
-        match value {
-            Either::Short(ByWord::Anyone) => By::Anyone,
-            Either::Short(ByWord::Human) => By::Human,
-            Either::Long(names) => {
-                let names: Vec<Spanned<String>> =
-                    names.into_iter().filter_map(|name| name.take().map(template)).collect();
-                if names.is_empty() {
-                    self.report.push(
-                        Diagnostic::error("empty-list", format!("`by` of {place} is empty"))
-                            .label(span, "nobody could answer"),
-                    );
-                }
-                self.unique(
-                    names.iter().map(|name| (name.as_str(), name.span)),
-                    "duplicate-name",
-                    "person",
-                );
-                By::Names(names.into_iter().map(|name| name.value).collect())
-            }
-        }
-    }
-
-    fn approvals(&mut self, field: &Field<u32>, by: &By) -> u32 {
-        let Some(approvals) = field.get() else {
-            return 1;
-        };
-        let mut refuse = |label: String| {
-            let message = format!("`approvals` cannot be {}", approvals.value);
-            self.report
-                .push(Diagnostic::error("bad-approvals", message).label(approvals.span, label));
-        };
-        match by {
-            _ if approvals.value == 0 => refuse("at least one person has to agree".to_owned()),
-            By::Names(names) if names.len() < approvals.value as usize => {
-                refuse(format!("`by` names only {}", names.len()));
-            }
-            By::Anyone | By::Human | By::Names(_) => {}
-        }
-        approvals.value
     }
 }

@@ -32,7 +32,7 @@ impl Checker<'_> {
                     Options { choices: Vec::new(), complete: false }
                 }
                 AskKind::Choose | AskKind::Input | AskKind::Recover => {
-                    Options { choices: Vec::new(), complete: false }
+                    Options { choices: Vec::new(), complete }
                 }
             };
         };

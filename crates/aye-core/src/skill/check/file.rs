@@ -4,8 +4,8 @@ use super::Checker;
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{SkillDoc, SkillsDoc};
 use crate::skill::{Skill, Spanned};
-use crate::yaml::Kind;
 use crate::yaml::decode::Raw;
+use crate::yaml::{Kind, NodeId};
 
 impl Checker<'_> {
     /// The sound skills of the file. `stem` is the file's own name.
@@ -20,6 +20,9 @@ impl Checker<'_> {
             return Vec::new();
         }
         if self.tree.entry(root, "workflows").is_none() {
+            if self.misspelt_workflows(root) {
+                return Vec::new();
+            }
             let name = self.tree.entry(root, "name");
             let place = match name.and_then(|(_, value)| self.tree.text(value)) {
                 Some(name) => format!("skill {}", quote(name)),
@@ -28,6 +31,25 @@ impl Checker<'_> {
             return self.skill(Raw::new(root), None, &place, stem).into_iter().collect();
         }
         self.skills(Raw::new(root), stem)
+    }
+
+    /// A file that is no skill, and whose only collection of skills goes by
+    /// another name.
+    fn misspelt_workflows(&mut self, root: NodeId) -> bool {
+        if ["name", "steps", "states"].iter().any(|key| self.tree.entry(root, key).is_some()) {
+            return false;
+        }
+        let found = self.tree.entries(root).iter().find(|(key, _)| {
+            let word = self.tree.text(*key).unwrap_or_default();
+            self.report.meant(word, ["workflows", "skills"]).is_some()
+        });
+        let Some((key, _)) = found else { return false };
+        let word = quote(self.tree.text(*key).unwrap_or_default());
+        self.report.push(
+            Diagnostic::error("unknown-key", format!("unknown key {word} in the file"))
+                .label(self.span(*key), "did you mean `workflows`?"),
+        );
+        true
     }
 
     fn skills(&mut self, root: Raw<SkillsDoc>, stem: &str) -> Vec<Skill> {
@@ -61,10 +83,6 @@ impl Checker<'_> {
         let before = self.report.errors();
         let doc = self.decode_raw(raw, place)?;
         let skill = self.check_skill(doc, key, raw.id, place, stem);
-        if self.report.errors() == before {
-            skill
-        } else {
-            None
-        }
+        if self.report.errors() == before { skill } else { None }
     }
 }

@@ -16,6 +16,7 @@ mod report;
 mod skill;
 mod state;
 mod step;
+mod terms;
 
 use std::collections::HashMap;
 
@@ -40,11 +41,7 @@ pub(super) struct Checker<'t> {
 
 impl<'t> Checker<'t> {
     pub(super) fn new(tree: &'t Tree, found: Vec<Diagnostic>) -> Self {
-        Self {
-            tree,
-            misspelt: HashMap::new(),
-            report: Report::new(found),
-        }
+        Self { tree, misspelt: HashMap::new(), report: Report::new(found) }
     }
 
     /// Decodes a node and reports what does not fit. `place` completes the
@@ -63,6 +60,10 @@ impl<'t> Checker<'t> {
         let (value, problems) = decode(self.tree, id);
         let place = Place { words: place, not_here };
         for problem in problems {
+            if self.report.is_full() {
+                self.report.leave_out();
+                continue;
+            }
             if let Fault::UnknownKey { key, known } = &problem.fault {
                 let meant = problem::meant(key, known, &self.report).unwrap_or_default();
                 self.misspelt.entry(id).or_default().push(meant);
@@ -111,9 +112,7 @@ impl<'t> Checker<'t> {
         hint: impl Into<String>,
     ) {
         let message = format!("{place} has no `{key}`");
-        let diagnostic = Diagnostic::error("missing-key", message)
-            .label(span, "")
-            .hint(hint);
+        let diagnostic = Diagnostic::error("missing-key", message).label(span, "").hint(hint);
         if self.is_misspelt(id, key) {
             self.report.count(&diagnostic);
         } else {
@@ -122,9 +121,7 @@ impl<'t> Checker<'t> {
     }
 
     fn is_misspelt(&self, id: NodeId, key: &str) -> bool {
-        self.misspelt
-            .get(&id)
-            .is_some_and(|meant| meant.contains(&key))
+        self.misspelt.get(&id).is_some_and(|meant| meant.contains(&key))
     }
 }
 

@@ -56,14 +56,7 @@ pub(super) fn meant<'a>(key: &str, known: &[&'a str], report: &Report) -> Option
     other_word(key, known)
         .and_then(ours)
         .or_else(|| report.meant(key, known.iter().copied()))
-        .or_else(|| {
-            if report.is_full() {
-                None
-            } else {
-                misspelt_other_word(key, known)
-            }
-            .and_then(ours)
-        })
+        .or_else(|| misspelt_other_word(key, known).and_then(ours))
 }
 
 fn unknown_key(key: &str, known: &[&str], span: Span, place: &str, report: &Report) -> Diagnostic {

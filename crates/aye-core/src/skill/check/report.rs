@@ -8,6 +8,9 @@ use crate::skill::Span;
 /// More than this helps nobody, and a hostile file could have a great many.
 const MOST: usize = 100;
 
+/// Names compared for "did you mean": comparing thousands takes time.
+const ENOUGH: usize = 300;
+
 /// The diagnostics so far.
 pub(in crate::skill) struct Report {
     diagnostics: Vec<Diagnostic>,
@@ -19,12 +22,8 @@ pub(in crate::skill) struct Report {
 
 impl Report {
     pub(super) fn new(found: Vec<Diagnostic>) -> Self {
-        let mut report = Self {
-            diagnostics: Vec::new(),
-            errors: 0,
-            left_out: 0,
-            broken: HashSet::new(),
-        };
+        let mut report =
+            Self { diagnostics: Vec::new(), errors: 0, left_out: 0, broken: HashSet::new() };
         let broken = found.iter().map(Diagnostic::span).collect();
         for diagnostic in found {
             report.push(diagnostic);
@@ -36,6 +35,12 @@ impl Report {
     /// Counts what is a mere consequence of something reported already.
     pub(super) fn count(&mut self, diagnostic: &Diagnostic) {
         self.errors += usize::from(diagnostic.is_error());
+    }
+
+    /// Counts an error that nobody will see, to save wording it.
+    pub(super) fn leave_out(&mut self) {
+        self.errors += 1;
+        self.left_out += 1;
     }
 
     pub(super) fn push(&mut self, diagnostic: Diagnostic) {
@@ -56,14 +61,13 @@ impl Report {
         self.errors
     }
 
-    /// The candidate probably meant. Not looked for once nobody would see it:
-    /// thousands of names against thousands take time.
+    /// The candidate probably meant. Not looked for once nobody would see it.
     pub(super) fn meant<'a>(
         &self,
         word: &str,
         candidates: impl IntoIterator<Item = &'a str>,
     ) -> Option<&'a str> {
-        if self.is_full() { None } else { did_you_mean(word, candidates) }
+        if self.is_full() { None } else { did_you_mean(word, candidates.into_iter().take(ENOUGH)) }
     }
 
     /// Whether nobody will see what is reported from now on.

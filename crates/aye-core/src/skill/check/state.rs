@@ -77,11 +77,7 @@ impl Checker<'_> {
         let ends = is_final.then(|| doc.status.get().map(|word| word.value).unwrap_or_default());
         let transitions = self.transitions(&mut doc, names, &place);
         let step = self.step(doc, name, id, &place, is_final)?;
-        Some(State {
-            step,
-            transitions,
-            ends,
-        })
+        Some(State { step, transitions, ends })
     }
 
     fn final_without_transitions(&mut self, doc: &StepDoc, place: &str) {

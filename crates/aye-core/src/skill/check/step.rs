@@ -45,12 +45,7 @@ impl Checker<'_> {
             }
         }
         if doc.name.is_absent() {
-            self.missing(
-                id,
-                "name",
-                place,
-                "add `name: …`, it is how runs refer to the step",
-            );
+            self.missing(id, "name", place, "add `name: …`, it is how runs refer to the step");
         }
         let name = doc.name.get().cloned();
         if let Some(name) = &name {

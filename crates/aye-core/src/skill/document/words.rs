@@ -49,10 +49,7 @@ const OTHER_WORDS: &[(&str, &[&str])] = &[
     ("name", &["id", "key"]),
     ("condition", &["if", "when", "only_if"]),
     ("env", &["environment", "vars", "variables"]),
-    (
-        "cwd",
-        &["dir", "directory", "workdir", "working_directory", "chdir"],
-    ),
+    ("cwd", &["dir", "directory", "workdir", "working_directory", "chdir"]),
     ("message", &["prompt", "question", "text"]),
     ("options", &["choices", "answers"]),
     ("match", &["pattern", "regex"]),
@@ -64,9 +61,7 @@ const OTHER_WORDS: &[(&str, &[&str])] = &[
 
 /// The key that another tool's word stands for.
 pub(in crate::skill) fn other_word(key: &str, known: &[&str]) -> Option<&'static str> {
-    others(known)
-        .find(|(word, _)| *word == key)
-        .map(|(_, ours)| ours)
+    others(known).find(|(word, _)| *word == key).map(|(_, ours)| ours)
 }
 
 /// The same for a word that is misspelt.

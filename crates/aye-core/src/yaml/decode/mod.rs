@@ -3,8 +3,8 @@
 //! Types derive `Deserialize` as usual. Two things are different from other
 //! formats. Problems are data with a place ([`Problem`]), so that the caller
 //! words them. And they are collected instead of ending the decoding: unknown
-//! keys of a struct are reported and passed over, and the wrappers in
-//! [`wrap`](self) ([`Field`], [`Raw`], [`Text`], [`Either`], [`Mapping`]) keep
+//! keys of a struct are reported and passed over, and the wrappers
+//! ([`Field`], [`Raw`], [`Text`], [`Either`], [`Mapping`]) keep
 //! what is wrong with one value from hiding what is wrong with the next.
 
 mod access;

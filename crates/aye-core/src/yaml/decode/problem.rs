@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::de::{self, Unexpected};
 
+use crate::diagnostic::{quote, quote_list};
 use crate::skill::Span;
 
 /// One thing wrong with one node.
@@ -72,7 +73,17 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.fault)
+        match &self.fault {
+            Fault::UnknownKey { key, .. } => write!(f, "unknown key {}", quote(key)),
+            Fault::RepeatedKey { key } => write!(f, "`{key}` is given twice"),
+            Fault::MissingKey { key } => write!(f, "`{key}` is missing"),
+            Fault::Mismatch { found, expected } => write!(f, "expected {expected}, found {found}"),
+            Fault::UnknownWord { word, known } => {
+                let known = quote_list(known.iter().copied(), "or");
+                write!(f, "{} is none of {known}", quote(word))
+            }
+            Fault::Other(message) => f.write_str(message),
+        }
     }
 }
 
@@ -116,7 +127,6 @@ impl de::Error for Problem {
 }
 
 fn found_words(found: Unexpected<'_>) -> String {
-    use crate::diagnostic::quote;
     match found {
         Unexpected::Bool(value) => format!("`{value}`"),
         Unexpected::Unsigned(value) => format!("the number `{value}`"),

@@ -284,3 +284,77 @@ fn a_step_under_outputs() {
     1 error
     ");
 }
+
+#[test]
+fn workflows_by_another_name() {
+    insta::assert_snapshot!(check("
+        skills:
+          one:
+            steps: [{ name: one, command: make }]
+    "), @"
+    error[unknown-key]: unknown key `skills` in the file
+      --> demo.yaml:1:1
+       |
+     1 | skills:
+       | ^^^^^^ did you mean `workflows`?
+
+    1 error
+    ");
+}
+
+#[test]
+fn a_file_for_another_runner() {
+    insta::assert_snapshot!(check(r#"
+        workflows:
+          dev-setup:
+            name: Development set-up
+            initialState: install
+            globalTimeout: 600000
+            states:
+              install:
+                command: npm
+                args: [install, --retries, 3]
+                timeout: 300000
+                confirmation: { message: "Install?", timeout: 30000, defaultAccept: true }
+                transitions: { success: edit, failure: null }
+              edit:
+                command: vim
+                stdin: inherit
+                transitions: {}
+        metadata: { version: "1.0" }
+    "#), @r#"
+    error[bad-duration]: `600000` has no unit
+      --> demo.yaml:5:20
+       |
+     5 |     globalTimeout: 600000
+       |                    ^^^^^^
+       |
+    hint: write `10m` if these are milliseconds, `600000s` if they are seconds
+
+    error[bad-duration]: `300000` has no unit
+       --> demo.yaml:10:18
+        |
+     10 |         timeout: 300000
+        |                  ^^^^^^
+        |
+    hint: write `5m` if these are milliseconds, `300000s` if they are seconds
+
+    error[bad-duration]: `30000` has no unit
+       --> demo.yaml:11:55
+        |
+     11 |         confirmation: { message: "Install?", timeout: 30000, defaultAccept: true }
+        |                                                       ^^^^^
+        |
+    hint: write `30s` if these are milliseconds, `30000s` if they are seconds
+
+    error[stdin-mode]: `stdin` holds the text itself, not a mode
+       --> demo.yaml:15:16
+        |
+     15 |         stdin: inherit
+        |                ^^^^^^^
+        |
+    hint: write `interactive: true` to give the step the terminal
+
+    4 errors
+    "#);
+}

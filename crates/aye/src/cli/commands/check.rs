@@ -69,15 +69,15 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
         let paint = context.paint_out;
         let mut text: String = files.iter().map(|file| file.render(paint.color)).collect();
         let skills: usize = files.iter().map(|file| file.flows.len()).sum();
-        let counted = format!(
-            "{} in {}",
-            plural(skills, "sound skill"),
-            plural(files.len(), "file")
-        );
+        let counted =
+            format!("{} in {}", plural(skills, "sound skill"), plural(files.len(), "file"));
         let verdict = match diagnostic::summary(all()) {
             None => format!("{} {counted}", paint.text(Tone::Good, paint.glyph(Glyph::Done))),
             Some(summary) if failed => {
-                format!("{} {counted}: {summary}", paint.text(Tone::Bad, paint.glyph(Glyph::Failed)))
+                format!(
+                    "{} {counted}: {summary}",
+                    paint.text(Tone::Bad, paint.glyph(Glyph::Failed))
+                )
             }
             Some(summary) => {
                 format!("{} {counted}: {summary}", paint.text(Tone::Warn, paint.glyph(Glyph::Done)))

@@ -10,8 +10,10 @@ use super::output::print;
 
 /// Options of `aye completions`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  aye completions bash > ~/.local/share/bash-completion/completions/aye\n  \
-    aye completions zsh > ~/.zfunc/_aye\n  aye completions fish > ~/.config/fish/completions/aye.fish")]
+#[command(
+    after_help = "Examples:\n  aye completions bash > ~/.local/share/bash-completion/completions/aye\n  \
+    aye completions zsh > ~/.zfunc/_aye\n  aye completions fish > ~/.config/fish/completions/aye.fish"
+)]
 pub struct CompletionsArgs {
     /// Which shell
     pub shell: Shell,

@@ -20,9 +20,10 @@ pub(super) fn collect(
     };
     for pair in pairs {
         // Split once: a value may hold further `=`.
-        let (name, value) = pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(
-            || Error::usage(format!("`{pair}` is no input"), "write `-i name=value`"),
-        )?;
+        let (name, value) =
+            pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
+                Error::usage(format!("`{pair}` is no input"), "write `-i name=value`")
+            })?;
         given.insert(name.to_owned(), Given::Text(value.to_owned()));
     }
     Ok(given)

@@ -52,23 +52,25 @@ pub(super) fn run(_: &ListArgs, context: &Context) -> Result<u8, Error> {
         if errors > 0 && read.flows.is_empty() {
             listed.push(broken(&file, errors));
         }
-        listed.extend(read.flows.iter().map(|flow| Listed {
-            name: skill_name(flow).to_owned(),
-            description: flow.skill.description.clone(),
-            file: file.clone(),
-            inputs: flow
-                .skill
-                .inputs
-                .iter()
-                .map(|input| ListedInput {
-                    name: input.name.value.clone(),
-                    r#type: input.kind,
-                    required: input.required && input.default.is_none(),
-                    description: input.description.clone(),
-                })
-                .collect(),
-            steps: flow.nodes.len(),
-            errors,
+        listed.extend(read.flows.iter().map(|flow| {
+            Listed {
+                name: skill_name(flow).to_owned(),
+                description: flow.skill.description.clone(),
+                file: file.clone(),
+                inputs: flow
+                    .skill
+                    .inputs
+                    .iter()
+                    .map(|input| ListedInput {
+                        name: input.name.value.clone(),
+                        r#type: input.kind,
+                        required: input.required && input.default.is_none(),
+                        description: input.description.clone(),
+                    })
+                    .collect(),
+                steps: flow.nodes.len(),
+                errors,
+            }
         }));
     }
     if context.json {

@@ -77,7 +77,12 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
 }
 
 /// Where the output of an execution is.
-pub(crate) fn log_base(store: &Store, run: &RunId, execution: u32, step: &str) -> impl AsRef<Path> + Into<std::path::PathBuf> + use<> {
+pub(crate) fn log_base(
+    store: &Store,
+    run: &RunId,
+    execution: u32,
+    step: &str,
+) -> impl AsRef<Path> + Into<std::path::PathBuf> + use<> {
     store.home().logs(run).join(format!("{execution:04}-{step}"))
 }
 

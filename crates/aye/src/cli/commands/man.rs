@@ -29,8 +29,7 @@ pub(super) fn run(args: &ManArgs) -> Result<u8, Error> {
             print(&String::from_utf8_lossy(&bytes))?;
         }
         Some(directory) => {
-            let failed =
-                |source| Error::File { doing: "write", path: directory.clone(), source };
+            let failed = |source| Error::File { doing: "write", path: directory.clone(), source };
             std::fs::create_dir_all(directory).map_err(failed)?;
             clap_mangen::generate_to(command, directory).map_err(failed)?;
         }

@@ -139,10 +139,11 @@ impl Loaded {
                 }
             }
         }
-        let missing =
-            state.started.inputs.iter().find(|(name, value)| {
-                is_secret(value) && secrets.get(name).is_none()
-            });
+        let missing = state
+            .started
+            .inputs
+            .iter()
+            .find(|(name, value)| is_secret(value) && secrets.get(name).is_none());
         if let Some((name, _)) = missing {
             let message = format!("secret input `{name}` is not kept in the journal");
             let hint = format!("give it again: `aye resume {} -i {name}=…`", self.row.id);

@@ -92,7 +92,8 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         eprint!("{}", file.render(context.paint_err.color));
         return Err(Error::InvalidSkill(format!("`{}` cannot be run", path.display())));
     }
-    if context.verbosity != Verbosity::Quiet && !context.json {
+    // Warnings are for authors: `aye check` shows them.
+    if (context.verbosity == Verbosity::Verbose || args.dry_run) && !context.json {
         eprint!("{}", file.render(context.paint_err.color));
     }
     let (flow, text) = file.into_flow(name.as_deref())?;
@@ -109,8 +110,7 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         skill: Arc::new(serde_json::json!({ "name": skill_name(&flow) })),
     };
     let render = |value: &Value| text::render_value(value, &scope).map_err(|e| e.to_string());
-    let inputs =
-        resolve_inputs(&flow.skill.inputs, given, render).map_err(Error::Inputs)?;
+    let inputs = resolve_inputs(&flow.skill.inputs, given, render).map_err(Error::Inputs)?;
     let range = match (args.from, args.only) {
         (Some(step), _) => Some(Range::From(step)),
         (None, Some(step)) => Some(Range::Only(step)),

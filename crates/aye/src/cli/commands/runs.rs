@@ -199,7 +199,9 @@ fn prune(args: &PruneArgs, context: &Context) -> Result<u8, Error> {
         None => context.settings.keep,
     };
     let Some(keep) = keep else {
-        print_line("aye.toml says to keep runs for ever; give `--older-than` to prune all the same")?;
+        print_line(
+            "aye.toml says to keep runs for ever; give `--older-than` to prune all the same",
+        )?;
         return Ok(0);
     };
     if context.store_to_read()?.is_none() {

@@ -30,8 +30,8 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
     let Some(store) = context.store_to_read()? else { return Err(Context::no_journal()) };
     let row = context.find_run(&store, &args.run)?;
     let events = store.events(&row.id, 0)?;
-    let state = State::fold(&events)
-        .map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
+    let state =
+        State::fold(&events).map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
     if context.json {
         print_json(&as_json(&state, &events))?;
     } else {

@@ -21,6 +21,8 @@ mod place;
 mod rank;
 mod route;
 mod sheet;
+#[cfg(test)]
+mod tests;
 
 pub(super) use path::{Path, Point, Rect};
 

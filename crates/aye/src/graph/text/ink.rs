@@ -56,6 +56,15 @@ impl Glyphs {
         }
     }
 
+    /// The words themselves may hold marks that are not the author's.
+    fn words(&self, text: &str) -> String {
+        if self.unicode {
+            text.to_owned()
+        } else {
+            text.replace('…', "..").replace('\u{fffd}', "?")
+        }
+    }
+
     pub(super) fn of(&self, what: What) -> &'static str {
         match (what, self.unicode) {
             (What::Command, true) => "▸",
@@ -122,11 +131,14 @@ impl Row {
     }
 
     /// The line, at most `width` columns of it, and its end.
-    pub(super) fn print(&self, width: usize, colour: bool, mark: &str) -> String {
-        let whole: usize = self.0.iter().map(|(_, text)| text.width()).sum();
+    pub(super) fn print(&self, width: usize, colour: bool, glyphs: &Glyphs) -> String {
+        let mark = glyphs.cut;
+        let pieces: Vec<(Tone, String)> =
+            self.0.iter().map(|(tone, text)| (*tone, glyphs.words(text))).collect();
+        let whole: usize = pieces.iter().map(|(_, text)| text.width()).sum();
         let mut room = if whole > width { width - mark.width() } else { width };
         let mut line = String::new();
-        for (tone, text) in &self.0 {
+        for (tone, text) in &pieces {
             let kept = cut(text, room, "");
             room -= kept.width();
             let code = tone.code();

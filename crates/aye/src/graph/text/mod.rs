@@ -1,7 +1,7 @@
 //! A flow in a terminal, read from top to bottom.
 //!
-//! [`spine`] puts the steps in reading order: what follows when all goes well
-//! stands beneath, every other way is a line of its own. [`ink`] has the
+//! `spine` puts the steps in reading order: what follows when all goes well
+//! stands beneath, every other way is a line of its own. `ink` has the
 //! glyphs and colours.
 
 mod ink;
@@ -13,7 +13,7 @@ use unicode_width::UnicodeWidthStr;
 
 use self::ink::{Glyphs, Row, Tone};
 use self::spine::{Chain, chains};
-use super::diagram::{Diagram, Link, Mood, What, status_word};
+use super::diagram::{Diagram, Link, What, status_word};
 use super::label::{cut, plain};
 
 /// Fewer columns than this cannot be read anyway.
@@ -40,8 +40,7 @@ pub fn text(flow: &Flow, width: usize, colour: bool, unicode: bool) -> String {
         rows.push(Row::default());
         page.chain(chain, &mut rows);
     }
-    let lines: String = rows.iter().map(|row| row.print(width, colour, page.glyphs.cut)).collect();
-    if unicode { lines } else { lines.replace('…', "..").replace('\u{fffd}', "?") }
+    rows.iter().map(|row| row.print(width, colour, &page.glyphs)).collect()
 }
 
 /// How wide the names are together; a few very long ones do not push the
@@ -154,10 +153,10 @@ impl Page<'_> {
         let count = ways.len();
         let draw = |(at, (words, link)): (usize, (Vec<&str>, &Link))| {
             let branch = if at + 1 == count { self.glyphs.corner } else { self.glyphs.tee };
-            let tone = match (words.first(), link.mood) {
-                (Some(&"failure" | &"timeout"), _) | (_, Mood::Bad) => Tone::Bad,
-                (_, Mood::Refused) => Tone::Ask,
-                (_, Mood::Good | Mood::Other) => Tone::Mark,
+            let tone = match words.first() {
+                Some(&"failure" | &"timeout") => Tone::Bad,
+                Some(&"declined" | &"cancelled") => Tone::Ask,
+                Some(_) | None => Tone::Mark,
             };
             let row = Row::default()
                 .add(Tone::Faint, &format!("{branch} "))

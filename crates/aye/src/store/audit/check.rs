@@ -85,22 +85,14 @@ impl Check {
 
     fn changed(&mut self, report: &mut dyn FnMut(Finding)) {
         self.sound = false;
-        report(Finding::Changed {
-            run: self.run.clone(),
-            seq: self.last,
-            kind: self.kind.clone(),
-        });
+        report(Finding::Changed { run: self.run.clone(), seq: self.last, kind: self.kind.clone() });
     }
 
     fn fold(&mut self, stored: &Stored<'_>, event: &Event) {
         if !self.sound {
             return;
         }
-        let next = Placed {
-            n: stored.n,
-            hash: stored.hash.unwrap_or_default(),
-            event,
-        };
+        let next = Placed { n: stored.n, hash: stored.hash.unwrap_or_default(), event };
         match derive::fold(self.derived.take(), next) {
             Ok(derived) => self.derived = Some(derived),
             Err(_) => self.sound = false,
@@ -127,11 +119,7 @@ impl Check {
             return Ok(());
         };
         if self.last < row.last_seq {
-            report(Finding::Truncated {
-                run: self.run,
-                last: self.last,
-                recorded: row.last_seq,
-            });
+            report(Finding::Truncated { run: self.run, last: self.last, recorded: row.last_seq });
             return Ok(());
         }
         let head_differs = match self.before {
@@ -162,10 +150,7 @@ impl Check {
     ) -> Result<(), rusqlite::Error> {
         let mut rows = questions::load_all(db, &self.run)?;
         let mut found = |question: &str| {
-            report(Finding::Question {
-                run: self.run.clone(),
-                question: question.to_owned(),
-            });
+            report(Finding::Question { run: self.run.clone(), question: question.to_owned() });
         };
         for expected in &derived.questions {
             match rows.iter().position(|row| row.n == expected.n) {
@@ -180,10 +165,7 @@ impl Check {
     }
 
     fn disagree(&self, columns: String, report: &mut dyn FnMut(Finding)) {
-        report(Finding::Run {
-            run: self.run.clone(),
-            columns,
-        });
+        report(Finding::Run { run: self.run.clone(), columns });
     }
 }
 

@@ -37,11 +37,10 @@ impl Store {
         run: Option<&RunId>,
         mut report: impl FnMut(Finding),
     ) -> Result<Audited, StoreError> {
-        self.check_all(run, &mut report)
-            .map_err(|failure| match failure {
-                Failure::Sqlite(error) => self.failed(&error),
-                Failure::Store(error) => error,
-            })
+        self.check_all(run, &mut report).map_err(|failure| match failure {
+            Failure::Sqlite(error) => self.failed(&error),
+            Failure::Store(error) => error,
+        })
     }
 
     fn check_all(
@@ -105,11 +104,7 @@ fn check_rows_without_events(
     )?;
     let mut rows = query.query([only])?;
     while let Some(row) = rows.next()? {
-        report(Finding::Truncated {
-            run: row.get(0)?,
-            last: 0,
-            recorded: row.get(1)?,
-        });
+        report(Finding::Truncated { run: row.get(0)?, last: 0, recorded: row.get(1)? });
     }
     let mut query = db.prepare(
         "SELECT run, id FROM questions WHERE (?1 IS NULL OR run = ?1)
@@ -117,10 +112,7 @@ fn check_rows_without_events(
     )?;
     let mut rows = query.query([only])?;
     while let Some(row) = rows.next()? {
-        report(Finding::Question {
-            run: row.get(0)?,
-            question: row.get(1)?,
-        });
+        report(Finding::Question { run: row.get(0)?, question: row.get(1)? });
     }
     Ok(())
 }
@@ -137,16 +129,9 @@ fn check_sources(
     )?;
     let mut rows = query.query([only])?;
     while let Some(row) = rows.next()? {
-        let source = Source {
-            digest: row.get(0)?,
-            file: row.get(1)?,
-            text: row.get(2)?,
-        };
+        let source = Source { digest: row.get(0)?, file: row.get(1)?, text: row.get(2)? };
         if source.check().is_err() {
-            report(Finding::Source {
-                file: source.file,
-                digest: source.digest,
-            });
+            report(Finding::Source { file: source.file, digest: source.digest });
         }
     }
     Ok(())

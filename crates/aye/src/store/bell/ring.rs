@@ -39,7 +39,7 @@ impl Bell {
 
     /// Hears every ring from now on.
     pub fn listen(&self) -> io::Result<Listener> {
-        open(&self.path)?;
+        self.make()?;
         // The number of watches a user may have is limited; comparing now and
         // then is better than not hearing at all.
         #[cfg(target_os = "linux")]
@@ -52,8 +52,16 @@ impl Bell {
     /// Hears every ring by comparing the file now and then: what is used where
     /// there is nothing better.
     pub fn listen_by_polling(&self) -> io::Result<Listener> {
-        open(&self.path)?;
+        self.make()?;
         Ok(Listener { ear: Ear::Polling(polling::Watch::new(&self.path)?) })
+    }
+
+    /// Sees to it that there is a file; one that may only be read can be heard.
+    fn make(&self) -> io::Result<()> {
+        match open(&self.path) {
+            Err(error) if !self.path.exists() => Err(error),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -43,7 +43,8 @@ pub(super) fn only_if(mut step: Step, condition: &str) -> Step {
 pub(super) fn state(step: Step, routes: &str) -> State {
     let mut transitions = Transitions::default();
     for route in routes.split(", ").filter(|route| !route.is_empty()) {
-        let (outcome, target) = route.split_once(": ").unwrap();
+        let (outcome, target) =
+            route.split_once(": ").expect("a route is written `outcome: target`");
         let target = target.to_owned().into();
         match outcome {
             "success" => transitions.success = Some(target),
@@ -52,7 +53,7 @@ pub(super) fn state(step: Step, routes: &str) -> State {
             "declined" => transitions.declined = Some(target),
             "cancelled" => transitions.cancelled = Some(target),
             code => {
-                transitions.codes.insert(code.parse().unwrap(), target);
+                transitions.codes.insert(code.parse().expect("an outcome or an exit code"), target);
             }
         }
     }

@@ -111,6 +111,11 @@ pub(super) fn single() -> Flow {
     states("single", vec![state(command("only", "true"), "")])
 }
 
+/// A run that is over at once.
+pub(super) fn only_an_end() -> Flow {
+    states("nothing", vec![ending("done", EndStatus::Completed)])
+}
+
 /// Names and words that try to be more than that.
 pub(super) fn hostile() -> Flow {
     let name = "a\"]; click n0 \"javascript:alert(1)\" <script>alert('x')</script>";

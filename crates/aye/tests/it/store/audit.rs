@@ -34,10 +34,7 @@ fn a_sound_journal_has_no_findings() -> Outcome {
     let fail = |finding| panic!("{finding}");
     assert_eq!(store.audit(None, fail)?, Audited::default());
     populate(&mut store)?;
-    let all = Audited {
-        runs: 5,
-        events: store.position()?,
-    };
+    let all = Audited { runs: 5, events: store.position()? };
     assert_eq!(store.audit(None, fail)?, all);
     let one = Audited { runs: 1, events: 4 };
     assert_eq!(store.audit(Some(&id("failed0001")), fail)?, one);
@@ -49,22 +46,14 @@ fn a_sound_journal_has_no_findings() -> Outcome {
 #[test]
 fn a_changed_event_is_named() -> Outcome {
     for (change, seq, kind) in [
-        (
-            "body = replace(body, 'gate1', 'gate7')",
-            4,
-            "confirmation_required",
-        ),
+        ("body = replace(body, 'gate1', 'gate7')", 4, "confirmation_required"),
         ("body = body || ' '", 3, "step_completed"),
         ("body = 'not json'", 3, "step_completed"),
         ("at = at + 1", 1, "skill_started"),
         ("type = 'step_failed'", 3, "step_failed"),
         ("hash = x'00'", 11, "skill_completed"),
         ("hash = zeroblob(32)", 11, "skill_completed"),
-        (
-            "body = replace(body, 'done', 'fine')",
-            11,
-            "skill_completed",
-        ),
+        ("body = replace(body, 'done', 'fine')", 11, "skill_completed"),
     ] {
         let sql = format!("UPDATE events SET {change} WHERE run = 'completed1' AND seq = {seq}");
         let named = format!("event {seq} (`{kind}`) of run `completed1` was changed");
@@ -103,10 +92,7 @@ fn an_event_moved_to_another_run_is_named() -> Outcome {
          DELETE FROM events WHERE run = 'failed0001';
          DELETE FROM questions WHERE run = 'failed0001';",
     )?;
-    assert_eq!(
-        found,
-        ["event 11 (`skill_failed`) of run `completed1` was changed"]
-    );
+    assert_eq!(found, ["event 11 (`skill_failed`) of run `completed1` was changed"]);
     Ok(())
 }
 
@@ -142,10 +128,7 @@ fn missing_events_are_named() -> Outcome {
         ["run `completed1` ends with event 8, but 11 were recorded"]
     );
     let all_gone = tampered("DELETE FROM events WHERE run = 'completed1'")?;
-    assert_eq!(
-        all_gone[0],
-        "run `completed1` ends with event 0, but 11 were recorded"
-    );
+    assert_eq!(all_gone[0], "run `completed1` ends with event 0, but 11 were recorded");
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use aye::store::{Bell, Durability, RunLock, Store, Verdict};
+use aye::store::{Durability, RunLock, Store, Verdict};
 
 use super::Outcome;
 use super::sample::{Tale, id, lock_info, open, populate, source};
@@ -26,6 +26,8 @@ pub(super) struct Role<'a> {
     pub(super) run: &'a str,
     pub(super) count: u64,
     pub(super) durability: Durability,
+    /// The test binary, or a copy of it.
+    pub(super) program: Option<&'a Path>,
 }
 
 impl<'a> Role<'a> {
@@ -36,18 +38,20 @@ impl<'a> Role<'a> {
             run: "abcdefgh12",
             count: 0,
             durability: Durability::Process,
+            program: None,
         }
     }
 
     /// A command that plays the role, `before` it a shell line if one is given.
     pub(super) fn command(&self, before: Option<&str>) -> std::io::Result<Command> {
-        let this = std::env::current_exe()?;
+        let this = match self.program {
+            Some(program) => program.to_path_buf(),
+            None => std::env::current_exe()?,
+        };
         let mut command = match before {
             Some(line) => {
                 let mut shell = Command::new("sh");
-                shell
-                    .args(["-c", &format!("{line}; exec \"$0\" \"$@\"")])
-                    .arg(this);
+                shell.args(["-c", &format!("{line}; exec \"$0\" \"$@\"")]).arg(this);
                 shell
             }
             None => Command::new(this),
@@ -81,10 +85,7 @@ impl Running {
     pub(super) fn new(mut command: Command) -> std::io::Result<Self> {
         let mut child = command.spawn()?;
         let stdout = child.stdout.take().expect("it is piped");
-        Ok(Self {
-            child,
-            lines: BufReader::new(stdout).lines(),
-        })
+        Ok(Self { child, lines: BufReader::new(stdout).lines() })
     }
 
     /// The next thing it says; `None` when it is gone.
@@ -133,6 +134,7 @@ fn play() -> Outcome {
     match role.as_str() {
         "write" => write(home, &run, count, durability),
         "hold" => hold(home, &run),
+        "hold and start" => hold_and_start(home, &run),
         "answer" => answer(home, &run),
         "open" => try_to_open(home),
         "populate" => Ok(populate(&mut open(home)?)?),
@@ -172,11 +174,22 @@ fn hold(home: &Path, run: &str) -> Outcome {
     Ok(())
 }
 
+/// Drives a run and starts a program that outlives it.
+fn hold_and_start(home: &Path, run: &str) -> Outcome {
+    let home = aye::store::Home::new(home);
+    let _lock = RunLock::acquire(&home, &id(run), &lock_info())?;
+    let mut program =
+        Command::new("sleep").arg("60").stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
+    say(program.id());
+    program.wait()?;
+    Ok(())
+}
+
 /// Drives a run: accepts every request as soon as the bell rings.
 fn answer(home: &Path, run: &str) -> Outcome {
     let mut store = open(home)?;
     let mut tale = Tale::new(run);
-    let mut ear = Bell::new(store.home()).listen()?;
+    let mut ear = store.listen()?;
     store.start(&[tale.started()], &source())?;
     say("ready");
     loop {
@@ -196,7 +209,10 @@ fn try_to_open(home: &Path) -> Outcome {
     }
     match Store::open_to_read(home) {
         Ok(None) => say("nothing"),
-        Ok(Some(store)) => say(format!("{} questions", store.open_questions()?.len())),
+        Ok(Some(store)) => {
+            store.listen()?;
+            say(format!("{} questions", store.open_questions()?.len()));
+        }
         Err(error) => say(format!("{error:?}")),
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use aye::store::{Bell, Durability, Verdict};
+use aye::store::{Durability, Verdict};
 use aye_core::input::Request;
 
 use super::Outcome;
@@ -62,11 +62,8 @@ fn another_process_answers_within_milliseconds() -> Outcome {
     let run = id("abcdefgh12");
     let mut child = Role::new("answer", home.path()).start()?;
     assert_eq!(child.hear()?.as_deref(), Some("ready"));
-    let mut ear = Bell::new(store.home()).listen()?;
-    let request = Request::Cancel {
-        by: "ada".into(),
-        reason: None,
-    };
+    let mut ear = store.listen()?;
+    let request = Request::Cancel { by: "ada".into(), reason: None };
     let mut times = Vec::new();
     for _ in 0..ROUNDS {
         let begun = Instant::now();

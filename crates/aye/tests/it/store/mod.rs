@@ -6,6 +6,7 @@ mod bell;
 mod broken;
 mod child;
 mod durable;
+mod layout;
 mod lists;
 mod lock;
 mod mailbox;

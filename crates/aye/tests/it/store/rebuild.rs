@@ -14,9 +14,7 @@ fn dump(store: &Store) -> Result<(Rows, Rows), rusqlite::Error> {
     let table = |name: &str| -> Result<Rows, rusqlite::Error> {
         let mut query = db.prepare(&format!("SELECT * FROM {name} ORDER BY n"))?;
         let width = query.column_count();
-        query
-            .query_map([], |row| (0..width).map(|column| row.get(column)).collect())?
-            .collect()
+        query.query_map([], |row| (0..width).map(|column| row.get(column)).collect())?.collect()
     };
     Ok((table("runs")?, table("questions")?))
 }

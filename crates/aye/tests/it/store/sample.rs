@@ -195,6 +195,7 @@ impl Tale {
 
     pub(super) fn answered(&mut self, number: u32, value: &str, by: &str) -> Event {
         let answered = Answered {
+            label: None,
             question: self.question_id(number),
             answer: answer(value, by),
             latency_ms: 5,
@@ -205,6 +206,7 @@ impl Tale {
 
     pub(super) fn refused(&mut self, number: u32) -> Event {
         let answered = Answered {
+            label: None,
             question: self.question_id(number),
             answer: answer("proceed", "eve"),
             latency_ms: 5,
