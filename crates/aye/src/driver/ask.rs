@@ -79,7 +79,7 @@ impl Driver<'_> {
                 continue;
             }
             let Some(prompter) = self.parts.prompter.as_deref_mut() else {
-                let message = "nobody can be asked here".to_owned();
+                let message = "there is no prompter".to_owned();
                 self.tell(Input::Leave { message }, None)?;
                 break;
             };

@@ -36,8 +36,9 @@ pub(super) fn footer(
         let countdown = Styled::new()
             .tone(Tone::Ask, format!("{spinner} "))
             .tone(tone, format!("{} left", left_in_words(seconds)));
-        parts.push(countdown);
-        parts.push(Styled::new().tone(Tone::Dim, outcome_in_words(posed)));
+        let outcome = Styled::new().tone(Tone::Dim, format!(", {}", outcome_in_words(posed)));
+        let fits = super::FRAME + countdown.width() + outcome.width() < look.columns;
+        parts.push(if fits { countdown.then(outcome) } else { countdown });
     }
     for hint in hints(posed, dialog, look) {
         parts.push(Styled::new().tone(Tone::Dim, hint));
@@ -64,7 +65,7 @@ pub(super) fn seconds_left(deadline: Timestamp, now: Timestamp) -> i64 {
 }
 
 /// `30s`, `1m 5s`, `2h 10m`, `3d 4h`.
-pub fn left_in_words(seconds: i64) -> String {
+pub(super) fn left_in_words(seconds: i64) -> String {
     match seconds {
         ..60 => format!("{seconds}s"),
         60..3600 => format!("{}m {}s", seconds / 60, seconds % 60),
@@ -74,7 +75,7 @@ pub fn left_in_words(seconds: i64) -> String {
 }
 
 /// What happens when the time is up.
-pub fn outcome_in_words(posed: &Posed<'_>) -> String {
+pub(super) fn outcome_in_words(posed: &Posed<'_>) -> String {
     let question = posed.question;
     let of_run = posed.run.and_then(|run| run.deadline());
     if of_run.is_some() && of_run == posed.deadline && question.deadline != posed.deadline {

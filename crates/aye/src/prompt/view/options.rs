@@ -1,10 +1,10 @@
 //! The options of a question as a list.
 
 use aye_core::question::Question;
-use unicode_width::UnicodeWidthStr as _;
 
-use crate::paint::{Tone, inert};
+use crate::paint::Tone;
 use crate::prompt::list::List;
+use crate::prompt::markup::harmless;
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
 
@@ -12,6 +12,10 @@ use super::{Look, Part};
 
 /// Fewer lines than this are no list.
 const FEWEST: usize = 3;
+/// Between a label and its description.
+const GAP: usize = 2;
+/// A column narrower than this is hard to read.
+const NARROW: usize = 20;
 
 /// Adds the list; returns the cursor's column, in its first line. `taken` is
 /// how many rows everything else takes.
@@ -85,36 +89,62 @@ fn ask_line(body: &mut Vec<Styled>, list: &List, look: Look) -> usize {
     cursor
 }
 
-/// One option with everything it says.
+/// One option with everything it says: its description beside the label, or
+/// beneath it in a narrow window.
 fn option(question: &Question, list: &List, index: usize, look: Look) -> Vec<Styled> {
     let offer = &question.options[index];
     let marked = list.marked == Some(index);
-    let pointer = match (marked, look.paint.unicode) {
-        (true, true) => "❯ ",
-        (true, false) => "> ",
-        (false, _) => "  ",
-    };
+    let pointer = if marked { look.pointer() } else { "  " };
     let number = if list.numbered { format!("{} ", index + 1) } else { String::new() };
-    let label = inert(&offer.label);
-    let tone = if marked { Tone::Strong } else { Tone::Dim };
-    let mut line = Styled::new().tone(Tone::Ask, pointer).tone(Tone::Dim, number.as_str());
-    let hang = line.width();
-    line = match marked {
-        true => line.tone(tone, label),
-        false => line.plain(label),
+    let before = Styled::new().tone(Tone::Ask, pointer).tone(Tone::Dim, number);
+    let hang = before.width();
+    let label = label(question, index, marked);
+    let widest = (0..question.options.len()).map(|at| self::label(question, at, false).width());
+    let room = look.room().saturating_sub(hang).max(1);
+    let column = widest.max().unwrap_or(0).min(room / 2).max(1);
+    let beside = room.saturating_sub(column + GAP);
+    let described = offer.description.as_deref().filter(|text| !text.is_empty());
+    let lines = match described {
+        Some(text) if beside >= NARROW => {
+            let text = harmless(Styled::new(), text, Some(Tone::Dim));
+            columns(&wrap(&label, column, 0, true), &wrap(&text, beside, 0, true), column)
+        }
+        Some(text) => {
+            let text = harmless(Styled::new(), text, Some(Tone::Dim));
+            let mut lines = wrap(&label, room, 0, true);
+            let inner = wrap(&text, room.saturating_sub(2).max(1), 0, true);
+            lines.extend(inner.into_iter().map(|line| Styled::new().plain("  ").then(line)));
+            lines
+        }
+        None => wrap(&label, room, 0, true),
     };
-    if question.default.as_ref() == Some(&offer.value) {
-        line = line.tone(Tone::Dim, " (default)");
+    let indent = |at: usize| match at {
+        0 => before.clone(),
+        _ => Styled::new().plain(" ".repeat(hang)),
+    };
+    let framed = |(at, line)| look.bar(Part::Plain).then(indent(at)).then(line);
+    lines.into_iter().enumerate().map(framed).collect()
+}
+
+fn label(question: &Question, index: usize, marked: bool) -> Styled {
+    let offer = &question.options[index];
+    let label = harmless(Styled::new(), &offer.label, marked.then_some(Tone::Strong));
+    match question.default.as_ref() == Some(&offer.value) {
+        true => label.tone(Tone::Dim, " (default)"),
+        false => label,
     }
-    if let Some(description) = &offer.description {
-        let description = inert(description);
-        let widest = question.options.iter().map(|offer| inert(&offer.label).width()).max();
-        let column = hang + widest.unwrap_or(0).min(look.room() / 3) + 2;
-        let gap = column.saturating_sub(line.width()).max(2);
-        line = line.plain(" ".repeat(gap)).tone(Tone::Dim, description);
-    }
-    wrap(&line, look.room(), hang + 2, true)
-        .into_iter()
-        .map(|line| look.bar(Part::Plain).then(line))
+}
+
+/// Two texts side by side.
+fn columns(left: &[Styled], right: &[Styled], column: usize) -> Vec<Styled> {
+    (0..left.len().max(right.len()))
+        .map(|at| {
+            let first = left.get(at).cloned().unwrap_or_default();
+            let Some(second) = right.get(at) else {
+                return first;
+            };
+            let gap = " ".repeat(column.saturating_sub(first.width()) + GAP);
+            first.plain(gap).then(second.clone())
+        })
         .collect()
 }
