@@ -1,20 +1,20 @@
 //! Asking without a run: for shell scripts.
 
-use aye_core::question::Question;
 use aye_process::{Signal, Signals};
-use jiff::Timestamp;
 
 use crate::clock::Clock;
 use crate::driver::{Posed, Prompter as _};
 use crate::error::Error;
 
+use super::dialog::Given;
 use super::terminal::{Heard, Manner, TerminalPrompter};
+use super::tty::Tty;
 
 /// What came of asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Alone {
-    /// The value of an option, or text.
-    Answered(String),
+    /// Somebody answered.
+    Answered(Given),
     /// The person left without an answer.
     Cancelled,
     /// Nobody answered in time.
@@ -27,8 +27,7 @@ pub enum Alone {
 
 /// Asks until there is an answer, the time is up or somebody wants to stop.
 pub fn ask_alone(
-    question: &Question,
-    deadline: Option<Timestamp>,
+    posed: &Posed<'_>,
     manner: Manner,
     clock: &dyn Clock,
 ) -> Result<Alone, Error> {
@@ -38,11 +37,10 @@ pub fn ask_alone(
         source,
     })?;
     let mut prompter = TerminalPrompter::new(manner, clock);
-    let posed = Posed { question, deadline, agreed: &[], run: None };
     let outcome = loop {
-        let heard = prompter.hear(&posed, &[signals.fd()]);
+        let heard = prompter.hear(posed, &[signals.fd()]);
         match heard {
-            Heard::Given(given) => break Alone::Answered(given.value),
+            Heard::Given(given) => break Alone::Answered(given),
             Heard::Dismissed => break Alone::Cancelled,
             Heard::Deadline => break Alone::TimedOut,
             Heard::Unavailable(why) => break Alone::Unavailable(why),
@@ -78,4 +76,12 @@ fn attend(signals: &mut Signals, prompter: &mut TerminalPrompter<'_>) -> Option<
         }
     }
     None
+}
+
+/// Leaves a line on the terminal, wherever standard output goes.
+pub fn say(line: &str) {
+    if let Ok(mut tty) = Tty::open() {
+        // If it has gone away there is nobody to tell.
+        let _ = tty.write(&format!("{line}\r\n"));
+    }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use aye_core::event::Event;
 use aye_core::flow::Flow;
+use aye_core::journal::State;
 use aye_core::machine::Machine;
 use aye_process::Signals;
 
@@ -57,18 +58,18 @@ pub(super) fn drive(
         Beginning::Started(events) => driver.begin(events)?,
         Beginning::Resumed => driver.resume(context.driver())?,
     };
-    conclude(context, &machine, outcome);
+    conclude(context, machine.state(), outcome);
     Ok(outcome.exit_code(machine.state()))
 }
 
-fn conclude(context: &Context, machine: &Machine, outcome: Outcome) {
+pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome) {
     if context.json || context.verbosity == Verbosity::Quiet {
         return;
     }
-    eprint!("{}", summary(machine.state(), outcome, context.paint_err));
+    eprint!("{}", summary(state, outcome, context.paint_err));
 }
 
-fn choose_report<'a>(context: &Context, flow: &'a Flow) -> Box<dyn Report + 'a> {
+pub(super) fn choose_report<'a>(context: &Context, flow: &'a Flow) -> Box<dyn Report + 'a> {
     let (out, err) = (std::io::stdout(), std::io::stderr());
     if context.json {
         return Box::new(JsonReport::new(out));

@@ -156,6 +156,11 @@ pub fn view(posed: &Posed<'_>, dialog: &Dialog, look: Look, now: Timestamp, beat
 }
 
 fn head(posed: &Posed<'_>, look: Look) -> Vec<Styled> {
+    if posed.question.title.is_empty() {
+        let lines = message(&posed.question.message, look.room(), look.paint);
+        let part = |index| if index == 0 { Part::First } else { Part::Plain };
+        return lines.into_iter().enumerate().map(|(i, line)| look.bar(part(i)).then(line)).collect();
+    }
     let title = harmless(Styled::new(), &posed.question.title, Some(Tone::Strong));
     let mut lines = Vec::new();
     for (index, line) in wrap(&title, look.room(), 0, true).into_iter().enumerate() {
@@ -190,13 +195,15 @@ fn yes_or_no(question: &Question, yes: usize, no: usize, look: Look) -> Styled {
     let label = |index: usize| question.options.get(index).map_or("", |offer| &offer.label);
     let line = look.bar(Part::Divided);
     let room = look.room().saturating_sub(keys.len() + 2);
-    let asked = if (label(yes), label(no)) == ("Proceed", "Cancel") {
-        Styled::new().plain("Proceed?")
-    } else {
-        let (yes, no) = (inert(label(yes)), inert(label(no)));
-        Styled::new().tone(Tone::Ask, "y ").plain(yes).tone(Tone::Ask, ", n ").plain(no)
+    let asked = match (label(yes), label(no)) {
+        ("Proceed", "Cancel") => Styled::new().plain("Proceed? "),
+        ("Yes", "No") => Styled::new(),
+        (yes, no) => {
+            let (yes, no) = (inert(yes), inert(no));
+            Styled::new().tone(Tone::Ask, "y ").plain(yes).tone(Tone::Ask, ", n ").plain(no + " ")
+        }
     };
-    line.then(asked.cut(room, look.ellipsis())).plain(" ").tone(Tone::Strong, keys)
+    line.then(asked.cut(room, look.ellipsis())).tone(Tone::Strong, keys)
 }
 
 /// A line with a field to type into; returns the cursor's column.
