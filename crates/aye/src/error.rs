@@ -67,6 +67,14 @@ pub enum Error {
     /// Standard output cannot be written to.
     #[error("cannot write to standard output: {0}")]
     Output(std::io::Error),
+    /// A question, and nobody who could be asked.
+    #[error("{message}")]
+    Unattended {
+        /// Why.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
     /// What was asked for did not happen.
     #[error("{message}")]
     Refused {
@@ -96,6 +104,7 @@ impl Error {
             | Self::Inputs(_)
             | Self::Settings { .. } => 2,
             Self::NotFound { .. } => 3,
+            Self::Unattended { .. } => 6,
             Self::File { source, .. } if source.kind() == std::io::ErrorKind::NotFound => 3,
             Self::File { .. } | Self::Store(_) | Self::Journal { .. } => 4,
             Self::Lock(LockError::Store(_)) => 4,
@@ -106,9 +115,10 @@ impl Error {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Usage { hint, .. } | Self::NotFound { hint, .. } | Self::Refused { hint, .. } => {
-                hint.clone()
-            }
+            Self::Usage { hint, .. }
+            | Self::NotFound { hint, .. }
+            | Self::Unattended { hint, .. }
+            | Self::Refused { hint, .. } => hint.clone(),
             Self::Inputs(errors) => errors.iter().find_map(InputError::hint),
             Self::Store(error) => Some(error.hint().to_owned()),
             Self::Lock(error) => Some(error.hint().to_owned()),
