@@ -6,8 +6,9 @@
 //! the strong references below every step would cost a `fork`: copied page
 //! tables and a page fault for every page written afterwards.
 
+/// Refers to both, in a way that no optimiser may drop.
 #[cfg(all(target_os = "linux", target_env = "gnu", target_feature = "crt-static"))]
-mod keep {
+pub(crate) fn keep() {
     use std::ffi::{c_char, c_int};
 
     unsafe extern "C" {
@@ -18,12 +19,10 @@ mod keep {
         ) -> c_int;
     }
 
-    #[used]
-    static VERSION: unsafe extern "C" fn() -> *const c_char = gnu_get_libc_version;
-
-    #[used]
-    static CHANGE_DIRECTORY: unsafe extern "C" fn(
-        *mut libc::posix_spawn_file_actions_t,
-        *const c_char,
-    ) -> c_int = posix_spawn_file_actions_addchdir_np;
+    std::hint::black_box(gnu_get_libc_version as *const ());
+    std::hint::black_box(posix_spawn_file_actions_addchdir_np as *const ());
 }
+
+/// A dynamic binary finds them by itself.
+#[cfg(not(all(target_os = "linux", target_env = "gnu", target_feature = "crt-static")))]
+pub(crate) fn keep() {}
