@@ -1,1 +1,23 @@
-//! placeholder
+//! Aye's core: no files, no clocks, no environment, no randomness.
+//!
+//! ```text
+//! text -> skill (read, check) -> flow (graph) -> machine (inputs in, events out)
+//!                                                   |             ^
+//!                                       journal::State = fold of the events
+//!                                                   |
+//!                                                effect (what to do next)
+//! ```
+
+pub mod diagnostic;
+pub mod digest;
+pub mod effect;
+pub mod event;
+pub mod flow;
+pub mod id;
+pub mod input;
+pub mod journal;
+pub mod machine;
+pub mod question;
+pub mod skill;
+pub mod text;
+pub mod yaml;

@@ -35,10 +35,7 @@ fn main() {
 
 fn sibling(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("our own path");
-    own.parent()
-        .and_then(|examples| examples.parent())
-        .expect("a target directory")
-        .join(name)
+    own.parent().and_then(|examples| examples.parent()).expect("a target directory").join(name)
 }
 
 fn scratch() -> PathBuf {
@@ -50,11 +47,7 @@ fn scratch() -> PathBuf {
 fn median(mut values: Vec<Duration>) -> Duration {
     values.sort();
     // Under load even the median tells about the load: `BENCH_BEST=1` takes the best round.
-    let at = if std::env::var_os("BENCH_BEST").is_some() {
-        0
-    } else {
-        values.len() / 2
-    };
+    let at = if std::env::var_os("BENCH_BEST").is_some() { 0 } else { values.len() / 2 };
     values[at]
 }
 
@@ -85,12 +78,7 @@ fn run(spec: Spec) -> Exit {
 }
 
 fn finish(child: &mut Running, view: &mut dyn FnMut(&[u8])) -> Exit {
-    match wait(
-        std::slice::from_mut(child),
-        &[],
-        None,
-        &mut |_, _, bytes| view(bytes),
-    ) {
+    match wait(std::slice::from_mut(child), &[], None, &mut |_, _, bytes| view(bytes)) {
         Ok(Happening::Exited(_, exit)) => *exit,
         other => panic!("no end: {other:?}"),
     }
@@ -128,13 +116,7 @@ fn steps() {
         assert!(run(spec).success());
     };
     let std_captured = || {
-        assert!(
-            Command::new("/bin/true")
-                .output()
-                .expect("ran")
-                .status
-                .success()
-        );
+        assert!(Command::new("/bin/true").output().expect("ran").status.success());
     };
     let mut times: [Vec<Duration>; 3] = Default::default();
     let mut used: [Vec<Duration>; 3] = Default::default();
@@ -172,9 +154,7 @@ fn steps() {
 
 fn flood() -> Command {
     let mut command = Command::new(sibling("nasty"));
-    command
-        .args(["flood", "out", &GIB.to_string()])
-        .stdout(Stdio::piped());
+    command.args(["flood", "out", &GIB.to_string()]).stdout(Stdio::piped());
     command
 }
 
@@ -202,17 +182,9 @@ fn capture_one(kind: &str) {
     }
     let time = before.elapsed();
     let status = std::fs::read_to_string("/proc/self/status").expect("status");
-    let peak = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .unwrap_or("0 kB");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0 kB");
     let used = cpu() - cpu_before;
-    println!(
-        "{} {} {}",
-        time.as_micros(),
-        used.as_micros(),
-        peak.trim().trim_end_matches(" kB")
-    );
+    println!("{} {} {}", time.as_micros(), used.as_micros(), peak.trim().trim_end_matches(" kB"));
     let _ = std::fs::remove_dir_all(directory);
 }
 
@@ -224,14 +196,10 @@ fn capture() {
     let mut peaks = [0_u64; 4];
     for _ in 0..5 {
         for (at, kind) in KINDS.iter().enumerate() {
-            let output = Command::new(&own)
-                .args(["capture", kind])
-                .output()
-                .expect("ran");
+            let output = Command::new(&own).args(["capture", kind]).output().expect("ran");
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            let mut numbers = text
-                .split_whitespace()
-                .map(|word| word.parse::<u64>().expect("a number"));
+            let mut numbers =
+                text.split_whitespace().map(|word| word.parse::<u64>().expect("a number"));
             times[at].push(Duration::from_micros(numbers.next().expect("a time")));
             used[at].push(Duration::from_micros(numbers.next().expect("a time")));
             peaks[at] = peaks[at].max(numbers.next().expect("a peak"));
@@ -290,10 +258,7 @@ fn cancel() {
         })
         .collect();
     let worst = times.iter().max().copied().unwrap_or_default();
-    println!(
-        "cancel of a tree of 100: {:?}, at worst {worst:?}",
-        median(times)
-    );
+    println!("cancel of a tree of 100: {:?}, at worst {worst:?}", median(times));
 }
 
 /// One step end to end, with and without the guard.
@@ -303,16 +268,10 @@ fn guard() {
     let mut used = [Duration::ZERO; 2];
     let rounds = 300;
     for _ in 0..rounds {
-        for (at, options) in [&["--no-guard", "/bin/true"][..], &["/bin/true"]]
-            .iter()
-            .enumerate()
-        {
+        for (at, options) in [&["--no-guard", "/bin/true"][..], &["/bin/true"]].iter().enumerate() {
             let (before, cpu_before) = (Instant::now(), cpu());
-            let status = Command::new(&runner)
-                .args(*options)
-                .stdin(Stdio::null())
-                .status()
-                .expect("ran");
+            let status =
+                Command::new(&runner).args(*options).stdin(Stdio::null()).status().expect("ran");
             times[at].push(before.elapsed());
             used[at] += cpu() - cpu_before;
             assert!(status.success());

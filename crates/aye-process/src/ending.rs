@@ -68,10 +68,7 @@ impl Running {
                 if why == Stop::Timeout {
                     self.scan();
                     self.stopped = tree::is_stopped(self.pid)
-                        || self
-                            .members
-                            .iter()
-                            .any(|member| tree::is_stopped(member.pid));
+                        || self.members.iter().any(|member| tree::is_stopped(member.pid));
                 }
                 self.terminate(now, self.grace);
             }
@@ -179,10 +176,7 @@ impl Running {
     }
 
     fn pipes_closed(&self) -> bool {
-        self.streams
-            .iter()
-            .flatten()
-            .all(|stream| stream.pipe().is_none())
+        self.streams.iter().flatten().all(|stream| stream.pipe().is_none())
     }
 
     /// Does what the clock asks for; true when the step has ended.

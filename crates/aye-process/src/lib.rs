@@ -45,6 +45,7 @@ pub mod terminal;
 pub mod text;
 #[cfg_attr(not(target_os = "linux"), path = "tree_group.rs")]
 mod tree;
+mod vfork;
 mod wait;
 
 pub use error::SpawnError;

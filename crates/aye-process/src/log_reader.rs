@@ -117,9 +117,7 @@ impl LogReader {
     }
 
     fn take(&mut self, stream: Stream, most: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let most = usize::try_from(most)
-            .unwrap_or(usize::MAX)
-            .min(buffer.len());
+        let most = usize::try_from(most).unwrap_or(usize::MAX).min(buffer.len());
         self.streams[stream.index()].read(&path(&self.base, stream), &mut buffer[..most])
     }
 }
@@ -150,11 +148,8 @@ mod tests {
         let mut follower = LogReader::new(&base);
         let mut followed = Chunks::new();
         let mut written = Chunks::new();
-        for (number, stream) in [
-            Stdout, Stdout, Stderr, Stdout, Stderr, Stderr, Stderr, Stdout,
-        ]
-        .into_iter()
-        .enumerate()
+        for (number, stream) in
+            [Stdout, Stdout, Stderr, Stdout, Stderr, Stderr, Stderr, Stdout].into_iter().enumerate()
         {
             let text = format!("chunk {number};").into_bytes();
             writer.write(stream, &text).expect("written");

@@ -56,11 +56,7 @@ pub(crate) fn children() -> Children {
     let result = unsafe { libc::waitid(libc::P_ALL, 0, info.as_mut_ptr(), options) };
     if result != 0 {
         let none = std::io::Error::last_os_error().raw_os_error() == Some(libc::ECHILD);
-        return if none {
-            Children::None
-        } else {
-            Children::Living
-        };
+        return if none { Children::None } else { Children::Living };
     }
     // SAFETY: zeroed is a valid `siginfo_t`; without a dead child the pid stays 0.
     match unsafe { info.assume_init().si_pid() } {

@@ -142,14 +142,9 @@ impl Signals {
     /// When there is no pipe to be had, or somebody else catches already.
     pub fn catch() -> io::Result<Self> {
         let (read, write) = handler_pipe()?;
-        if PIPE
-            .compare_exchange(-1, write.as_raw_fd(), Ordering::SeqCst, Ordering::SeqCst)
-            .is_err()
+        if PIPE.compare_exchange(-1, write.as_raw_fd(), Ordering::SeqCst, Ordering::SeqCst).is_err()
         {
-            return Err(io::Error::new(
-                io::ErrorKind::AlreadyExists,
-                "signals are caught already",
-            ));
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, "signals are caught already"));
         }
         let mut before = Vec::new();
         for signal in ALL {
@@ -159,12 +154,7 @@ impl Signals {
                 before.push((signal.number(), old));
             }
         }
-        Ok(Self {
-            read,
-            write,
-            before,
-            last: [None; ALL.len()],
-        })
+        Ok(Self { read, write, before, last: [None; ALL.len()] })
     }
 
     /// Readable when [`next`](Self::next) has something.
@@ -194,10 +184,7 @@ impl Signals {
 
     fn is_echo(&mut self, signal: Signal, forwarded: bool) -> bool {
         let now = Instant::now();
-        let Some(last) = ALL
-            .iter()
-            .position(|one| *one == signal)
-            .map(|at| &mut self.last[at])
+        let Some(last) = ALL.iter().position(|one| *one == signal).map(|at| &mut self.last[at])
         else {
             return false;
         };

@@ -132,9 +132,8 @@ pub(crate) fn reap_strays() {
         let Some(stat) = procfs::stat(pid).filter(|stat| stat.is_zombie()) else {
             continue;
         };
-        let known = leaders
-            .iter()
-            .any(|(_, leader)| stat.group == *leader || stat.session == *leader);
+        let known =
+            leaders.iter().any(|(_, leader)| stat.group == *leader || stat.session == *leader);
         let stray = guard::pid() != 0 && stat.group != own_group && !guard::is_spared(pid);
         if known || stray {
             let _ = reap::try_wait(pid);
@@ -165,19 +164,14 @@ fn belongs(
         if token == token_value(root.token).as_bytes() {
             return true;
         }
-        if leaders
-            .iter()
-            .any(|(other, _)| token == token_value(*other).as_bytes())
-        {
+        if leaders.iter().any(|(other, _)| token == token_value(*other).as_bytes()) {
             return false;
         }
     }
     alone
         && !guard::is_spared(pid)
         && stat.group != own_group
-        && !leaders
-            .iter()
-            .any(|(_, leader)| *leader != root.leader && in_tree_of(*leader))
+        && !leaders.iter().any(|(_, leader)| *leader != root.leader && in_tree_of(*leader))
 }
 
 /// Appends all living descendants.
@@ -207,14 +201,8 @@ fn hold(pid: i32, parent: i32) -> Option<(Member, Stat)> {
     let stat = procfs::stat(pid)?;
     let own = rustix::process::getpid().as_raw_nonzero().get();
     // Losing its parent meanwhile makes it ours.
-    (stat.parent == parent || stat.parent == own).then_some((
-        Member {
-            pid,
-            group: stat.group,
-            handle,
-        },
-        stat,
-    ))
+    (stat.parent == parent || stat.parent == own)
+        .then_some((Member { pid, group: stat.group, handle }, stat))
 }
 
 /// Whether a process stands still until somebody continues it.

@@ -52,14 +52,7 @@ pub(crate) fn reap_strays() {}
 pub(crate) fn members(root: Root, _: &mut dyn FnMut(&libc::rusage)) -> Vec<Member> {
     let group = Pid::from_raw(root.leader).filter(|_| !root.leader_lives);
     let left = group.is_some_and(|group| test_kill_process_group(group).is_ok());
-    if left {
-        vec![Member {
-            pid: root.leader,
-            group: root.leader,
-        }]
-    } else {
-        Vec::new()
-    }
+    if left { vec![Member { pid: root.leader, group: root.leader }] } else { Vec::new() }
 }
 
 /// Unknown here.

@@ -69,10 +69,7 @@ pub fn wait(
             return Ok(Happening::Idle);
         }
         poll_once(children, wake, until, now, &mut ready)?;
-        let mut ready = Ready {
-            flags: &ready,
-            next: 0,
-        };
+        let mut ready = Ready { flags: &ready, next: 0 };
         serve(children, &mut ready, view);
         if ready.take() {
             suspend::children_changed(children);
@@ -93,9 +90,8 @@ pub fn wait(
 const REAP_INTERVAL: Duration = Duration::from_secs(1);
 
 fn reap_strays(now: Instant) {
-    let due = LAST_REAP
-        .get()
-        .is_none_or(|last| now.saturating_duration_since(last) >= REAP_INTERVAL);
+    let due =
+        LAST_REAP.get().is_none_or(|last| now.saturating_duration_since(last) >= REAP_INTERVAL);
     // The first time there cannot be any yet.
     if due && LAST_REAP.replace(Some(now)).is_some() {
         tree::reap_strays();
@@ -126,8 +122,7 @@ struct Questions<'a> {
 impl<'a> Questions<'a> {
     fn ask(&mut self, fd: Option<BorrowedFd<'a>>, flags: PollFlags) {
         self.places.push(fd.is_some().then_some(self.asked.len()));
-        self.asked
-            .extend(fd.map(|fd| PollFd::from_borrowed_fd(fd, flags)));
+        self.asked.extend(fd.map(|fd| PollFd::from_borrowed_fd(fd, flags)));
     }
 
     fn answers(&self, ready: &mut Vec<bool>) {
@@ -151,15 +146,9 @@ fn poll_once(
     let mut due = until;
     for child in children.iter().filter(|child| !child.is_done()) {
         for stream in &child.streams {
-            questions.ask(
-                stream.as_ref().and_then(super::capture::Capture::pipe),
-                PollFlags::IN,
-            );
+            questions.ask(stream.as_ref().and_then(super::capture::Capture::pipe), PollFlags::IN);
         }
-        questions.ask(
-            child.feed.as_ref().map(|feed| feed.pipe.as_fd()),
-            PollFlags::OUT,
-        );
+        questions.ask(child.feed.as_ref().map(|feed| feed.pipe.as_fd()), PollFlags::OUT);
         for death in child.deaths() {
             questions.ask(Some(death), PollFlags::IN);
         }
@@ -169,13 +158,8 @@ fn poll_once(
             (one, two) => one.or(two),
         };
     }
-    let interactive = children
-        .iter()
-        .any(|child| !child.is_done() && child.is_interactive());
-    questions.ask(
-        if interactive { suspend::watch() } else { None },
-        PollFlags::IN,
-    );
+    let interactive = children.iter().any(|child| !child.is_done() && child.is_interactive());
+    questions.ask(if interactive { suspend::watch() } else { None }, PollFlags::IN);
     questions.ask(guard::watch(), PollFlags::IN);
     for fd in wake {
         questions.ask(Some(*fd), PollFlags::IN);
@@ -204,11 +188,7 @@ fn poll_once(
 /// Moves bytes and notes deaths, in the order of [`poll_once`].
 fn serve(children: &mut [Running], ready: &mut Ready<'_>, view: &mut LiveView<'_>) {
     let mut buffer = BUFFER.take();
-    for (index, child) in children
-        .iter_mut()
-        .enumerate()
-        .filter(|(_, child)| !child.is_done())
-    {
+    for (index, child) in children.iter_mut().enumerate().filter(|(_, child)| !child.is_done()) {
         let streams = [ready.take(), ready.take()];
         let input = ready.take();
         let deaths = child.deaths().count();

@@ -1,0 +1,8 @@
+#!/bin/sh
+# How fast the store is; the figures are in docs/store.md.
+#   bench/store.sh [commits | doorbell | opening | queries [EVENTS]]
+# The journals are made in $TMPDIR: it has to be on a real disk for the
+# synced figures to mean anything, and hold about a gigabyte.
+set -eu
+cd "$(dirname "$0")/.."
+exec cargo run --quiet --release -p aye --example store_bench -- "$@"

@@ -1,0 +1,459 @@
+//! Events: the one vocabulary of journal, JSON output, socket and screen.
+//!
+//! A journal is a list of events; the state of a run is their fold and
+//! nothing else (`journal::State`). An event is a fact: it is never changed,
+//! and its names and fields are never reused for another meaning.
+
+use indexmap::IndexMap;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::id::{QuestionId, RunId};
+use crate::question::{Answer, Question};
+
+/// The version of the vocabulary written by this program.
+pub const VERSION: u32 = 1;
+
+/// One fact about one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Version of the vocabulary.
+    pub v: u32,
+    /// The run.
+    pub run: RunId,
+    /// 1, 2, 3, … within the run.
+    pub seq: u64,
+    /// When, in UTC.
+    pub at: Timestamp,
+    /// What.
+    #[serde(flatten)]
+    pub fact: Fact,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Fact {
+    /// A run began.
+    SkillStarted(Box<SkillStarted>),
+    /// Nobody drives the run for now; it can be resumed.
+    SkillPaused {
+        /// Why.
+        why: PauseReason,
+        /// In words, where there is more to say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+    /// Somebody drives the run again.
+    SkillResumed {
+        /// Who and which process.
+        driver: Driver,
+    },
+    /// The run reached a good end.
+    SkillCompleted {
+        /// The final state, in `states:` skills.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        state: Option<String>,
+        /// The skill's named outputs.
+        #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+        outputs: IndexMap<String, Value>,
+    },
+    /// The run ended badly.
+    SkillFailed {
+        /// What went wrong.
+        why: FailReason,
+        /// In words.
+        message: String,
+        /// The step that decided it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        step: Option<String>,
+        /// The final state, in `states:` skills.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        state: Option<String>,
+    },
+    /// The run was declined or cancelled.
+    SkillCancelled {
+        /// Declined, cancelled, or a final state that says so.
+        why: CancelReason,
+        /// Who, where a person did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        /// In words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+        /// The step that decided it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        step: Option<String>,
+    },
+    /// A step is about to act: the intent, committed before the act.
+    StepStarted(Box<StepStarted>),
+    /// A step ended well.
+    StepCompleted(Box<StepCompleted>),
+    /// A step ended badly, or its outcome is unknown.
+    StepFailed(Box<StepFailed>),
+    /// A step was left out.
+    StepSkipped {
+        /// Which.
+        step: String,
+        /// Why.
+        why: SkipReason,
+        /// Who decided it, where a person did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        /// In words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+    /// A step will be tried again; `step_started` follows.
+    StepRetried {
+        /// Which.
+        step: String,
+        /// The attempt that follows, from 2.
+        attempt: u32,
+        /// Why.
+        why: RetryReason,
+    },
+    /// Somebody has to decide.
+    ConfirmationRequired(Box<Question>),
+    /// The deadline moved because somebody is typing.
+    ConfirmationHeld {
+        /// Which question.
+        question: QuestionId,
+        /// The new deadline.
+        deadline: Timestamp,
+        /// By whom.
+        by: String,
+    },
+    /// An answer came: accepted, or refused and recorded.
+    ConfirmationAnswered(Box<Answered>),
+    /// Closed without an answer: nobody answered in time, or the run was
+    /// stopped first.
+    ConfirmationExpired {
+        /// Which question.
+        question: QuestionId,
+        /// The value taken instead; absent when it counts as declined.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        applied: Option<String>,
+    },
+}
+
+impl Fact {
+    /// The name in the vocabulary.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::SkillStarted(_) => "skill_started",
+            Self::SkillPaused { .. } => "skill_paused",
+            Self::SkillResumed { .. } => "skill_resumed",
+            Self::SkillCompleted { .. } => "skill_completed",
+            Self::SkillFailed { .. } => "skill_failed",
+            Self::SkillCancelled { .. } => "skill_cancelled",
+            Self::StepStarted(_) => "step_started",
+            Self::StepCompleted(_) => "step_completed",
+            Self::StepFailed(_) => "step_failed",
+            Self::StepSkipped { .. } => "step_skipped",
+            Self::StepRetried { .. } => "step_retried",
+            Self::ConfirmationRequired(_) => "confirmation_required",
+            Self::ConfirmationHeld { .. } => "confirmation_held",
+            Self::ConfirmationAnswered(_) => "confirmation_answered",
+            Self::ConfirmationExpired { .. } => "confirmation_expired",
+        }
+    }
+}
+
+/// The beginning of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SkillStarted {
+    /// The skill's name.
+    pub skill: String,
+    /// Where its file was.
+    pub file: String,
+    /// Digest of the file's text; the store keeps the text under it.
+    pub source: String,
+    /// Inputs with defaults applied; secrets masked.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub inputs: IndexMap<String, Value>,
+    /// How many steps the skill has.
+    pub steps: u32,
+    /// The directory it runs in.
+    pub workspace: String,
+    /// `--environment`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<String>,
+    /// When the whole run has to be over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
+    /// `--from` or `--only`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
+    /// `--yes` was given.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub yes: bool,
+    /// Who and which process.
+    pub driver: Driver,
+}
+
+/// Which part of a skill is run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Range {
+    /// From this step on.
+    From(String),
+    /// This step alone.
+    Only(String),
+}
+
+impl Range {
+    /// The step it begins with.
+    pub fn step(&self) -> &str {
+        match self {
+            Self::From(step) | Self::Only(step) => step,
+        }
+    }
+}
+
+/// Who drives a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Driver {
+    /// The operating system's user.
+    pub user: String,
+    /// The machine.
+    pub host: String,
+    /// The process.
+    pub pid: u32,
+}
+
+/// The intent of a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepStarted {
+    /// Which step.
+    pub step: String,
+    /// Counts every start in the run; a result names it.
+    pub execution: u32,
+    /// 1, or more after retries.
+    pub attempt: u32,
+    /// `command`, `shell`, `confirm`, …
+    pub kind: String,
+    /// The resolved command line, secrets masked; absent for questions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// May be run again if its outcome is unknown.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub idempotent: bool,
+    /// When its own time-out is up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
+}
+
+/// The good end of a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepCompleted {
+    /// Which step.
+    pub step: String,
+    /// Which start.
+    pub execution: u32,
+    /// The name of its result in templates.
+    pub output: String,
+    /// Its result.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub value: Value,
+    /// What a process left behind; absent for questions and notes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<ProcessRecord>,
+    /// Set when a person said it was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marked_by: Option<String>,
+}
+
+/// The bad end of a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepFailed {
+    /// Which step.
+    pub step: String,
+    /// Which start; 0 if it never started.
+    pub execution: u32,
+    /// How it ended.
+    pub outcome: BadOutcome,
+    /// One of the typed codes, e.g. `COMMAND_NOT_FOUND`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// In words.
+    pub message: String,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// What a process left behind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<ProcessRecord>,
+    /// Set when this ends the run's normal course: only clean-up follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub winding_down: Option<WindingDown>,
+}
+
+/// How a step ended badly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BadOutcome {
+    /// It failed by itself.
+    Failure,
+    /// We ended it: out of time.
+    Timeout,
+    /// We ended it: the run was cancelled.
+    Cancelled,
+    /// We ended it: Aye was told to stop.
+    Interrupted,
+    /// Aye died while it ran: it may or may not have happened.
+    Unknown,
+}
+
+/// What is known of a finished process.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProcessRecord {
+    /// Exit code; 128+n for a signal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// How long it ran.
+    pub duration_ms: u64,
+    /// The end of its standard output.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stdout: String,
+    /// The end of its standard error.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stderr: String,
+    /// How many bytes of both are only in the log.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped: u64,
+    /// It left a process holding its output.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub leaky: bool,
+    /// Processes that could not be ended.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_running: u32,
+    /// Largest resident memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_memory: Option<u64>,
+    /// Processor time, user and system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ms: Option<u64>,
+}
+
+/// The run's normal course is over; only a clean-up path may still run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindingDown {
+    /// Why.
+    pub why: WindDownReason,
+    /// When clean-up must be over.
+    pub until: Timestamp,
+    /// Who cancelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Why they did, if they said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Why a run winds down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WindDownReason {
+    /// The run's own time-out.
+    RunTimeout,
+    /// Somebody cancelled it.
+    Cancelled,
+}
+
+/// An answer and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answered {
+    /// Which question.
+    pub question: QuestionId,
+    /// What was answered.
+    pub answer: Answer,
+    /// What the chosen option is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Milliseconds since it was asked.
+    pub latency_ms: u64,
+    /// Why it does not count; absent when it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+/// Why a run is paused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PauseReason {
+    /// A question is open and nobody can be asked here.
+    Waiting,
+    /// Aye was told to stop.
+    Interrupted,
+}
+
+/// Why a run failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailReason {
+    /// A step failed and nothing caught it.
+    StepFailed,
+    /// A step timed out and nothing caught it.
+    StepTimedOut,
+    /// The run's own time-out.
+    RunTimedOut,
+    /// The step limit.
+    StepLimit,
+    /// A final state with `status: failed`.
+    FinalState,
+    /// Somebody answered a recovery question with abort.
+    Aborted,
+    /// An output could not be rendered.
+    Output,
+}
+
+/// Why a run was cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CancelReason {
+    /// A question was declined.
+    Declined,
+    /// A question expired without a default.
+    Expired,
+    /// Somebody cancelled the run.
+    Cancelled,
+    /// A final state with `status: cancelled`.
+    FinalState,
+}
+
+/// Why a step was left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SkipReason {
+    /// Its condition is false.
+    Condition,
+    /// Its gate was declined.
+    Declined,
+    /// Its gate expired without a default.
+    Expired,
+    /// Somebody chose to skip it.
+    Answer,
+}
+
+/// Why a step is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RetryReason {
+    /// `idempotent: true` and the outcome was unknown.
+    Idempotent,
+    /// Somebody answered a recovery question with retry.
+    Answer,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+fn is_zero<N: Default + PartialEq>(value: &N) -> bool {
+    *value == N::default()
+}

@@ -1,0 +1,175 @@
+//! The graph and how a skill becomes one.
+
+use std::collections::HashMap;
+
+use indexmap::IndexMap;
+
+use crate::skill::{Action, Body, EndStatus, Skill, Spanned, State, Step};
+
+/// The place of a node in [`Flow::nodes`].
+pub type NodeId = usize;
+
+/// A skill as a graph of steps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Flow {
+    /// The skill without its body's shape: inputs, outputs, limits, name.
+    pub skill: Skill,
+    /// All steps, in file order.
+    pub nodes: Vec<Node>,
+    /// Where a run begins.
+    pub start: Target,
+    /// Final states.
+    pub endings: Vec<Ending>,
+    index: HashMap<String, NodeId>,
+}
+
+/// A step and where it leads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// What it does.
+    pub step: Step,
+    /// Where it leads.
+    pub routes: Routes,
+}
+
+/// Where a step leads, by outcome; see [`Flow::route`] for what is absent.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Routes {
+    /// Exit code 0, or skipped.
+    pub success: Option<Target>,
+    /// Any other end.
+    pub failure: Option<Target>,
+    /// Our own time-out.
+    pub timeout: Option<Target>,
+    /// A person said no.
+    pub declined: Option<Target>,
+    /// The run was cancelled.
+    pub cancelled: Option<Target>,
+    /// Exact exit codes.
+    pub codes: IndexMap<i32, Target>,
+}
+
+impl Routes {
+    /// Every route with the word it is written with.
+    pub fn labelled(&self) -> Vec<(String, Target)> {
+        let named = [
+            ("success", self.success),
+            ("failure", self.failure),
+            ("timeout", self.timeout),
+            ("declined", self.declined),
+            ("cancelled", self.cancelled),
+        ];
+        named
+            .into_iter()
+            .filter_map(|(word, target)| Some((word.to_owned(), target?)))
+            .chain(self.codes.iter().map(|(code, target)| (code.to_string(), *target)))
+            .collect()
+    }
+}
+
+/// Where a route leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// Another step.
+    Step(NodeId),
+    /// The end of the run, at [`Flow::endings`].
+    End(usize),
+}
+
+/// A final state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ending {
+    /// Its name; `None` is the end after the last step.
+    pub name: Option<String>,
+    /// How the run ends there.
+    pub status: EndStatus,
+}
+
+/// The end after the last step, or of a state that leads nowhere.
+const PLAIN_END: usize = 0;
+
+impl Flow {
+    /// Turns a checked skill into its graph.
+    ///
+    /// # Panics
+    /// Never for a skill that `skill::parse` let through: it has checked that
+    /// every target exists. A dangling one would be treated as the end.
+    pub fn compile(skill: Skill) -> Self {
+        let mut endings = vec![Ending { name: None, status: EndStatus::Completed }];
+        let (nodes, start) = match &skill.body {
+            Body::Steps(steps) => in_order(steps),
+            Body::States { initial, states } => by_transition(initial, states, &mut endings),
+        };
+        let index =
+            nodes.iter().enumerate().map(|(id, node)| (node.step.name.value.clone(), id)).collect();
+        Self { skill, nodes, start, endings, index }
+    }
+
+    /// The node of a step.
+    pub fn find(&self, step: &str) -> Option<NodeId> {
+        self.index.get(step).copied()
+    }
+}
+
+fn in_order(steps: &[Step]) -> (Vec<Node>, Target) {
+    let next = |id: usize| {
+        if id < steps.len() { Target::Step(id) } else { Target::End(PLAIN_END) }
+    };
+    let nodes = steps
+        .iter()
+        .enumerate()
+        .map(|(id, step)| Node {
+            step: step.clone(),
+            routes: Routes { success: Some(next(id + 1)), ..Routes::default() },
+        })
+        .collect();
+    (nodes, next(0))
+}
+
+fn by_transition(
+    initial: &Spanned<String>,
+    states: &[State],
+    endings: &mut Vec<Ending>,
+) -> (Vec<Node>, Target) {
+    let mut targets: HashMap<&str, Target> = HashMap::new();
+    let mut acting = Vec::new();
+    for state in states {
+        let name = state.step.name.as_str();
+        let end = state.ends.map(|status| {
+            endings.push(Ending { name: Some(name.to_owned()), status });
+            Target::End(endings.len() - 1)
+        });
+        // A final state that does nothing is only an end. One that acts or
+        // asks is a step before its end; its own failure is not hidden.
+        let idle = matches!(state.step.action, Action::Note) && state.step.confirmation.is_none();
+        let acts = end.is_none() || !idle;
+        if acts {
+            targets.insert(name, Target::Step(acting.len()));
+            acting.push((state, end));
+        } else if let Some(end) = end {
+            targets.insert(name, end);
+        }
+    }
+    let find = |name: &Spanned<String>| {
+        targets.get(name.as_str()).copied().unwrap_or(Target::End(PLAIN_END))
+    };
+    let nodes = acting
+        .into_iter()
+        .map(|(state, end)| {
+            let to = &state.transitions;
+            let routes = match end {
+                Some(end) => Routes { success: Some(end), ..Routes::default() },
+                None => Routes {
+                    success: to.success.as_ref().map(find),
+                    failure: to.failure.as_ref().map(find),
+                    timeout: to.timeout.as_ref().map(find),
+                    declined: to.declined.as_ref().map(find),
+                    cancelled: to.cancelled.as_ref().map(find),
+                    codes: to.codes.iter().map(|(code, name)| (*code, find(name))).collect(),
+                },
+            };
+            Node { step: state.step.clone(), routes }
+        })
+        .collect();
+    (nodes, find(initial))
+}

@@ -1,0 +1,15 @@
+//! Flows: one graph for both forms of skill.
+//!
+//! `Skill -> Flow::compile -> Flow`: every step becomes a [`Node`] with
+//! [`Routes`]; the order of `steps:` and the transitions of `states:` are the
+//! same thing from here on. The machine only ever asks [`Flow::route`].
+
+mod graph;
+mod lint;
+mod route;
+mod survey;
+
+pub use graph::{Ending, Flow, Node, NodeId, Routes, Target};
+pub use lint::lint;
+pub use route::{Outcome, Route};
+pub use survey::{Concern, survey};

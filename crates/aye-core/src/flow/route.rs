@@ -1,0 +1,77 @@
+//! Which way a run goes when a step has ended.
+
+use crate::skill::OnError;
+
+use super::graph::{Flow, NodeId, Target};
+
+/// How a step ended, as far as routing cares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It did what it should.
+    Success,
+    /// It was left out.
+    Skipped,
+    /// It failed, with this exit code if it had one.
+    Failure(Option<i32>),
+    /// We ended it at its time-out.
+    Timeout,
+    /// The run's time limit was up: only a clean-up path may follow.
+    RunTimeout,
+    /// A person said no.
+    Declined,
+    /// The run was cancelled.
+    Cancelled,
+}
+
+/// What follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Route {
+    /// Go there.
+    To(Target),
+    /// Nothing catches this outcome: it decides the run.
+    Uncaught,
+    /// Nothing is written and nothing went wrong: the run ends well here.
+    Done,
+}
+
+impl Flow {
+    /// The way from `node` after `outcome`.
+    ///
+    /// | outcome | looks at, in order |
+    /// |---|---|
+    /// | success | exact code 0, `success`, end |
+    /// | skipped | `success`, end |
+    /// | failure | exact code, `failure`, `on_error: continue` -> as success |
+    /// | time-out | `timeout`, `failure`, `on_error: continue` -> as success |
+    /// | the run's time-out | `timeout`, `failure` |
+    /// | declined | `declined`, `failure` |
+    /// | cancelled | `cancelled` |
+    pub fn route(&self, node: NodeId, outcome: Outcome) -> Route {
+        let Some(node) = self.nodes.get(node) else {
+            return Route::Uncaught;
+        };
+        let routes = &node.routes;
+        let onward = routes.success.map_or(Route::Done, Route::To);
+        let tolerated = |route: Option<Target>| match (route, node.step.on_error) {
+            (Some(target), _) => Route::To(target),
+            (None, OnError::Continue) => onward,
+            (None, OnError::Fail | OnError::Ask) => Route::Uncaught,
+        };
+        match outcome {
+            Outcome::Success => routes.codes.get(&0).map_or(onward, |target| Route::To(*target)),
+            Outcome::Skipped => onward,
+            Outcome::Failure(code) => {
+                let exact = code.and_then(|code| routes.codes.get(&code)).copied();
+                tolerated(exact.or(routes.failure))
+            }
+            Outcome::Timeout => tolerated(routes.timeout.or(routes.failure)),
+            Outcome::RunTimeout => {
+                routes.timeout.or(routes.failure).map_or(Route::Uncaught, Route::To)
+            }
+            Outcome::Declined => {
+                routes.declined.or(routes.failure).map_or(Route::Uncaught, Route::To)
+            }
+            Outcome::Cancelled => routes.cancelled.map_or(Route::Uncaught, Route::To),
+        }
+    }
+}

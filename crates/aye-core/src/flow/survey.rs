@@ -1,0 +1,153 @@
+//! What looks wrong with a graph although it can be run.
+
+use crate::skill::{Body, Span};
+
+use super::graph::{Flow, NodeId, Target};
+
+/// Something a person should look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Concern {
+    /// No way leads there.
+    Unreachable {
+        /// The state.
+        state: String,
+        /// Where its name stands.
+        span: Span,
+    },
+    /// These states can go round for ever; the step limit ends it.
+    Cycle {
+        /// In order, beginning with the first in the file.
+        states: Vec<String>,
+        /// Where the first one's name stands.
+        span: Span,
+    },
+    /// No way leads to an end.
+    NoEnd {
+        /// Where the initial state is named.
+        span: Span,
+    },
+}
+
+impl Concern {
+    /// The stable name of the concern.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Unreachable { .. } => "unreachable",
+            Self::Cycle { .. } => "cycle",
+            Self::NoEnd { .. } => "no-end",
+        }
+    }
+
+    /// In words.
+    pub fn message(&self) -> String {
+        match self {
+            Self::Unreachable { state, .. } => format!("state `{state}` cannot be reached"),
+            Self::Cycle { states, .. } => {
+                let first = states.first().map_or("", String::as_str);
+                format!("cycle: {} -> {first}", states.join(" -> "))
+            }
+            Self::NoEnd { .. } => "no way leads to a final state".to_owned(),
+        }
+    }
+
+    /// Where.
+    pub fn span(&self) -> Span {
+        match self {
+            Self::Unreachable { span, .. } | Self::Cycle { span, .. } | Self::NoEnd { span } => {
+                *span
+            }
+        }
+    }
+}
+
+/// Looks a `states:` flow over. `steps:` cannot go wrong in these ways.
+pub fn survey(flow: &Flow) -> Vec<Concern> {
+    let Body::States { initial, states } = &flow.skill.body else {
+        return Vec::new();
+    };
+    let mut concerns = Vec::new();
+
+    let mut reached = vec![false; flow.nodes.len()];
+    let mut ends = vec![false; flow.endings.len()];
+    let mut open = vec![flow.start];
+    let mut ending = false;
+    while let Some(target) = open.pop() {
+        match target {
+            Target::End(end) => {
+                ends[end] = true;
+                ending = true;
+            }
+            Target::Step(node) if reached[node] => {}
+            Target::Step(node) => {
+                reached[node] = true;
+                let routes = &flow.nodes[node].routes;
+                ending |= routes.success.is_none() && !routes.codes.contains_key(&0);
+                open.extend(successors(flow, node));
+            }
+        }
+    }
+    for state in states {
+        let name = &state.step.name;
+        let known = match flow.find(name) {
+            Some(node) => reached[node],
+            None => flow
+                .endings
+                .iter()
+                .position(|end| end.name.as_deref() == Some(name.as_str()))
+                .is_some_and(|end| ends[end]),
+        };
+        if !known {
+            concerns.push(Concern::Unreachable { state: name.value.clone(), span: name.span });
+        }
+    }
+    for cycle in cycles(flow) {
+        let span = flow.nodes[cycle[0]].step.name.span;
+        let states = cycle.into_iter().map(|n| flow.nodes[n].step.name.value.clone()).collect();
+        concerns.push(Concern::Cycle { states, span });
+    }
+    if !ending {
+        concerns.push(Concern::NoEnd { span: initial.span });
+    }
+    concerns
+}
+
+fn successors(flow: &Flow, node: NodeId) -> Vec<Target> {
+    flow.nodes[node].routes.labelled().into_iter().map(|(_, target)| target).collect()
+}
+
+/// One cycle for each back edge of a depth-first walk, each named once.
+fn cycles(flow: &Flow) -> Vec<Vec<NodeId>> {
+    let mut found: Vec<Vec<NodeId>> = Vec::new();
+    let mut done = vec![false; flow.nodes.len()];
+    for root in 0..flow.nodes.len() {
+        // (node, its unvisited successors); the stack's nodes are the path.
+        let mut path: Vec<(NodeId, Vec<Target>)> = Vec::new();
+        if !done[root] {
+            path.push((root, successors(flow, root)));
+        }
+        while let Some((node, todo)) = path.last_mut() {
+            match todo.pop() {
+                None => {
+                    done[*node] = true;
+                    path.pop();
+                }
+                Some(Target::End(_)) => {}
+                Some(Target::Step(next)) => {
+                    if let Some(from) = path.iter().position(|(n, _)| *n == next) {
+                        let mut cycle: Vec<NodeId> = path[from..].iter().map(|(n, _)| *n).collect();
+                        let first =
+                            cycle.iter().enumerate().min_by_key(|(_, n)| **n).map_or(0, |(i, _)| i);
+                        cycle.rotate_left(first);
+                        if !found.contains(&cycle) {
+                            found.push(cycle);
+                        }
+                    } else if !done[next] {
+                        path.push((next, successors(flow, next)));
+                    }
+                }
+            }
+        }
+    }
+    found.sort();
+    found
+}

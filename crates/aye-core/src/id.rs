@@ -1,0 +1,96 @@
+//! Names of runs and questions: safe as file names, arguments and addresses.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Why a text is no identifier.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no run id: 8 to 64 letters, digits, `-` or `_`")]
+pub struct BadId(pub String);
+
+/// Identifies a run: 8 to 64 of `[A-Za-z0-9_-]`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RunId(String);
+
+impl RunId {
+    /// Takes a text that has the form of an id.
+    pub fn new(text: impl Into<String>) -> Result<Self, BadId> {
+        let text = text.into();
+        let fits = (8..=64).contains(&text.len())
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+        if fits { Ok(Self(text)) } else { Err(BadId(text)) }
+    }
+
+    /// An id made of 50 random bits, in letters that are hard to confuse.
+    pub fn from_random(bits: u64) -> Self {
+        const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+        Self((0..10).map(|i| char::from(LETTERS[(bits >> (5 * i)) as usize & 31])).collect())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for RunId {
+    type Error = BadId;
+
+    fn try_from(text: String) -> Result<Self, BadId> {
+        Self::new(text)
+    }
+}
+
+impl From<RunId> for String {
+    fn from(id: RunId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Identifies a question: the run's id and the question's number in it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct QuestionId(String);
+
+impl QuestionId {
+    /// The `number`th question of `run`.
+    pub fn new(run: &RunId, number: u32) -> Self {
+        Self(format!("{run}-{number}"))
+    }
+
+    /// A question id as somebody wrote it; it need not exist.
+    pub fn from_text(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The run part, if the text has the form of a question id.
+    pub fn run(&self) -> Option<RunId> {
+        let (run, number) = self.0.rsplit_once('-')?;
+        number.parse::<u32>().ok()?;
+        RunId::new(run).ok()
+    }
+
+    /// The number part, if the text has the form of a question id.
+    pub fn number(&self) -> Option<u32> {
+        self.0.rsplit_once('-')?.1.parse().ok()
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for QuestionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

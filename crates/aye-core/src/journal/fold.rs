@@ -1,0 +1,365 @@
+//! How each event changes the state.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use crate::event::{
+    Answered, BadOutcome, Event, Fact, SkillStarted, SkipReason, StepCompleted, StepFailed,
+    StepStarted, VERSION,
+};
+use crate::question::{Purpose, Question};
+use crate::skill::ChoiceAction;
+
+use super::phase::{Between, Close, Ended, Phase, Resolution, Settled, Unsure};
+use super::record::{StepRecord, StepStatus};
+use super::state::State;
+
+/// Why events are no journal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FoldError {
+    /// There is nothing.
+    #[error("the journal is empty")]
+    Empty,
+    /// The first event must be `skill_started`.
+    #[error("the journal begins with `{0}` instead of `skill_started`")]
+    Beginning(&'static str),
+    /// Written by a newer program.
+    #[error("event {seq} has version {version}; this program knows up to {VERSION}")]
+    Version {
+        /// Which event.
+        seq: u64,
+        /// Its version.
+        version: u32,
+    },
+    /// An event is missing or there twice.
+    #[error("event {found} follows event {last}")]
+    Gap {
+        /// The last one applied.
+        last: u64,
+        /// The next one's number.
+        found: u64,
+    },
+    /// It belongs to another run.
+    #[error("event {0} belongs to another run")]
+    Foreign(u64),
+    /// It cannot happen where the run stands.
+    #[error("event {seq}: `{fact}` does not fit while the run is {phase}")]
+    Misfit {
+        /// Which event.
+        seq: u64,
+        /// What it says.
+        fact: &'static str,
+        /// Where the run stands.
+        phase: &'static str,
+    },
+}
+
+impl State {
+    /// The state after a run's first event.
+    pub fn begin(event: &Event) -> Result<Self, FoldError> {
+        let Fact::SkillStarted(started) = &event.fact else {
+            return Err(FoldError::Beginning(event.fact.name()));
+        };
+        check_version(event)?;
+        if event.seq != 1 {
+            return Err(FoldError::Gap { last: 0, found: event.seq });
+        }
+        let started: SkillStarted = SkillStarted::clone(started);
+        Ok(Self {
+            run: event.run.clone(),
+            seq: event.seq,
+            started,
+            started_at: event.at,
+            updated_at: event.at,
+            phase: Phase::Between(Between::Begun),
+            paused: None,
+            executions: 0,
+            visits: 0,
+            questions: 0,
+            secret_questions: Vec::new(),
+            winding_down: None,
+            outputs: Arc::default(),
+            steps: Arc::default(),
+            current: None,
+            entered_at: event.at,
+            results: IndexMap::new(),
+            final_state: None,
+            end_message: None,
+            ended_by: None,
+        })
+    }
+
+    /// The state after all these events.
+    pub fn fold<'a>(events: impl IntoIterator<Item = &'a Event>) -> Result<Self, FoldError> {
+        let mut events = events.into_iter();
+        let mut state = Self::begin(events.next().ok_or(FoldError::Empty)?)?;
+        for event in events {
+            state.apply(event)?;
+        }
+        Ok(state)
+    }
+
+    /// Takes one more event in. On an error the state is as it was.
+    pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
+        check_version(event)?;
+        if event.run != self.run {
+            return Err(FoldError::Foreign(event.seq));
+        }
+        if event.seq != self.seq + 1 {
+            return Err(FoldError::Gap { last: self.seq, found: event.seq });
+        }
+        if !self.fits(&event.fact) {
+            let phase = phase_word(&self.phase);
+            return Err(FoldError::Misfit { seq: event.seq, fact: event.fact.name(), phase });
+        }
+        self.seq = event.seq;
+        self.updated_at = event.at;
+        self.take(event);
+        Ok(())
+    }
+
+    /// Whether a fact can happen where the run stands.
+    fn fits(&self, fact: &Fact) -> bool {
+        let execution_runs = |execution: u32| matches!(&self.phase, Phase::Running { execution: e, .. } if *e == execution);
+        let asks = |id: &crate::id::QuestionId| matches!(&self.phase, Phase::Asking { question, .. } if question.id == *id);
+        let between = matches!(self.phase, Phase::Between(_));
+        let asking = matches!(self.phase, Phase::Asking { .. });
+        match fact {
+            Fact::SkillStarted(_) => false,
+            Fact::SkillPaused { .. } => self.paused.is_none() && (between || asking),
+            Fact::SkillResumed { .. } => !matches!(self.phase, Phase::Ended(_)),
+            Fact::SkillCompleted { .. } | Fact::SkillFailed { .. } => between,
+            Fact::SkillCancelled { .. } => between || asking,
+            Fact::StepStarted(started) => between && started.execution == self.executions + 1,
+            Fact::StepCompleted(done) => between || execution_runs(done.execution),
+            Fact::StepFailed(failed) => between || execution_runs(failed.execution),
+            Fact::StepSkipped { .. } | Fact::StepRetried { .. } => between,
+            Fact::ConfirmationRequired(_) => between,
+            Fact::ConfirmationHeld { question, .. } => asks(question),
+            Fact::ConfirmationAnswered(answered) => {
+                answered.refused.is_some() || asks(&answered.question)
+            }
+            Fact::ConfirmationExpired { question, .. } => asks(question),
+        }
+    }
+
+    fn take(&mut self, event: &Event) {
+        let at = event.at;
+        match &event.fact {
+            Fact::SkillStarted(_) => {}
+            Fact::SkillPaused { why, .. } => self.paused = Some(*why),
+            Fact::SkillResumed { .. } => self.paused = None,
+            Fact::SkillCompleted { state, outputs } => {
+                self.results.clone_from(outputs);
+                self.final_state.clone_from(state);
+                self.end(Ended::Completed);
+            }
+            Fact::SkillFailed { why, message, state, .. } => {
+                self.end_message = Some(message.clone());
+                self.final_state.clone_from(state);
+                self.end(Ended::Failed(*why));
+            }
+            Fact::SkillCancelled { why, by, message, .. } => {
+                self.end_message.clone_from(message);
+                self.ended_by.clone_from(by);
+                self.end(Ended::Cancelled(*why));
+            }
+            Fact::StepStarted(started) => self.step_started(started, at),
+            Fact::StepCompleted(done) => self.step_completed(done, at),
+            Fact::StepFailed(failed) => self.step_failed(failed, at),
+            Fact::StepSkipped { step, why, by, message } => {
+                let record = self.enter(step, at);
+                record.status = StepStatus::Skipped;
+                record.ended = Some(at);
+                record.message.clone_from(message);
+                let close = match why {
+                    SkipReason::Condition | SkipReason::Answer => Close::Skipped,
+                    SkipReason::Declined => Close::Declined { expired: false, by: by.clone() },
+                    SkipReason::Expired => Close::Declined { expired: true, by: None },
+                };
+                self.settle(step, close);
+            }
+            Fact::StepRetried { step, attempt, .. } => {
+                self.entered_at = at;
+                let record = self.enter(step, at);
+                record.attempt = *attempt;
+                record.status = StepStatus::Waiting;
+                self.phase =
+                    Phase::Between(Between::Retrying { step: step.clone(), attempt: *attempt });
+            }
+            Fact::ConfirmationRequired(question) => self.ask(question, at),
+            Fact::ConfirmationHeld { deadline, .. } => {
+                if let Phase::Asking { question, held_ms, .. } = &mut self.phase {
+                    if let Some(before) = question.deadline {
+                        *held_ms += deadline.as_millisecond() - before.as_millisecond();
+                    }
+                    question.deadline = Some(*deadline);
+                }
+            }
+            Fact::ConfirmationAnswered(answered) => self.answered(answered),
+            Fact::ConfirmationExpired { applied, .. } => {
+                self.resolve(Resolution::Expired(applied.clone()));
+            }
+        }
+    }
+
+    fn step_started(&mut self, started: &StepStarted, at: jiff::Timestamp) {
+        self.executions = started.execution;
+        let record = self.enter(&started.step, at);
+        record.status = StepStatus::Running;
+        record.attempt = started.attempt;
+        record.execution = started.execution;
+        record.command.clone_from(&started.command);
+        record.started = Some(at);
+        record.ended = None;
+        record.message = None;
+        record.code = None;
+        record.hint = None;
+        record.process = None;
+        // A question's step acts by being asked: it cannot be half done.
+        self.phase = if started.command.is_none() {
+            record.status = StepStatus::Waiting;
+            Phase::Between(Between::Posing { step: started.step.clone() })
+        } else {
+            Phase::Running {
+                step: started.step.clone(),
+                execution: started.execution,
+                attempt: started.attempt,
+                idempotent: started.idempotent,
+                deadline: started.deadline,
+            }
+        };
+    }
+
+    fn step_completed(&mut self, done: &StepCompleted, at: jiff::Timestamp) {
+        let record = self.enter(&done.step, at);
+        record.status = StepStatus::Completed;
+        record.ended = Some(at);
+        record.process.clone_from(&done.process);
+        record.message = done.marked_by.as_ref().map(|who| format!("marked as done by {who}"));
+        Arc::make_mut(&mut self.outputs).insert(done.output.clone(), done.value.clone());
+        self.settle(&done.step, Close::Success);
+    }
+
+    fn step_failed(&mut self, failed: &StepFailed, at: jiff::Timestamp) {
+        let record = self.enter(&failed.step, at);
+        record.status = failed.outcome.into();
+        record.ended = Some(at);
+        record.message = Some(failed.message.clone());
+        record.code.clone_from(&failed.code);
+        record.hint.clone_from(&failed.hint);
+        record.process.clone_from(&failed.process);
+        let attempt = record.attempt.max(1);
+        let last = failed.winding_down.is_some();
+        if last {
+            self.winding_down.clone_from(&failed.winding_down);
+        }
+        let idempotent = matches!(&self.phase, Phase::Running { idempotent: true, .. });
+        let unsure = |interrupted| {
+            Phase::Between(Between::Unsure(Unsure {
+                step: failed.step.clone(),
+                attempt,
+                idempotent,
+                interrupted,
+            }))
+        };
+        match failed.outcome {
+            BadOutcome::Failure => {
+                let code = failed.process.as_ref().and_then(|process| process.exit_code);
+                self.settle_with(&failed.step, Close::Failure(code), last);
+            }
+            BadOutcome::Timeout => self.settle_with(&failed.step, Close::Timeout, last),
+            BadOutcome::Cancelled => self.settle_with(&failed.step, Close::Cancelled, last),
+            BadOutcome::Interrupted => self.phase = unsure(true),
+            BadOutcome::Unknown => self.phase = unsure(false),
+        }
+    }
+
+    fn ask(&mut self, question: &Question, at: jiff::Timestamp) {
+        self.questions += 1;
+        if question.secret {
+            self.secret_questions.push(question.id.clone());
+        }
+        // Asking what to do about a step is still the same visit to it.
+        if question.purpose != Purpose::Recover {
+            self.enter(&question.step, at);
+        }
+        self.phase = Phase::Asking {
+            question: Box::new(question.clone()),
+            asked_ms: at.as_millisecond(),
+            agreed: Vec::new(),
+            agreed_on: None,
+            held_ms: 0,
+        };
+    }
+
+    fn answered(&mut self, answered: &Answered) {
+        let Phase::Asking { question, agreed, agreed_on, .. } = &mut self.phase else {
+            return;
+        };
+        if answered.refused.is_some() || question.id != answered.question {
+            return;
+        }
+        let answer = &answered.answer;
+        if question.action(&answer.value) == ChoiceAction::Proceed {
+            agreed.push(answer.by.clone());
+            *agreed_on = Some(answer.value.clone());
+            if (agreed.len() as u64) < u64::from(question.approvals) {
+                return;
+            }
+        }
+        self.resolve(Resolution::Answered(answer.clone()));
+    }
+
+    fn resolve(&mut self, resolution: Resolution) {
+        if let Phase::Asking { question, .. } = &self.phase {
+            self.phase =
+                Phase::Between(Between::Resolved { question: question.clone(), resolution });
+        }
+    }
+
+    fn settle(&mut self, step: &str, close: Close) {
+        self.settle_with(step, close, false);
+    }
+
+    fn settle_with(&mut self, step: &str, close: Close, last: bool) {
+        let step = step.to_owned();
+        self.phase = Phase::Between(Between::Settled(Settled { step, close, last }));
+    }
+
+    fn end(&mut self, ended: Ended) {
+        self.phase = Phase::Ended(ended);
+        self.paused = None;
+    }
+
+    /// The record of a step, counting a visit if the run comes from elsewhere.
+    fn enter(&mut self, step: &str, at: jiff::Timestamp) -> &mut StepRecord {
+        let fresh = self.phase.is_between_visits();
+        let steps = Arc::make_mut(&mut self.steps);
+        let record = steps.entry(step.to_owned()).or_insert_with(StepRecord::new);
+        if fresh || record.visits == 0 {
+            *record = StepRecord { visits: record.visits + 1, ..StepRecord::new() };
+            self.visits += 1;
+            self.current = Some(step.to_owned());
+            self.entered_at = at;
+        }
+        record
+    }
+}
+
+fn check_version(event: &Event) -> Result<(), FoldError> {
+    if event.v > VERSION {
+        return Err(FoldError::Version { seq: event.seq, version: event.v });
+    }
+    Ok(())
+}
+
+fn phase_word(phase: &Phase) -> &'static str {
+    match phase {
+        Phase::Between(_) => "between steps",
+        Phase::Running { .. } => "running a step",
+        Phase::Asking { .. } => "waiting for an answer",
+        Phase::Ended(_) => "over",
+    }
+}

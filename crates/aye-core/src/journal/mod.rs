@@ -1,0 +1,15 @@
+//! The journal: a run's events, and the state that is their fold.
+//!
+//! `State::begin(first event)`, then `state.apply(event)` for each further
+//! one. Folding needs no skill, no clock and no outside: a journal alone says
+//! where a run stands.
+
+mod fold;
+mod phase;
+mod record;
+mod state;
+
+pub use fold::FoldError;
+pub use phase::{Between, Close, Ended, Phase, Resolution, Settled, Status, Unsure};
+pub use record::{StepRecord, StepStatus};
+pub use state::State;

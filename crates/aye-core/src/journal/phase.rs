@@ -1,0 +1,189 @@
+//! Where a run stands.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::event::{CancelReason, FailReason};
+use crate::question::{Answer, Question};
+
+/// Where a run stands after its last event.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Phase {
+    /// Something was recorded and its consequence is not yet: the machine
+    /// has to go on. Between two batches of a live run this is never seen.
+    Between(Between),
+    /// A step acts.
+    Running {
+        /// Which.
+        step: String,
+        /// Which start.
+        execution: u32,
+        /// 1, or more after retries.
+        attempt: u32,
+        /// May be run again if its outcome is unknown.
+        idempotent: bool,
+        /// When it has to be over.
+        deadline: Option<Timestamp>,
+    },
+    /// A question is open.
+    Asking {
+        /// The question; its deadline moves when somebody holds it.
+        question: Box<Question>,
+        /// When it was asked, in milliseconds since 1970.
+        asked_ms: i64,
+        /// Those who agreed so far, where several must.
+        agreed: Vec<String>,
+        /// What they agreed on.
+        agreed_on: Option<Value>,
+        /// How long the deadline has been held back, in milliseconds.
+        held_ms: i64,
+    },
+    /// The run is over.
+    Ended(Ended),
+}
+
+impl Phase {
+    /// Whether the next event about a step begins a visit to it.
+    pub(crate) fn is_between_visits(&self) -> bool {
+        match self {
+            Self::Between(Between::Begun | Between::Settled(_)) => true,
+            Self::Between(
+                Between::Resolved { .. }
+                | Between::Unsure(_)
+                | Between::Retrying { .. }
+                | Between::Posing { .. },
+            )
+            | Self::Running { .. }
+            | Self::Asking { .. }
+            | Self::Ended(_) => false,
+        }
+    }
+}
+
+/// A consequence that is still to be recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Between {
+    /// The run began; its first step is to be entered.
+    Begun,
+    /// A step ended; the way on is to be taken.
+    Settled(Settled),
+    /// A question was answered or expired; that is to be acted on.
+    Resolved {
+        /// The question.
+        question: Box<Question>,
+        /// What became of it.
+        resolution: Resolution,
+    },
+    /// A step may or may not have happened; somebody has to say.
+    Unsure(Unsure),
+    /// A step is to be started again.
+    Retrying {
+        /// Which.
+        step: String,
+        /// The attempt that follows.
+        attempt: u32,
+    },
+    /// The step that is a question has started; it is to be asked.
+    Posing {
+        /// Which.
+        step: String,
+    },
+}
+
+/// A step that ended, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settled {
+    /// Which.
+    pub step: String,
+    /// How.
+    pub close: Close,
+    /// With this the run's normal course ended: only clean-up may follow.
+    pub last: bool,
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Close {
+    /// Well.
+    Success,
+    /// Left out.
+    Skipped,
+    /// Badly, with an exit code if it had one.
+    Failure(Option<i32>),
+    /// At our time-out.
+    Timeout,
+    /// A person said no, or nobody answered in time.
+    Declined {
+        /// Nobody answered.
+        expired: bool,
+        /// Who.
+        by: Option<String>,
+    },
+    /// The run was cancelled.
+    Cancelled,
+}
+
+/// What became of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Resolution {
+    /// Somebody answered.
+    Answered(Answer),
+    /// Nobody did; this value is taken, or it counts as declined.
+    Expired(Option<String>),
+}
+
+/// A step whose outcome is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsure {
+    /// Which.
+    pub step: String,
+    /// Its last attempt.
+    pub attempt: u32,
+    /// May be run again.
+    pub idempotent: bool,
+    /// We ended it ourselves; otherwise Aye died while it ran.
+    pub interrupted: bool,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// Well.
+    Completed,
+    /// Badly.
+    Failed(FailReason),
+    /// Declined or cancelled.
+    Cancelled(CancelReason),
+}
+
+/// The one word for where a run stands, for listings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Somebody drives it, or did until they died.
+    Running,
+    /// A question is open.
+    Waiting,
+    /// Nobody drives it.
+    Paused,
+    /// Ended well.
+    Completed,
+    /// Ended badly.
+    Failed,
+    /// Declined or cancelled.
+    Cancelled,
+}
+
+impl Status {
+    /// The word used in events and listings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Paused => "paused",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What is known of each step of a run: the view that every screen shows.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::event::{BadOutcome, ProcessRecord};
+
+/// One step as the run has seen it; a step visited twice shows the last visit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StepRecord {
+    /// How it stands.
+    pub status: StepStatus,
+    /// How often it was entered.
+    pub visits: u32,
+    /// Its last attempt in this visit.
+    pub attempt: u32,
+    /// Its last start, 0 if it never started.
+    pub execution: u32,
+    /// The resolved command line, secrets masked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// When it last started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started: Option<Timestamp>,
+    /// When it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Timestamp>,
+    /// What went wrong or why it was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// A typed code, e.g. `COMMAND_NOT_FOUND`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// What its process left behind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<ProcessRecord>,
+}
+
+impl StepRecord {
+    pub(super) fn new() -> Self {
+        Self {
+            status: StepStatus::Waiting,
+            visits: 0,
+            attempt: 0,
+            execution: 0,
+            command: None,
+            started: None,
+            ended: None,
+            message: None,
+            code: None,
+            hint: None,
+            process: None,
+        }
+    }
+
+    /// `steps.NAME` in templates.
+    pub fn to_value(&self) -> Value {
+        let process = self.process.as_ref();
+        json!({
+            "status": self.status,
+            "visits": self.visits,
+            "attempt": self.attempt,
+            "message": self.message,
+            "exit_code": process.and_then(|p| p.exit_code),
+            "stdout": process.map_or("", |p| p.stdout.as_str()),
+            "stderr": process.map_or("", |p| p.stderr.as_str()),
+            "duration_ms": process.map(|p| p.duration_ms),
+        })
+    }
+}
+
+/// How a step stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepStatus {
+    /// A question before it is open, or it was entered and has not begun.
+    Waiting,
+    /// It acts.
+    Running,
+    /// It ended well.
+    Completed,
+    /// It was left out.
+    Skipped,
+    /// It failed.
+    Failed,
+    /// It was ended at its time-out.
+    TimedOut,
+    /// It was ended because the run was cancelled.
+    Cancelled,
+    /// It was ended because Aye was told to stop.
+    Interrupted,
+    /// Aye died while it ran.
+    Unknown,
+}
+
+impl StepStatus {
+    /// The word used in listings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Running => "running",
+            Self::Completed => "completed",
+            Self::Skipped => "skipped",
+            Self::Failed => "failed",
+            Self::TimedOut => "timed out",
+            Self::Cancelled => "cancelled",
+            Self::Interrupted => "interrupted",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl From<BadOutcome> for StepStatus {
+    fn from(outcome: BadOutcome) -> Self {
+        match outcome {
+            BadOutcome::Failure => Self::Failed,
+            BadOutcome::Timeout => Self::TimedOut,
+            BadOutcome::Cancelled => Self::Cancelled,
+            BadOutcome::Interrupted => Self::Interrupted,
+            BadOutcome::Unknown => Self::Unknown,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The state of a run.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::event::{PauseReason, SkillStarted, WindingDown};
+use crate::id::{QuestionId, RunId};
+
+use super::phase::{Ended, Phase, Status};
+use super::record::StepRecord;
+
+/// Everything a run is: the fold of its events.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// The run.
+    pub run: RunId,
+    /// The last event's number.
+    pub seq: u64,
+    /// How it began.
+    pub started: SkillStarted,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When its last event was.
+    pub updated_at: Timestamp,
+    /// Where it stands.
+    pub phase: Phase,
+    /// Nobody drives it, and why.
+    pub paused: Option<PauseReason>,
+    /// How often a step was started.
+    pub executions: u32,
+    /// How often a step was entered, left out ones included.
+    pub visits: u32,
+    /// How many questions were asked.
+    pub questions: u32,
+    /// Those of them whose answers must not be written down.
+    pub secret_questions: Vec<QuestionId>,
+    /// Only a clean-up path may still run.
+    pub winding_down: Option<WindingDown>,
+    /// Results by output name.
+    pub outputs: Arc<IndexMap<String, Value>>,
+    /// What is known of each step, in the order first met.
+    pub steps: Arc<IndexMap<String, StepRecord>>,
+    /// The step that was entered last.
+    pub current: Option<String>,
+    /// When that was, or when its last retry was decided: `now` in its
+    /// templates, so that what is asked, intended and done is the same.
+    pub entered_at: Timestamp,
+    /// The skill's named outputs, once completed.
+    pub results: IndexMap<String, Value>,
+    /// The final state, in `states:` skills.
+    pub final_state: Option<String>,
+    /// Why it failed or was cancelled, in words.
+    pub end_message: Option<String>,
+    /// Who cancelled or declined.
+    pub ended_by: Option<String>,
+}
+
+impl State {
+    /// The one word for where the run stands.
+    pub fn status(&self) -> Status {
+        match (&self.phase, self.paused) {
+            (Phase::Ended(Ended::Completed), _) => Status::Completed,
+            (Phase::Ended(Ended::Failed(_)), _) => Status::Failed,
+            (Phase::Ended(Ended::Cancelled(_)), _) => Status::Cancelled,
+            (Phase::Asking { .. }, _) => Status::Waiting,
+            (Phase::Between(_) | Phase::Running { .. }, Some(_)) => Status::Paused,
+            (Phase::Between(_) | Phase::Running { .. }, None) => Status::Running,
+        }
+    }
+
+    /// When the open question expires: by its own deadline or the run's.
+    pub fn question_deadline(&self) -> Option<Timestamp> {
+        match &self.phase {
+            Phase::Asking { question, .. } => {
+                [question.deadline, self.deadline()].into_iter().flatten().min()
+            }
+            Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => None,
+        }
+    }
+
+    /// Whether this run asked a question of this name whose answer may be shown.
+    pub fn asked_openly(&self, question: &QuestionId) -> bool {
+        question.run().as_ref() == Some(&self.run)
+            && question.number().is_some_and(|n| (1..=self.questions).contains(&n))
+            && !self.secret_questions.contains(question)
+    }
+
+    /// When the run has to be over: its own deadline, or its clean-up's.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        match &self.winding_down {
+            Some(winding) => Some(winding.until),
+            None => self.started.deadline,
+        }
+    }
+}

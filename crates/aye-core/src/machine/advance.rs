@@ -1,0 +1,53 @@
+//! Consequences: what follows from where the run stands, until it rests.
+
+use crate::event::Event;
+use crate::flow::Target;
+use crate::journal::{Between, Phase};
+use crate::text::World;
+
+use super::run::Machine;
+
+impl Machine {
+    /// Goes on until a step runs, a question is open, or the run is over.
+    pub(super) fn advance(&mut self, world: &World, events: &mut Vec<Event>) {
+        while self.attached {
+            match self.state.phase.clone() {
+                Phase::Between(between) => self.follow(between, world, events),
+                Phase::Asking { question, .. } => {
+                    let Some(answer) = self.override_answer(&question, world) else {
+                        return;
+                    };
+                    self.accept(&question, answer, world, events);
+                }
+                Phase::Running { .. } | Phase::Ended(_) => return,
+            }
+        }
+    }
+
+    /// Records what follows from the last event.
+    fn follow(&mut self, between: Between, world: &World, events: &mut Vec<Event>) {
+        match between {
+            Between::Begun => self.begin(world, events),
+            Between::Settled(settled) => self.settled(settled, world, events),
+            Between::Resolved { question, resolution } => {
+                self.resolved(&question, &resolution, world, events);
+            }
+            Between::Unsure(unsure) => self.unsure(&unsure, world, events),
+            Between::Retrying { step, attempt } => self.retry_step(&step, attempt, world, events),
+            Between::Posing { step } => self.pose_step(&step, world, events),
+        }
+    }
+
+    fn begin(&mut self, world: &World, events: &mut Vec<Event>) {
+        let range = self.state.started.range.as_ref().map(|range| range.step().to_owned());
+        let start = range.and_then(|step| self.flow.find(&step)).map(Target::Step);
+        self.go(start.unwrap_or(self.flow.start), world, events);
+    }
+
+    pub(super) fn go(&mut self, target: Target, world: &World, events: &mut Vec<Event>) {
+        match target {
+            Target::Step(node) => self.enter(node, world, events),
+            Target::End(end) => self.finish_at(end, world, events),
+        }
+    }
+}

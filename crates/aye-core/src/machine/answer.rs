@@ -1,0 +1,156 @@
+//! What becomes of an open question: answered, refused, held, expired.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::event::{Answered, Event, Fact};
+use crate::id::QuestionId;
+use crate::journal::Phase;
+use crate::question::{Answer, Purpose, Question};
+use crate::skill::AskKind;
+use crate::text::World;
+
+use super::refusal::Refusal;
+use super::run::Machine;
+use super::secrets::secret_marker;
+use super::weigh::weigh_value;
+
+/// How long a deadline can be held back in all.
+const HOLD_LIMIT: SignedDuration = SignedDuration::from_mins(5);
+/// How far one hold moves the deadline beyond now.
+const HOLD_STEP: SignedDuration = SignedDuration::from_secs(30);
+
+impl Machine {
+    pub(super) fn accept(
+        &mut self,
+        open: &Question,
+        mut answer: Answer,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        if open.secret
+            && let Some(text) = answer.value.as_str()
+        {
+            let name = self.output_name(&open.step);
+            Arc::make_mut(&mut self.secrets).insert_answer(name, text);
+            answer.value = secret_marker();
+        }
+        // The value of an option is the skill's own word; text may hold a secret.
+        if open.kind == AskKind::Input {
+            answer.value = self.secrets.mask_value(&answer.value);
+        }
+        let answer = self.masked_answer(answer);
+        let asked_ms = match &self.state.phase {
+            Phase::Asking { asked_ms, .. } => *asked_ms,
+            Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => return,
+        };
+        let latency = world.now.as_millisecond() - asked_ms;
+        let label = answer.value.as_str().and_then(|value| open.offer(value));
+        let label = label.map(|offer| offer.label.clone());
+        let answered = Answered {
+            question: open.id.clone(),
+            label,
+            answer,
+            latency_ms: u64::try_from(latency).unwrap_or(0),
+            refused: None,
+        };
+        self.emit(Fact::ConfirmationAnswered(Box::new(answered)), world, events);
+    }
+
+    pub(super) fn record_refused(
+        &mut self,
+        question: QuestionId,
+        mut answer: Answer,
+        refusal: &Refusal,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        // It may be a secret: mistyped, too late, or meant for another run.
+        if self.state.asked_openly(&question) {
+            answer.value = self.secrets.mask_value(&answer.value);
+        } else {
+            answer.value = secret_marker();
+            answer.typed = None;
+        }
+        let answer = self.masked_answer(answer);
+        let refused = Some(self.secrets.mask(&refusal.to_string()));
+        let answered = Answered { question, answer, label: None, latency_ms: 0, refused };
+        self.emit(Fact::ConfirmationAnswered(Box::new(answered)), world, events);
+    }
+
+    /// Expiry is decided by the clock, not by a timer having fired.
+    pub(super) fn in_time(&self, question: &Question, now: Timestamp) -> Result<(), Refusal> {
+        match self.state.question_deadline() {
+            Some(deadline) if now >= deadline => Err(Refusal::Expired(question.id.clone())),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    pub(super) fn hold(
+        &mut self,
+        open: &Question,
+        held_ms: i64,
+        by: String,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) -> Result<(), Refusal> {
+        // Without a deadline there is nothing to hold.
+        let Some(before) = open.deadline else {
+            return Ok(());
+        };
+        let left = HOLD_LIMIT - SignedDuration::from_millis(held_ms);
+        let wanted = world.now.checked_add(HOLD_STEP).unwrap_or(before);
+        let furthest = before.checked_add(left).unwrap_or(before);
+        let deadline = wanted.min(furthest);
+        if left <= SignedDuration::ZERO {
+            return Err(Refusal::HeldEnough);
+        }
+        if deadline > before {
+            let question = open.id.clone();
+            self.emit(Fact::ConfirmationHeld { question, deadline, by }, world, events);
+        }
+        Ok(())
+    }
+
+    /// Closes the open question if its time is up. What follows is decided
+    /// where the run goes on (`resolved`).
+    pub(super) fn expire(&mut self, question: &Question, world: &World, events: &mut Vec<Event>) {
+        if self.in_time(question, world.now).is_ok() {
+            return;
+        }
+        let applied = if self.outlives_run(question) {
+            None
+        } else {
+            // A default that could not be answered is none.
+            let usable = |value: &String| weigh_value(question, &value.as_str().into()).is_ok();
+            question.default.clone().filter(usable)
+        };
+        let question = question.id.clone();
+        self.emit(Fact::ConfirmationExpired { question, applied }, world, events);
+    }
+
+    /// Whether the run's time limit is nearer than the question's own.
+    pub(super) fn outlives_run(&self, question: &Question) -> bool {
+        match (question.deadline, self.state.deadline()) {
+            (_, None) => false,
+            (None, Some(_)) => true,
+            (Some(own), Some(run)) => run <= own,
+        }
+    }
+
+    /// The start of the step that a question is about; 0 before it started.
+    pub(super) fn execution_of(&self, question: &Question) -> u32 {
+        match question.purpose {
+            Purpose::Gate => 0,
+            Purpose::Ask | Purpose::Recover => {
+                self.state.steps.get(&question.step).map_or(0, |record| record.execution)
+            }
+        }
+    }
+
+    fn masked_answer(&self, answer: Answer) -> Answer {
+        let mask = |text: Option<String>| text.map(|text| self.secrets.mask(&text));
+        Answer { reason: mask(answer.reason), typed: mask(answer.typed), ..answer }
+    }
+}

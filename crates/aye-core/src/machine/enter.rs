@@ -1,0 +1,193 @@
+//! Entering a step: limits, its condition, its gate, and then its intent.
+
+use std::sync::Arc;
+
+use crate::event::{
+    BadOutcome, Event, Fact, FailReason, SkipReason, StepCompleted, StepFailed, StepStarted,
+};
+use crate::flow::NodeId;
+use crate::question::Purpose;
+use crate::skill::Action;
+use crate::text::{self, TextError, World};
+
+use super::finish::failed;
+use super::run::Machine;
+
+impl Machine {
+    /// Before a step acts: limits, its condition, its gate.
+    pub(super) fn enter(&mut self, node: NodeId, world: &World, events: &mut Vec<Event>) {
+        let flow = Arc::clone(&self.flow);
+        let step = &flow.nodes[node].step;
+        let name = step.name.value.clone();
+        if self.state.visits >= self.flow.skill.step_limit {
+            let message = format!("stopped after {} steps: the step limit", self.state.visits);
+            return self.fail_run(FailReason::StepLimit, &message, Some(name), None, world, events);
+        }
+        if self.out_of_time(&name, world, events) {
+            return;
+        }
+        if let Some(condition) = &step.condition {
+            match text::holds(condition, &self.scope(world)) {
+                Ok(true) => {}
+                Ok(false) => {
+                    let message = Some(format!("`{}` is false", condition.trim()));
+                    let why = SkipReason::Condition;
+                    return self.emit(
+                        Fact::StepSkipped { step: name, why, by: None, message },
+                        world,
+                        events,
+                    );
+                }
+                Err(error) => return self.cannot_start(name, "condition", &error, world, events),
+            }
+        }
+        match &step.confirmation {
+            None => self.start_step(&name, 1, world, events),
+            Some(ask) => match self.pose(step, ask, Purpose::Gate, world) {
+                Ok(question) => {
+                    self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
+                }
+                Err(error) => self.cannot_start(name, "confirmation", &error, world, events),
+            },
+        }
+    }
+
+    pub(super) fn start_step(
+        &mut self,
+        name: &str,
+        attempt: u32,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        let flow = Arc::clone(&self.flow);
+        let Some(node) = flow.find(name) else {
+            let message = format!("the skill has no step `{name}`");
+            let step = Some(name.to_owned());
+            return self.fail_run(FailReason::StepFailed, &message, step, None, world, events);
+        };
+        // An answer or a restart may have taken its time.
+        if self.out_of_time(name, world, events) {
+            return;
+        }
+        let step = &flow.nodes[node].step;
+        let execution = self.state.executions + 1;
+        let mut started = StepStarted {
+            step: name.to_owned(),
+            execution,
+            attempt,
+            kind: step.action.kind().to_owned(),
+            command: None,
+            idempotent: step.idempotent,
+            deadline: None,
+        };
+        match &step.action {
+            Action::Note => {
+                let done = StepCompleted {
+                    step: name.to_owned(),
+                    execution: 0,
+                    output: self.output_name(name),
+                    value: serde_json::Value::Null,
+                    process: None,
+                    marked_by: None,
+                };
+                self.emit(Fact::StepCompleted(Box::new(done)), world, events);
+            }
+            Action::Ask(_) => {
+                self.emit(Fact::StepStarted(Box::new(started)), world, events);
+            }
+            Action::Command { .. } | Action::Shell { .. } => {
+                match self.command_line(step, &self.scope(world)) {
+                    Ok((command, _)) => {
+                        started.command = Some(command);
+                        started.deadline = self.step_deadline(step, world.now);
+                        self.emit(Fact::StepStarted(Box::new(started)), world, events);
+                    }
+                    Err(error) => {
+                        self.cannot_start(name.to_owned(), "command", &error, world, events);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends the visit to a step before it acts if the run's time, or that of
+    /// its clean-up, is up.
+    fn out_of_time(&mut self, name: &str, world: &World, events: &mut Vec<Event>) -> bool {
+        if let Some(winding) = &self.state.winding_down
+            && world.now >= winding.until
+        {
+            self.wound_down("the time for clean-up was up", world, events);
+            return true;
+        }
+        let Some(winding_down) = self.run_expired(world.now) else {
+            return false;
+        };
+        let failed = StepFailed {
+            code: Some("TIMEOUT".to_owned()),
+            message: "the run's time limit was up before it started".to_owned(),
+            winding_down: Some(winding_down),
+            ..failed(name.to_owned(), 0, BadOutcome::Timeout)
+        };
+        self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+        true
+    }
+
+    /// Whoever said "retry" saw the command; if it has changed meanwhile and
+    /// has a gate, the gate is asked again.
+    pub(super) fn retry_step(
+        &mut self,
+        name: &str,
+        attempt: u32,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        let flow = Arc::clone(&self.flow);
+        let step = flow.find(name).map(|node| &flow.nodes[node].step);
+        if let Some(step) = step
+            && let Some(ask) = &step.confirmation
+            && let Ok((line, _)) = self.command_line(step, &self.scope(world))
+            && self.state.steps.get(name).and_then(|record| record.command.as_ref()) != Some(&line)
+            && let Ok(question) = self.pose(step, ask, Purpose::Gate, world)
+        {
+            return self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
+        }
+        self.start_step(name, attempt, world, events);
+    }
+
+    /// A step that is a question: ask it.
+    pub(super) fn pose_step(&mut self, name: &str, world: &World, events: &mut Vec<Event>) {
+        let ask = self.node(name).and_then(|(_, node)| match &node.step.action {
+            Action::Ask(ask) => Some((node.step.clone(), ask.clone())),
+            Action::Command { .. } | Action::Shell { .. } | Action::Note => None,
+        });
+        let Some((step, ask)) = ask else {
+            let message = format!("step `{name}` is no question");
+            let step = Some(name.to_owned());
+            return self.fail_run(FailReason::StepFailed, &message, step, None, world, events);
+        };
+        match self.pose(&step, &ask, Purpose::Ask, world) {
+            Ok(question) => {
+                self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
+            }
+            Err(error) => self.cannot_start(name.to_owned(), "question", &error, world, events),
+        }
+    }
+
+    /// Something in the step could not be rendered: nothing of it runs.
+    pub(super) fn cannot_start(
+        &mut self,
+        step: String,
+        part: &str,
+        error: &TextError,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        let failed = StepFailed {
+            code: Some("TEMPLATE".to_owned()),
+            message: self.secrets.mask(&format!("{part}: {error}")),
+            hint: error.hint.as_ref().map(|hint| self.secrets.mask(hint)),
+            ..failed(step, 0, BadOutcome::Failure)
+        };
+        self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+    }
+}

@@ -1,0 +1,167 @@
+//! The end of a step's action.
+
+use jiff::Timestamp;
+
+use crate::event::{
+    BadOutcome, Event, Fact, PauseReason, ProcessRecord, StepCompleted, StepFailed,
+};
+use crate::input::{End, Finished};
+use crate::journal::Phase;
+use crate::text::World;
+
+use super::run::Machine;
+use super::stop::Stopping;
+
+impl Machine {
+    /// A step that was running when its driver died: nobody knows.
+    pub(super) fn lose_running_step(&mut self, world: &World, events: &mut Vec<Event>) {
+        let Phase::Running { step, execution, .. } = self.state.phase.clone() else {
+            return;
+        };
+        self.stopping = None;
+        let failed = StepFailed {
+            message: "Aye ended while the step ran: its outcome is unknown".to_owned(),
+            ..failed(step, execution, BadOutcome::Unknown)
+        };
+        self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+    }
+
+    pub(super) fn step_finished(
+        &mut self,
+        step: String,
+        limit: Option<Timestamp>,
+        finished: Finished,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        let Finished { execution, end, process } = finished;
+        let process = process.map(|process| self.masked(process));
+        let stopping = self.stopping.clone();
+        let fact = match (end, &stopping) {
+            // It ended before the stop reached it; its clean-up is due all the same.
+            (End::Exited { .. }, Some(Stopping::Cancel { by, reason }))
+                if self.cleans_up(&step) =>
+            {
+                let (name, reason) = (step.clone(), reason.as_deref());
+                let cancelled = self.cancelled_step(name, execution, by, reason, world.now);
+                let ended = exit_message(process.as_ref());
+                let message = format!("{}; by then: {ended}", cancelled.message);
+                Fact::StepFailed(Box::new(StepFailed { message, process, ..cancelled }))
+            }
+            (End::Exited { value }, _) => {
+                if process.as_ref().is_none_or(|process| process.exit_code == Some(0)) {
+                    let output = self.output_name(&step);
+                    let value = self.secrets.mask_value(&value);
+                    Fact::StepCompleted(Box::new(StepCompleted {
+                        step: step.clone(),
+                        execution,
+                        output,
+                        value,
+                        process,
+                        marked_by: None,
+                    }))
+                } else {
+                    Fact::StepFailed(Box::new(StepFailed {
+                        message: exit_message(process.as_ref()),
+                        process,
+                        ..failed(step.clone(), execution, BadOutcome::Failure)
+                    }))
+                }
+            }
+            (End::TimedOut, _) => {
+                // The timer and the clock may differ by a hair: if the run's
+                // limit was the nearer one, it is the one that is up.
+                let winding_down = if limit.is_some() && limit == self.state.started.deadline {
+                    self.begin_winding_down(world.now)
+                } else {
+                    self.run_expired(world.now)
+                };
+                let message = match &winding_down {
+                    Some(_) => "the run's time limit was up".to_owned(),
+                    None => "timed out".to_owned(),
+                };
+                Fact::StepFailed(Box::new(StepFailed {
+                    code: Some("TIMEOUT".to_owned()),
+                    message,
+                    process,
+                    winding_down,
+                    ..failed(step.clone(), execution, BadOutcome::Timeout)
+                }))
+            }
+            (End::Stopped, Some(Stopping::Cancel { by, reason })) => {
+                let (name, reason) = (step.clone(), reason.as_deref());
+                let cancelled = self.cancelled_step(name, execution, by, reason, world.now);
+                Fact::StepFailed(Box::new(StepFailed { process, ..cancelled }))
+            }
+            (End::Stopped, Some(Stopping::Interrupt { .. }) | None) => {
+                Fact::StepFailed(Box::new(StepFailed {
+                    code: Some("CANCELLED".to_owned()),
+                    message: "Aye was told to stop while the step ran".to_owned(),
+                    process,
+                    ..failed(step.clone(), execution, BadOutcome::Interrupted)
+                }))
+            }
+            (End::NotStarted { code, exit_code, message, hint }, _) => {
+                let process = exit_code
+                    .map(|code| ProcessRecord { exit_code: Some(code), ..Default::default() });
+                Fact::StepFailed(Box::new(StepFailed {
+                    code: Some(code),
+                    message: self.secrets.mask(&message),
+                    hint: hint.map(|hint| self.secrets.mask(&hint)),
+                    process,
+                    ..failed(step.clone(), execution, BadOutcome::Failure)
+                }))
+            }
+        };
+        let stopped =
+            matches!(&fact, Fact::StepFailed(failed) if failed.outcome == BadOutcome::Cancelled);
+        let interrupted =
+            matches!(&fact, Fact::StepFailed(failed) if failed.outcome == BadOutcome::Interrupted);
+        self.emit(fact, world, events);
+        self.stopping = None;
+        match stopping {
+            // It ended by itself before the stop reached it: the run ends here all the same.
+            Some(Stopping::Cancel { by, reason }) if !stopped => {
+                self.cancel(Some(step), by, reason.as_deref(), world, events);
+            }
+            Some(Stopping::Interrupt { signal }) => {
+                self.pause(PauseReason::Interrupted, Some(signal), world, events);
+            }
+            Some(Stopping::Cancel { .. }) => self.advance(world, events),
+            None if interrupted => self.pause(PauseReason::Interrupted, None, world, events),
+            None => self.advance(world, events),
+        }
+    }
+
+    pub(super) fn masked(&self, mut process: ProcessRecord) -> ProcessRecord {
+        process.stdout = self.secrets.mask(&process.stdout);
+        process.stderr = self.secrets.mask(&process.stderr);
+        process
+    }
+
+    pub(super) fn output_name(&self, step: &str) -> String {
+        let named = self.node(step).and_then(|(_, node)| node.step.output.as_ref());
+        named.map_or_else(|| step.to_owned(), |output| output.value.clone())
+    }
+}
+
+pub(super) fn failed(step: String, execution: u32, outcome: BadOutcome) -> StepFailed {
+    StepFailed {
+        step,
+        execution,
+        outcome,
+        code: None,
+        message: String::new(),
+        hint: None,
+        process: None,
+        winding_down: None,
+    }
+}
+
+fn exit_message(process: Option<&ProcessRecord>) -> String {
+    match process {
+        Some(ProcessRecord { signal: Some(signal), .. }) => format!("ended by signal {signal}"),
+        Some(ProcessRecord { exit_code: Some(code), .. }) => format!("exit code {code}"),
+        Some(_) | None => "failed".to_owned(),
+    }
+}

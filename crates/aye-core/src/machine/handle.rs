@@ -1,0 +1,188 @@
+//! What each input means where the run stands.
+
+use crate::event::{Event, Fact, PauseReason};
+use crate::input::{Input, Request};
+use crate::journal::Phase;
+use crate::text::World;
+
+use super::refusal::Refusal;
+use super::run::Machine;
+use super::stop::Stopping;
+use super::weigh::weigh;
+
+/// What came of an input.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use = "the events have to be committed before anything is done"]
+pub struct Reaction {
+    /// To be committed in one go.
+    pub events: Vec<Event>,
+    /// Why the input did not fit; an answer is recorded all the same.
+    pub refusal: Option<Refusal>,
+}
+
+impl Machine {
+    /// Tells the run something. It never fails: what does not fit is refused.
+    pub fn handle(&mut self, input: Input, world: &World) -> Reaction {
+        let mut events = Vec::new();
+        let refusal = self.react(input, world, &mut events).err();
+        Reaction { events, refusal }
+    }
+
+    fn react(
+        &mut self,
+        input: Input,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) -> Result<(), Refusal> {
+        match (self.state.phase.clone(), input) {
+            (Phase::Ended(_), Input::Request(Request::Answer { question, answer })) => {
+                let refusal = Refusal::NotOpen(question.clone());
+                self.record_refused(question, answer, &refusal, world, events);
+                Err(refusal)
+            }
+            (
+                Phase::Ended(_),
+                Input::Attach(_)
+                | Input::Finished(_)
+                | Input::Request(Request::Hold { .. } | Request::Cancel { .. })
+                | Input::Tick
+                | Input::Interrupt { .. }
+                | Input::Leave { .. },
+            ) => Err(Refusal::Ended),
+
+            (
+                Phase::Between(_) | Phase::Running { .. } | Phase::Asking { .. },
+                Input::Attach(driver),
+            ) => {
+                if self.attached {
+                    return Err(Refusal::Driven);
+                }
+                self.attached = true;
+                self.emit(Fact::SkillResumed { driver }, world, events);
+                self.lose_running_step(world, events);
+                self.advance(world, events);
+                Ok(())
+            }
+
+            (Phase::Running { step, execution, deadline, .. }, Input::Finished(finished)) => {
+                if execution != finished.execution {
+                    return Err(Refusal::NotRunning(finished.execution));
+                }
+                // Only who started it can know how it ended.
+                if !self.attached {
+                    return Err(Refusal::NotDriven);
+                }
+                self.step_finished(step, deadline, finished, world, events);
+                Ok(())
+            }
+            (Phase::Between(_) | Phase::Asking { .. }, Input::Finished(finished)) => {
+                Err(Refusal::NotRunning(finished.execution))
+            }
+
+            (
+                Phase::Asking { question: open, agreed, agreed_on, .. },
+                Input::Request(Request::Answer { question, answer }),
+            ) => {
+                let verdict = if open.id == question {
+                    self.in_time(&open, world.now)
+                        .and_then(|()| weigh(&open, &answer, &agreed, agreed_on.as_ref()))
+                } else {
+                    Err(Refusal::OtherQuestion(question.clone(), open.id.clone()))
+                };
+                match verdict {
+                    Ok(()) => {
+                        self.accept(&open, answer, world, events);
+                        self.advance(world, events);
+                        Ok(())
+                    }
+                    Err(refusal) => {
+                        self.record_refused(question, answer, &refusal, world, events);
+                        Err(refusal)
+                    }
+                }
+            }
+            (
+                Phase::Between(_) | Phase::Running { .. },
+                Input::Request(Request::Answer { question, answer }),
+            ) => {
+                let refusal = Refusal::NotOpen(question.clone());
+                self.record_refused(question, answer, &refusal, world, events);
+                Err(refusal)
+            }
+
+            (
+                Phase::Asking { question: open, held_ms, .. },
+                Input::Request(Request::Hold { question, by }),
+            ) => {
+                if open.id != question {
+                    return Err(Refusal::OtherQuestion(question, open.id));
+                }
+                self.in_time(&open, world.now)?;
+                self.hold(&open, held_ms, by, world, events)
+            }
+            (
+                Phase::Between(_) | Phase::Running { .. },
+                Input::Request(Request::Hold { question, .. }),
+            ) => Err(Refusal::NotOpen(question)),
+
+            (Phase::Running { step, .. }, Input::Request(Request::Cancel { by, reason })) => {
+                if self.attached {
+                    // Who cancelled first did it; an interrupt gives way.
+                    if !matches!(self.stopping, Some(Stopping::Cancel { .. })) {
+                        self.stopping = Some(Stopping::Cancel { by, reason });
+                    }
+                } else {
+                    self.lose_running_step(world, events);
+                    self.cancel(Some(step), by, reason.as_deref(), world, events);
+                }
+                Ok(())
+            }
+            (Phase::Asking { question, .. }, Input::Request(Request::Cancel { by, reason })) => {
+                if self.attached && self.cleans_up(&question.step) {
+                    self.cancel_question(&question, &by, reason.as_deref(), world, events);
+                } else {
+                    self.cancel(Some(question.step), by, reason.as_deref(), world, events);
+                }
+                Ok(())
+            }
+            (Phase::Between(_), Input::Request(Request::Cancel { by, reason })) => {
+                let step = self.state.current.clone();
+                self.cancel(step, by, reason.as_deref(), world, events);
+                Ok(())
+            }
+
+            (Phase::Asking { question, .. }, Input::Tick) => {
+                self.expire(&question, world, events);
+                self.advance(world, events);
+                Ok(())
+            }
+            // A running step's limits are kept by whoever runs it.
+            (Phase::Between(_) | Phase::Running { .. }, Input::Tick) => Ok(()),
+
+            (Phase::Running { .. }, Input::Interrupt { signal }) => {
+                if !self.attached {
+                    return Err(Refusal::NotDriven);
+                }
+                // A cancel that is under way already ends the run for good.
+                self.stopping.get_or_insert(Stopping::Interrupt { signal });
+                Ok(())
+            }
+            (Phase::Between(_) | Phase::Asking { .. }, Input::Interrupt { signal }) => {
+                if !self.attached {
+                    return Err(Refusal::NotDriven);
+                }
+                self.pause(PauseReason::Interrupted, Some(signal), world, events);
+                Ok(())
+            }
+
+            (Phase::Running { .. }, Input::Leave { .. }) => Err(Refusal::Busy),
+            (Phase::Between(_) | Phase::Asking { .. }, Input::Leave { message }) => {
+                if !self.attached {
+                    return Err(Refusal::NotDriven);
+                }
+                self.pause(PauseReason::Waiting, Some(message), world, events);
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The machine: inputs in, events out, and what to do next.
+//!
+//! [`Machine::handle`] records what the world said as an event (`handle.rs`)
+//! and then goes on recording consequences until the run rests: a step runs,
+//! a question is open, or it is over (`advance.rs`). Every event is folded
+//! into the state as it is made, and decisions look at the state only, so a
+//! journal cut anywhere goes on the same way. [`Machine::wants`] reads from
+//! the state what the driver should do.
+//!
+//! | concern | file |
+//! |---|---|
+//! | what each input means | `handle` |
+//! | what follows, until the run rests | `advance` |
+//! | before a step acts | `enter`, `ask`, `execution` |
+//! | how its action ended | `finish` |
+//! | answers, holds, expiry | `weigh`, `answer`, `resolve` |
+//! | which way on, and the end | `settle` |
+//! | cancelling, pausing, winding down | `stop` |
+//!
+//! The driver commits the events of one call before it acts on `wants`: that
+//! one commit holds the result of the last step and the intent of the next.
+
+mod advance;
+mod answer;
+mod ask;
+mod enter;
+mod execution;
+mod finish;
+mod handle;
+mod refusal;
+mod resolve;
+mod run;
+mod secrets;
+mod settle;
+mod stop;
+mod weigh;
+
+pub use handle::Reaction;
+pub use refusal::Refusal;
+pub use run::{Limits, Machine, Start, StartError};
+pub use secrets::{Secrets, is_secret, secret_marker};

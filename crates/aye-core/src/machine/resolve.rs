@@ -1,0 +1,199 @@
+//! What an answered or expired question leads to.
+
+use serde_json::Value;
+
+use crate::event::{
+    BadOutcome, Event, Fact, FailReason, RetryReason, SkipReason, StepCompleted, StepFailed,
+};
+use crate::journal::{Resolution, StepStatus, Unsure};
+use crate::question::{Answer, Prompter, Purpose, Question};
+use crate::skill::ChoiceAction;
+use crate::text::World;
+
+use super::finish::failed;
+use super::run::Machine;
+use super::weigh::weigh;
+
+impl Machine {
+    /// What `--yes` says to this question; nothing where it may not answer.
+    pub(super) fn override_answer(&self, question: &Question, world: &World) -> Option<Answer> {
+        if !self.state.started.yes {
+            return None;
+        }
+        let answer = Answer {
+            value: override_value(question)?.into(),
+            by: self.state.started.driver.user.clone(),
+            prompter: Prompter::Override,
+            reason: None,
+            typed: None,
+            reauth: false,
+            digest: None,
+        };
+        let counts =
+            self.in_time(question, world.now).and_then(|()| weigh(question, &answer, &[], None));
+        counts.is_ok().then_some(answer)
+    }
+
+    pub(super) fn resolved(
+        &mut self,
+        question: &Question,
+        resolution: &Resolution,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        if *resolution == Resolution::Expired(None) && self.outlives_run(question) {
+            return self.run_ended_first(question, world, events);
+        }
+        let (value, by) = match resolution {
+            Resolution::Answered(answer) => (Some(answer.value.clone()), Some(answer.by.clone())),
+            Resolution::Expired(applied) => (applied.clone().map(Value::String), None),
+        };
+        let action = value.as_ref().map_or(ChoiceAction::Cancel, |value| question.action(value));
+        let step = question.step.clone();
+        match (question.purpose, action) {
+            (Purpose::Recover, _) => self.recovered(question, value.as_ref(), by, world, events),
+            (Purpose::Gate, ChoiceAction::Proceed) => {
+                let blanket = matches!(
+                    resolution,
+                    Resolution::Answered(Answer { prompter: Prompter::Override, .. })
+                );
+                self.pass_gate(question, blanket, world, events);
+            }
+            (Purpose::Ask, ChoiceAction::Proceed) => {
+                let done = StepCompleted {
+                    execution: self.execution_of(question),
+                    output: self.output_name(&step),
+                    step,
+                    value: value.unwrap_or_default(),
+                    process: None,
+                    marked_by: None,
+                };
+                self.emit(Fact::StepCompleted(Box::new(done)), world, events);
+            }
+            (Purpose::Gate | Purpose::Ask, ChoiceAction::Cancel) => {
+                let (why, message) = match &by {
+                    Some(by) => (SkipReason::Declined, format!("declined by {by}")),
+                    None => (SkipReason::Expired, "nobody answered in time".to_owned()),
+                };
+                let message = Some(message);
+                self.emit(Fact::StepSkipped { step, why, by, message }, world, events);
+            }
+            (Purpose::Gate | Purpose::Ask, ChoiceAction::Skip) => {
+                let message = Some("skipped by choice".to_owned());
+                let why = SkipReason::Answer;
+                self.emit(Fact::StepSkipped { step, why, by, message }, world, events);
+            }
+        }
+    }
+
+    /// The run's time was up while the question was open.
+    fn run_ended_first(&mut self, question: &Question, world: &World, events: &mut Vec<Event>) {
+        let step = question.step.clone();
+        let status = self.state.steps.get(&step).map(|record| record.status);
+        if let Some(StepStatus::Unknown | StepStatus::Interrupted) = status {
+            // Nothing runs after a step that may or may not have happened,
+            // not even its clean-up, until somebody has said what became of it.
+            let note = format!("nobody said what became of `{step}`");
+            if self.state.winding_down.is_some() {
+                return self.wound_down(&note, world, events);
+            }
+            let message = format!("the run's time limit was up; {note}");
+            let why = FailReason::RunTimedOut;
+            return self.fail_run(why, &message, Some(step), None, world, events);
+        }
+        let failed = StepFailed {
+            code: Some("TIMEOUT".to_owned()),
+            message: "the run's time limit was up while the question was open".to_owned(),
+            winding_down: self.begin_winding_down(world.now),
+            ..failed(step, self.execution_of(question), BadOutcome::Timeout)
+        };
+        self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+    }
+
+    /// A yes counts for what was shown: if the command has changed meanwhile,
+    /// it is asked again. `--yes` saw nothing and counts for whatever comes.
+    fn pass_gate(
+        &mut self,
+        question: &Question,
+        blanket: bool,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        let name = question.step.as_str();
+        let asked = self
+            .node(name)
+            .and_then(|(_, node)| Some((node.step.clone(), node.step.confirmation.clone()?)))
+            .map(|(step, ask)| self.pose(&step, &ask, Purpose::Gate, world));
+        match asked {
+            Some(Ok(again)) if !blanket && again.digest != question.digest => {
+                self.emit(Fact::ConfirmationRequired(Box::new(again)), world, events);
+            }
+            Some(Err(error)) => {
+                self.cannot_start(name.to_owned(), "confirmation", &error, world, events);
+            }
+            Some(Ok(_)) | None => {
+                let attempt = self.state.steps.get(name).map_or(1, |record| record.attempt.max(1));
+                self.start_step(name, attempt, world, events);
+            }
+        }
+    }
+
+    fn recovered(
+        &mut self,
+        question: &Question,
+        value: Option<&Value>,
+        by: Option<String>,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        let step = question.step.clone();
+        match value.and_then(Value::as_str) {
+            Some("retry") => {
+                let last = self.state.steps.get(&step).map_or(1, |record| record.attempt.max(1));
+                let (attempt, why) = (last + 1, RetryReason::Answer);
+                self.emit(Fact::StepRetried { step, attempt, why }, world, events);
+            }
+            Some("done") => {
+                let done = StepCompleted {
+                    output: self.output_name(&step),
+                    execution: self.execution_of(question),
+                    step,
+                    value: Value::Null,
+                    process: None,
+                    marked_by: by,
+                };
+                self.emit(Fact::StepCompleted(Box::new(done)), world, events);
+            }
+            Some("skip") => {
+                let message = by.as_ref().map(|by| format!("skipped by {by}"));
+                let why = SkipReason::Answer;
+                self.emit(Fact::StepSkipped { step, why, by, message }, world, events);
+            }
+            Some(_) | None => {
+                let message = match by {
+                    Some(by) => format!("`{step}` was given up by {by}"),
+                    None => format!("`{step}` was given up"),
+                };
+                self.fail_run(FailReason::Aborted, &message, Some(step), None, world, events);
+            }
+        }
+    }
+
+    pub(super) fn unsure(&mut self, unsure: &Unsure, world: &World, events: &mut Vec<Event>) {
+        if unsure.idempotent {
+            let (step, attempt) = (unsure.step.clone(), unsure.attempt + 1);
+            let why = RetryReason::Idempotent;
+            return self.emit(Fact::StepRetried { step, attempt, why }, world, events);
+        }
+        let question = self.pose_unsure(unsure);
+        self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
+    }
+}
+
+/// What `--yes` answers: the default if that goes on, else the first option
+/// that does. Text without a default has no yes.
+fn override_value(question: &Question) -> Option<String> {
+    let goes_on = |value: &&str| question.action(&(*value).into()) == ChoiceAction::Proceed;
+    let options = question.options.iter().map(|offer| offer.value.as_str());
+    question.default.as_deref().into_iter().chain(options).find(goes_on).map(str::to_owned)
+}

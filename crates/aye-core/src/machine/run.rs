@@ -1,0 +1,291 @@
+//! A run: its flow, its state, its secrets.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use crate::diagnostic::did_you_mean;
+use crate::effect::Effect;
+use crate::event::{Driver, Event, Fact, Range, SkillStarted, VERSION};
+use crate::flow::{Flow, Node, NodeId};
+use crate::id::RunId;
+use crate::journal::{FoldError, Phase, State};
+use crate::text::{Scope, World};
+
+use super::secrets::{Secrets, secret_marker};
+use super::stop::Stopping;
+
+/// What a configuration can set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The time-out of a step that names none; `None` is no limit.
+    pub step_timeout: Option<Duration>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { step_timeout: Some(Duration::from_secs(120)) }
+    }
+}
+
+/// How a run begins.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// Its id.
+    pub run: RunId,
+    /// Where the skill's file is.
+    pub file: String,
+    /// Digest of the file's text.
+    pub source: String,
+    /// Inputs as resolved by `skill::resolve_inputs`.
+    pub inputs: IndexMap<String, Value>,
+    /// The secret ones among them.
+    pub secrets: Secrets,
+    /// The directory it runs in.
+    pub workspace: String,
+    /// `--environment`.
+    pub environment: Option<String>,
+    /// `--from` or `--only`.
+    pub range: Option<Range>,
+    /// `--yes`.
+    pub yes: bool,
+    /// Who drives it.
+    pub driver: Driver,
+}
+
+/// Why a run cannot begin.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StartError {
+    /// `--from` or `--only` names no step.
+    #[error("the skill has no step `{step}`")]
+    NoSuchStep {
+        /// The name given.
+        step: String,
+        /// The nearest that exists.
+        nearest: Option<String>,
+    },
+}
+
+/// A run of a flow.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    pub(super) flow: Arc<Flow>,
+    pub(super) state: State,
+    pub(super) secrets: Arc<Secrets>,
+    inputs: Arc<IndexMap<String, Value>>,
+    about_run: Arc<Value>,
+    about_skill: Arc<Value>,
+    pub(super) limits: Limits,
+    /// This process drives the run.
+    pub(super) attached: bool,
+    /// Somebody wants the running step ended. Not journalled: if Aye dies
+    /// meanwhile, the request is still unhandled where it came from.
+    pub(super) stopping: Option<Stopping>,
+}
+
+impl Machine {
+    /// Begins a run. The events are to be committed before anything else.
+    pub fn start(
+        flow: Arc<Flow>,
+        limits: Limits,
+        start: Start,
+        world: &World,
+    ) -> Result<(Self, Vec<Event>), StartError> {
+        if let Some(range) = &start.range
+            && flow.find(range.step()).is_none()
+        {
+            let names = flow.nodes.iter().map(|node| node.step.name.as_str());
+            return Err(StartError::NoSuchStep {
+                step: range.step().to_owned(),
+                nearest: did_you_mean(range.step(), names).map(str::to_owned),
+            });
+        }
+        let mut secrets = start.secrets;
+        let inputs = hide_secrets(start.inputs, &mut secrets);
+        let started = SkillStarted {
+            skill: flow.skill.name.value.clone(),
+            file: start.file,
+            source: start.source,
+            inputs,
+            steps: u32::try_from(flow.nodes.len()).unwrap_or(u32::MAX),
+            workspace: start.workspace,
+            environment: start.environment,
+            deadline: flow.skill.timeout.map(|limit| after(world.now, limit)),
+            range: start.range,
+            yes: start.yes,
+            driver: start.driver,
+        };
+        let event = Event {
+            v: VERSION,
+            run: start.run,
+            seq: 1,
+            at: world.now,
+            fact: Fact::SkillStarted(Box::new(started)),
+        };
+        let state = match State::begin(&event) {
+            Ok(state) => state,
+            Err(error) => unreachable!("the first event is well formed: {error}"),
+        };
+        let mut machine = Self::new(flow, limits, secrets, state, true);
+        let mut events = vec![event];
+        machine.advance(world, &mut events);
+        Ok((machine, events))
+    }
+
+    /// Takes up a run from its journal. [`crate::input::Input::Attach`] makes
+    /// it go on.
+    pub fn restore(
+        flow: Arc<Flow>,
+        limits: Limits,
+        secrets: Secrets,
+        events: &[Event],
+    ) -> Result<Self, FoldError> {
+        let state = State::fold(events)?;
+        Ok(Self::new(flow, limits, secrets, state, false))
+    }
+
+    /// Where the run stands.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The graph it runs.
+    pub fn flow(&self) -> &Flow {
+        &self.flow
+    }
+
+    /// Values that must not be shown.
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    /// What to do next.
+    pub fn wants(&self) -> Effect {
+        match &self.state.phase {
+            Phase::Ended(_) => Effect::Finish,
+            Phase::Running { execution, .. } => match (self.state.paused, &self.stopping) {
+                (Some(why), _) => Effect::Rest(Some(why)),
+                (None, Some(_)) => Effect::Stop { execution: *execution },
+                (None, None) => Effect::Run { execution: *execution },
+            },
+            Phase::Asking { question, .. } => match self.state.paused {
+                Some(why) => Effect::Rest(Some(why)),
+                None => Effect::Ask(question.clone()),
+            },
+            Phase::Between(_) => Effect::Rest(self.state.paused),
+        }
+    }
+
+    /// When to send [`crate::input::Input::Tick`].
+    pub fn wake_at(&self) -> Option<Timestamp> {
+        self.state.question_deadline()
+    }
+
+    /// The node of a step; a journal may name one that the flow lacks only if
+    /// the wrong source was given to `restore`.
+    pub(super) fn node(&self, step: &str) -> Option<(NodeId, &Node)> {
+        let id = self.flow.find(step)?;
+        Some((id, self.flow.nodes.get(id)?))
+    }
+
+    /// Records a fact.
+    pub(super) fn emit(&mut self, fact: Fact, world: &World, events: &mut Vec<Event>) {
+        let event = Event {
+            v: VERSION,
+            run: self.state.run.clone(),
+            seq: self.state.seq + 1,
+            at: self.clock(world),
+            fact,
+        };
+        match self.state.apply(&event) {
+            Ok(()) => events.push(event),
+            Err(error) => unreachable!("the machine made an event that does not fit: {error}"),
+        }
+    }
+
+    /// Clocks may jump back; the journal's time does not.
+    fn clock(&self, world: &World) -> Timestamp {
+        world.now.max(self.state.updated_at)
+    }
+
+    /// Every name a template may use right now. `now` is one moment for the
+    /// whole visit to a step: a command that holds it is still the one that
+    /// was asked about.
+    pub(super) fn scope(&self, world: &World) -> Scope {
+        let now = if self.state.phase.is_between_visits() {
+            self.clock(world)
+        } else {
+            self.state.entered_at
+        };
+        Scope {
+            world: World { now, ..world.clone() },
+            inputs: Arc::clone(&self.inputs),
+            outputs: Arc::clone(&self.state.outputs),
+            steps: Arc::clone(&self.state.steps),
+            secrets: Arc::clone(&self.secrets),
+            run: Arc::clone(&self.about_run),
+            skill: Arc::clone(&self.about_skill),
+        }
+    }
+
+    fn new(
+        flow: Arc<Flow>,
+        limits: Limits,
+        secrets: Secrets,
+        state: State,
+        attached: bool,
+    ) -> Self {
+        let started = &state.started;
+        let about_run = json!({
+            "id": state.run,
+            "environment": started.environment,
+            "user": started.driver.user,
+            "started": state.started_at,
+        });
+        let about_skill = json!({
+            "name": started.skill,
+            "version": flow.skill.version,
+            "description": flow.skill.description,
+        });
+        Self {
+            inputs: Arc::new(started.inputs.clone()),
+            about_run: Arc::new(about_run),
+            about_skill: Arc::new(about_skill),
+            flow,
+            state,
+            secrets: Arc::new(secrets),
+            limits,
+            attached,
+            stopping: None,
+        }
+    }
+}
+
+/// The inputs as they may be written down. One that holds a secret, such as
+/// an address with a token in it, becomes a secret itself.
+fn hide_secrets(inputs: IndexMap<String, Value>, secrets: &mut Secrets) -> IndexMap<String, Value> {
+    let mut hidden = IndexMap::new();
+    for (name, value) in inputs {
+        let masked = secrets.mask_value(&value);
+        let value = match (secrets.get(&name), value) {
+            (Some(_), _) => secret_marker(),
+            (None, Value::String(text)) if masked != text => {
+                secrets.insert(name.clone(), text);
+                secret_marker()
+            }
+            (None, _) => masked,
+        };
+        hidden.insert(name, value);
+    }
+    hidden
+}
+
+/// A moment later than another; "for ever" is thirty years.
+pub(super) fn after(now: Timestamp, limit: Duration) -> Timestamp {
+    const FOR_EVER: Duration = Duration::from_secs(30 * 365 * 86_400);
+    let limit = SignedDuration::try_from(limit.min(FOR_EVER)).unwrap_or(SignedDuration::ZERO);
+    now.checked_add(limit).unwrap_or(Timestamp::MAX)
+}

@@ -1,0 +1,103 @@
+//! Values that must not be written down.
+
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+
+/// What stands in a journal in place of a secret.
+pub fn secret_marker() -> Value {
+    json!({ "$secret": true })
+}
+
+/// Whether a value is the marker of a secret.
+pub fn is_secret(value: &Value) -> bool {
+    value.get("$secret").is_some_and(|marker| marker == true)
+}
+
+/// The secrets of a run; they live in memory only.
+///
+/// Inputs and answers are kept apart because `inputs.token` and the result
+/// `token` of a step are two names. A value that was replaced is still masked.
+#[derive(Clone, Default, PartialEq)]
+pub struct Secrets {
+    inputs: IndexMap<String, String>,
+    answers: IndexMap<String, String>,
+    replaced: Vec<String>,
+}
+
+impl Secrets {
+    /// Keeps a secret input.
+    pub fn insert(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        let replaced = self.inputs.insert(name.into(), value.into());
+        self.replaced.extend(replaced);
+    }
+
+    /// The secret input of this name.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.inputs.get(name).map(String::as_str)
+    }
+
+    /// Keeps a secret answer under the name of its step's result.
+    pub(super) fn insert_answer(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        let replaced = self.answers.insert(name.into(), value.into());
+        self.replaced.extend(replaced);
+    }
+
+    /// The secret answer behind the result of this name.
+    pub(crate) fn answer(&self, name: &str) -> Option<&str> {
+        self.answers.get(name).map(String::as_str)
+    }
+
+    /// All of them, as they would show in a text: without the line break that
+    /// a file or a paste brings along.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        self.inputs
+            .values()
+            .chain(self.answers.values())
+            .chain(&self.replaced)
+            .map(|value| value.trim())
+            .filter(|value| !value.is_empty())
+    }
+
+    /// The text with every secret in it replaced by `***`.
+    pub fn mask(&self, text: &str) -> String {
+        let mut masked = text.to_owned();
+        // Longest first, so that one secret inside another leaves nothing.
+        let mut values: Vec<&str> = self.values().collect();
+        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        for value in values {
+            if masked.contains(value) {
+                masked = masked.replace(value, "***");
+            }
+        }
+        masked
+    }
+
+    /// A value with every secret inside it masked.
+    pub fn mask_value(&self, value: &Value) -> Value {
+        if self.values().next().is_none() {
+            return value.clone();
+        }
+        match value {
+            Value::String(text) => Value::String(self.mask(text)),
+            // A secret made of digits is read as a number where data is read.
+            Value::Number(number) => {
+                let text = number.to_string();
+                let masked = self.mask(&text);
+                if masked == text { value.clone() } else { Value::String(masked) }
+            }
+            Value::Array(items) => items.iter().map(|item| self.mask_value(item)).collect(),
+            Value::Object(map) => map
+                .iter()
+                .map(|(key, item)| (self.mask(key), self.mask_value(item)))
+                .collect::<serde_json::Map<_, _>>()
+                .into(),
+            Value::Null | Value::Bool(_) => value.clone(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.inputs.keys().chain(self.answers.keys())).finish()
+    }
+}

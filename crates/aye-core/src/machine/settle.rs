@@ -1,0 +1,200 @@
+//! Which way a run takes when a step has ended, and how the run ends.
+
+use indexmap::IndexMap;
+
+use crate::event::{CancelReason, Event, Fact, FailReason, Range, WindDownReason};
+use crate::flow::{Outcome, Route};
+use crate::journal::{Close, Settled};
+use crate::skill::{EndStatus, OnError};
+use crate::text::{self, World};
+
+use super::run::Machine;
+use super::stop::cancel_message;
+
+impl Machine {
+    /// A step ended: which way now?
+    pub(super) fn settled(&mut self, settled: Settled, world: &World, events: &mut Vec<Event>) {
+        let Settled { step, close, last } = settled;
+        let Some((id, node)) = self.node(&step) else {
+            let message = format!("the skill has no step `{step}`");
+            return self.fail_run(
+                FailReason::StepFailed,
+                &message,
+                Some(step),
+                None,
+                world,
+                events,
+            );
+        };
+        let on_error = node.step.on_error;
+        let only = matches!(self.state.started.range, Some(Range::Only(_)));
+        let outcome = match &close {
+            Close::Success => Outcome::Success,
+            Close::Skipped => Outcome::Skipped,
+            Close::Failure(code) => Outcome::Failure(*code),
+            Close::Timeout if last => Outcome::RunTimeout,
+            Close::Timeout => Outcome::Timeout,
+            Close::Declined { .. } => Outcome::Declined,
+            Close::Cancelled => Outcome::Cancelled,
+        };
+        let route = match (only, outcome) {
+            (true, Outcome::Success | Outcome::Skipped) => Route::Done,
+            (true, _) => Route::Uncaught,
+            (false, outcome) => self.flow.route(id, outcome),
+        };
+        let asks = on_error == OnError::Ask
+            && matches!(close, Close::Failure(_) | Close::Timeout)
+            && self.state.winding_down.is_none();
+        match route {
+            Route::To(target) => self.go(target, world, events),
+            Route::Done => self.finish_well(None, world, events),
+            Route::Uncaught if asks => {
+                let question = self.pose_failed(&step);
+                self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
+            }
+            Route::Uncaught => self.uncaught(step, close, last, world, events),
+        }
+    }
+
+    /// An outcome that nothing catches decides the run.
+    fn uncaught(
+        &mut self,
+        step: String,
+        close: Close,
+        last: bool,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        if self.state.winding_down.is_some() {
+            let note = match (last, close) {
+                (false, Close::Failure(_) | Close::Timeout) => {
+                    format!("clean-up step `{step}` failed")
+                }
+                (_, _) => String::new(),
+            };
+            return self.wound_down(&note, world, events);
+        }
+        let message =
+            self.state.steps.get(&step).and_then(|r| r.message.clone()).unwrap_or_default();
+        let told = format!("step `{step}`: {message}");
+        match close {
+            Close::Success | Close::Skipped | Close::Failure(_) => {
+                self.fail_run(FailReason::StepFailed, &told, Some(step), None, world, events);
+            }
+            Close::Timeout => {
+                self.fail_run(FailReason::StepTimedOut, &told, Some(step), None, world, events);
+            }
+            Close::Declined { expired, by } => {
+                let why = if expired { CancelReason::Expired } else { CancelReason::Declined };
+                let fact =
+                    Fact::SkillCancelled { why, by, message: Some(message), step: Some(step) };
+                self.emit(fact, world, events);
+            }
+            Close::Cancelled => {
+                let why = CancelReason::Cancelled;
+                let fact = Fact::SkillCancelled {
+                    why,
+                    by: None,
+                    message: Some(message),
+                    step: Some(step),
+                };
+                self.emit(fact, world, events);
+            }
+        }
+    }
+
+    pub(super) fn finish_at(&mut self, end: usize, world: &World, events: &mut Vec<Event>) {
+        let ending = self.flow.endings[end].clone();
+        if self.state.winding_down.is_some() {
+            return self.wound_down("", world, events);
+        }
+        match ending.status {
+            EndStatus::Completed => self.finish_well(ending.name, world, events),
+            EndStatus::Failed => {
+                let name = ending.name.clone().unwrap_or_default();
+                let message = format!("ended in `{name}`");
+                let step = self.state.current.clone();
+                let why = FailReason::FinalState;
+                self.fail_run(why, &message, step, ending.name, world, events);
+            }
+            EndStatus::Cancelled => {
+                let name = ending.name.unwrap_or_default();
+                self.emit(
+                    Fact::SkillCancelled {
+                        why: CancelReason::FinalState,
+                        by: None,
+                        message: Some(format!("ended in `{name}`")),
+                        step: self.state.current.clone(),
+                    },
+                    world,
+                    events,
+                );
+            }
+        }
+    }
+
+    fn finish_well(&mut self, state: Option<String>, world: &World, events: &mut Vec<Event>) {
+        if self.state.winding_down.is_some() {
+            return self.wound_down("", world, events);
+        }
+        let only = matches!(self.state.started.range, Some(Range::Only(_)));
+        let mut outputs = IndexMap::new();
+        if !only {
+            let scope = self.scope(world);
+            for output in &self.flow.skill.outputs {
+                match text::render_value(&output.value, &scope) {
+                    Ok(value) => {
+                        outputs.insert(output.name.value.clone(), self.secrets.mask_value(&value));
+                    }
+                    Err(error) => {
+                        let message = format!("output `{}`: {error}", output.name.value);
+                        let why = FailReason::Output;
+                        return self.fail_run(why, &message, None, state, world, events);
+                    }
+                }
+            }
+        }
+        self.emit(Fact::SkillCompleted { state, outputs }, world, events);
+    }
+
+    /// The end of a run that was stopped, after its clean-up.
+    pub(super) fn wound_down(&mut self, note: &str, world: &World, events: &mut Vec<Event>) {
+        let Some(winding) = self.state.winding_down.clone() else {
+            return;
+        };
+        let noted = |text: &str| match note {
+            "" => text.to_owned(),
+            note => format!("{text}; {note}"),
+        };
+        let step = self.state.current.clone();
+        match winding.why {
+            WindDownReason::RunTimeout => {
+                let message = noted("the run's time limit was up");
+                self.fail_run(FailReason::RunTimedOut, &message, step, None, world, events);
+            }
+            WindDownReason::Cancelled => {
+                let by = winding.by.clone();
+                let told = match &by {
+                    Some(by) => cancel_message(by, winding.reason.as_deref()),
+                    None => "cancelled".to_owned(),
+                };
+                let message = Some(noted(&told));
+                let why = CancelReason::Cancelled;
+                self.emit(Fact::SkillCancelled { why, by, message, step }, world, events);
+            }
+        }
+    }
+
+    pub(super) fn fail_run(
+        &mut self,
+        why: FailReason,
+        message: &str,
+        step: Option<String>,
+        state: Option<String>,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        let message = self.secrets.mask(message);
+        self.emit(Fact::SkillFailed { why, message, step, state }, world, events);
+    }
+}

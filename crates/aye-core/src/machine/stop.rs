@@ -1,0 +1,136 @@
+//! Stopping: cancelling, pausing, and winding down within a budget.
+
+use jiff::Timestamp;
+
+use crate::event::{
+    BadOutcome, CancelReason, Event, Fact, PauseReason, Range, StepFailed, WindDownReason,
+    WindingDown,
+};
+use crate::flow::Target;
+use crate::question::Question;
+use crate::text::World;
+
+use super::finish::failed;
+use super::run::{Machine, after};
+
+/// Why the running step is to be ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Stopping {
+    /// Somebody cancelled the run.
+    Cancel { by: String, reason: Option<String> },
+    /// Aye was told to stop.
+    Interrupt { signal: String },
+}
+
+impl Machine {
+    pub(super) fn cancel(
+        &mut self,
+        step: Option<String>,
+        by: String,
+        reason: Option<&str>,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        self.emit(
+            Fact::SkillCancelled {
+                why: CancelReason::Cancelled,
+                message: Some(self.secrets.mask(&cancel_message(&by, reason))),
+                by: Some(by),
+                step,
+            },
+            world,
+            events,
+        );
+    }
+
+    pub(super) fn pause(
+        &mut self,
+        why: PauseReason,
+        message: Option<String>,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        self.attached = false;
+        if self.state.paused.is_none() {
+            let message = message.map(|message| self.secrets.mask(&message));
+            self.emit(Fact::SkillPaused { why, message }, world, events);
+        }
+    }
+
+    /// Cancels while a question is open: the clean-up of its step is due.
+    pub(super) fn cancel_question(
+        &mut self,
+        question: &Question,
+        by: &str,
+        reason: Option<&str>,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        let closed = Fact::ConfirmationExpired { question: question.id.clone(), applied: None };
+        self.emit(closed, world, events);
+        let (step, execution) = (question.step.clone(), self.execution_of(question));
+        let failed = self.cancelled_step(step, execution, by, reason, world.now);
+        self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+        self.advance(world, events);
+    }
+
+    /// The end of the step in which the run was cancelled.
+    pub(super) fn cancelled_step(
+        &self,
+        step: String,
+        execution: u32,
+        by: &str,
+        reason: Option<&str>,
+        now: Timestamp,
+    ) -> StepFailed {
+        let winding = WindingDown {
+            why: WindDownReason::Cancelled,
+            until: after(now, self.flow.skill.cleanup),
+            by: Some(by.to_owned()),
+            reason: reason.map(|reason| self.secrets.mask(reason)),
+        };
+        StepFailed {
+            code: Some("CANCELLED".to_owned()),
+            message: self.secrets.mask(&cancel_message(by, reason)),
+            // The budget for clean-up is spent once.
+            winding_down: Some(self.state.winding_down.clone().unwrap_or(winding)),
+            ..failed(step, execution, BadOutcome::Cancelled)
+        }
+    }
+
+    /// Whether something is to be done when the run is cancelled in this step.
+    pub(super) fn cleans_up(&self, step: &str) -> bool {
+        let only = matches!(self.state.started.range, Some(Range::Only(_)));
+        // A step is no clean-up of itself: its outcome may be in doubt.
+        let target = self.node(step).and_then(|(id, node)| {
+            node.routes.cancelled.filter(|target| *target != Target::Step(id))
+        });
+        !only && target.is_some()
+    }
+
+    /// The run's own limit is up and nothing winds it down yet.
+    pub(super) fn run_expired(&self, now: Timestamp) -> Option<WindingDown> {
+        let deadline = self.state.started.deadline?;
+        if now >= deadline { self.begin_winding_down(now) } else { None }
+    }
+
+    /// Winds the run down for want of time, unless it is being wound down.
+    pub(super) fn begin_winding_down(&self, now: Timestamp) -> Option<WindingDown> {
+        match self.state.winding_down {
+            Some(_) => None,
+            None => Some(WindingDown {
+                why: WindDownReason::RunTimeout,
+                until: after(now, self.flow.skill.cleanup),
+                by: None,
+                reason: None,
+            }),
+        }
+    }
+}
+
+pub(super) fn cancel_message(by: &str, reason: Option<&str>) -> String {
+    match reason {
+        Some(reason) => format!("cancelled by {by}: {reason}"),
+        None => format!("cancelled by {by}"),
+    }
+}

@@ -1,0 +1,99 @@
+//! Which answers count.
+
+use serde_json::Value;
+
+use crate::question::{Answer, Prompter, Question};
+use crate::skill::{AskKind, By, ChoiceAction};
+
+use super::refusal::Refusal;
+
+/// Whether this answer to this question counts.
+pub(super) fn weigh(
+    question: &Question,
+    answer: &Answer,
+    agreed: &[String],
+    agreed_on: Option<&Value>,
+) -> Result<(), Refusal> {
+    if answer.digest.as_ref().is_some_and(|digest| *digest != question.digest) {
+        return Err(Refusal::Changed);
+    }
+    let action = weigh_value(question, &answer.value)?;
+    weigh_person(question, answer)?;
+    // Saying no is always safe and needs nothing further.
+    if action != ChoiceAction::Proceed {
+        return Ok(());
+    }
+    if agreed.contains(&answer.by) {
+        return Err(Refusal::AlreadyAgreed(answer.by.clone()));
+    }
+    // What two people typed in secret cannot be compared afterwards.
+    if let Some(Value::String(first)) = agreed_on
+        && answer.value != *first
+    {
+        return Err(Refusal::Disagrees(first.clone()));
+    }
+    if let Some(typed) = &question.typed
+        && answer.typed.as_ref() != Some(typed)
+    {
+        return Err(Refusal::NotTyped(typed.clone()));
+    }
+    if question.reauth && !answer.reauth {
+        return Err(Refusal::NoReauth);
+    }
+    Ok(())
+}
+
+pub(super) fn weigh_value(question: &Question, value: &Value) -> Result<ChoiceAction, Refusal> {
+    let Some(text) = value.as_str() else {
+        return Err(Refusal::NotText);
+    };
+    match question.kind {
+        AskKind::Confirm | AskKind::Choose | AskKind::Recover => {
+            question.offer(text).map(|offer| offer.action).ok_or_else(|| Refusal::NotOffered {
+                value: text.to_owned(),
+                offered: question
+                    .options
+                    .iter()
+                    .map(|offer| format!("`{}`", offer.value))
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            })
+        }
+        AskKind::Input => {
+            if let Some(pattern) = &question.pattern {
+                let fits = regex_lite::Regex::new(pattern).is_ok_and(|regex| regex.is_match(text));
+                if !fits {
+                    return Err(Refusal::NoMatch(pattern.clone()));
+                }
+            }
+            Ok(ChoiceAction::Proceed)
+        }
+    }
+}
+
+fn weigh_person(question: &Question, answer: &Answer) -> Result<(), Refusal> {
+    let Answer { by, prompter, .. } = answer;
+    let refuse = |why: String| Err(Refusal::NotAllowed(why));
+    match prompter {
+        Prompter::Override if !question.overridable => {
+            return refuse("`--yes` may not answer this question".to_owned());
+        }
+        Prompter::Memory if !question.remember => {
+            return refuse("this question may not be answered from memory".to_owned());
+        }
+        Prompter::Override | Prompter::Memory if question.approvals > 1 => {
+            return refuse("several people have to agree".to_owned());
+        }
+        Prompter::Override | Prompter::Memory | Prompter::Terminal | Prompter::Command => {}
+        Prompter::Desktop | Prompter::Editor | Prompter::Web | Prompter::Assistant => {}
+    }
+    match &question.by {
+        By::Anyone => Ok(()),
+        By::Human if prompter.is_person() => Ok(()),
+        By::Human => refuse("a person has to answer this question".to_owned()),
+        By::Names(names) if prompter.is_person() && names.contains(by) => Ok(()),
+        By::Names(names) => {
+            refuse(format!("`{by}` may not answer this question; {} may", names.join(", ")))
+        }
+    }
+}

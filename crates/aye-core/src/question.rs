@@ -1,0 +1,195 @@
+//! Questions as they are asked and answers as they are given.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::id::QuestionId;
+use crate::skill::{AskKind, By, ChoiceAction};
+
+/// What a question stands for in the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// May this step run?
+    Gate,
+    /// The step is the question; the answer is its result.
+    Ask,
+    /// The step failed or its outcome is unknown: what now?
+    Recover,
+}
+
+/// A question with everything rendered: what a prompter shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// Its name, for `aye answer`.
+    pub id: QuestionId,
+    /// Which kind.
+    pub kind: AskKind,
+    /// What it stands for.
+    pub purpose: Purpose,
+    /// The step it belongs to.
+    pub step: String,
+    /// Heading.
+    pub title: String,
+    /// The question.
+    pub message: String,
+    /// What can be chosen; empty for `input`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<Offer>,
+    /// Taken on Enter; on expiry too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+    /// When it expires; absent waits for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
+    /// `input`: what the text must match.
+    #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// `input`: not echoed, not kept.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub secret: bool,
+    /// Who may answer.
+    #[serde(default, skip_serializing_if = "is_anyone")]
+    pub by: By,
+    /// How many different people must agree.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub approvals: u32,
+    /// A one-time code is needed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub reauth: bool,
+    /// Text that must be typed to agree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typed: Option<String>,
+    /// Whether `--yes` may answer.
+    pub overridable: bool,
+    /// Whether the answer may be remembered.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub remember: bool,
+    /// Whether an assistant is asked for advice.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub ai_assist: bool,
+    /// The resolved command that a yes will start, secrets masked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<String>,
+    /// Digest of what is asked and of what follows; an answer is bound to it.
+    pub digest: String,
+}
+
+impl Question {
+    /// What this value means for the run. Text typed into an `input` goes on;
+    /// a value that was never offered is no consent.
+    pub fn action(&self, value: &Value) -> ChoiceAction {
+        match self.kind {
+            AskKind::Input => ChoiceAction::Proceed,
+            AskKind::Confirm | AskKind::Choose | AskKind::Recover => value
+                .as_str()
+                .and_then(|value| self.offer(value))
+                .map_or(ChoiceAction::Cancel, |offer| offer.action),
+        }
+    }
+
+    /// The offered option with this value.
+    pub fn offer(&self, value: &str) -> Option<&Offer> {
+        self.options.iter().find(|offer| offer.value == value)
+    }
+}
+
+/// One option as shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offer {
+    /// Stored as the answer.
+    pub value: String,
+    /// Shown.
+    pub label: String,
+    /// Shown beneath.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What choosing it means.
+    pub action: ChoiceAction,
+}
+
+/// Through what an answer came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Prompter {
+    /// A prompt of the process that drives the run.
+    Terminal,
+    /// `aye answer`.
+    Command,
+    /// A desktop dialog.
+    Desktop,
+    /// An editor.
+    Editor,
+    /// The web page.
+    Web,
+    /// An assistant that relayed a person's word.
+    Assistant,
+    /// A remembered preference.
+    Memory,
+    /// `--yes`.
+    Override,
+}
+
+impl Prompter {
+    /// The word used in events and listings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Terminal => "terminal",
+            Self::Command => "command",
+            Self::Desktop => "desktop",
+            Self::Editor => "editor",
+            Self::Web => "web",
+            Self::Assistant => "assistant",
+            Self::Memory => "memory",
+            Self::Override => "override",
+        }
+    }
+
+    /// Whether a person stands behind it, not a rule and not an assistant.
+    pub fn is_person(self) -> bool {
+        match self {
+            Self::Terminal | Self::Command | Self::Desktop | Self::Editor | Self::Web => true,
+            Self::Assistant | Self::Memory | Self::Override => false,
+        }
+    }
+}
+
+/// An answer as it was given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The value of an option, or the text typed.
+    pub value: Value,
+    /// Who.
+    pub by: String,
+    /// Through what.
+    pub prompter: Prompter,
+    /// Why, if they said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Text typed to agree, for questions that want it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typed: Option<String>,
+    /// A one-time code was checked.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub reauth: bool,
+    /// The digest of the question that was shown, where the prompter knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+fn is_anyone(by: &By) -> bool {
+    *by == By::Anyone
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(value: &u32) -> bool {
+    *value == 1
+}

@@ -1,0 +1,198 @@
+//! What a step does: exactly one thing.
+
+use super::skill::texts;
+use super::step::flag;
+use super::{Checker, is_template, template};
+use crate::diagnostic::{Diagnostic, quote};
+use crate::skill::document::{Question, StepDoc};
+use crate::skill::{Action, AskKind, Span, Spanned};
+use crate::yaml::NodeId;
+use crate::yaml::decode::Field;
+
+/// Keys that only make sense for a program, with their places.
+fn program_keys(doc: &StepDoc) -> [(&'static str, Option<Span>); 6] {
+    [
+        ("env", doc.env.key()),
+        ("cwd", doc.cwd.key()),
+        ("stdin", doc.stdin.key()),
+        ("interactive", doc.interactive.key()),
+        ("tty", doc.tty.key()),
+        ("timeout", doc.timeout.key()),
+    ]
+}
+
+impl Checker<'_> {
+    /// The action of a step. `ends` is set for final states, which need none.
+    pub(super) fn action(
+        &mut self,
+        doc: &mut StepDoc,
+        name: &Spanned<String>,
+        id: NodeId,
+        place: &str,
+        ends: bool,
+    ) -> Option<Action> {
+        let given: Vec<(&str, Span)> = [
+            ("command", doc.command.key()),
+            ("shell", doc.shell.key()),
+            ("confirm", doc.confirm.key()),
+            ("choose", doc.choose.key()),
+            ("input", doc.input.key()),
+        ]
+        .into_iter()
+        .filter_map(|(word, key)| key.map(|key| (word, key)))
+        .collect();
+        if let [(first, first_key), (second, second_key), ..] = given.as_slice() {
+            self.report.push(
+                Diagnostic::error(
+                    "two-actions",
+                    format!("{place} has both `{first}` and `{second}`"),
+                )
+                .label(*second_key, "keep one of them")
+                .label(*first_key, "and the other")
+                .hint("a step does one thing; make it two steps"),
+            );
+            return None;
+        }
+        let word = given.first().map(|(word, _)| *word);
+        // Without an action there is no telling what belongs to it.
+        let note = (ends || !doc.description.is_absent()) && !self.misspelt.contains_key(&id);
+        if word.is_some() || note {
+            self.stray_keys(doc, word, place);
+        }
+        let destructive = flag(&doc.destructive);
+        let mut ask = |field: &mut Field<Question>, kind| {
+            let question = std::mem::take(field).take()?;
+            self.question(question.value, kind, name, destructive, place)
+                .map(|ask| Action::Ask(Box::new(ask)))
+        };
+        match word {
+            Some("command") => self.command(doc, place),
+            Some("shell") => {
+                let script = std::mem::take(&mut doc.shell).take()?;
+                self.not_empty(&script, &format!("`shell` of {place}"));
+                Some(Action::Shell { script })
+            }
+            Some("confirm") => ask(&mut doc.confirm, AskKind::Confirm),
+            Some("choose") => ask(&mut doc.choose, AskKind::Choose),
+            Some(_) => ask(&mut doc.input, AskKind::Input),
+            None => {
+                let gate = !doc.confirmation.is_absent();
+                if gate || (doc.description.is_absent() && !ends) {
+                    self.no_action(id, name.span, place, gate);
+                }
+                Some(Action::Note)
+            }
+        }
+    }
+
+    fn no_action(&mut self, id: NodeId, name: Span, place: &str, gate: bool) {
+        // What it should do is probably there, under a wrong key.
+        if self.misspelt.contains_key(&id) {
+            return;
+        }
+        let at = if name == Span::default() { self.span(id) } else { name };
+        let hint = if gate {
+            "`confirmation` is asked before something runs; a step that only asks has `confirm:`"
+        } else {
+            "give it `command`, `shell`, `confirm`, `choose` or `input`; with only a `description` it is a note"
+        };
+        self.report.push(
+            Diagnostic::error("no-action", format!("{place} does nothing"))
+                .label(at, "")
+                .hint(hint),
+        );
+    }
+
+    fn stray_keys(&mut self, doc: &StepDoc, word: Option<&str>, place: &str) {
+        if let Some(key) = doc.args.key()
+            && word != Some("command")
+        {
+            let diagnostic =
+                Diagnostic::error("stray-key", format!("`args` without `command` in {place}"))
+                    .label(key, "");
+            self.report.push(match word {
+                Some("shell") => diagnostic.hint("write the arguments into the script"),
+                _ => diagnostic.hint("name the program with `command:`"),
+            });
+        }
+        if !matches!(word, Some("command" | "shell")) {
+            for (name, key) in program_keys(doc) {
+                let Some(key) = key else { continue };
+                let diagnostic = Diagnostic::error(
+                    "stray-key",
+                    format!("`{name}` without a command in {place}"),
+                )
+                .label(key, "");
+                self.report.push(match word {
+                    Some(ask) if name == "timeout" => {
+                        diagnostic.hint(format!("a question's time limit goes inside `{ask}:`"))
+                    }
+                    _ => diagnostic,
+                });
+            }
+            return;
+        }
+        if let Some(stdin) = doc.stdin.get() {
+            let hint = match stdin.0.as_str() {
+                "inherit" => Some("write `interactive: true` to give the step the terminal"),
+                "pipe" => Some("remove it; a step's input is empty unless `stdin` holds text"),
+                _ => None,
+            };
+            if let Some(hint) = hint {
+                self.report.push(
+                    Diagnostic::error("stdin-mode", "`stdin` holds the text itself, not a mode")
+                        .label(stdin.span, "")
+                        .hint(hint),
+                );
+            }
+        }
+        if let (true, Some(stdin), Some(interactive)) =
+            (flag(&doc.interactive), doc.stdin.key(), doc.interactive.key())
+        {
+            self.report.push(
+                Diagnostic::error(
+                    "conflicting-keys",
+                    format!("{place} has `stdin` and is interactive"),
+                )
+                .label(stdin, "the text for its input")
+                .label(interactive, "its input is the terminal"),
+            );
+        }
+    }
+
+    fn command(&mut self, doc: &mut StepDoc, place: &str) -> Option<Action> {
+        let args_given = !doc.args.is_absent();
+        let args = texts(std::mem::take(&mut doc.args));
+        let program = template(std::mem::take(&mut doc.command).take()?);
+        if self.not_empty(&program, &format!("`command` of {place}"))
+            && program.trim().contains(char::is_whitespace)
+            && !is_template(&program)
+            // A path may hold spaces; with `args` beside it, it is meant.
+            && !(args_given && program.contains(['/', '\\']))
+        {
+            self.command_line(&program, place);
+        }
+        Some(Action::Command { program, args })
+    }
+
+    fn command_line(&mut self, program: &Spanned<String>, place: &str) {
+        let mut words = program.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        let rest: Vec<&str> = words.collect();
+        let simple = !program.contains(|c: char| "\"'\\|&;<>()$`*?[]#~{}!\n,:".contains(c))
+            && rest.len() <= 8;
+        let message = format!("`command` of {place} is a whole command line");
+        let diagnostic = Diagnostic::error("command-line", message)
+            .label(program.span, format!("no program is called {}", quote(program)));
+        self.report.push(if simple {
+            let rest = rest.join(", ");
+            diagnostic.hint(format!(
+                "write the words apart, or let a shell do it:\n\
+                 command: {first}\nargs: [{rest}]\nor\nshell: {}",
+                program.trim()
+            ))
+        } else {
+            diagnostic.hint("write the words apart in `args`, or use `shell:`")
+        });
+    }
+}

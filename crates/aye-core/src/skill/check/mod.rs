@@ -1,0 +1,135 @@
+//! From documents to a checked [`Skill`](super::Skill).
+//!
+//! [`Checker::file`] decodes the file, then each skill, each step and each
+//! question by itself, and reports whatever is wrong on the way. The values it
+//! builds may be stand-ins where something was wrong: a skill with an error
+//! anywhere inside is dropped as a whole.
+
+mod action;
+mod ask;
+mod choices;
+mod file;
+mod input;
+mod names;
+mod problem;
+mod report;
+mod skill;
+mod state;
+mod step;
+mod terms;
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use crate::diagnostic::Diagnostic;
+use crate::skill::duration::{Period, parse_duration};
+use crate::skill::{Span, Spanned, Template};
+use crate::yaml::decode::{Fault, Raw, Text, decode};
+use crate::yaml::{NodeId, Tree};
+use problem::Place;
+use report::Report;
+
+/// Checks one file.
+pub(super) struct Checker<'t> {
+    tree: &'t Tree,
+    /// Keys that are there under a wrong name, by the node they belong to; an
+    /// empty one for a name that says nothing. They are not missing too.
+    misspelt: HashMap<NodeId, Vec<&'static str>>,
+    pub(super) report: Report,
+}
+
+impl<'t> Checker<'t> {
+    pub(super) fn new(tree: &'t Tree, found: Vec<Diagnostic>) -> Self {
+        Self { tree, misspelt: HashMap::new(), report: Report::new(found) }
+    }
+
+    /// Decodes a node and reports what does not fit. `place` completes the
+    /// sentence "unknown key `x` in …".
+    fn decode<T: Deserialize<'t>>(&mut self, id: NodeId, place: &str) -> Option<T> {
+        self.decode_without(id, place, &[])
+    }
+
+    /// The same where some keys of the type are out of place.
+    fn decode_without<T: Deserialize<'t>>(
+        &mut self,
+        id: NodeId,
+        place: &str,
+        not_here: &[&str],
+    ) -> Option<T> {
+        let (value, problems) = decode(self.tree, id);
+        let place = Place { words: place, not_here };
+        for problem in problems {
+            if self.report.is_full() {
+                self.report.leave_out();
+                continue;
+            }
+            if let Fault::UnknownKey { key, known } = &problem.fault {
+                let meant = problem::meant(key, known, &self.report).unwrap_or_default();
+                self.misspelt.entry(id).or_default().push(meant);
+            }
+            let diagnostic = problem::diagnose(problem, place, &self.report);
+            self.report.push(diagnostic);
+        }
+        value
+    }
+
+    /// The same for a node whose type is known.
+    fn decode_raw<T: Deserialize<'t>>(&mut self, raw: Raw<T>, place: &str) -> Option<T> {
+        self.decode(raw.id, place)
+    }
+
+    fn span(&self, id: NodeId) -> Span {
+        self.tree.node(id).span
+    }
+
+    /// A duration, or `None` with an error reported.
+    fn duration(&mut self, period: &Spanned<Period>) -> Option<std::time::Duration> {
+        parse_duration(&period.0.0)
+            .map_err(|error| {
+                self.report.push(
+                    Diagnostic::error("bad-duration", error.to_string())
+                        .label(period.span, "")
+                        .hint(error.hint()),
+                );
+            })
+            .ok()
+    }
+
+    /// Reports a key that a mapping does not have, at its beginning.
+    fn missing(&mut self, id: NodeId, key: &str, place: &str, hint: impl Into<String>) {
+        let Span { start, .. } = self.span(id);
+        self.missing_at(Span { start, end: start }, id, key, place, hint);
+    }
+
+    /// Reports a key that a mapping does not have.
+    fn missing_at(
+        &mut self,
+        span: Span,
+        id: NodeId,
+        key: &str,
+        place: &str,
+        hint: impl Into<String>,
+    ) {
+        let message = format!("{place} has no `{key}`");
+        let diagnostic = Diagnostic::error("missing-key", message).label(span, "").hint(hint);
+        if self.is_misspelt(id, key) {
+            self.report.count(&diagnostic);
+        } else {
+            self.report.push(diagnostic);
+        }
+    }
+
+    fn is_misspelt(&self, id: NodeId, key: &str) -> bool {
+        self.misspelt.get(&id).is_some_and(|meant| meant.contains(&key))
+    }
+}
+
+fn template(text: Spanned<Text>) -> Template {
+    Spanned::new(text.value.0, text.span)
+}
+
+/// Whether text holds anything that is filled in at run time.
+fn is_template(text: &str) -> bool {
+    text.contains("{{") || text.contains("{%") || text.contains("{#")
+}

@@ -1,0 +1,144 @@
+//! Decoding problems in words.
+
+use super::report::Report;
+use crate::diagnostic::{Diagnostic, quote, quote_list};
+use crate::skill::Span;
+use crate::skill::document::{RESERVED, RESERVED_STEPS, misspelt_other_word, other_word};
+use crate::yaml::decode::{Fault, Problem};
+
+/// What a problem was found in.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// In words, such as "step `build`".
+    pub(super) words: &'a str,
+    /// Keys the type has that do not belong here.
+    pub(super) not_here: &'a [&'a str],
+}
+
+/// Words a problem.
+pub(super) fn diagnose(problem: Problem, place: Place<'_>, report: &Report) -> Diagnostic {
+    let Place { words: place, not_here } = place;
+    let span = problem.span.unwrap_or_default();
+    let key = problem.key.as_deref();
+    match problem.fault {
+        Fault::UnknownKey { key, known } => {
+            let known = known.iter().copied().filter(|key| !not_here.contains(key));
+            unknown_key(&key, &known.collect::<Vec<_>>(), span, place, report)
+        }
+        Fault::RepeatedKey { key } => {
+            Diagnostic::error("duplicate-key", format!("`{key}` is given twice in {place}"))
+                .label(span, "another name of the same key")
+        }
+        Fault::MissingKey { key } => {
+            Diagnostic::error("missing-key", format!("{place} has no `{key}`")).label(span, "")
+        }
+        Fault::Mismatch { found, expected } => mismatch(key, &found, &expected, span, place),
+        Fault::UnknownWord { word, known } => unknown_word(key, &word, known, span, report),
+        Fault::Other(message) => Diagnostic::error("wrong-type", message).label(span, ""),
+    }
+}
+
+/// The error for a key of a coming version.
+pub(super) fn reserved(key: &str, span: Span) -> Option<Diagnostic> {
+    let message = if RESERVED_STEPS.contains(&key) {
+        format!("`{key}` steps are not in this version of Aye yet")
+    } else if RESERVED.contains(&key) {
+        format!("`{key}` is not in this version of Aye yet")
+    } else {
+        return None;
+    };
+    Some(Diagnostic::error("reserved-key", message).label(span, ""))
+}
+
+/// The key that a misspelt one, or another tool's word, stands for.
+pub(super) fn meant<'a>(key: &str, known: &[&'a str], report: &Report) -> Option<&'a str> {
+    let ours = |word: &str| known.iter().copied().find(|key| *key == word);
+    other_word(key, known)
+        .and_then(ours)
+        .or_else(|| report.meant(key, known.iter().copied()))
+        .or_else(|| misspelt_other_word(key, known).and_then(ours))
+}
+
+fn unknown_key(key: &str, known: &[&str], span: Span, place: &str, report: &Report) -> Diagnostic {
+    if let Some(diagnostic) = reserved(key, span) {
+        return diagnostic;
+    }
+    let message = format!("unknown key {} in {place}", quote(key));
+    let diagnostic = Diagnostic::error("unknown-key", message);
+    match meant(key, known, report) {
+        Some(meant) => diagnostic.label(span, format!("did you mean `{meant}`?")),
+        None => diagnostic
+            .label(span, "")
+            .hint(format!("the keys here are {}", quote_list(known.iter().copied(), "and"))),
+    }
+}
+
+fn mismatch(key: Option<&str>, found: &str, expected: &str, span: Span, place: &str) -> Diagnostic {
+    let diagnostic = match key {
+        Some(key) if found == "nothing" => {
+            Diagnostic::error("wrong-type", format!("{} has no value", quote(key)))
+                .label(span, format!("expected {expected}"))
+        }
+        Some(key) => Diagnostic::error("wrong-type", format!("{} must be {expected}", quote(key)))
+            .label(span, format!("this is {found}")),
+        None => Diagnostic::error("wrong-type", format!("{place} must be {expected}"))
+            .label(span, format!("this is {found}")),
+    };
+    match (key, found, expected) {
+        (Some(key @ ("inputs" | "outputs")), "a mapping", _) => {
+            let rest = if key == "inputs" { "type: string" } else { "value: …" };
+            diagnostic
+                .hint(format!("write a list with a name each:\n{key}:\n  - {{ name: …, {rest} }}"))
+        }
+        (Some("steps"), "a mapping", _) => diagnostic
+            .hint("write a list: `- name: …` for each step; states with names go under `states:`"),
+        (Some("states"), "a list", _) => diagnostic.hint(
+            "write a mapping from each state's name to the state; a list goes under `steps:`",
+        ),
+        (Some("shell"), "`true`" | "`false`", _) => {
+            diagnostic.hint("`shell` holds the script itself: `shell: npm run build`")
+        }
+        (Some(_), "nothing", _) => diagnostic.hint("give it a value or remove the key"),
+        (_, _, "text") if found.starts_with("the number") || found.starts_with('`') => {
+            diagnostic.hint("put it in quotes if it is meant as text")
+        }
+        (Some(key), _, "a list") => match found.strip_prefix("the text ") {
+            Some(text) => diagnostic.hint(format!("write `{key}: [{}]`", text.trim_matches('`'))),
+            None => diagnostic,
+        },
+        (_, "the text `yes`" | "the text `on`", "`true` or `false`") => {
+            diagnostic.hint("write `true`")
+        }
+        (_, "the text `no`" | "the text `off`", "`true` or `false`") => {
+            diagnostic.hint("write `false`")
+        }
+        _ => diagnostic,
+    }
+}
+
+fn unknown_word(
+    key: Option<&str>,
+    word: &str,
+    known: &[&'static str],
+    span: Span,
+    report: &Report,
+) -> Diagnostic {
+    if (key, word) == (Some("on_error"), "auto_heal") {
+        return Diagnostic::error(
+            "reserved-key",
+            "`on_error: auto_heal` is not in this version of Aye yet",
+        )
+        .label(span, "");
+    }
+    let what = key.map_or_else(|| "this".to_owned(), |key| format!("`{key}`"));
+    let list = quote_list(known.iter().copied(), "or");
+    let diagnostic = Diagnostic::error("unknown-word", format!("{what} cannot be {}", quote(word)));
+    let diagnostic = match report.meant(word, known.iter().copied()) {
+        Some(meant) => diagnostic.label(span, format!("did you mean `{meant}`?")),
+        None => diagnostic.label(span, format!("expected {list}")),
+    };
+    match key {
+        Some("by") => diagnostic.hint(format!("people are given as a list: `by: [{word}]`")),
+        _ => diagnostic,
+    }
+}

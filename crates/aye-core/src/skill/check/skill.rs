@@ -1,0 +1,197 @@
+//! What stands at the top of a skill.
+
+use std::time::Duration;
+
+use super::Checker;
+use super::names::nearest_name;
+use crate::diagnostic::{Diagnostic, quote};
+use crate::skill::document::{OutputDoc, SkillDoc};
+use crate::skill::duration::Period;
+use crate::skill::{Body, OutputSpec, Skill, Span, Spanned};
+use crate::yaml::NodeId;
+use crate::yaml::decode::{Field, Raw, Text};
+
+/// How long a clean-up path may take unless the skill says.
+const CLEANUP: Duration = Duration::from_secs(60);
+/// How many steps a run may take unless the skill says.
+const STEP_LIMIT: u32 = 1000;
+
+impl Checker<'_> {
+    pub(super) fn check_skill(
+        &mut self,
+        doc: SkillDoc,
+        key: Option<Spanned<String>>,
+        id: NodeId,
+        place: &str,
+        stem: &str,
+    ) -> Option<Skill> {
+        let shown_name = doc.name.get().map(|name| name.value.clone());
+        let name = match key {
+            // The key is the name; what `name` says is for people.
+            Some(key) => Some(key),
+            None if doc.name.is_absent() => {
+                let hint = nearest_name(stem, true).unwrap_or_else(|| "my_skill".to_owned());
+                self.missing(id, "name", place, format!("add `name: {hint}`"));
+                None
+            }
+            None => doc.name.take(),
+        };
+        if let Some(name) = &name {
+            self.name(name, "a skill");
+        }
+        let description = doc.description.take().map(|text| text.value).or(shown_name);
+        let version = doc.version.take().map(|text| text.value.0);
+        let tags = texts(doc.tags).into_iter().map(|tag| tag.value).collect();
+        let inputs = self.inputs(doc.inputs);
+        let body = self.body(doc.steps, doc.states, doc.initial, id, place);
+        let outputs = self.outputs(doc.outputs, place);
+        let timeout = self.limit(&doc.timeout).filter(|limit| !limit.is_zero());
+        let cleanup = self.limit(&doc.cleanup).unwrap_or(CLEANUP);
+        let step_limit = self.step_limit(&doc.step_limit);
+        Some(Skill {
+            name: name?,
+            description,
+            version,
+            tags,
+            inputs,
+            body: body?,
+            outputs,
+            timeout,
+            cleanup,
+            step_limit,
+        })
+    }
+
+    fn body(
+        &mut self,
+        steps: Field<Vec<Raw<crate::skill::document::StepItem>>>,
+        states: Field<crate::yaml::decode::Mapping<Raw<crate::skill::document::StateItem>>>,
+        initial: Field<String>,
+        id: NodeId,
+        place: &str,
+    ) -> Option<Body> {
+        match (steps.key(), states.key()) {
+            (None, None) => {
+                if self.is_misspelt(id, "steps") || self.is_misspelt(id, "states") {
+                    return None;
+                }
+                let Span { start, .. } = self.span(id);
+                let at = Span { start, end: start };
+                self.report.push(
+                    Diagnostic::error(
+                        "no-body",
+                        format!("{place} has neither `steps` nor `states`"),
+                    )
+                    .label(at, "")
+                    .hint("write `steps:` for steps in order, or `states:` with transitions"),
+                );
+                None
+            }
+            (Some(first), Some(second)) => {
+                self.report.push(
+                    Diagnostic::error(
+                        "two-bodies",
+                        format!("{place} has both `steps` and `states`"),
+                    )
+                    .label(second, "keep one of them")
+                    .label(first, "and the other"),
+                );
+                None
+            }
+            (Some(_), None) => {
+                if let Some(span) = initial.key() {
+                    self.report.push(
+                        Diagnostic::error("stray-key", "`initial` without `states`")
+                            .label(span, "")
+                            .hint("steps begin with the first one; remove `initial`"),
+                    );
+                }
+                steps.take().map(|steps| Body::Steps(self.steps(steps)))
+            }
+            (None, Some(key)) => {
+                let states = states.take()?;
+                self.states(states, initial, id, key, place)
+            }
+        }
+    }
+
+    fn outputs(&mut self, outputs: Field<Vec<Raw<OutputDoc>>>, place: &str) -> Vec<OutputSpec> {
+        let mut specs = Vec::new();
+        for raw in outputs.take().map(|list| list.value).unwrap_or_default() {
+            let id = raw.id;
+            if self.is_step_under_outputs(id) {
+                continue;
+            }
+            let Some(doc) = self.decode_raw(raw, &format!("an output of {place}")) else {
+                continue;
+            };
+            if doc.name.is_absent() {
+                self.missing(id, "name", "an output", "add `name: …`");
+            }
+            if doc.value.is_absent() {
+                let what = match doc.name.get() {
+                    Some(name) => format!("output {}", quote(name)),
+                    None => "an output".to_owned(),
+                };
+                self.missing(id, "value", &what, "add `value: \"{{ … }}\"`");
+            }
+            let Some(name) = doc.name.take() else {
+                continue;
+            };
+            self.name(&name, "an output");
+            let value = doc.value.take().map(|raw| self.tree.value(raw.id)).unwrap_or_default();
+            specs.push(OutputSpec { name, value });
+        }
+        let names = specs.iter().map(|output| (output.name.as_str(), output.name.span));
+        self.unique(names, "duplicate-name", "output");
+        specs
+    }
+
+    /// A step indented into the wrong list would never run: one error for
+    /// all of its keys.
+    fn is_step_under_outputs(&mut self, id: NodeId) -> bool {
+        const STEP: [&str; 9] = [
+            "command",
+            "shell",
+            "confirm",
+            "choose",
+            "input",
+            "tool",
+            "output",
+            "condition",
+            "on_error",
+        ];
+        let Some((key, _)) = STEP.iter().find_map(|key| self.tree.entry(id, key)) else {
+            return false;
+        };
+        self.report.push(
+            Diagnostic::error("misplaced-step", "a step under `outputs`")
+                .label(self.span(key), "only steps have this key")
+                .hint("move it up to `steps:`; an output has a `name` and a `value`"),
+        );
+        true
+    }
+
+    fn limit(&mut self, period: &Field<Period>) -> Option<Duration> {
+        self.duration(period.get()?)
+    }
+
+    fn step_limit(&mut self, limit: &Field<u32>) -> u32 {
+        let Some(limit) = limit.get() else {
+            return STEP_LIMIT;
+        };
+        if limit.value == 0 {
+            self.report.push(
+                Diagnostic::error("bad-value", "`step_limit` must be at least 1")
+                    .label(limit.span, "no step could ever run"),
+            );
+        }
+        limit.value
+    }
+}
+
+/// The texts of a list, bad ones left out.
+pub(super) fn texts(list: Field<Vec<Field<Text>>>) -> Vec<Spanned<String>> {
+    let list = list.take().map(|list| list.value).unwrap_or_default();
+    list.into_iter().filter_map(|text| text.take().map(super::template)).collect()
+}

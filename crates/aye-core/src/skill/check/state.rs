@@ -1,0 +1,199 @@
+//! States and where they lead.
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::Checker;
+use crate::diagnostic::{Diagnostic, quote};
+use crate::skill::document::{STEP_KEYS, StateItem, StepDoc, Targets};
+use crate::skill::{Body, Span, Spanned, State, Transitions};
+use crate::yaml::NodeId;
+use crate::yaml::decode::{Field, Mapping, Raw};
+
+/// The outcomes a transition may be named for.
+const OUTCOMES: &[&str] = &["success", "failure", "timeout", "declined", "cancelled"];
+
+/// The names of all states, in file order.
+type Names = IndexSet<String>;
+
+impl Checker<'_> {
+    pub(super) fn states(
+        &mut self,
+        mapping: Spanned<Mapping<Raw<StateItem>>>,
+        initial: Field<String>,
+        id: NodeId,
+        key: Span,
+        place: &str,
+    ) -> Option<Body> {
+        let entries = mapping.value.0;
+        let names: Names = entries.iter().map(|(name, _)| name.value.clone()).collect();
+        if entries.is_empty() {
+            self.report.push(
+                Diagnostic::error("no-steps", "`states` is empty")
+                    .label(mapping.span, "")
+                    .hint("a skill has at least one state"),
+            );
+        }
+        if initial.is_absent() {
+            let hint = match names.first() {
+                Some(first) => format!("add `initial: {first}`, the state a run begins with"),
+                None => "add `initial: …`, the state a run begins with".to_owned(),
+            };
+            self.missing_at(key, id, "initial", place, hint);
+        }
+        let initial = initial.take();
+        if let Some(initial) = &initial
+            && !names.is_empty()
+        {
+            self.target(initial, &names, "`initial`");
+        }
+        let mut states = Vec::new();
+        for (name, raw) in entries {
+            self.name(&name, "a state");
+            states.extend(self.state(raw.id, name, &names));
+        }
+        Some(Body::States { initial: initial?, states })
+    }
+
+    fn state(&mut self, id: NodeId, name: Spanned<String>, names: &Names) -> Option<State> {
+        let place = format!("state {}", quote(&name));
+        let mut doc = self.step_doc(id, &place, STEP_KEYS)?;
+        if let Some(key) = doc.name.key() {
+            self.report.push(
+                Diagnostic::error("misplaced-key", format!("`name` in {place}"))
+                    .label(key, "a state is named by its key"),
+            );
+        }
+        let is_final = doc.kind.get().is_some();
+        if let (Some(status), true) = (doc.status.key(), doc.kind.is_absent()) {
+            self.report.push(
+                Diagnostic::error("stray-key", format!("`status` in {place}, which is not final"))
+                    .label(status, "")
+                    .hint("add `type: final` if the run ends here"),
+            );
+        }
+        if is_final {
+            self.final_without_transitions(&doc, &place);
+        }
+        let ends = is_final.then(|| doc.status.get().map(|word| word.value).unwrap_or_default());
+        let transitions = self.transitions(&mut doc, names, &place);
+        let step = self.step(doc, name, id, &place, is_final)?;
+        Some(State { step, transitions, ends })
+    }
+
+    fn final_without_transitions(&mut self, doc: &StepDoc, place: &str) {
+        let keys = [
+            doc.transitions.key(),
+            doc.on_success.key(),
+            doc.on_failure.key(),
+            doc.on_timeout.key(),
+            doc.on_declined.key(),
+            doc.on_cancelled.key(),
+        ];
+        if let Some(key) = keys.into_iter().flatten().next() {
+            let diagnostic =
+                Diagnostic::error("final-transitions", format!("{place} is final and leads on"))
+                    .label(key, "the run ends before this");
+            self.report.push(match doc.kind.key() {
+                Some(kind) => diagnostic.label(kind, "because of this"),
+                None => diagnostic,
+            });
+        }
+    }
+
+    fn transitions(&mut self, doc: &mut StepDoc, names: &Names, place: &str) -> Transitions {
+        let mut found: IndexMap<String, (Span, Option<Spanned<String>>)> = IndexMap::new();
+        let Targets(mapping) = match std::mem::take(&mut doc.transitions).take() {
+            Some(targets) => targets.value,
+            None => Targets(Mapping(Vec::new())),
+        };
+        let mut transitions = Transitions::default();
+        for (key, target) in mapping.0 {
+            let known = OUTCOMES.contains(&key.as_str());
+            if known {
+                found.insert(key.value, (key.span, named(target)));
+                continue;
+            }
+            let Some(code) = self.exit_code(&key, place) else {
+                continue;
+            };
+            if let Some(target) = named(target) {
+                self.target(&target, names, &format!("the transition `{code}`"));
+                transitions.codes.insert(code, target);
+            }
+        }
+        let short = [
+            ("success", std::mem::take(&mut doc.on_success)),
+            ("failure", std::mem::take(&mut doc.on_failure)),
+            ("timeout", std::mem::take(&mut doc.on_timeout)),
+            ("declined", std::mem::take(&mut doc.on_declined)),
+            ("cancelled", std::mem::take(&mut doc.on_cancelled)),
+        ];
+        for (outcome, field) in short {
+            let Some(key) = field.key() else { continue };
+            if let Some((first, _)) = found.get(outcome) {
+                let message = format!("the transition `{outcome}` of {place} is given twice");
+                self.report.push(
+                    Diagnostic::error("duplicate-key", message)
+                        .label(key, "again here")
+                        .label(*first, "first here"),
+                );
+                continue;
+            }
+            found.insert(outcome.to_owned(), (key, named(field)));
+        }
+        for (outcome, (_, target)) in found {
+            if let Some(target) = &target {
+                self.target(target, names, &format!("the transition `{outcome}`"));
+            }
+            match outcome.as_str() {
+                "success" => transitions.success = target,
+                "failure" => transitions.failure = target,
+                "timeout" => transitions.timeout = target,
+                "declined" => transitions.declined = target,
+                _ => transitions.cancelled = target,
+            }
+        }
+        transitions
+    }
+
+    fn exit_code(&mut self, key: &Spanned<String>, place: &str) -> Option<i32> {
+        match key.parse::<i64>() {
+            Ok(code @ 0..=255) => return i32::try_from(code).ok(),
+            Ok(_) => self.report.push(
+                Diagnostic::error("bad-exit-code", format!("{} is no exit code", quote(key)))
+                    .label(key.span, "expected a number from 0 to 255"),
+            ),
+            Err(_) => {
+                let message = format!("unknown transition {} in {place}", quote(key));
+                let diagnostic = Diagnostic::error("unknown-key", message);
+                let word = key.strip_prefix("on_").unwrap_or(key);
+                self.report.push(match self.report.meant(word, OUTCOMES.iter().copied()) {
+                    Some(meant) => diagnostic.label(key.span, format!("did you mean `{meant}`?")),
+                    None => diagnostic.label(key.span, "").hint(
+                        "transitions are `success`, `failure`, `timeout`, `declined`, `cancelled` and exit codes",
+                    ),
+                });
+            }
+        }
+        None
+    }
+
+    /// Reports a target that is no state.
+    fn target(&mut self, target: &Spanned<String>, names: &Names, what: &str) {
+        if names.contains(target.as_str()) {
+            return;
+        }
+        let message = format!("{what} leads to {}, which is no state", quote(target));
+        let diagnostic = Diagnostic::error("unknown-state", message);
+        self.report.push(match self.report.meant(target, names.iter().map(String::as_str)) {
+            Some(meant) => diagnostic.label(target.span, format!("did you mean `{meant}`?")),
+            None => diagnostic.label(target.span, "no state has this name"),
+        });
+    }
+}
+
+/// A target, if it names one; `null` does not.
+fn named(field: Field<Option<String>>) -> Option<Spanned<String>> {
+    let target = field.take()?;
+    target.value.map(|name| Spanned::new(name, target.span))
+}

@@ -1,0 +1,156 @@
+//! Steps, and what states share with them.
+
+use indexmap::IndexMap;
+
+use super::problem::reserved;
+use super::{Checker, template};
+use crate::diagnostic::{Diagnostic, quote};
+use crate::skill::document::{STATE_KEYS, StepDoc, StepItem};
+use crate::skill::{Spanned, Step, StepTimeout, Template};
+use crate::yaml::NodeId;
+use crate::yaml::decode::{Field, Mapping, Raw, Text};
+
+impl Checker<'_> {
+    pub(super) fn steps(&mut self, list: Spanned<Vec<Raw<StepItem>>>) -> Vec<Step> {
+        if list.is_empty() {
+            self.report.push(
+                Diagnostic::error("no-steps", "`steps` is empty")
+                    .label(list.span, "")
+                    .hint("a skill has at least one step"),
+            );
+        }
+        let mut steps = Vec::new();
+        for (index, raw) in list.value.into_iter().enumerate() {
+            let name = self.tree.entry(raw.id, "name").and_then(|(_, value)| self.tree.text(value));
+            let place = match name {
+                Some(name) => format!("step {}", quote(name)),
+                None => format!("step {}", index + 1),
+            };
+            steps.extend(self.list_step(raw.id, &place));
+        }
+        let names = steps.iter().map(|step: &Step| (step.name.as_str(), step.name.span));
+        self.unique(names, "duplicate-name", "step");
+        steps
+    }
+
+    fn list_step(&mut self, id: NodeId, place: &str) -> Option<Step> {
+        let doc = self.step_doc(id, place, STATE_KEYS)?;
+        for key in STATE_KEYS {
+            if let Some((key_id, _)) = self.tree.entry(id, key) {
+                self.report.push(
+                    Diagnostic::error("misplaced-key", format!("`{key}` in {place}"))
+                        .label(self.span(key_id), "only states have this key")
+                        .hint("steps run in order; write the skill with `states:` to branch"),
+                );
+            }
+        }
+        if doc.name.is_absent() {
+            self.missing(id, "name", place, "add `name: …`, it is how runs refer to the step");
+        }
+        let name = doc.name.get().cloned();
+        if let Some(name) = &name {
+            self.name(name, "a step");
+        }
+        let step = self.step(doc, name.clone().unwrap_or_default(), id, place, false);
+        name.and(step)
+    }
+
+    /// Decodes a step or state, unless it is of a kind to come: then that is
+    /// all there is to say about it.
+    pub(super) fn step_doc(
+        &mut self,
+        id: NodeId,
+        place: &str,
+        not_here: &[&str],
+    ) -> Option<StepDoc> {
+        let to_come = self.tree.entries(id).iter().find_map(|(key, _)| {
+            reserved(self.tree.text(*key).unwrap_or_default(), self.span(*key))
+        });
+        if let Some(diagnostic) = to_come {
+            self.report.push(diagnostic);
+            return None;
+        }
+        self.decode_without(id, place, not_here)
+    }
+
+    /// A step or state by its name.
+    pub(super) fn step(
+        &mut self,
+        mut doc: StepDoc,
+        name: Spanned<String>,
+        id: NodeId,
+        place: &str,
+        ends: bool,
+    ) -> Option<Step> {
+        let destructive = flag(&doc.destructive);
+        let span = self.span(id);
+        let action = self.action(&mut doc, &name, id, place, ends);
+        let confirmation = std::mem::take(&mut doc.confirmation);
+        let confirmation = confirmation
+            .take()
+            .and_then(|ask| self.confirmation(ask.value, &name, destructive, place));
+        if let Some(output) = doc.output.get() {
+            self.variable(output);
+        } else {
+            self.hidden_result(&name, place.split(' ').next().unwrap_or("step"));
+        }
+        if let Some(condition) = doc.condition.get() {
+            let condition = Spanned::new(condition.0.clone(), condition.span);
+            self.not_empty(&condition, &format!("`condition` of {place}"));
+        }
+        let timeout = self.step_timeout(&doc);
+        let env = self.env(std::mem::take(&mut doc.env), place);
+        Some(Step {
+            name,
+            description: doc.description.take().map(|text| text.value),
+            span,
+            action: action?,
+            condition: doc.condition.take().map(template),
+            output: doc.output.take(),
+            timeout,
+            on_error: doc.on_error.take().map(|word| word.value).unwrap_or_default(),
+            env,
+            cwd: doc.cwd.take(),
+            stdin: doc.stdin.take().map(template),
+            interactive: flag(&doc.interactive),
+            tty: flag(&doc.tty),
+            idempotent: flag(&doc.idempotent),
+            destructive,
+            confirmation,
+        })
+    }
+
+    fn step_timeout(&mut self, doc: &StepDoc) -> StepTimeout {
+        match doc.timeout.get().and_then(|period| self.duration(period)) {
+            None => StepTimeout::Default,
+            Some(duration) if duration.is_zero() => StepTimeout::Unlimited,
+            Some(duration) => StepTimeout::After(duration),
+        }
+    }
+
+    fn env(
+        &mut self,
+        env: Field<Mapping<Field<Option<Text>>>>,
+        place: &str,
+    ) -> IndexMap<String, Option<Template>> {
+        let mut variables = IndexMap::new();
+        for (name, value) in env.take().map(|env| env.value.0).unwrap_or_default() {
+            if name.is_empty() || name.contains(['=', '\0']) {
+                let message = format!("{} cannot be a variable in `env` of {place}", quote(&name));
+                self.report.push(
+                    Diagnostic::error("bad-name", message)
+                        .label(name.span, "expected a name without `=`"),
+                );
+            }
+            if let Some(Spanned { value, span }) = value.take() {
+                variables.insert(name.value, value.map(|text| Spanned::new(text.0, span)));
+            }
+        }
+        variables
+    }
+}
+
+/// A key that is false unless it says otherwise.
+pub(super) fn flag(field: &Field<bool>) -> bool {
+    field.get().is_some_and(|value| value.value)
+}

@@ -1,0 +1,109 @@
+//! The terms of a question: how long it waits, who may answer, how many have
+//! to, and whether the answer is kept.
+
+use std::time::Duration;
+
+use super::ask::Asked;
+use super::step::flag;
+use super::{Checker, template};
+use crate::diagnostic::Diagnostic;
+use crate::skill::document::{AskDoc, ByWord};
+use crate::skill::duration::{Period, format_duration};
+use crate::skill::{By, Spanned};
+use crate::yaml::decode::{Either, Field, Text};
+
+const SHORTEST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+impl Checker<'_> {
+    pub(super) fn remembered(&mut self, doc: &AskDoc, asked: &Asked<'_>) {
+        let (Some(key), true) = (doc.remember.key(), flag(&doc.remember)) else {
+            return;
+        };
+        let reason = if asked.destructive {
+            "the step is destructive"
+        } else if flag(&doc.secret) {
+            "the answer is secret"
+        } else {
+            return;
+        };
+        let message = format!("the answer to {} must not be remembered", asked.place);
+        self.report.push(
+            Diagnostic::error("remember-refused", message)
+                .label(key, reason)
+                .hint("remove `remember`; it has to be asked each time"),
+        );
+    }
+
+    /// How long to wait; `None` is for ever.
+    pub(super) fn wait(
+        &mut self,
+        field: &Field<Period>,
+        default: Duration,
+        place: &str,
+    ) -> Option<Duration> {
+        let Some(period) = field.get() else {
+            return Some(default);
+        };
+        let wait = self.duration(period).unwrap_or(default);
+        if wait.is_zero() {
+            return None;
+        }
+        let clamped = wait.clamp(SHORTEST_WAIT, LONGEST_WAIT);
+        if clamped != wait {
+            let message = format!("`timeout` of {place} is outside of `1s` to `7d`");
+            let used = format_duration(clamped);
+            self.report.push(
+                Diagnostic::warning("clamped-duration", message)
+                    .label(period.span, format!("taken as `{used}`"))
+                    .hint("`0` waits for ever"),
+            );
+        }
+        Some(clamped)
+    }
+
+    pub(super) fn by(&mut self, by: Field<Either<ByWord, Vec<Field<Text>>>>, place: &str) -> By {
+        let Some(Spanned { value, span }) = by.take() else {
+            return By::Anyone;
+        };
+        match value {
+            Either::Short(ByWord::Anyone) => By::Anyone,
+            Either::Short(ByWord::Human) => By::Human,
+            Either::Long(names) => {
+                let names: Vec<Spanned<String>> =
+                    names.into_iter().filter_map(|name| name.take().map(template)).collect();
+                if names.is_empty() {
+                    self.report.push(
+                        Diagnostic::error("empty-list", format!("`by` of {place} is empty"))
+                            .label(span, "nobody could answer"),
+                    );
+                }
+                self.unique(
+                    names.iter().map(|name| (name.as_str(), name.span)),
+                    "duplicate-name",
+                    "person",
+                );
+                By::Names(names.into_iter().map(|name| name.value).collect())
+            }
+        }
+    }
+
+    pub(super) fn approvals(&mut self, field: &Field<u32>, by: &By) -> u32 {
+        let Some(approvals) = field.get() else {
+            return 1;
+        };
+        let mut refuse = |label: String| {
+            let message = format!("`approvals` cannot be {}", approvals.value);
+            self.report
+                .push(Diagnostic::error("bad-approvals", message).label(approvals.span, label));
+        };
+        match by {
+            _ if approvals.value == 0 => refuse("at least one person has to agree".to_owned()),
+            By::Names(names) if names.len() < approvals.value as usize => {
+                refuse(format!("`by` names only {}", names.len()));
+            }
+            By::Anyone | By::Human | By::Names(_) => {}
+        }
+        approvals.value
+    }
+}

@@ -1,0 +1,55 @@
+//! A whole file: one skill, or several.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{InputDoc, OutputDoc, StateItem, StepItem};
+use crate::skill::duration::Period;
+use crate::yaml::decode::{Field, Mapping, Raw, Text};
+
+/// One skill: `steps` in order, or `states` with transitions.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a skill, written as a mapping")]
+#[schemars(rename = "Skill")]
+pub(in crate::skill) struct SkillDoc {
+    /// The name people run the skill by. Under `workflows` the key is that
+    /// name and this one is only shown.
+    pub(in crate::skill) name: Field<String>,
+    /// What the skill does, for listings.
+    pub(in crate::skill) description: Field<String>,
+    /// The author's own version of the skill.
+    pub(in crate::skill) version: Field<Text>,
+    /// Words to find the skill by.
+    pub(in crate::skill) tags: Field<Vec<Field<Text>>>,
+    /// What the skill asks for before it starts; `{{ inputs.name }}` in templates.
+    pub(in crate::skill) inputs: Field<Vec<Raw<InputDoc>>>,
+    /// The steps, one after the other.
+    pub(in crate::skill) steps: Field<Vec<Raw<StepItem>>>,
+    /// The states by name; each says where it leads.
+    pub(in crate::skill) states: Field<Mapping<Raw<StateItem>>>,
+    /// The state a run begins with.
+    #[serde(alias = "initialState")]
+    pub(in crate::skill) initial: Field<String>,
+    /// Named results, rendered when the run completes.
+    pub(in crate::skill) outputs: Field<Vec<Raw<OutputDoc>>>,
+    /// Time limit for the whole run, waiting for people included.
+    #[serde(alias = "globalTimeout")]
+    pub(in crate::skill) timeout: Field<Period>,
+    /// How long a clean-up path may take once the run was stopped; `1m` if not given.
+    pub(in crate::skill) cleanup: Field<Period>,
+    /// How many steps one run may take before it is stopped; 1000 if not given.
+    #[schemars(range(min = 1))]
+    pub(in crate::skill) step_limit: Field<u32>,
+}
+
+/// Several skills in one file.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a mapping with `workflows`")]
+#[schemars(rename = "Skills", extend("required" = ["workflows"]))]
+pub(in crate::skill) struct SkillsDoc {
+    /// The skills by name.
+    pub(in crate::skill) workflows: Field<Mapping<Raw<SkillDoc>>>,
+    /// Notes about the file; Aye does not read them.
+    pub(in crate::skill) metadata: Field<Map<String, Value>>,
+}

@@ -1,0 +1,19 @@
+//! Skill files as they are written: one set of types, both decoder and schema.
+//!
+//! The doc comments of this folder are the descriptions in the published
+//! schema. A key whose value needs more than its type to be right (durations,
+//! names, patterns) is kept as text here and checked in [`super::check`].
+
+mod ask;
+mod file;
+mod input;
+mod step;
+mod words;
+
+pub(super) use ask::{AskDoc, ByWord, OptionDoc, OverrideWord};
+pub(super) use file::{SkillDoc, SkillsDoc};
+pub(super) use input::{InputDoc, OutputDoc};
+pub(super) use step::{Question, StateItem, StepDoc, StepItem, Targets};
+pub(super) use words::{
+    ALIASES, RESERVED, RESERVED_STEPS, STATE_KEYS, STEP_KEYS, misspelt_other_word, other_word,
+};

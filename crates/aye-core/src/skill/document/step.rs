@@ -1,0 +1,159 @@
+//! Steps and states.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::AskDoc;
+use super::words::{STATE_KEYS, STEP_KEYS};
+use crate::skill::duration::Period;
+use crate::skill::{EndStatus, OnError};
+use crate::yaml::decode::{Either, Field, Mapping, Raw, Text};
+
+/// A step's short or long question.
+pub(in crate::skill) type Question = Raw<Either<String, AskDoc>>;
+
+/// What a step or a state may say; [`StepItem`] and [`StateItem`] are the
+/// two views of it that the schema shows.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a mapping with the keys of a step")]
+pub(in crate::skill) struct StepDoc {
+    /// Unique within the skill.
+    pub(in crate::skill) name: Field<String>,
+    /// What it does, for people. A step with nothing else is a note.
+    pub(in crate::skill) description: Field<String>,
+    /// A program: a name on `PATH` or a path. No shell is involved.
+    pub(in crate::skill) command: Field<Text>,
+    /// The program's arguments, one each; every one is a template.
+    pub(in crate::skill) args: Field<Vec<Field<Text>>>,
+    /// A script for `sh -c`.
+    pub(in crate::skill) shell: Field<String>,
+    /// Asks whether to go on.
+    pub(in crate::skill) confirm: Field<Question>,
+    /// Asks to choose one of several options.
+    pub(in crate::skill) choose: Field<Question>,
+    /// Asks for text.
+    pub(in crate::skill) input: Field<Question>,
+    /// Run only if this expression is true.
+    pub(in crate::skill) condition: Field<Text>,
+    /// The name of the result in later templates; the step's name if not given.
+    pub(in crate::skill) output: Field<String>,
+    /// Time limit for the command; `0` is none.
+    pub(in crate::skill) timeout: Field<Period>,
+    /// What a failure means; `fail` if not given.
+    pub(in crate::skill) on_error: Field<OnError>,
+    /// Environment variables to set; `null` removes one.
+    pub(in crate::skill) env: Field<Mapping<Field<Option<Text>>>>,
+    /// The working directory.
+    pub(in crate::skill) cwd: Field<String>,
+    /// Text for standard input.
+    pub(in crate::skill) stdin: Field<Text>,
+    /// The command gets the real terminal.
+    pub(in crate::skill) interactive: Field<bool>,
+    /// The command's output goes through a pseudo-terminal, so that it keeps its colours.
+    pub(in crate::skill) tty: Field<bool>,
+    /// May be run again when its outcome is unknown.
+    pub(in crate::skill) idempotent: Field<bool>,
+    /// Cannot be undone: consent is never remembered.
+    pub(in crate::skill) destructive: Field<bool>,
+    /// Asked before the step runs.
+    pub(in crate::skill) confirmation: Field<Question>,
+    /// `final` if the run ends here.
+    #[serde(rename = "type")]
+    pub(in crate::skill) kind: Field<StateWord>,
+    /// How the run ends at a final state; `completed` if not given.
+    pub(in crate::skill) status: Field<EndStatus>,
+    /// Where the state leads, by outcome.
+    pub(in crate::skill) transitions: Field<Targets>,
+    /// The same as `transitions.success`.
+    pub(in crate::skill) on_success: Field<Option<String>>,
+    /// The same as `transitions.failure`.
+    pub(in crate::skill) on_failure: Field<Option<String>>,
+    /// The same as `transitions.timeout`.
+    pub(in crate::skill) on_timeout: Field<Option<String>>,
+    /// The same as `transitions.declined`.
+    pub(in crate::skill) on_declined: Field<Option<String>>,
+    /// The same as `transitions.cancelled`.
+    pub(in crate::skill) on_cancelled: Field<Option<String>>,
+}
+
+/// The types of states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", expecting = "`final`")]
+#[schemars(inline)]
+pub(in crate::skill) enum StateWord {
+    /// The run ends here.
+    Final,
+}
+
+/// Where a state leads: outcomes and exit codes to states.
+#[derive(Debug, Deserialize)]
+pub(in crate::skill) struct Targets(pub(in crate::skill) Mapping<Field<Option<String>>>);
+
+impl JsonSchema for Targets {
+    fn schema_name() -> Cow<'static, str> {
+        "Transitions".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let target =
+            |description: &str| json!({ "type": ["string", "null"], "description": description });
+        json_schema!({
+            "description": "Where a state leads, by outcome. `null` is the same as leaving it out.",
+            "type": "object",
+            "properties": {
+                "success": target("Exit code 0."),
+                "failure": target("Any other end, unless a key below or an exit code says more."),
+                "timeout": target("The state's time limit was reached."),
+                "declined": target("Somebody said no."),
+                "cancelled": target("The run was cancelled while the state ran."),
+            },
+            "patternProperties": {
+                "^(0|[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])$":
+                    target("This exact exit code; wins over `success` and `failure`."),
+            },
+            "additionalProperties": false,
+        })
+    }
+}
+
+/// One step of `steps`, as the schema shows it.
+pub(in crate::skill) struct StepItem;
+
+/// One state of `states`, as the schema shows it.
+pub(in crate::skill) struct StateItem;
+
+impl JsonSchema for StepItem {
+    fn schema_name() -> Cow<'static, str> {
+        "Step".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = without(STATE_KEYS, generator);
+        schema.insert("description".to_owned(), "One step of a skill.".into());
+        schema.insert("required".to_owned(), json!(["name"]));
+        schema
+    }
+}
+
+impl JsonSchema for StateItem {
+    fn schema_name() -> Cow<'static, str> {
+        "State".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = without(STEP_KEYS, generator);
+        schema.insert("description".to_owned(), "One state of a skill.".into());
+        schema
+    }
+}
+
+fn without(keys: &[&str], generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = StepDoc::json_schema(generator);
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.retain(|key, _| !keys.contains(&key.as_str()));
+    }
+    schema
+}

@@ -1,0 +1,77 @@
+//! Words that mean something although they are no key of this version.
+
+use crate::diagnostic::did_you_mean;
+
+/// Kinds of steps of coming versions.
+pub(in crate::skill) const RESERVED_STEPS: &[&str] =
+    &["tool", "compute", "skill", "python", "foreach"];
+
+/// Other keys of coming versions.
+pub(in crate::skill) const RESERVED: &[&str] = &[
+    "retry",
+    "validate",
+    "then",
+    "heal",
+    "files",
+    "undefined",
+    "defaults",
+    "error_patterns",
+    "personas",
+];
+
+/// Keys of states that steps do not have.
+pub(in crate::skill) const STATE_KEYS: &[&str] = &[
+    "type",
+    "status",
+    "transitions",
+    "on_success",
+    "on_failure",
+    "on_timeout",
+    "on_declined",
+    "on_cancelled",
+];
+
+/// Keys of steps that states do not have.
+pub(in crate::skill) const STEP_KEYS: &[&str] = &["name"];
+
+/// Older names of keys: the type in the schema, the key, the older name.
+pub(in crate::skill) const ALIASES: &[(&str, &str, &str)] = &[
+    ("Skill", "initial", "initialState"),
+    ("Skill", "timeout", "globalTimeout"),
+    ("Question", "remember", "learn_preference"),
+];
+
+/// Words that other tools use, and ours.
+const OTHER_WORDS: &[(&str, &[&str])] = &[
+    ("shell", &["run", "script", "sh", "bash"]),
+    ("command", &["cmd", "exec", "program"]),
+    ("args", &["arguments", "argv", "params"]),
+    ("name", &["id", "key"]),
+    ("condition", &["if", "when", "only_if"]),
+    ("env", &["environment", "vars", "variables"]),
+    ("cwd", &["dir", "directory", "workdir", "working_directory", "chdir"]),
+    ("message", &["prompt", "question", "text"]),
+    ("options", &["choices", "answers"]),
+    ("match", &["pattern", "regex"]),
+    ("output", &["register", "save_as"]),
+    ("initial", &["start", "first", "entry"]),
+    ("transitions", &["next", "goto"]),
+    ("by", &["approvers", "who"]),
+];
+
+/// The key that another tool's word stands for.
+pub(in crate::skill) fn other_word(key: &str, known: &[&str]) -> Option<&'static str> {
+    others(known).find(|(word, _)| *word == key).map(|(_, ours)| ours)
+}
+
+/// The same for a word that is misspelt.
+pub(in crate::skill) fn misspelt_other_word(key: &str, known: &[&str]) -> Option<&'static str> {
+    let theirs = did_you_mean(key, others(known).map(|(word, _)| word))?;
+    other_word(theirs, known)
+}
+
+/// Other tools' words and ours, for the keys there are.
+fn others(known: &[&str]) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let here = OTHER_WORDS.iter().filter(|(ours, _)| known.contains(ours));
+    here.flat_map(|(ours, words)| words.iter().map(|word| (*word, *ours)))
+}

@@ -1,0 +1,160 @@
+//! Inputs of a run: what was given, checked against what the skill asks for.
+
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use crate::diagnostic::did_you_mean;
+use crate::machine::Secrets;
+
+use super::model::{InputSpec, InputType};
+
+/// An input as it was given.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Given {
+    /// Text from a command line or a prompt; read as the input's type.
+    Text(String),
+    /// Data from a file or a caller.
+    Data(Value),
+}
+
+/// The inputs of a run, ready to start it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Inputs {
+    /// Every input of the skill; secrets as text.
+    pub values: IndexMap<String, Value>,
+    /// The secret ones.
+    pub secrets: Secrets,
+}
+
+/// What is wrong with the inputs given.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InputError {
+    /// The skill has no such input.
+    #[error("the skill has no input `{name}`")]
+    Unknown {
+        /// The name given.
+        name: String,
+        /// The nearest that exists.
+        nearest: Option<String>,
+        /// All that exist.
+        known: Vec<String>,
+    },
+    /// A required input is missing.
+    #[error("input `{0}` is missing")]
+    Missing(String),
+    /// A value is not of the type, not in the list, or does not match.
+    #[error("input `{name}`: {problem}")]
+    Invalid {
+        /// Which.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+impl InputError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unknown { nearest: Some(near), .. } => Some(format!("did you mean `{near}`?")),
+            Self::Unknown { known, .. } if known.is_empty() => {
+                Some("it takes no inputs".to_owned())
+            }
+            Self::Unknown { known, .. } => Some(format!("it takes: {}", known.join(", "))),
+            Self::Missing(name) => Some(format!("give it with `-i {name}=…`")),
+            Self::Invalid { .. } => None,
+        }
+    }
+}
+
+/// Checks what was given, applies defaults (through `render`, since a default
+/// may be a template), and reports everything that is wrong at once.
+pub fn resolve_inputs(
+    specs: &[InputSpec],
+    mut given: IndexMap<String, Given>,
+    render: impl Fn(&Value) -> Result<Value, String>,
+) -> Result<Inputs, Vec<InputError>> {
+    let mut errors = Vec::new();
+    let mut inputs = Inputs::default();
+    for spec in specs {
+        let name = spec.name.value.clone();
+        let value = match given.shift_remove(&name) {
+            Some(Given::Text(text)) => read_text(spec.kind, &text),
+            Some(Given::Data(data)) if !data.is_null() => coerce(spec.kind, data),
+            // Nothing was given, in so many words.
+            Some(Given::Data(_)) | None => match &spec.default {
+                Some(default) => render(default).and_then(|value| coerce(spec.kind, value)),
+                None if spec.required => {
+                    errors.push(InputError::Missing(name));
+                    continue;
+                }
+                None => Ok(Value::Null),
+            },
+        };
+        match value.and_then(|value| check(spec, value)) {
+            Ok(value) => {
+                if let (InputType::Secret, Value::String(text)) = (spec.kind, &value) {
+                    inputs.secrets.insert(name.clone(), text.clone());
+                }
+                inputs.values.insert(name, value);
+            }
+            Err(problem) => errors.push(InputError::Invalid { name, problem }),
+        }
+    }
+    let known: Vec<String> = specs.iter().map(|spec| spec.name.value.clone()).collect();
+    errors.extend(given.into_keys().map(|name| InputError::Unknown {
+        nearest: did_you_mean(&name, known.iter().map(String::as_str)).map(str::to_owned),
+        known: known.clone(),
+        name,
+    }));
+    if errors.is_empty() { Ok(inputs) } else { Err(errors) }
+}
+
+/// Reads text as a value of the type.
+fn read_text(kind: InputType, text: &str) -> Result<Value, String> {
+    match kind {
+        InputType::String | InputType::Secret => Ok(Value::String(text.to_owned())),
+        InputType::Boolean => match text.to_ascii_lowercase().as_str() {
+            "true" | "yes" | "y" | "on" | "1" => Ok(Value::Bool(true)),
+            "false" | "no" | "n" | "off" | "0" => Ok(Value::Bool(false)),
+            _ => Err(format!("`{text}` is neither `true` nor `false`")),
+        },
+        // `-i tags=a,b` is what people write for a list.
+        InputType::Array => Ok(match serde_json::from_str(text) {
+            Ok(Value::Array(items)) => items.into(),
+            Ok(_) | Err(_) => {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                items.map(|item| Value::String(item.to_owned())).collect()
+            }
+        }),
+        InputType::Integer | InputType::Number | InputType::Object => {
+            match serde_json::from_str(text) {
+                Ok(Value::Null) | Err(_) => Err(format!("`{text}` is not {}", kind.words())),
+                Ok(value) => coerce(kind, value),
+            }
+        }
+    }
+}
+
+/// Takes a value as the type it is meant to be, where it can only mean one;
+/// whether it fits is for [`check`] to say.
+fn coerce(kind: InputType, value: Value) -> Result<Value, String> {
+    match (kind, &value) {
+        (InputType::String | InputType::Secret, Value::Number(_) | Value::Bool(_)) => {
+            Ok(Value::String(value.to_string()))
+        }
+        (InputType::Integer | InputType::Number | InputType::Boolean, Value::String(text)) => {
+            read_text(kind, text)
+        }
+        (_, _) => Ok(value),
+    }
+}
+
+/// Checks type, `enum` and `match`; an optional input may be nothing.
+fn check(spec: &InputSpec, value: Value) -> Result<Value, String> {
+    if value.is_null() && !spec.required {
+        return Ok(value);
+    }
+    spec.check(&value).map_err(|mismatch| mismatch.to_string())?;
+    Ok(value)
+}

@@ -1,0 +1,102 @@
+//! Whether a value may be given to an input.
+
+use regex_lite::Regex;
+use serde_json::Value;
+
+use super::{InputSpec, InputType};
+use crate::diagnostic::{quote, quote_list};
+
+/// Why a value does not fit an input. Reads on from "the value of `x` …".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InputMismatch {
+    /// Not of the input's type.
+    #[error("must be {}, not {found}", .expected.words())]
+    Type {
+        /// The input's type.
+        expected: InputType,
+        /// What the value is, in words.
+        found: &'static str,
+    },
+    /// Not one of the values allowed.
+    #[error("must be {allowed}")]
+    Enum {
+        /// The values, in words.
+        allowed: String,
+    },
+    /// Not what `match` asks for.
+    #[error("does not match {}", quote(.pattern))]
+    Pattern {
+        /// The regular expression.
+        pattern: String,
+    },
+}
+
+impl InputType {
+    /// The type in words, with its article.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::String | Self::Secret => "text",
+            Self::Integer => "a whole number",
+            Self::Number => "a number",
+            Self::Boolean => "`true` or `false`",
+            Self::Array => "a list",
+            Self::Object => "a mapping",
+        }
+    }
+
+    fn holds(self, value: &Value) -> bool {
+        match self {
+            Self::String | Self::Secret => value.is_string(),
+            Self::Integer => value.is_i64() || value.is_u64(),
+            Self::Number => value.is_number(),
+            Self::Boolean => value.is_boolean(),
+            Self::Array => value.is_array(),
+            Self::Object => value.is_object(),
+        }
+    }
+}
+
+impl InputSpec {
+    /// Whether a value, templates resolved, may be given to this input.
+    pub fn check(&self, value: &Value) -> Result<(), InputMismatch> {
+        // A pattern that does not compile was an error of the file.
+        let pattern = self.pattern.as_ref().and_then(|pattern| Regex::new(pattern).ok());
+        self.check_with(pattern.as_ref(), value)
+    }
+
+    pub(super) fn check_with(
+        &self,
+        pattern: Option<&Regex>,
+        value: &Value,
+    ) -> Result<(), InputMismatch> {
+        if !self.kind.holds(value) {
+            return Err(InputMismatch::Type { expected: self.kind, found: found(value) });
+        }
+        if !self.choices.is_empty() && !self.choices.contains(value) {
+            let shown: Vec<String> = self.choices.iter().map(plain).collect();
+            let allowed = quote_list(shown.iter().map(String::as_str), "or");
+            return Err(InputMismatch::Enum { allowed });
+        }
+        match (pattern, &self.pattern, value.as_str()) {
+            (Some(regex), Some(pattern), Some(text)) if !regex.is_match(text) => {
+                Err(InputMismatch::Pattern { pattern: pattern.value.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn found(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "a truth value",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a mapping",
+    }
+}

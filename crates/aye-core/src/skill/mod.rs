@@ -1,0 +1,22 @@
+//! Skill files: from text to a checked [`Skill`].
+//!
+//! `text -> yaml (positions, limits) -> document (the schema) -> check -> Skill`
+
+mod check;
+mod document;
+mod duration;
+mod given;
+mod inputs;
+mod model;
+mod parse;
+mod schema;
+mod span;
+
+pub use duration::{DurationError, format_duration, parse_duration};
+pub use given::{Given, InputError, Inputs, resolve_inputs};
+pub use inputs::InputMismatch;
+pub use model::*;
+pub use parse::{Parsed, parse};
+pub use schema::schema;
+pub(crate) use span::SPANNED;
+pub use span::{Span, Spanned};

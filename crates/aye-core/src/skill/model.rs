@@ -1,0 +1,380 @@
+//! A checked skill: what is left once a document has been read and found sound.
+//!
+//! Everything here is typed so that a wrong state cannot be written down: a
+//! step has exactly one [`Action`], a duration is a [`Duration`], a target is
+//! a name with the place where it was written.
+
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use super::span::{Span, Spanned};
+
+/// One skill, in either form.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Skill {
+    /// The name people run it by.
+    pub name: Spanned<String>,
+    /// What it does, for listings.
+    pub description: Option<String>,
+    /// The author's own version text.
+    pub version: Option<String>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// What it asks for before it starts.
+    pub inputs: Vec<InputSpec>,
+    /// Steps in order, or states with transitions.
+    pub body: Body,
+    /// Named results, rendered when the run completes.
+    pub outputs: Vec<OutputSpec>,
+    /// Limit for the whole run.
+    pub timeout: Option<Duration>,
+    /// How long a clean-up path may take once the run was stopped.
+    pub cleanup: Duration,
+    /// How many steps one run may take.
+    pub step_limit: u32,
+}
+
+/// The two ways to write a skill.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// `steps:`: one after the other.
+    Steps(Vec<Step>),
+    /// `states:`: a graph with transitions.
+    States {
+        /// The state a run begins with.
+        initial: Spanned<String>,
+        /// All states, in file order.
+        states: Vec<State>,
+    },
+}
+
+/// One state of a `states:` skill.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// What it does; a final state may do nothing ([`Action::Note`]).
+    pub step: Step,
+    /// Where it leads.
+    pub transitions: Transitions,
+    /// Set for `type: final`: how the run ends here.
+    pub ends: Option<EndStatus>,
+}
+
+/// Where a state leads, by outcome. Absent means: see `flow::route`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Transitions {
+    /// Exit code 0.
+    pub success: Option<Spanned<String>>,
+    /// Any other end.
+    pub failure: Option<Spanned<String>>,
+    /// Our own time-out.
+    pub timeout: Option<Spanned<String>>,
+    /// A person said no.
+    pub declined: Option<Spanned<String>>,
+    /// The run was cancelled while the state ran.
+    pub cancelled: Option<Spanned<String>>,
+    /// Exact exit codes; they win over `success` and `failure`.
+    pub codes: IndexMap<i32, Spanned<String>>,
+}
+
+/// How a run ends at a final state.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum EndStatus {
+    /// All went well.
+    #[default]
+    Completed,
+    /// The run counts as failed.
+    Failed,
+    /// The run counts as cancelled.
+    Cancelled,
+}
+
+/// One step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Unique within the skill.
+    pub name: Spanned<String>,
+    /// For people.
+    pub description: Option<String>,
+    /// The whole step in the file.
+    pub span: Span,
+    /// What it does.
+    pub action: Action,
+    /// Run only if this is true.
+    pub condition: Option<Template>,
+    /// The name of its result in later templates; the step's name if absent.
+    pub output: Option<Spanned<String>>,
+    /// Time limit of the action itself.
+    pub timeout: StepTimeout,
+    /// What a failure means.
+    pub on_error: OnError,
+    /// Environment overlay; `None` removes a variable.
+    pub env: IndexMap<String, Option<Template>>,
+    /// Working directory.
+    pub cwd: Option<Template>,
+    /// Text for standard input; none means empty.
+    pub stdin: Option<Template>,
+    /// The step gets the real terminal.
+    pub interactive: bool,
+    /// Output through a pseudo-terminal, so that programs keep their colours.
+    pub tty: bool,
+    /// May be run again when its outcome is unknown.
+    pub idempotent: bool,
+    /// Cannot be undone: never remembered, always asked about.
+    pub destructive: bool,
+    /// Asked before the action.
+    pub confirmation: Option<Ask>,
+}
+
+/// A step's time limit as written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StepTimeout {
+    /// Nothing written: the configured default.
+    #[default]
+    Default,
+    /// `0`: no limit.
+    Unlimited,
+    /// A duration.
+    After(Duration),
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// A program with arguments; no shell.
+    Command {
+        /// The program: a name on `PATH` or a path.
+        program: Template,
+        /// Its arguments, one each.
+        args: Vec<Template>,
+    },
+    /// Text for `sh -c`, because the author said so.
+    Shell {
+        /// The script.
+        script: Template,
+    },
+    /// A question whose answer is the step's result.
+    Ask(Box<Ask>),
+    /// Only a description: a note for the person.
+    Note,
+}
+
+impl Action {
+    /// The word used in files, events and listings.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Command { .. } => "command",
+            Self::Shell { .. } => "shell",
+            Self::Ask(ask) => ask.kind.word(),
+            Self::Note => "note",
+        }
+    }
+}
+
+/// What to do when a step fails.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum OnError {
+    /// Take the failure path, or stop the run.
+    #[default]
+    Fail,
+    /// Go on as if it had succeeded; its result is unset.
+    Continue,
+    /// Ask somebody: retry, it was done, skip, abort.
+    Ask,
+}
+
+/// A question as written in a skill: `confirm`, `choose`, `input`, or the
+/// `confirmation` of any step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ask {
+    /// Which kind.
+    pub kind: AskKind,
+    /// Heading.
+    pub title: Option<Template>,
+    /// The question itself.
+    pub message: Template,
+    /// What can be chosen; empty for `input`. Always filled for the others.
+    pub options: Vec<Choice>,
+    /// Taken on Enter and, if declared, on expiry. For options: the value.
+    pub default: Option<Template>,
+    /// How long to wait; `None` waits for ever.
+    pub timeout: Option<Duration>,
+    /// `input` only: what the text must match.
+    pub pattern: Option<Spanned<String>>,
+    /// `input` only: not echoed, not kept.
+    pub secret: bool,
+    /// Who may answer.
+    pub by: By,
+    /// How many different people must agree.
+    pub approvals: u32,
+    /// A one-time code is needed.
+    pub reauth: bool,
+    /// Text that must be typed to agree.
+    pub typed: Option<Template>,
+    /// Whether `--yes` may answer.
+    pub overridable: bool,
+    /// Whether the answer may be remembered.
+    pub remember: bool,
+    /// Whether an assistant is asked for advice.
+    pub ai_assist: bool,
+}
+
+/// The kinds of question a skill can ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AskKind {
+    /// Yes or no, or options with actions.
+    Confirm,
+    /// One of a list.
+    Choose,
+    /// Text.
+    Input,
+    /// What to do about a step that failed or whose outcome is unknown.
+    Recover,
+}
+
+impl AskKind {
+    /// The word used in files, events and listings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Confirm => "confirm",
+            Self::Choose => "choose",
+            Self::Input => "input",
+            Self::Recover => "recover",
+        }
+    }
+}
+
+/// One option as written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// Shown.
+    pub label: Template,
+    /// Stored as the answer.
+    pub value: String,
+    /// Shown beneath.
+    pub description: Option<Template>,
+    /// What choosing it means.
+    pub action: ChoiceAction,
+}
+
+/// What choosing an option means for the run.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ChoiceAction {
+    /// Go on.
+    #[default]
+    Proceed,
+    /// Decline.
+    Cancel,
+    /// Leave this step out and go on.
+    Skip,
+}
+
+/// Who may answer a question.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// Anybody, an assistant that relays included.
+    #[default]
+    Anyone,
+    /// A person, through a channel an assistant does not hold.
+    Human,
+    /// One of these people.
+    Names(Vec<String>),
+}
+
+/// One input of a skill.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InputSpec {
+    /// Its name in templates.
+    pub name: Spanned<String>,
+    /// For people.
+    pub description: Option<String>,
+    /// What it must be.
+    pub kind: InputType,
+    /// Whether a run needs it.
+    pub required: bool,
+    /// Taken if nothing is given; strings are templates.
+    pub default: Option<Value>,
+    /// The values allowed.
+    pub choices: Vec<Value>,
+    /// What a string must match.
+    pub pattern: Option<Spanned<String>>,
+}
+
+/// The types of inputs.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum InputType {
+    /// Text.
+    #[default]
+    String,
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// `true` or `false`.
+    Boolean,
+    /// A list.
+    Array,
+    /// A mapping.
+    Object,
+    /// Text that is never shown, logged or journalled.
+    Secret,
+}
+
+/// One named result of a skill.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputSpec {
+    /// Its name.
+    pub name: Spanned<String>,
+    /// Its value; every string inside is a template.
+    pub value: Value,
+}
+
+/// Text that may hold `{{ … }}`, with the place where it was written.
+pub type Template = Spanned<String>;

@@ -1,0 +1,486 @@
+//! Skills, worlds and runs for tests: a fixed clock, fixed ids, no files.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use aye_core::effect::{Effect, Execution};
+use aye_core::event::{Driver, Event, Fact, ProcessRecord, Range};
+use aye_core::flow::Flow;
+use aye_core::id::{QuestionId, RunId};
+use aye_core::input::{End, Finished, Input, Request};
+use aye_core::journal::{Phase, State as RunState, Status};
+use aye_core::machine::{Limits, Machine, Refusal, Secrets, Start};
+use aye_core::question::{Answer, Prompter, Question};
+use aye_core::skill::{
+    Action, Ask, AskKind, Body, By, Choice, ChoiceAction, EndStatus, OnError, Skill, Span, State,
+    Step, StepTimeout, Template, Transitions,
+};
+use aye_core::text::{Names, World};
+use indexmap::IndexMap;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+/// The moment every test begins at: 2026-01-01T00:00:00Z.
+pub(crate) fn dawn() -> Timestamp {
+    "2026-01-01T00:00:00Z".parse().unwrap()
+}
+
+pub(crate) fn secs(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+pub(crate) fn t(text: &str) -> Template {
+    text.to_owned().into()
+}
+
+// ---- steps -----------------------------------------------------------------
+
+pub(crate) fn step(name: &str, action: Action) -> Step {
+    Step {
+        name: t(name),
+        description: None,
+        span: Span::default(),
+        action,
+        condition: None,
+        output: None,
+        timeout: StepTimeout::Default,
+        on_error: OnError::Fail,
+        env: IndexMap::new(),
+        cwd: None,
+        stdin: None,
+        interactive: false,
+        tty: false,
+        idempotent: false,
+        destructive: false,
+        confirmation: None,
+    }
+}
+
+/// A step that runs the program of its own name.
+pub(crate) fn command(name: &str) -> Step {
+    program(name, name, &[])
+}
+
+pub(crate) fn program(name: &str, program: &str, args: &[&str]) -> Step {
+    let args = args.iter().map(|arg| t(arg)).collect();
+    step(name, Action::Command { program: t(program), args })
+}
+
+pub(crate) fn note(name: &str) -> Step {
+    step(name, Action::Note)
+}
+
+/// A step that is a question.
+pub(crate) fn asking(name: &str, ask: Ask) -> Step {
+    step(name, Action::Ask(Box::new(ask)))
+}
+
+/// A step with a gate before it.
+pub(crate) fn gated(step: Step, ask: Ask) -> Step {
+    Step { confirmation: Some(ask), ..step }
+}
+
+pub(crate) fn when(step: Step, condition: &str) -> Step {
+    Step { condition: Some(t(condition)), ..step }
+}
+
+pub(crate) fn on_error(step: Step, on_error: OnError) -> Step {
+    Step { on_error, ..step }
+}
+
+pub(crate) fn idempotent(step: Step) -> Step {
+    Step { idempotent: true, ..step }
+}
+
+// ---- questions -------------------------------------------------------------
+
+pub(crate) fn choice(value: &str, action: ChoiceAction) -> Choice {
+    Choice { label: t(value), value: value.to_owned(), description: None, action }
+}
+
+/// Yes, no or skip, for ever.
+pub(crate) fn confirm(message: &str) -> Ask {
+    Ask {
+        kind: AskKind::Confirm,
+        title: None,
+        message: t(message),
+        options: vec![
+            choice("yes", ChoiceAction::Proceed),
+            choice("no", ChoiceAction::Cancel),
+            choice("skip", ChoiceAction::Skip),
+        ],
+        default: None,
+        timeout: None,
+        pattern: None,
+        secret: false,
+        by: By::Anyone,
+        approvals: 1,
+        reauth: false,
+        typed: None,
+        overridable: true,
+        remember: false,
+        ai_assist: false,
+    }
+}
+
+pub(crate) fn choose(message: &str, values: &[&str]) -> Ask {
+    let options = values.iter().map(|value| choice(value, ChoiceAction::Proceed)).collect();
+    Ask { kind: AskKind::Choose, options, ..confirm(message) }
+}
+
+pub(crate) fn input(message: &str) -> Ask {
+    Ask { kind: AskKind::Input, options: Vec::new(), ..confirm(message) }
+}
+
+pub(crate) fn expiring(ask: Ask, seconds: u64, default: Option<&str>) -> Ask {
+    Ask { timeout: Some(secs(seconds)), default: default.map(t), ..ask }
+}
+
+// ---- skills ----------------------------------------------------------------
+
+fn skill(body: Body) -> Skill {
+    Skill {
+        name: t("test"),
+        description: None,
+        version: None,
+        tags: Vec::new(),
+        inputs: Vec::new(),
+        body,
+        outputs: Vec::new(),
+        timeout: None,
+        cleanup: secs(30),
+        step_limit: 1000,
+    }
+}
+
+pub(crate) fn steps(steps: impl IntoIterator<Item = Step>) -> Skill {
+    skill(Body::Steps(steps.into_iter().collect()))
+}
+
+/// A `states:` skill that begins with the first state.
+pub(crate) fn states(states: impl IntoIterator<Item = State>) -> Skill {
+    let states: Vec<State> = states.into_iter().collect();
+    let initial = states[0].step.name.clone();
+    skill(Body::States { initial, states })
+}
+
+/// A state and where it leads, e.g. `[("success", "done"), ("101", "lint")]`.
+pub(crate) fn state(step: Step, to: &[(&str, &str)]) -> State {
+    let mut transitions = Transitions::default();
+    for (word, target) in to {
+        let target = t(target);
+        match *word {
+            "success" => transitions.success = Some(target),
+            "failure" => transitions.failure = Some(target),
+            "timeout" => transitions.timeout = Some(target),
+            "declined" => transitions.declined = Some(target),
+            "cancelled" => transitions.cancelled = Some(target),
+            code => {
+                transitions.codes.insert(code.parse().unwrap(), target);
+            }
+        }
+    }
+    State { step, transitions, ends: None }
+}
+
+pub(crate) fn end(name: &str, status: EndStatus) -> State {
+    State { step: note(name), transitions: Transitions::default(), ends: Some(status) }
+}
+
+// ---- the world -------------------------------------------------------------
+
+/// Names that a test can change while a run goes on.
+#[derive(Default)]
+pub(crate) struct Fakes(Mutex<IndexMap<String, String>>);
+
+impl Fakes {
+    pub(crate) fn set(&self, name: &str, value: &str) {
+        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        names.insert(name.to_owned(), value.to_owned());
+    }
+
+    fn get(&self, name: &str) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+}
+
+impl Names for Fakes {
+    fn env(&self, name: &str) -> Option<String> {
+        self.get(&format!("env.{name}"))
+    }
+
+    fn look_up(&self, name: &str) -> Option<Value> {
+        self.get(name).map(Value::String)
+    }
+}
+
+pub(crate) fn driver(user: &str) -> Driver {
+    Driver { user: user.to_owned(), host: "box".to_owned(), pid: 7 }
+}
+
+pub(crate) fn run_id() -> RunId {
+    RunId::new("run00001").unwrap()
+}
+
+pub(crate) fn start() -> Start {
+    Start {
+        run: run_id(),
+        file: "test.yaml".to_owned(),
+        source: "0000".to_owned(),
+        inputs: IndexMap::new(),
+        secrets: Secrets::default(),
+        workspace: "/w".to_owned(),
+        environment: None,
+        range: None,
+        yes: false,
+        driver: driver("ann"),
+    }
+}
+
+pub(crate) fn answer_of(by: &str, value: &str) -> Answer {
+    Answer {
+        value: value.into(),
+        by: by.to_owned(),
+        prompter: Prompter::Terminal,
+        reason: None,
+        typed: None,
+        reauth: false,
+        digest: None,
+    }
+}
+
+// ---- a run -----------------------------------------------------------------
+
+/// A run with its journal. After every input it checks that the journal folds
+/// to exactly the machine's state and that a restored machine wants the same.
+pub(crate) struct Run {
+    pub(crate) machine: Machine,
+    pub(crate) events: Vec<Event>,
+    pub(crate) world: World,
+    pub(crate) names: Arc<Fakes>,
+    pub(crate) flow: Arc<Flow>,
+}
+
+impl Run {
+    pub(crate) fn start(skill: Skill) -> Self {
+        Self::start_as(skill, start())
+    }
+
+    pub(crate) fn from(skill: Skill, step: &str) -> Self {
+        Self::start_as(skill, Start { range: Some(Range::From(step.to_owned())), ..start() })
+    }
+
+    pub(crate) fn only(skill: Skill, step: &str) -> Self {
+        Self::start_as(skill, Start { range: Some(Range::Only(step.to_owned())), ..start() })
+    }
+
+    pub(crate) fn yes(skill: Skill) -> Self {
+        Self::start_as(skill, Start { yes: true, ..start() })
+    }
+
+    pub(crate) fn start_as(skill: Skill, start: Start) -> Self {
+        Self::start_in(skill, start, Arc::default())
+    }
+
+    pub(crate) fn start_in(skill: Skill, start: Start, names: Arc<Fakes>) -> Self {
+        let flow = Arc::new(Flow::compile(skill));
+        let world = World { now: dawn(), names: Arc::clone(&names) as Arc<dyn Names> };
+        let (machine, events) =
+            Machine::start(Arc::clone(&flow), Limits::default(), start, &world).unwrap();
+        let run = Self { machine, events, world, names, flow };
+        run.check();
+        run
+    }
+
+    pub(crate) fn send(&mut self, input: Input) -> Result<(), Refusal> {
+        let reaction = self.machine.handle(input, &self.world);
+        self.events.extend(reaction.events);
+        self.check();
+        reaction.refusal.map_or(Ok(()), Err)
+    }
+
+    /// The journal is the truth: folding it gives the state, and the state
+    /// alone says what is wanted. Only a wish to stop the running step is
+    /// not journalled: after a restart it stands where it came from.
+    fn check(&self) {
+        assert_eq!(&RunState::fold(&self.events).unwrap(), self.machine.state());
+        let expected = match self.machine.wants() {
+            Effect::Stop { execution } => Effect::Run { execution },
+            other => other,
+        };
+        let restored = self.restored();
+        assert_eq!(restored.wants(), expected);
+        assert_eq!(restored.wake_at(), self.machine.wake_at());
+    }
+
+    fn restored(&self) -> Machine {
+        let secrets = self.machine.secrets().clone();
+        Machine::restore(Arc::clone(&self.flow), Limits::default(), secrets, &self.events).unwrap()
+    }
+
+    /// Aye dies and is started again; nothing is attached yet.
+    pub(crate) fn crash(&mut self) {
+        self.machine = self.restored();
+    }
+
+    pub(crate) fn attach(&mut self) {
+        self.send(Input::Attach(driver("bob"))).unwrap();
+    }
+
+    pub(crate) fn sleep(&mut self, seconds: i64) {
+        self.world.now = self.world.now.checked_add(SignedDuration::from_secs(seconds)).unwrap();
+    }
+
+    /// Time passes and somebody looks at the clock.
+    pub(crate) fn tick(&mut self, seconds: i64) {
+        self.sleep(seconds);
+        self.send(Input::Tick).unwrap();
+    }
+
+    pub(crate) fn execution(&self) -> Execution {
+        self.machine.execution(&self.world).unwrap().expect("a step runs")
+    }
+
+    pub(crate) fn running(&self) -> u32 {
+        match &self.machine.state().phase {
+            Phase::Running { execution, .. } => *execution,
+            other => panic!("no step runs: {other:?}"),
+        }
+    }
+
+    pub(crate) fn finish(&mut self, end: End, process: Option<ProcessRecord>) {
+        let execution = self.running();
+        self.send(Input::Finished(Finished { execution, end, process })).unwrap();
+    }
+
+    pub(crate) fn exit(&mut self, code: i32) {
+        self.exit_with(code, Value::Null);
+    }
+
+    pub(crate) fn exit_with(&mut self, code: i32, value: Value) {
+        let process = ProcessRecord { exit_code: Some(code), duration_ms: 5, ..Default::default() };
+        self.finish(End::Exited { value }, Some(process));
+    }
+
+    pub(crate) fn time_out(&mut self) {
+        self.finish(End::TimedOut, None);
+    }
+
+    pub(crate) fn stopped(&mut self) {
+        self.finish(End::Stopped, None);
+    }
+
+    pub(crate) fn interrupt(&mut self) {
+        self.send(Input::Interrupt { signal: "SIGTERM".to_owned() }).unwrap();
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.send(Input::Leave { message: "no terminal".to_owned() }).unwrap();
+    }
+
+    pub(crate) fn cancel(&mut self, by: &str) {
+        let request = Request::Cancel { by: by.to_owned(), reason: None };
+        self.send(Input::Request(request)).unwrap();
+    }
+
+    pub(crate) fn question(&self) -> &Question {
+        match &self.machine.state().phase {
+            Phase::Asking { question, .. } => question,
+            other => panic!("no question is open: {other:?}"),
+        }
+    }
+
+    pub(crate) fn reply(&mut self, question: QuestionId, answer: Answer) -> Result<(), Refusal> {
+        self.send(Input::Request(Request::Answer { question, answer }))
+    }
+
+    pub(crate) fn say(&mut self, answer: Answer) -> Result<(), Refusal> {
+        let question = self.question().id.clone();
+        self.reply(question, answer)
+    }
+
+    pub(crate) fn answer(&mut self, value: &str) {
+        self.say(answer_of("ann", value)).unwrap();
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        self.machine.state().status()
+    }
+
+    /// The journal in short lines, without the first event.
+    pub(crate) fn trace(&self) -> Vec<String> {
+        self.events[1..].iter().map(|event| brief(&event.fact)).collect()
+    }
+
+    /// The last `count` lines of the trace.
+    pub(crate) fn tail(&self, count: usize) -> Vec<String> {
+        let trace = self.trace();
+        trace[trace.len().saturating_sub(count)..].to_vec()
+    }
+
+    pub(crate) fn json(&self) -> String {
+        self.events.iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect()
+    }
+}
+
+/// One event in a short line.
+pub(crate) fn brief(fact: &Fact) -> String {
+    let word = |value: &dyn erased::Word| value.word();
+    match fact {
+        Fact::SkillStarted(started) => format!("started {}", started.skill),
+        Fact::SkillPaused { why, .. } => format!("paused {}", word(why)),
+        Fact::SkillResumed { .. } => "resumed".to_owned(),
+        Fact::SkillCompleted { state, .. } => match state {
+            Some(state) => format!("completed in {state}"),
+            None => "completed".to_owned(),
+        },
+        Fact::SkillFailed { why, .. } => format!("failed {}", word(why)),
+        Fact::SkillCancelled { why, .. } => format!("cancelled {}", word(why)),
+        Fact::StepStarted(started) if started.attempt > 1 => {
+            format!("{} start {}", started.step, started.attempt)
+        }
+        Fact::StepStarted(started) => format!("{} start", started.step),
+        Fact::StepCompleted(done) if done.marked_by.is_some() => format!("{} marked", done.step),
+        Fact::StepCompleted(done) => format!("{} done", done.step),
+        Fact::StepFailed(failed) => {
+            let winding = failed.winding_down.as_ref().map_or("", |_| ", winding down");
+            format!("{} {}{winding}", failed.step, word(&failed.outcome))
+        }
+        Fact::StepSkipped { step, why, .. } => format!("{step} skip {}", word(why)),
+        Fact::StepRetried { step, attempt, why } => {
+            format!("{step} retry {attempt} {}", word(why))
+        }
+        Fact::ConfirmationRequired(question) => {
+            format!("{} ask {}", question.step, word(&question.purpose))
+        }
+        Fact::ConfirmationHeld { .. } => "held".to_owned(),
+        Fact::ConfirmationAnswered(answered) => match &answered.refused {
+            Some(why) => format!("refused {}: {why}", answered.answer.by),
+            None => {
+                let Answer { by, value, prompter, .. } = &answered.answer;
+                format!("{by} says {} ({})", value.as_str().unwrap_or("***"), prompter.word())
+            }
+        },
+        Fact::ConfirmationExpired { applied, .. } => match applied {
+            Some(value) => format!("expired, takes {value}"),
+            None => "expired".to_owned(),
+        },
+    }
+}
+
+mod erased {
+    //! The word an enum is written with in the journal.
+
+    pub(super) trait Word {
+        fn word(&self) -> String;
+    }
+
+    impl<T: serde::Serialize> Word for T {
+        fn word(&self) -> String {
+            match serde_json::to_value(self) {
+                Ok(serde_json::Value::String(word)) => word,
+                other => panic!("not a word: {other:?}"),
+            }
+        }
+    }
+}

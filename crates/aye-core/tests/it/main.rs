@@ -1,0 +1,18 @@
+//! The core's integration tests, in one binary because linking is what costs.
+
+#![expect(clippy::unwrap_used, reason = "a failure is the test's failure, in helpers too")]
+
+mod build;
+mod flow;
+mod gates;
+mod inputs;
+mod oracle;
+mod properties;
+mod random;
+mod recorded;
+mod recovery;
+mod routing;
+mod secrets;
+mod skill;
+mod stopping;
+mod templates;

@@ -1,0 +1,195 @@
+//! What a run should do, written down a second time and differently: a
+//! recursive walk over the skill model itself, without graph, journal or
+//! events.
+
+use aye_core::skill::{
+    Action, Body, ChoiceAction, EndStatus, OnError, Skill, State, Step, Transitions,
+};
+
+/// What happens to a step each time it is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Script {
+    /// It ends with this exit code.
+    Exit(i32),
+    /// It runs into its time-out.
+    Timeout,
+}
+
+/// How the oracle thinks a run ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Completed(Option<String>),
+    FailedAt(String),
+    TimedOutAt(String),
+    FailedIn(String),
+    CancelledIn(String),
+    DeclinedAt(String),
+    AbortedAt(String),
+    TooManySteps,
+}
+
+/// What the world does, by step name; the same each time a step is met.
+pub(crate) struct World<'a> {
+    pub(crate) exits: &'a dyn Fn(&str) -> Script,
+    /// The option taken at a step's gate or question.
+    pub(crate) answers: &'a dyn Fn(&str) -> &'static str,
+    /// What is said about a step that failed, first and every later time.
+    pub(crate) repairs: &'a dyn Fn(&str, u32) -> &'static str,
+}
+
+/// The steps acted on, in order, and the end.
+pub(crate) fn foresee(skill: &Skill, world: &World<'_>) -> (Vec<String>, Verdict) {
+    let mut walk = Walk { skill, world, acted: Vec::new(), budget: skill.step_limit };
+    let verdict = match &skill.body {
+        Body::Steps(steps) => walk.list(steps),
+        Body::States { initial, .. } => walk.state(initial),
+    };
+    (walk.acted, verdict)
+}
+
+struct Walk<'a> {
+    skill: &'a Skill,
+    world: &'a World<'a>,
+    acted: Vec<String>,
+    budget: u32,
+}
+
+/// How one visit to a step ended.
+enum Visit {
+    Good,
+    LeftOut,
+    Bad(Option<i32>),
+    Refused,
+    GivenUp,
+}
+
+impl Walk<'_> {
+    fn list(&mut self, steps: &[Step]) -> Verdict {
+        let Some((step, rest)) = steps.split_first() else {
+            return Verdict::Completed(None);
+        };
+        if self.budget == 0 {
+            return Verdict::TooManySteps;
+        }
+        let name = step.name.value.clone();
+        match self.visit(step, false) {
+            Visit::Good | Visit::LeftOut => self.list(rest),
+            Visit::Bad(_) if step.on_error == OnError::Continue => self.list(rest),
+            Visit::Bad(Some(_)) => Verdict::FailedAt(name),
+            Visit::Bad(None) => Verdict::TimedOutAt(name),
+            Visit::Refused => Verdict::DeclinedAt(name),
+            Visit::GivenUp => Verdict::AbortedAt(name),
+        }
+    }
+
+    fn state(&mut self, name: &str) -> Verdict {
+        let Body::States { states, .. } = &self.skill.body else { unreachable!() };
+        let Some(State { step, transitions: to, ends }) =
+            states.iter().find(|state| state.step.name.value == name)
+        else {
+            return Verdict::Completed(None);
+        };
+        if let Some(status) = ends {
+            let name = name.to_owned();
+            return match status {
+                EndStatus::Completed => Verdict::Completed(Some(name)),
+                EndStatus::Failed => Verdict::FailedIn(name),
+                EndStatus::Cancelled => Verdict::CancelledIn(name),
+            };
+        }
+        if self.budget == 0 {
+            return Verdict::TooManySteps;
+        }
+        let visit = self.visit(step, catches(to, self.outcome(step)));
+        let name = name.to_owned();
+        let on = |walk: &mut Self| match &to.success {
+            Some(next) => walk.state(next),
+            None => Verdict::Completed(None),
+        };
+        match visit {
+            Visit::Good => match (to.codes.get(&0), &to.success) {
+                (Some(next), _) | (None, Some(next)) => self.state(next),
+                (None, None) => Verdict::Completed(None),
+            },
+            Visit::LeftOut => on(self),
+            Visit::Bad(code) => {
+                let exact = code.and_then(|code| to.codes.get(&code));
+                let late = if code.is_none() { to.timeout.as_ref() } else { None };
+                match exact.or(late).or(to.failure.as_ref()) {
+                    Some(next) => self.state(next),
+                    None if step.on_error == OnError::Continue => on(self),
+                    None if code.is_none() => Verdict::TimedOutAt(name),
+                    None => Verdict::FailedAt(name),
+                }
+            }
+            Visit::Refused => match to.declined.as_ref().or(to.failure.as_ref()) {
+                Some(next) => self.state(next),
+                None => Verdict::DeclinedAt(name),
+            },
+            Visit::GivenUp => Verdict::AbortedAt(name),
+        }
+    }
+
+    fn outcome(&self, step: &Step) -> Script {
+        (self.world.exits)(&step.name)
+    }
+
+    /// One visit with all its attempts; `caught` says that a failure has
+    /// somewhere to go and nobody need be asked.
+    fn visit(&mut self, step: &Step, caught: bool) -> Visit {
+        self.budget -= 1;
+        let name = step.name.value.clone();
+        if step.condition.as_ref().is_some_and(|condition| condition.value == "false") {
+            return Visit::LeftOut;
+        }
+        if let Some(gate) = &step.confirmation {
+            match self.decide(gate, &name) {
+                ChoiceAction::Proceed => {}
+                ChoiceAction::Cancel => return Visit::Refused,
+                ChoiceAction::Skip => return Visit::LeftOut,
+            }
+        }
+        match &step.action {
+            Action::Note => Visit::Good,
+            Action::Ask(ask) => {
+                self.acted.push(name.clone());
+                match self.decide(ask, &name) {
+                    ChoiceAction::Proceed => Visit::Good,
+                    ChoiceAction::Cancel => Visit::Refused,
+                    ChoiceAction::Skip => Visit::LeftOut,
+                }
+            }
+            Action::Command { .. } | Action::Shell { .. } => self.attempt(step, caught, 1),
+        }
+    }
+
+    fn attempt(&mut self, step: &Step, caught: bool, attempt: u32) -> Visit {
+        self.acted.push(step.name.value.clone());
+        let bad = match self.outcome(step) {
+            Script::Exit(0) => return Visit::Good,
+            Script::Exit(code) => Visit::Bad(Some(code)),
+            Script::Timeout => Visit::Bad(None),
+        };
+        if caught || step.on_error != OnError::Ask {
+            return bad;
+        }
+        match (self.world.repairs)(&step.name, attempt) {
+            "retry" => self.attempt(step, caught, attempt + 1),
+            "done" => Visit::Good,
+            "skip" => Visit::LeftOut,
+            _ => Visit::GivenUp,
+        }
+    }
+
+    fn decide(&self, ask: &aye_core::skill::Ask, name: &str) -> ChoiceAction {
+        let value = (self.world.answers)(name);
+        ask.options.iter().find(|option| option.value == value).unwrap().action
+    }
+}
+
+fn catches(to: &Transitions, script: Script) -> bool {
+    match script {
+        Script::Exit(code) => to.codes.contains_key(&code) || to.failure.is_some(),
+        Script::Timeout => to.timeout.is_some() || to.failure.is_some(),
+    }
+}

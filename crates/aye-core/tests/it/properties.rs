@@ -1,0 +1,365 @@
+//! What holds for every flow and whatever the world does.
+
+use std::sync::Arc;
+
+use aye_core::event::{Event, Fact, FailReason, RetryReason};
+use aye_core::flow::Flow;
+use aye_core::input::{End, Input};
+use aye_core::journal::{Ended, Phase, State};
+use aye_core::machine::{Limits, Machine, Refusal, Secrets, Start};
+use aye_core::question::Purpose;
+use aye_core::skill::Skill;
+use proptest::prelude::{ProptestConfig, any, proptest};
+
+use crate::build::{Run, driver, start};
+use crate::oracle::{self, Script, Verdict, foresee};
+use crate::random::{Fate, Move, fate, moves, skill};
+
+fn begin(skill: Skill, yes: bool) -> Run {
+    let names = Arc::new(crate::build::Fakes::default());
+    names.set("branch", "one");
+    Run::start_in(skill, Start { yes, ..start() }, names)
+}
+
+/// Lets something happen to a run. `Run::send` checks the fold every time.
+fn play(run: &mut Run, what: &Move) {
+    match what {
+        Move::Sleep(seconds) => run.sleep(*seconds),
+        Move::Crash => run.crash(),
+        Move::Branch(name) => run.names.set("branch", name),
+        _ => {
+            let state = run.machine.state();
+            let Some(input) = what.input(state.executions, state.questions) else { return };
+            let before = (run.machine.state().clone(), run.machine.wants(), run.events.len());
+            let refusal = run.send(input.clone()).err();
+            check_refusal(run, &input, refusal.as_ref(), &before);
+        }
+    }
+}
+
+/// A refused input changes nothing; a refused answer is recorded and nothing
+/// else.
+fn check_refusal(
+    run: &Run,
+    input: &Input,
+    refusal: Option<&Refusal>,
+    before: &(State, aye_core::effect::Effect, usize),
+) {
+    let (state, wants, count) = before;
+    let fresh = &run.events[*count..];
+    let was_over = matches!(state.phase, Phase::Ended(_));
+    assert!(!was_over || refusal.is_some(), "{input:?} was taken after the end");
+    if refusal.is_none() {
+        return;
+    }
+    assert_eq!(&run.machine.wants(), wants);
+    let after = run.machine.state();
+    match input {
+        Input::Request(aye_core::input::Request::Answer { .. }) => {
+            assert_eq!(fresh.len(), 1);
+            let Fact::ConfirmationAnswered(answered) = &fresh[0].fact else {
+                panic!("{:?}", fresh[0])
+            };
+            assert!(answered.refused.is_some());
+            let mut expected = state.clone();
+            expected.seq = after.seq;
+            expected.updated_at = after.updated_at;
+            assert_eq!(&expected, after);
+        }
+        _ => {
+            assert_eq!(fresh, []);
+            assert_eq!(state, after);
+        }
+    }
+}
+
+/// What every journal keeps to, seen from outside.
+fn check_journal(events: &[Event]) {
+    let mut running: Option<u32> = None;
+    let mut executions = 0;
+    let mut open = false;
+    let mut over = false;
+    for (n, event) in events.iter().enumerate() {
+        assert_eq!(event.seq, n as u64 + 1);
+        assert!(n == 0 || event.at >= events[n - 1].at);
+        let refused = matches!(&event.fact, Fact::ConfirmationAnswered(answered) if answered.refused.is_some());
+        assert!(!over || refused, "after the end: {event:?}");
+        match &event.fact {
+            Fact::StepStarted(started) => {
+                assert_eq!(running, None, "two steps at once: {event:?}");
+                assert!(!open, "a step starts while a question is open: {event:?}");
+                assert!(started.execution > executions);
+                executions = started.execution;
+                running = started.command.as_ref().map(|_| started.execution);
+            }
+            Fact::StepCompleted(done) => {
+                assert!(running.is_none_or(|execution| execution == done.execution));
+                running = None;
+            }
+            Fact::StepFailed(failed) => {
+                assert!(running.is_none_or(|execution| execution == failed.execution));
+                running = None;
+            }
+            Fact::ConfirmationRequired(_) => {
+                assert_eq!(running, None, "asked while a step runs: {event:?}");
+                assert!(!open, "two questions at once: {event:?}");
+                open = true;
+            }
+            Fact::StepSkipped { .. } | Fact::StepRetried { .. } => open = false,
+            Fact::ConfirmationExpired { .. } => open = false,
+            Fact::ConfirmationAnswered(answered) => {
+                // Where several must agree it may stay open; `fold` knows.
+                if answered.refused.is_none() {
+                    let state = State::fold(&events[..=n]).unwrap();
+                    open = matches!(state.phase, Phase::Asking { .. });
+                }
+            }
+            Fact::SkillCompleted { .. } | Fact::SkillFailed { .. } => {
+                assert_eq!(running, None);
+                over = true;
+            }
+            Fact::SkillCancelled { .. } => {
+                assert_eq!(running, None);
+                over = true;
+            }
+            Fact::SkillStarted(_) => assert_eq!(n, 0),
+            Fact::SkillPaused { .. } | Fact::SkillResumed { .. } => {}
+            Fact::ConfirmationHeld { .. } => assert!(open),
+        }
+    }
+}
+
+/// A step that may have happened is not started again on its own account.
+fn check_no_silent_repeat(events: &[Event]) {
+    let mut doubtful: Option<(String, bool)> = None;
+    let mut allowed = false;
+    for event in events {
+        match &event.fact {
+            Fact::StepFailed(failed) => {
+                use aye_core::event::BadOutcome;
+                if matches!(failed.outcome, BadOutcome::Unknown | BadOutcome::Interrupted) {
+                    let again = events.iter().any(|e| {
+                        matches!(&e.fact, Fact::StepStarted(s)
+                            if s.execution == failed.execution && s.idempotent)
+                    });
+                    doubtful = Some((failed.step.clone(), again));
+                    allowed = false;
+                }
+            }
+            Fact::StepRetried { step, why, .. } => {
+                if let Some((name, again)) = &doubtful {
+                    assert_eq!(name, step);
+                    assert!(*why == RetryReason::Answer || *again, "{event:?}");
+                    allowed = true;
+                }
+            }
+            Fact::StepStarted(started) => {
+                if let Some((name, _)) = doubtful.take() {
+                    assert!(allowed || started.step != name, "silently repeated: {event:?}");
+                }
+            }
+            Fact::StepSkipped { .. } | Fact::StepCompleted(_) => doubtful = None,
+            _ => {}
+        }
+    }
+}
+
+fn round_trip(events: &[Event]) {
+    for event in events {
+        let line = serde_json::to_string(event).unwrap();
+        let back: Event = serde_json::from_str(&line).unwrap();
+        assert_eq!(&back, event, "{line}");
+        assert_eq!(serde_json::to_string(&back).unwrap(), line);
+    }
+}
+
+/// Plays the scripted world until the run is over.
+fn drive(run: &mut Run, fate: &Fate) {
+    for _ in 0..500 {
+        match &run.machine.state().phase {
+            Phase::Ended(_) => return,
+            Phase::Running { step, .. } => match fate.exit(step) {
+                Script::Exit(code) => run.exit(code),
+                Script::Timeout => run.finish(End::TimedOut, None),
+            },
+            Phase::Asking { question, .. } => {
+                let attempt = run.machine.state().steps[&question.step].attempt;
+                let said = match question.purpose {
+                    Purpose::Recover => fate.repair(&question.step, attempt),
+                    Purpose::Gate | Purpose::Ask => fate.answer(&question.step),
+                };
+                run.answer(said);
+            }
+            Phase::Between(_) => run.attach(),
+        }
+    }
+    panic!("the run does not end");
+}
+
+fn acted(events: &[Event]) -> Vec<String> {
+    events
+        .iter()
+        .filter_map(|event| match &event.fact {
+            Fact::StepStarted(started) => Some(started.step.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn verdict(run: &Run) -> Verdict {
+    let step = |step: &Option<String>| step.clone().unwrap();
+    match &run.events.last().unwrap().fact {
+        Fact::SkillCompleted { state, .. } => Verdict::Completed(state.clone()),
+        Fact::SkillFailed { why, step: at, state, .. } => match why {
+            FailReason::StepFailed => Verdict::FailedAt(step(at)),
+            FailReason::StepTimedOut => Verdict::TimedOutAt(step(at)),
+            FailReason::StepLimit => Verdict::TooManySteps,
+            FailReason::FinalState => Verdict::FailedIn(step(state)),
+            FailReason::Aborted => Verdict::AbortedAt(step(at)),
+            FailReason::RunTimedOut | FailReason::Output => panic!("not scripted: {why:?}"),
+        },
+        Fact::SkillCancelled { why, step: at, message, .. } => {
+            use aye_core::event::CancelReason;
+            match why {
+                CancelReason::Declined => Verdict::DeclinedAt(step(at)),
+                CancelReason::FinalState => {
+                    let message = message.clone().unwrap();
+                    let name = message.trim_start_matches("ended in `").trim_end_matches('`');
+                    Verdict::CancelledIn(name.to_owned())
+                }
+                CancelReason::Expired | CancelReason::Cancelled => panic!("not scripted: {why:?}"),
+            }
+        }
+        other => panic!("not an end: {other:?}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    #[test]
+    fn no_input_breaks_a_run(skill in skill(true), yes in any::<bool>(), moves in moves(60)) {
+        let mut run = begin(skill, yes);
+        for what in &moves {
+            play(&mut run, what);
+        }
+        check_journal(&run.events);
+        check_no_silent_repeat(&run.events);
+        round_trip(&run.events);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(40) })]
+
+    #[test]
+    fn every_prefix_of_a_journal_goes_on(
+        skill in skill(true),
+        yes in any::<bool>(),
+        before in moves(40),
+        after in moves(10),
+    ) {
+        let mut run = begin(skill, yes);
+        for what in &before {
+            play(&mut run, what);
+        }
+        let whole = run.events.clone();
+        for length in 1..=whole.len() {
+            run.events = whole[..length].to_vec();
+            run.crash();
+            let attached = run.send(Input::Attach(driver("bob")));
+            let over = matches!(State::fold(&whole[..length]).unwrap().phase, Phase::Ended(_));
+            assert_eq!(attached.is_err(), over);
+            // Attached, a run is never between two things.
+            assert!(!matches!(run.machine.state().phase, Phase::Between(_)));
+            for what in &after {
+                play(&mut run, what);
+            }
+            check_journal(&run.events);
+            check_no_silent_repeat(&run.events);
+        }
+    }
+
+    #[test]
+    fn the_oracle_agrees_after_a_crash_anywhere(skill in skill(false), fate in fate()) {
+        let mut run = begin(skill.clone(), false);
+        drive(&mut run, &fate);
+        let whole = run.events.clone();
+        for length in 1..whole.len() {
+            run.events = whole[..length].to_vec();
+            run.crash();
+            run.attach();
+            // Somebody looked: the step of unknown outcome had not happened.
+            if let Phase::Asking { question, .. } = &run.machine.state().phase
+                && question.purpose == Purpose::Recover
+                && question.title == "Outcome unknown"
+            {
+                assert!(!State::fold(&whole[..length]).unwrap().steps.is_empty());
+                run.answer("retry");
+            }
+            check_no_silent_repeat(&run.events);
+            drive_on(&mut run, &fate, &whole);
+        }
+    }
+}
+
+/// Goes on after a crash and checks that the end is the one without a crash.
+/// A retry after a crash counts as an attempt, so scripts that look at the
+/// attempt may end differently; all others must not.
+fn drive_on(run: &mut Run, fate: &Fate, whole: &[Event]) {
+    drive(run, fate);
+    check_journal(&run.events);
+    check_no_silent_repeat(&run.events);
+    let repaired =
+        |events: &[Event]| events.iter().any(|e| matches!(e.fact, Fact::StepRetried { .. }));
+    if !repaired(whole) {
+        assert_eq!(&run.events.last().unwrap().fact, &whole.last().unwrap().fact);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(600) })]
+
+    #[test]
+    fn the_oracle_agrees_on_the_path(skill in skill(false), fate in fate()) {
+        let exits = |step: &str| fate.exit(step);
+        let answers = |step: &str| fate.answer(step);
+        let repairs = |step: &str, attempt: u32| fate.repair(step, attempt);
+        let world = oracle::World { exits: &exits, answers: &answers, repairs: &repairs };
+        let (path, end) = foresee(&skill, &world);
+        let mut run = begin(skill, false);
+        drive(&mut run, &fate);
+        assert_eq!(acted(&run.events), path, "{:#?}", run.trace());
+        assert_eq!(verdict(&run), end, "{:#?}", run.trace());
+    }
+}
+
+#[test]
+fn a_journal_of_another_skill_does_not_break_the_machine() {
+    // The store keeps each run's source; should it be the wrong one all the
+    // same, the run fails instead of the program.
+    let other = Arc::new(Flow::compile(crate::build::steps([crate::build::command("else")])));
+    let mut run = Run::start(crate::build::steps([
+        crate::build::gated(crate::build::command("a"), crate::build::confirm("?")),
+        crate::build::asking("q", crate::build::confirm("?")),
+    ]));
+    run.answer("yes");
+    run.exit(0);
+    run.answer("yes");
+    assert_eq!(run.machine.state().phase, Phase::Ended(Ended::Completed));
+    for length in 1..run.events.len() {
+        let mut machine = Machine::restore(
+            Arc::clone(&other),
+            Limits::default(),
+            Secrets::default(),
+            &run.events[..length],
+        )
+        .unwrap();
+        let reaction = machine.handle(Input::Attach(driver("bob")), &run.world);
+        assert_eq!(reaction.refusal, None);
+        assert_eq!(
+            machine.execution(&run.world).map(|e| e.is_none_or(|e| e.step == "else")),
+            Ok(true)
+        );
+    }
+}

@@ -1,0 +1,284 @@
+//! Random skills, random worlds and random inputs.
+
+use aye_core::event::ProcessRecord;
+use aye_core::id::QuestionId;
+use aye_core::input::{End, Finished, Input, Request};
+use aye_core::question::{Answer, Prompter};
+use aye_core::skill::{Ask, By, EndStatus, OnError, Skill, State, Step};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::{Just, Strategy, any, prop_oneof};
+use serde_json::{Value, json};
+
+use crate::build::{
+    answer_of, asking, command, confirm, driver, end, expiring, gated, idempotent, input, note,
+    on_error, secs, state, states, steps, t, when,
+};
+use crate::oracle::Script;
+
+const STATES: usize = 5;
+
+/// `s0`, `s1`, …
+fn name(n: usize) -> String {
+    format!("s{n}")
+}
+
+fn tolerance() -> impl Strategy<Value = OnError> {
+    prop_oneof![Just(OnError::Fail), Just(OnError::Continue), Just(OnError::Ask)]
+}
+
+/// The n-th step: a command mostly, with or without gate and condition.
+/// `wild` adds what the oracle does not know of.
+fn nth_step(n: usize, wild: bool) -> impl Strategy<Value = Step> {
+    let asks = prop_oneof![
+        4 => Just(None),
+        2 => Just(Some(confirm("go?"))),
+        1 => Just(Some(expiring(confirm("go?"), 20, Some("yes")))),
+        1 => Just(Some(expiring(confirm("go?"), 20, None))),
+        1 => Just(Some(Ask { approvals: 2, ..confirm("go?") })),
+        1 => Just(Some(Ask { by: By::Human, ..confirm("go?") })),
+    ];
+    let plain = prop_oneof![2 => Just(None), 1 => Just(Some(confirm("go?")))];
+    let gate = if wild { asks.boxed() } else { plain.boxed() };
+    (0..10_u8, gate, 0..8_u8, tolerance(), any::<bool>()).prop_map(
+        move |(kind, gate, condition, tolerance, again)| {
+            let name = name(n);
+            let step = match kind {
+                0 => note(&name),
+                1 => asking(&name, confirm("which?")),
+                2 if wild => asking(&name, Ask { secret: true, ..input("password?") }),
+                3 if wild => crate::build::program(&name, "say", &["{{ now }}", "{{ branch }}"]),
+                4 if wild => crate::build::program(&name, "say", &["{{ s1 }}"]),
+                _ => command(&name),
+            };
+            let step = match condition {
+                0 => when(step, "false"),
+                1 => when(step, "true"),
+                2 if wild => when(step, "s0"),
+                _ => step,
+            };
+            let step = on_error(if again { idempotent(step) } else { step }, tolerance);
+            match gate {
+                Some(gate) => gated(step, gate),
+                None => step,
+            }
+        },
+    )
+}
+
+fn target() -> impl Strategy<Value = Option<String>> {
+    option::weighted(
+        0.6,
+        prop_oneof![
+            5 => (0..STATES).prop_map(name),
+            2 => Just("done".to_owned()),
+            1 => Just("failed".to_owned()),
+            1 => Just("dropped".to_owned()),
+        ],
+    )
+}
+
+fn nth_state(n: usize, wild: bool) -> impl Strategy<Value = State> {
+    let words = ["success", "failure", "timeout", "declined", "cancelled", "0", "7"];
+    (nth_step(n, wild), vec(target(), words.len())).prop_map(move |(step, targets)| {
+        let to: Vec<(&str, String)> = words
+            .into_iter()
+            .zip(targets)
+            .filter_map(|(word, target)| Some((word, target?)))
+            // Exact codes now and then only.
+            .filter(|(word, target)| word.parse::<i32>().is_err() || target.starts_with('s'))
+            .collect();
+        let to: Vec<(&str, &str)> = to.iter().map(|(word, name)| (*word, name.as_str())).collect();
+        state(step, &to)
+    })
+}
+
+/// A skill of either form that the oracle understands, or a wilder one.
+pub(crate) fn skill(wild: bool) -> impl Strategy<Value = Skill> {
+    let listed = (0..STATES).map(|n| nth_step(n, wild)).collect::<Vec<_>>();
+    let drawn = (0..STATES).map(|n| nth_state(n, wild)).collect::<Vec<_>>();
+    let form = prop_oneof![
+        1 => (listed, 0..=STATES).prop_map(|(all, count)| steps(all.into_iter().take(count))),
+        3 => drawn.prop_map(|all| {
+            states(all.into_iter().chain([
+                end("done", EndStatus::Completed),
+                end("failed", EndStatus::Failed),
+                end("dropped", EndStatus::Cancelled),
+            ]))
+        }),
+    ];
+    (form, option::of(20..200_u64), 3..15_u32).prop_map(move |(skill, timeout, step_limit)| Skill {
+        timeout: timeout.filter(|_| wild).map(secs),
+        step_limit,
+        outputs: if wild {
+            vec![aye_core::skill::OutputSpec { name: t("o"), value: json!("{{ s0 }}") }]
+        } else {
+            Vec::new()
+        },
+        ..skill
+    })
+}
+
+/// What each step does, what is answered at its gate, what is said about its
+/// failure: by the number of the step.
+#[derive(Debug, Clone)]
+pub(crate) struct Fate {
+    pub(crate) exits: Vec<Script>,
+    pub(crate) answers: Vec<&'static str>,
+    pub(crate) repairs: Vec<&'static str>,
+}
+
+impl Fate {
+    fn number(step: &str) -> usize {
+        step[1..].parse().unwrap()
+    }
+
+    pub(crate) fn exit(&self, step: &str) -> Script {
+        self.exits.get(Self::number(step)).copied().unwrap_or(Script::Exit(0))
+    }
+
+    pub(crate) fn answer(&self, step: &str) -> &'static str {
+        self.answers[Self::number(step)]
+    }
+
+    pub(crate) fn repair(&self, step: &str, attempt: u32) -> &'static str {
+        // Nobody retries for ever.
+        match self.repairs[Self::number(step)] {
+            "retry" if attempt >= 3 => "abort",
+            said => said,
+        }
+    }
+}
+
+pub(crate) fn fate() -> impl Strategy<Value = Fate> {
+    let exits = prop_oneof![
+        3 => Just(Script::Exit(0)),
+        1 => Just(Script::Exit(1)),
+        1 => Just(Script::Exit(7)),
+        1 => Just(Script::Timeout),
+    ];
+    let answers = prop_oneof![3 => Just("yes"), 1 => Just("no"), 1 => Just("skip")];
+    let repairs = prop_oneof![Just("retry"), Just("done"), Just("skip"), Just("abort")];
+    (vec(exits, STATES), vec(answers, STATES), vec(repairs, STATES))
+        .prop_map(|(exits, answers, repairs)| Fate { exits, answers, repairs })
+}
+
+/// One thing that happens to a run. Where it says `offset`, 0 fits.
+#[derive(Debug, Clone)]
+pub(crate) enum Move {
+    Finish { offset: u32, end: End, code: Option<i32> },
+    Answer { offset: u32, answer: Answer },
+    Hold { offset: u32 },
+    Cancel,
+    Tick,
+    Interrupt,
+    Leave,
+    Attach,
+    Sleep(i64),
+    Crash,
+    Branch(&'static str),
+}
+
+impl Move {
+    /// As an input, given what runs and how many questions there were.
+    pub(crate) fn input(&self, execution: u32, questions: u32) -> Option<Input> {
+        let run = crate::build::run_id();
+        let question = |offset: u32| QuestionId::new(&run, questions.wrapping_sub(offset));
+        Some(match self {
+            Self::Finish { offset, end, code } => {
+                let process = code.map(|code| ProcessRecord {
+                    exit_code: Some(code),
+                    ..ProcessRecord::default()
+                });
+                let execution = execution.wrapping_add(*offset);
+                Input::Finished(Finished { execution, end: end.clone(), process })
+            }
+            Self::Answer { offset, answer } => Input::Request(Request::Answer {
+                question: question(*offset),
+                answer: answer.clone(),
+            }),
+            Self::Hold { offset } => {
+                Input::Request(Request::Hold { question: question(*offset), by: "ann".to_owned() })
+            }
+            Self::Cancel => Input::Request(Request::Cancel { by: "eve".to_owned(), reason: None }),
+            Self::Tick => Input::Tick,
+            Self::Interrupt => Input::Interrupt { signal: "SIGINT".to_owned() },
+            Self::Leave => Input::Leave { message: "gone".to_owned() },
+            Self::Attach => Input::Attach(driver("bob")),
+            Self::Sleep(_) | Self::Crash | Self::Branch(_) => return None,
+        })
+    }
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        2 => Just(json!("text")),
+        1 => Just(Value::Null),
+        1 => any::<f64>().prop_filter("JSON has no others", |f| f.is_finite()).prop_map(|f| json!(f)),
+        1 => any::<u64>().prop_map(|n| json!(n)),
+        1 => Just(json!({ "b": [1, 2.5, "{{ s0 }}"], "a": null, "$secret": true })),
+        1 => ".{0,6}".prop_map(|text| json!(text)),
+    ]
+}
+
+fn answer() -> impl Strategy<Value = Answer> {
+    let word = prop_oneof![
+        6 => Just("yes"),
+        1 => Just("no"),
+        1 => Just("skip"),
+        2 => Just("retry"),
+        1 => Just("done"),
+        1 => Just("abort"),
+        1 => Just("nonsense"),
+    ];
+    let prompter = prop_oneof![
+        4 => Just(Prompter::Terminal),
+        1 => Just(Prompter::Assistant),
+        1 => Just(Prompter::Memory),
+        1 => Just(Prompter::Override),
+    ];
+    let by = prop_oneof![Just("ann"), Just("bob")];
+    let digest = option::weighted(0.05, Just("stale".to_owned()));
+    (word, option::weighted(0.1, value()), prompter, by, digest).prop_map(
+        |(word, other, prompter, by, digest)| Answer {
+            value: other.unwrap_or_else(|| word.into()),
+            prompter,
+            digest,
+            ..answer_of(by, word)
+        },
+    )
+}
+
+fn offset() -> impl Strategy<Value = u32> {
+    prop_oneof![9 => Just(0_u32), 1 => 0..3_u32, 1 => any::<u32>()]
+}
+
+pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
+    let end = prop_oneof![
+        6 => value().prop_map(|value| End::Exited { value }),
+        1 => Just(End::TimedOut),
+        1 => Just(End::Stopped),
+        1 => Just(End::NotStarted {
+            code: "SPAWN_FAILED".to_owned(),
+            exit_code: Some(126),
+            message: "no".to_owned(),
+            hint: None,
+        }),
+    ];
+    let code =
+        prop_oneof![4 => Just(Some(0)), 1 => Just(Some(7)), 1 => Just(Some(1)), 1 => Just(None)];
+    let one = prop_oneof![
+        12 => (offset(), end, code).prop_map(|(offset, end, code)| Move::Finish { offset, end, code }),
+        10 => (offset(), answer()).prop_map(|(offset, answer)| Move::Answer { offset, answer }),
+        1 => offset().prop_map(|offset| Move::Hold { offset }),
+        1 => Just(Move::Cancel),
+        3 => Just(Move::Tick),
+        2 => Just(Move::Interrupt),
+        2 => Just(Move::Leave),
+        4 => Just(Move::Attach),
+        3 => (-30..60_i64).prop_map(Move::Sleep),
+        2 => Just(Move::Crash),
+        1 => prop_oneof![Just("one"), Just("two")].prop_map(Move::Branch),
+    ];
+    vec(one, 0..count)
+}

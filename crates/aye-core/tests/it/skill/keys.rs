@@ -1,0 +1,421 @@
+//! Keys and types: what does not fit the schema.
+
+use super::check;
+
+#[test]
+fn an_unknown_key() {
+    insta::assert_snapshot!(check("
+        name: demo
+        steps:
+          - name: one
+            comand: cargo
+    "), @"
+    error[unknown-key]: unknown key `comand` in step `one`
+      --> demo.yaml:4:5
+       |
+     4 |     comand: cargo
+       |     ^^^^^^ did you mean `command`?
+
+    1 error
+    ");
+}
+
+#[test]
+fn a_word_of_another_tool() {
+    insta::assert_snapshot!(check("
+        name: demo
+        steps:
+          - name: one
+            run: cargo build
+    "), @"
+    error[unknown-key]: unknown key `run` in step `one`
+      --> demo.yaml:4:5
+       |
+     4 |     run: cargo build
+       |     ^^^ did you mean `shell`?
+
+    1 error
+    ");
+}
+
+#[test]
+fn a_word_of_another_tool_close_to_one_of_ours() {
+    insta::assert_snapshot!(check("
+        name: demo
+        steps:
+          - name: one
+            cmd: cargo
+    "), @"
+    error[unknown-key]: unknown key `cmd` in step `one`
+      --> demo.yaml:4:5
+       |
+     4 |     cmd: cargo
+       |     ^^^ did you mean `command`?
+
+    1 error
+    ");
+}
+
+#[test]
+fn an_unknown_key_like_no_other() {
+    insta::assert_snapshot!(check("
+        name: demo
+        steps:
+          - name: one
+            command: make
+            frobnicate: true
+    "), @"
+    error[unknown-key]: unknown key `frobnicate` in step `one`
+      --> demo.yaml:5:5
+       |
+     5 |     frobnicate: true
+       |     ^^^^^^^^^^
+       |
+    hint: the keys here are `name`, `description`, `command`, `args`, `shell`, `confirm`, `choose`, `input`, `condition`, `output`, `timeout`, `on_error`, `env`, `cwd`, `stdin`, `interactive`, `tty`, `idempotent`, `destructive` and `confirmation`
+
+    1 error
+    ");
+}
+
+#[test]
+fn an_unknown_key_at_the_top() {
+    insta::assert_snapshot!(check("
+        name: demo
+        input:
+          - name: x
+        steps: [{ name: one, command: make }]
+    "), @"
+    error[unknown-key]: unknown key `input` in skill `demo`
+      --> demo.yaml:2:1
+       |
+     2 | input:
+       | ^^^^^ did you mean `inputs`?
+
+    1 error
+    ");
+}
+
+#[test]
+fn all_unknown_keys_at_once() {
+    insta::assert_snapshot!(check(r#"
+        nme: demo
+        steps:
+          - name: one
+            comand: make
+            enviroment: { A: b }
+          - name: two
+            command: make
+            confirmation: { mesage: "Go?" }
+    "#), @r#"
+    error[unknown-key]: unknown key `nme` in the skill
+      --> demo.yaml:1:1
+       |
+     1 | nme: demo
+       | ^^^ did you mean `name`?
+
+    error[unknown-key]: unknown key `comand` in step `one`
+      --> demo.yaml:4:5
+       |
+     4 |     comand: make
+       |     ^^^^^^ did you mean `command`?
+
+    error[unknown-key]: unknown key `enviroment` in step `one`
+      --> demo.yaml:5:5
+       |
+     5 |     enviroment: { A: b }
+       |     ^^^^^^^^^^ did you mean `env`?
+
+    error[unknown-key]: unknown key `mesage` in `confirmation` of step `two`
+      --> demo.yaml:8:21
+       |
+     8 |     confirmation: { mesage: "Go?" }
+       |                     ^^^^^^ did you mean `message`?
+
+    4 errors
+    "#);
+}
+
+#[test]
+fn wrong_types() {
+    insta::assert_snapshot!(check("
+        name: demo
+        steps:
+          - name: one
+            command: [make]
+            args: all
+            shell: true
+            tty: yes
+            timeout: [1]
+            description: 5
+            env: PATH
+    "), @"
+    error[wrong-type]: `command` must be text
+      --> demo.yaml:4:14
+       |
+     4 |     command: [make]
+       |              ^^^^^^ this is a list
+
+    error[wrong-type]: `args` must be a list
+      --> demo.yaml:5:11
+       |
+     5 |     args: all
+       |           ^^^ this is the text `all`
+       |
+    hint: write `args: [all]`
+
+    error[two-actions]: step `one` has both `command` and `shell`
+      --> demo.yaml:6:5
+       |
+     4 |     command: [make]
+       |     ------- and the other
+    ...
+     6 |     shell: true
+       |     ^^^^^ keep one of them
+       |
+    hint: a step does one thing; make it two steps
+
+    error[wrong-type]: `shell` must be text
+      --> demo.yaml:6:12
+       |
+     6 |     shell: true
+       |            ^^^^ this is `true`
+       |
+    hint: `shell` holds the script itself: `shell: npm run build`
+
+    error[wrong-type]: `tty` must be `true` or `false`
+      --> demo.yaml:7:10
+       |
+     7 |     tty: yes
+       |          ^^^ this is the text `yes`
+       |
+    hint: write `true`
+
+    error[wrong-type]: `timeout` must be a duration such as `30s`
+      --> demo.yaml:8:14
+       |
+     8 |     timeout: [1]
+       |              ^^^ this is a list
+
+    error[wrong-type]: `description` must be text
+      --> demo.yaml:9:18
+       |
+     9 |     description: 5
+       |                  ^ this is the number `5`
+       |
+    hint: put it in quotes if it is meant as text
+
+    error[wrong-type]: `env` must be a mapping
+       --> demo.yaml:10:10
+        |
+     10 |     env: PATH
+        |          ^^^^ this is the text `PATH`
+
+    8 errors
+    ");
+}
+
+#[test]
+fn a_key_without_a_value() {
+    insta::assert_snapshot!(check("
+        name: demo
+        steps:
+          - name: one
+            command: make
+            args:
+    "), @"
+    error[wrong-type]: `args` has no value
+      --> demo.yaml:5:5
+       |
+     5 |     args:
+       |     ^^^^ expected a list
+       |
+    hint: give it a value or remove the key
+
+    1 error
+    ");
+}
+
+#[test]
+fn an_unknown_word() {
+    insta::assert_snapshot!(check("
+        name: demo
+        steps:
+          - name: one
+            command: make
+            on_error: contine
+    "), @"
+    error[unknown-word]: `on_error` cannot be `contine`
+      --> demo.yaml:5:15
+       |
+     5 |     on_error: contine
+       |               ^^^^^^^ did you mean `continue`?
+
+    1 error
+    ");
+}
+
+#[test]
+fn words_of_coming_versions() {
+    insta::assert_snapshot!(check("
+        name: demo
+        steps:
+          - name: one
+            tool: registry.check
+            args: { tag: latest }
+    "), @"
+    error[reserved-key]: `tool` steps are not in this version of Aye yet
+      --> demo.yaml:4:5
+       |
+     4 |     tool: registry.check
+       |     ^^^^
+
+    1 error
+    ");
+}
+
+#[test]
+fn more_words_of_coming_versions() {
+    insta::assert_snapshot!(check("
+        name: demo
+        personas: [dev]
+        defaults: { a: b }
+        steps:
+          - name: one
+            compute: result = 1
+          - name: two
+            command: make
+            retry: 3
+          - name: three
+            command: make
+            on_error: auto_heal
+    "), @"
+    error[reserved-key]: `personas` is not in this version of Aye yet
+      --> demo.yaml:2:1
+       |
+     2 | personas: [dev]
+       | ^^^^^^^^
+
+    error[reserved-key]: `defaults` is not in this version of Aye yet
+      --> demo.yaml:3:1
+       |
+     3 | defaults: { a: b }
+       | ^^^^^^^^
+
+    error[reserved-key]: `compute` steps are not in this version of Aye yet
+      --> demo.yaml:6:5
+       |
+     6 |     compute: result = 1
+       |     ^^^^^^^
+
+    error[reserved-key]: `retry` is not in this version of Aye yet
+      --> demo.yaml:9:5
+       |
+     9 |     retry: 3
+       |     ^^^^^
+
+    error[reserved-key]: `on_error: auto_heal` is not in this version of Aye yet
+       --> demo.yaml:12:15
+        |
+     12 |     on_error: auto_heal
+        |               ^^^^^^^^^
+
+    5 errors
+    ");
+}
+
+#[test]
+fn a_key_and_its_alias() {
+    insta::assert_snapshot!(check("
+        name: demo
+        initial: one
+        initialState: one
+        states:
+          one: { type: final }
+    "), @"
+    error[duplicate-key]: `initial` is given twice in skill `demo`
+      --> demo.yaml:3:1
+       |
+     3 | initialState: one
+       | ^^^^^^^^^^^^ another name of the same key
+
+    1 error
+    ");
+}
+
+#[test]
+fn inputs_as_a_mapping() {
+    insta::assert_snapshot!(check("
+        name: demo
+        inputs:
+          commit: { type: string }
+        steps: [{ name: one, command: make }]
+    "), @"
+    error[wrong-type]: `inputs` must be a list
+      --> demo.yaml:3:3
+       |
+     3 |   commit: { type: string }
+       |   ^^^^^^^^^^^^^^^^^^^^^^^^ this is a mapping
+       |
+    hint: write a list with a name each:
+          inputs:
+            - { name: …, type: string }
+
+    1 error
+    ");
+}
+
+#[test]
+fn steps_as_a_mapping() {
+    insta::assert_snapshot!(check("
+        name: demo
+        steps:
+          one: { command: make }
+    "), @"
+    error[wrong-type]: `steps` must be a list
+      --> demo.yaml:3:3
+       |
+     3 |   one: { command: make }
+       |   ^^^^^^^^^^^^^^^^^^^^^^ this is a mapping
+       |
+    hint: write a list: `- name: …` for each step; states with names go under `states:`
+
+    1 error
+    ");
+}
+
+#[test]
+fn states_as_a_list() {
+    insta::assert_snapshot!(check("
+        name: demo
+        initial: one
+        states:
+          - name: one
+    "), @"
+    error[wrong-type]: `states` must be a mapping
+      --> demo.yaml:4:3
+       |
+     4 |   - name: one
+       |   ^^^^^^^^^^^ this is a list
+       |
+    hint: write a mapping from each state's name to the state; a list goes under `steps:`
+
+    1 error
+    ");
+}
+
+#[test]
+fn a_step_that_is_text() {
+    insta::assert_snapshot!(check("
+        name: demo
+        steps:
+          - make all
+    "), @"
+    error[wrong-type]: step 1 must be a mapping with the keys of a step
+      --> demo.yaml:3:5
+       |
+     3 |   - make all
+       |     ^^^^^^^^ this is the text `make all`
+
+    1 error
+    ");
+}

@@ -1,0 +1,134 @@
+//! Templates and conditions against a scope.
+
+use std::sync::Arc;
+
+use aye_core::machine::Secrets;
+use aye_core::text::{
+    Scope, World, holds, names_in, names_in_condition, render, render_value, text,
+};
+use serde_json::{Value, json};
+
+use crate::build::{Fakes, Run, command, dawn, program, steps};
+
+fn scope() -> Scope {
+    let names = Fakes::default();
+    names.set("branch", "main");
+    names.set("env.HOME", "/home/ann");
+    let inputs = json!({ "commit": "abc", "count": 3, "html": "<b>&</b>", "jinja": "{{ count }}" });
+    let outputs = json!({ "plan": { "sha": "f00", "tags": ["a", "b"] }, "n": 7, "nothing": null });
+    let map = |value: Value| match value {
+        Value::Object(map) => map.into_iter().collect(),
+        other => panic!("{other}"),
+    };
+    Scope {
+        world: World { now: dawn(), names: Arc::new(names) },
+        inputs: Arc::new(map(inputs)),
+        outputs: Arc::new(map(outputs)),
+        steps: Arc::default(),
+        secrets: Arc::new(Secrets::default()),
+        run: Arc::new(json!({ "id": "run00001" })),
+        skill: Arc::new(json!({ "name": "test" })),
+    }
+}
+
+#[test]
+fn one_expression_keeps_its_type() {
+    let value = |template: &str| render(template, &scope()).unwrap();
+    assert_eq!(value("{{ n }}"), json!(7));
+    assert_eq!(value("  {{ plan }}\n"), json!({ "sha": "f00", "tags": ["a", "b"] }));
+    assert_eq!(value("{{- plan.tags -}}"), json!(["a", "b"]));
+    assert_eq!(value("{{ n > 3 }}"), json!(true));
+    assert_eq!(value("{{ nothing }}"), json!(null));
+    assert_eq!(value("{{ inputs.count }}"), json!(3));
+    assert_eq!(value("{{ n }}{{ n }}"), json!("77"));
+    assert_eq!(value("n={{ n }}"), json!("n=7"));
+    assert_eq!(value("plain"), json!("plain"));
+    assert_eq!(value("{{ '}}' }}"), json!("}}"));
+    assert_eq!(value("{% if n == 7 %}yes{% endif %}"), json!("yes"));
+    let all = json!({ "a": ["{{ n }}", 1, null], "b": { "c": "{{ plan.sha }}" } });
+    assert_eq!(
+        render_value(&all, &scope()).unwrap(),
+        json!({ "a": [7, 1, null], "b": { "c": "f00" } })
+    );
+}
+
+#[test]
+fn text_is_as_it_was_written() {
+    let shown = |template: &str| text(template, &scope()).unwrap();
+    assert_eq!(shown("{{ plan.sha }}\n"), "f00\n");
+    assert_eq!(shown("  {{ n }}  "), "  7  ");
+    assert_eq!(shown("line {{ n }}\nnext\n"), "line 7\nnext\n");
+    assert_eq!(shown("{{ n == 7 }}"), "True");
+    assert_eq!(
+        shown("{{ env.HOME }} {{ branch }} {{ now }}"),
+        "/home/ann main 2026-01-01T00:00:00Z"
+    );
+    assert_eq!(shown("{{ run.id }} {{ skill.name }}"), "run00001 test");
+}
+
+#[test]
+fn nothing_is_escaped_and_nothing_is_rendered_twice() {
+    assert_eq!(text("{{ inputs.html }}", &scope()).unwrap(), "<b>&</b>");
+    assert_eq!(text("x {{ inputs.html }}", &scope()).unwrap(), "x <b>&</b>");
+    assert_eq!(text("{{ inputs.jinja }}", &scope()).unwrap(), "{{ count }}");
+    assert_eq!(render("{{ inputs.jinja }}", &scope()).unwrap(), json!("{{ count }}"));
+    // A value from outside stays data on its way through a run, too.
+    let mut run = Run::start(steps([command("a"), program("b", "{{ a }}", &["x{{ a }}"])]));
+    run.exit_with(0, json!("{{ env.HOME }}"));
+    assert_eq!(run.execution().argv, ["{{ env.HOME }}", "x{{ env.HOME }}"]);
+}
+
+#[test]
+fn names_that_do_not_exist_are_errors_with_a_guess() {
+    let error = |template: &str| {
+        let error = text(template, &scope()).unwrap_err();
+        (error.message, error.hint.unwrap_or_default())
+    };
+    let named = |name: &str, near: &str| {
+        (format!("`{name}` is not defined"), format!("did you mean `{near}`?"))
+    };
+    assert_eq!(error("{{ plam.sha }}").0, "`plam.sha` is not defined");
+    assert_eq!(error("{{ brnch }}"), named("brnch", "branch"));
+    assert_eq!(error("at {{ brnch }}"), named("brnch", "branch"));
+    assert_eq!(error("{{ inputs.comit }}"), named("inputs.comit", "inputs.commit"));
+    assert_eq!(error("{{ env.NOPE }}").0, "`env.NOPE` is not defined");
+    assert!(error("{{ xyzzy_quux }}").1.starts_with("known names: inputs, env"));
+    let (message, hint) = error("{{ plan.shaa }}");
+    assert_eq!(message, "the value is not defined");
+    assert!(hint.contains("default"), "{hint}");
+    // The hint is good advice.
+    assert_eq!(text("{{ plan.shaa | default('-') }}", &scope()).unwrap(), "-");
+    assert!(!holds("plan.shaa is defined", &scope()).unwrap());
+    assert!(render("{{ brnch }}", &scope()).is_err());
+    assert!(holds("brnch", &scope()).is_err());
+}
+
+#[test]
+fn conditions_are_native_truth_not_text() {
+    let yes = ["true", "n", "n == 7 and plan.sha == 'f00'", "{{ n > 1 }}", "'false'", "plan.tags"];
+    for condition in yes {
+        assert!(holds(condition, &scope()).unwrap(), "{condition}");
+    }
+    for condition in ["false", "0", "''", "[]", "nothing", "{{ n < 1 }}", "not n"] {
+        assert!(!holds(condition, &scope()).unwrap(), "{condition}");
+    }
+    assert!(holds("n ==", &scope()).is_err());
+    assert!(names_in_condition("n ==").is_err());
+    assert!(names_in_condition("{{ n == 7 }}").is_ok());
+}
+
+#[test]
+fn syntax_is_checked_without_values() {
+    assert!(names_in("{{ a.b | upper }} {% if x %}{% endif %}").is_ok());
+    assert!(names_in("plain } text {").is_ok());
+    for broken in ["{{ a", "{% if x %}", "{{ a b }}", "{{ | }}"] {
+        assert!(names_in(broken).is_err(), "{broken}");
+        assert!(text(broken, &scope()).is_err(), "{broken}");
+    }
+}
+
+#[test]
+fn a_template_cannot_work_for_ever() {
+    let endless = "{% for a in range(9999) %}{% for b in range(9999) %}x{% endfor %}{% endfor %}";
+    assert_eq!(text(endless, &scope()).unwrap_err().message, "the template does too much work");
+}

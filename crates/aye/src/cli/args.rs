@@ -1,0 +1,149 @@
+//! The options and what they say in `--help`.
+
+use std::path::PathBuf;
+
+use clap::builder::FalseyValueParser;
+use clap::{Args, Parser, Subcommand};
+
+use crate::paint::ColorChoice;
+
+use super::commands;
+
+const EXAMPLES: &str = "\
+Examples:
+  aye init                            make a first skill
+  aye run release -i commit=abc123    run a skill by name
+  aye run deploy.yaml --dry-run       see what would happen
+  aye inbox                           what waits for an answer
+  aye answer k3f9x2m7q1-1 proceed     answer from anywhere
+  aye resume last                     go on after a crash or a pause
+
+Exit codes: 0 done, 1 failed, 2 usage or invalid skill, 3 not found, 4 unreadable,
+5 declined or cancelled, 6 paused and waiting, 124 timed out, 126/127 command not
+executable/found, 130 interrupted.";
+
+/// Runbooks that ask first.
+#[derive(Debug, Parser)]
+#[command(
+    name = "aye",
+    version,
+    about = "Runbooks that ask first.",
+    long_about = "Runbooks that ask first.\n\nA skill is a YAML file; Aye runs it step by step, \
+        stops where a person should decide, and never loses or repeats a step.",
+    after_help = EXAMPLES,
+    propagate_version = false,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// Options of every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// Where journal and logs are kept [default: XDG state]
+    #[arg(long, global = true, value_name = "DIR", env = "AYE_HOME", hide_env_values = true)]
+    pub home: Option<PathBuf>,
+    /// When to use colours
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        env = "AYE_COLOR",
+        hide_env_values = true,
+        default_value = "auto",
+        hide_possible_values = true
+    )]
+    pub color: ColorChoice,
+    /// Print JSON for programs
+    #[arg(
+        long,
+        global = true,
+        env = "AYE_JSON",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub json: bool,
+    /// Say less: only the steps' output
+    #[arg(
+        short,
+        long,
+        global = true,
+        env = "AYE_QUIET",
+        hide_env_values = true,
+        conflicts_with = "verbose",
+        value_parser = FalseyValueParser::new()
+    )]
+    pub quiet: bool,
+    /// Say more: every event
+    #[arg(
+        short,
+        long,
+        global = true,
+        env = "AYE_VERBOSE",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub verbose: bool,
+    /// Plain lines, no moving parts, ASCII: for screen readers and logs
+    #[arg(
+        long,
+        global = true,
+        env = "AYE_PLAIN",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub plain: bool,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a skill
+    Run(commands::run::RunArgs),
+    /// Go on with a run that was paused, interrupted or cut off
+    Resume(commands::resume::ResumeArgs),
+    /// Stop a run, whoever drives it
+    Cancel(commands::cancel::CancelArgs),
+    /// Answer a question, whoever asks it
+    Answer(commands::answer::AnswerArgs),
+    /// List what waits for an answer
+    Inbox(commands::inbox::InboxArgs),
+    /// Follow a run that another process drives
+    Watch(commands::watch::WatchArgs),
+    /// Ask yes or no, for shell scripts
+    Confirm(commands::confirm::ConfirmArgs),
+    /// Ask for one of several, for shell scripts
+    Choose(commands::choose::ChooseArgs),
+    /// Ask for text, for shell scripts
+    Input(commands::input::InputArgs),
+    /// List the skills of this project
+    List(commands::list::ListArgs),
+    /// Check skill files
+    Check(commands::check::CheckArgs),
+    /// Draw a skill
+    Graph(commands::graph::GraphArgs),
+    /// Make a first skill
+    Init(commands::init::InitArgs),
+    /// List runs, or prune old ones
+    Runs(commands::runs::RunsArgs),
+    /// Show a run: its steps, decisions and outputs
+    Show(commands::show::ShowArgs),
+    /// Show what a run's steps wrote
+    Logs(commands::logs::LogsArgs),
+    /// Verify that the journal was not changed
+    Audit(commands::audit::AuditArgs),
+    /// Print the JSON schema of skill files
+    Schema(commands::schema::SchemaArgs),
+    /// Print completions for a shell
+    Completions(commands::completions::CompletionsArgs),
+    /// Write manual pages
+    #[command(hide = true)]
+    Man(commands::man::ManArgs),
+}

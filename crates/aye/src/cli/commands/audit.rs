@@ -1,0 +1,51 @@
+//! `aye audit`.
+
+use clap::Args;
+
+use crate::cli::Context;
+use crate::error::Error;
+use crate::paint::{Glyph, Tone, inert};
+
+use super::check::plural;
+use super::output::{print, print_json};
+
+/// Options of `aye audit`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  aye audit\n  aye audit last --json")]
+pub struct AuditArgs {
+    /// A run's id, the beginning of one, or last [default: every run]
+    pub run: Option<String>,
+}
+
+pub(super) fn run(args: &AuditArgs, context: &Context) -> Result<u8, Error> {
+    let Some(store) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let run = match &args.run {
+        Some(name) => Some(context.find_run(&store, name)?.id),
+        None => None,
+    };
+    let mut findings = Vec::new();
+    let audited = store.audit(run.as_ref(), |finding| findings.push(finding.to_string()))?;
+    if context.json {
+        print_json(&serde_json::json!({
+            "runs": audited.runs, "events": audited.events, "findings": findings,
+        }))?;
+        return Ok(u8::from(!findings.is_empty()));
+    }
+    let paint = context.paint_out;
+    let mut text = String::new();
+    for finding in &findings {
+        let mark = paint.text(Tone::Bad, paint.glyph(Glyph::Failed));
+        text.push_str(&format!("{mark} {}\n", inert(finding)));
+    }
+    let count = |number: u64, word| plural(usize::try_from(number).unwrap_or(usize::MAX), word);
+    let looked = format!("{} of {}", count(audited.events, "event"), count(audited.runs, "run"));
+    text.push_str(&match findings.len() {
+        0 => {
+            let mark = paint.text(Tone::Good, paint.glyph(Glyph::Done));
+            format!("{mark} {looked}: nothing was changed\n")
+        }
+        found => format!("{looked}: {}\n", plural(found, "finding")),
+    });
+    print(&text)?;
+    Ok(u8::from(!findings.is_empty()))
+}

@@ -1,0 +1,46 @@
+//! `aye cancel`.
+
+use aye_core::input::Request;
+use clap::Args;
+
+use crate::cli::Context;
+use crate::error::Error;
+
+use super::output::print_line;
+use super::request::{Sent, send};
+
+/// Options of `aye cancel`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  aye cancel last\n  aye cancel k3f9 --reason 'wrong commit'")]
+pub struct CancelArgs {
+    /// A run's id, the beginning of one, or last
+    pub run: String,
+    /// Why; recorded in the journal
+    #[arg(long, value_name = "TEXT", env = "AYE_REASON", hide_env_values = true)]
+    pub reason: Option<String>,
+}
+
+pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
+    let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let row = context.find_run(&reader, &args.run)?;
+    drop(reader);
+    if row.status.is_ended() {
+        return Err(Error::Refused {
+            message: format!("run `{}` has ended already: it {}", row.id, row.status.word()),
+            hint: None,
+        });
+    }
+    let mut store = context.store()?;
+    let request = Request::Cancel { by: context.driver().user, reason: args.reason };
+    match send(context, &mut store, &row, &request)? {
+        Sent::Accepted => print_line(&format!("run {} is being cancelled", row.id))?,
+        Sent::AcceptedUndriven => print_line(&format!("run {} is cancelled", row.id))?,
+        Sent::Refused(why) => {
+            return Err(Error::Refused {
+                message: format!("run `{}` was not cancelled: {why}", row.id),
+                hint: None,
+            });
+        }
+    }
+    Ok(0)
+}

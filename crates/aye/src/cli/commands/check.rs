@@ -1,0 +1,96 @@
+//! `aye check`.
+
+use std::path::PathBuf;
+
+use aye_core::diagnostic::{self, Source};
+use clap::Args;
+use clap::builder::FalseyValueParser;
+
+use crate::cli::Context;
+use crate::error::Error;
+use crate::paint::{Glyph, Tone};
+use crate::skills::{SkillFile, all_files, files_below, relative_to};
+
+use super::output::{print, print_json};
+
+/// Options of `aye check`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  aye check\n  aye check skills/release.yaml\n  \
+    aye check skills --strict --json")]
+pub struct CheckArgs {
+    /// Files or directories [default: the project's skills]
+    pub paths: Vec<PathBuf>,
+    /// Warnings count as errors
+    #[arg(
+        long,
+        env = "AYE_STRICT",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub strict: bool,
+}
+
+pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
+    let mut paths = Vec::new();
+    for path in &args.paths {
+        let path = context.directory.join(path);
+        if path.is_dir() {
+            paths.extend(files_below(&path));
+        } else {
+            paths.push(path);
+        }
+    }
+    if args.paths.is_empty() {
+        paths = all_files(&context.settings);
+    }
+    if paths.is_empty() {
+        return Err(Error::not_found(
+            "there is nothing to check",
+            "name a file or a directory, or make a skill with `aye init`",
+        ));
+    }
+    let mut files = Vec::new();
+    for path in paths {
+        let shown = relative_to(&path, &context.directory);
+        files.push(SkillFile { path: shown, ..SkillFile::read(&path)? });
+    }
+    let all = || files.iter().flat_map(|file| &file.diagnostics);
+    let errors = all().filter(|found| found.is_error()).count();
+    let failed = errors > 0 || (args.strict && all().next().is_some());
+    if context.json {
+        let mut found = Vec::new();
+        for file in &files {
+            let name = file.path.to_string_lossy();
+            let source = Source::new(&name, &file.text);
+            found.extend(file.diagnostics.iter().map(|one| diagnostic::to_json(one, &source)));
+        }
+        print_json(&found)?;
+    } else {
+        let paint = context.paint_out;
+        let mut text: String = files.iter().map(|file| file.render(paint.color)).collect();
+        let skills: usize = files.iter().map(|file| file.flows.len()).sum();
+        let counted =
+            format!("{} in {}", plural(skills, "sound skill"), plural(files.len(), "file"));
+        let verdict = match diagnostic::summary(all()) {
+            None => format!("{} {counted}", paint.text(Tone::Good, paint.glyph(Glyph::Done))),
+            Some(summary) if failed => {
+                format!(
+                    "{} {counted}: {summary}",
+                    paint.text(Tone::Bad, paint.glyph(Glyph::Failed))
+                )
+            }
+            Some(summary) => {
+                format!("{} {counted}: {summary}", paint.text(Tone::Warn, paint.glyph(Glyph::Done)))
+            }
+        };
+        text.push_str(&verdict);
+        text.push('\n');
+        print(&text)?;
+    }
+    Ok(if failed { 2 } else { 0 })
+}
+
+/// `1 file`, `2 files`.
+pub(super) fn plural(count: usize, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,84 @@
+//! What `run` and `resume` share: a driver with the right view and prompter.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+use aye_core::event::Event;
+use aye_core::flow::Flow;
+use aye_core::journal::State;
+use aye_core::machine::Machine;
+use aye_process::Signals;
+
+use crate::cli::Context;
+use crate::driver::{Driver, Outcome, Parts};
+use crate::error::Error;
+use crate::prompt::{Escape, TerminalPrompter};
+use crate::report::{JsonReport, LiveReport, PlainReport, Report, Verbosity, summary};
+use crate::store::{RunLock, Store};
+
+/// How a run is taken up.
+pub(super) enum Beginning<'a> {
+    /// It has just been started; these events are committed.
+    Started(&'a [Event]),
+    /// It goes on.
+    Resumed,
+}
+
+/// Drives a run to its end or a pause, shows it, and returns the exit code.
+pub(super) fn drive(
+    context: &Context,
+    flow: &Flow,
+    store: &mut Store,
+    lock: RunLock,
+    machine: Machine,
+    beginning: &Beginning<'_>,
+    may_ask: bool,
+) -> Result<u8, Error> {
+    let mut report = choose_report(context, flow);
+    let mut signals = Signals::catch().map_err(|source| Error::File {
+        doing: "catch signals of",
+        path: "aye".into(),
+        source,
+    })?;
+    let mut prompter =
+        TerminalPrompter::new(context.manner(Escape::Declines, may_ask), &context.clock);
+    let workspace = machine.state().started.workspace.clone();
+    let parts = Parts {
+        store,
+        lock,
+        machine,
+        clock: &context.clock,
+        names: context.names(Path::new(&workspace)),
+        report: &mut *report,
+        prompter: Some(&mut prompter),
+        signals: &mut signals,
+    };
+    let driver = Driver::new(parts);
+    let (machine, outcome) = match beginning {
+        Beginning::Started(events) => driver.begin(events)?,
+        Beginning::Resumed => driver.resume(context.driver())?,
+    };
+    conclude(context, machine.state(), outcome);
+    Ok(outcome.exit_code(machine.state()))
+}
+
+pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome) {
+    if context.json || context.verbosity == Verbosity::Quiet {
+        return;
+    }
+    eprint!("{}", summary(state, outcome, context.paint_err));
+}
+
+pub(super) fn choose_report<'a>(context: &Context, flow: &'a Flow) -> Box<dyn Report + 'a> {
+    let (out, err) = (std::io::stdout(), std::io::stderr());
+    if context.json {
+        return Box::new(JsonReport::new(out));
+    }
+    let dumb = context.env.get("TERM").is_some_and(|term| term == "dumb");
+    let live = out.is_terminal() && err.is_terminal() && !context.plain && !dumb;
+    if live {
+        Box::new(LiveReport::new(err, context.paint_err, context.verbosity, flow))
+    } else {
+        Box::new(PlainReport::new(out, err, context.paint_err, context.verbosity))
+    }
+}

@@ -1,0 +1,45 @@
+//! Inputs from the command line.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use aye_core::skill::Given;
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use crate::error::Error;
+
+/// `-i k=v` and `--inputs FILE`; what stands on the command line wins.
+pub(super) fn collect(
+    pairs: &[String],
+    file: Option<&Path>,
+) -> Result<IndexMap<String, Given>, Error> {
+    let mut given = match file {
+        Some(file) => from_file(file)?,
+        None => IndexMap::new(),
+    };
+    for pair in pairs {
+        // Split once: a value may hold further `=`.
+        let (name, value) =
+            pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
+                Error::usage(format!("`{pair}` is no input"), "write `-i name=value`")
+            })?;
+        given.insert(name.to_owned(), Given::Text(value.to_owned()));
+    }
+    Ok(given)
+}
+
+fn from_file(file: &Path) -> Result<IndexMap<String, Given>, Error> {
+    let mut text = String::new();
+    let read = if file == Path::new("-") {
+        std::io::stdin().read_to_string(&mut text).map(|_| ())
+    } else {
+        std::fs::read_to_string(file).map(|found| text = found)
+    };
+    read.map_err(|source| Error::File { doing: "read", path: PathBuf::from(file), source })?;
+    let data: IndexMap<String, Value> = serde_json::from_str(&text).map_err(|error| {
+        let message = format!("`{}` holds no inputs: {error}", file.display());
+        Error::usage(message, "write a JSON object: {\"name\": \"value\"}")
+    })?;
+    Ok(data.into_iter().map(|(name, value)| (name, Given::Data(value))).collect())
+}

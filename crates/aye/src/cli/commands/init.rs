@@ -1,0 +1,106 @@
+//! `aye init`.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::Context;
+use crate::error::Error;
+use crate::paint::{Glyph, Tone};
+use crate::skills::relative_to;
+
+use super::output::print;
+
+/// Options of `aye init`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  aye init\n  aye init release")]
+pub struct InitArgs {
+    /// The name of the skill to make
+    #[arg(default_value = "hello")]
+    pub name: String,
+}
+
+const SKILL: &str = "\
+# Run it:  aye run NAME -i who=you
+name: NAME
+description: Greet somebody, but ask first
+inputs:
+  - { name: who, type: string, default: world }
+steps:
+  - name: compose
+    command: echo
+    args: [\"Hello, {{ inputs.who }}!\"]
+    output: greeting
+  - name: confirm_greeting
+    confirm:
+      title: About to greet
+      message: \"Say `{{ greeting }}`?\"
+      timeout: 5m
+  - name: greet
+    command: echo
+    args: [\"{{ greeting }}\"]
+outputs:
+  - { name: summary, value: \"Greeted {{ inputs.who }}\" }
+";
+
+const SETTINGS: &str = "\
+# Settings of Aye for this project. Everything is optional.
+skills = [\"skills\"]          # where skills are looked for
+
+[run]
+step_timeout = \"2m\"          # for steps that name none; \"0s\" is no limit
+
+[journal]
+durability = \"power\"         # or \"process\": quicker, safe unless the power fails
+keep = \"30d\"                 # how long finished runs are kept
+";
+
+pub(super) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {
+    let fits = args.name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && args.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if !fits {
+        return Err(Error::usage(
+            format!("`{}` is no name for a skill", args.name),
+            "use letters, digits, `-` and `_`, beginning with a letter",
+        ));
+    }
+    let skill = context.settings.root.join("skills").join(format!("{}.yaml", args.name));
+    let settings = context.settings.root.join(crate::settings::FILE);
+    let paint = context.paint_out;
+    let mut text = String::new();
+    let note = |made: bool, path: &PathBuf| {
+        let path = relative_to(path, &context.directory).display().to_string();
+        if made {
+            format!("{} {path}\n", paint.text(Tone::Good, paint.glyph(Glyph::Done)))
+        } else {
+            let mark = paint.text(Tone::Dim, paint.glyph(Glyph::Skipped));
+            format!("{mark} {path} {}\n", paint.text(Tone::Dim, "is there already"))
+        }
+    };
+    if skill.exists() {
+        let shown = relative_to(&skill, &context.directory).display().to_string();
+        let message = format!("`{shown}` is there already; nothing was changed");
+        return Err(Error::usage(message, "choose another name: `aye init NAME`"));
+    }
+    let made = write_new(&settings, SETTINGS)?;
+    text.push_str(&note(made, &settings));
+    write_new(&skill, &SKILL.replace("NAME", &args.name))?;
+    text.push_str(&note(true, &skill));
+    text.push_str(&format!("\nRun it:  aye run {}\n", args.name));
+    print(&text)?;
+    Ok(0)
+}
+
+/// Writes a file unless it is there; says whether it did.
+fn write_new(path: &PathBuf, text: &str) -> Result<bool, Error> {
+    let failed = |source| Error::File { doing: "write", path: path.clone(), source };
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory).map_err(failed)?;
+    }
+    match std::fs::File::create_new(path) {
+        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| true).map_err(failed),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(failed(error)),
+    }
+}

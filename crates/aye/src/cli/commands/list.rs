@@ -1,0 +1,126 @@
+//! `aye list`.
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::Context;
+use crate::error::Error;
+use crate::paint::{Glyph, Tone, inert_line};
+use crate::skills::{SkillFile, all_files, relative_to, skill_name};
+use crate::term;
+
+use super::output::{print, print_json};
+
+/// Options of `aye list`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  aye list\n  aye list --json\n\n\
+    Skills are looked for in `.aye/skills` and `skills` next to `aye.toml`, or where\n\
+    `skills = [\"…\"]` in `aye.toml` says.")]
+pub struct ListArgs {}
+
+/// A skill, for programs.
+#[derive(Debug, Serialize)]
+struct Listed {
+    name: String,
+    description: Option<String>,
+    file: String,
+    inputs: Vec<ListedInput>,
+    steps: usize,
+    errors: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct ListedInput {
+    name: String,
+    r#type: aye_core::skill::InputType,
+    required: bool,
+    description: Option<String>,
+}
+
+pub(super) fn run(_: &ListArgs, context: &Context) -> Result<u8, Error> {
+    let mut listed = Vec::new();
+    for path in all_files(&context.settings) {
+        let file = relative_to(&path, &context.directory).display().to_string();
+        let read = match SkillFile::read(&path) {
+            Ok(read) => read,
+            Err(_) => {
+                listed.push(broken(&file, 1));
+                continue;
+            }
+        };
+        let errors = read.diagnostics.iter().filter(|found| found.is_error()).count();
+        if errors > 0 && read.flows.is_empty() {
+            listed.push(broken(&file, errors));
+        }
+        listed.extend(read.flows.iter().map(|flow| {
+            Listed {
+                name: skill_name(flow).to_owned(),
+                description: flow.skill.description.clone(),
+                file: file.clone(),
+                inputs: flow
+                    .skill
+                    .inputs
+                    .iter()
+                    .map(|input| ListedInput {
+                        name: input.name.value.clone(),
+                        r#type: input.kind,
+                        required: input.required && input.default.is_none(),
+                        description: input.description.clone(),
+                    })
+                    .collect(),
+                steps: flow.nodes.len(),
+                errors,
+            }
+        }));
+    }
+    if context.json {
+        print_json(&listed)?;
+        return Ok(0);
+    }
+    if listed.is_empty() {
+        return Err(Error::not_found(
+            "there are no skills here",
+            "`aye init` makes a first one; `skills = [\"…\"]` in `aye.toml` says where to look",
+        ));
+    }
+    print(&render(&listed, context))?;
+    Ok(0)
+}
+
+fn broken(file: &str, errors: usize) -> Listed {
+    let name = file.rsplit('/').next().unwrap_or(file).to_owned();
+    Listed { name, description: None, file: file.to_owned(), inputs: Vec::new(), steps: 0, errors }
+}
+
+fn render(listed: &[Listed], context: &Context) -> String {
+    let paint = context.paint_out;
+    let widest = listed.iter().map(|skill| term::width(&skill.name)).max().unwrap_or(0).min(32);
+    let columns = term::size().map_or(100, |(columns, _)| usize::from(columns));
+    let mut text = String::new();
+    for skill in listed {
+        let name = paint.text(Tone::Strong, &term::pad(&skill.name, widest));
+        if skill.steps == 0 && skill.errors > 0 {
+            let mark = paint.text(Tone::Bad, paint.glyph(Glyph::Failed));
+            let note = format!("{} error(s): aye check {}", skill.errors, skill.file);
+            text.push_str(&format!("{mark} {name}  {}\n", paint.text(Tone::Bad, &note)));
+            continue;
+        }
+        let wanted: Vec<String> = skill
+            .inputs
+            .iter()
+            .filter(|input| input.required)
+            .map(|input| format!("-i {}=…", input.name))
+            .collect();
+        let about = skill.description.as_deref().map(str::trim).unwrap_or_default();
+        let about = inert_line(about.lines().next().unwrap_or_default());
+        let room = columns.saturating_sub(widest + 4);
+        let about = term::cut(&about, room);
+        let rest = room.saturating_sub(term::width(&about) + 2);
+        let wanted = term::cut(&wanted.join(" "), rest);
+        let wanted = paint.text(Tone::Dim, if rest > 8 { &wanted } else { "" });
+        let mark = paint.text(Tone::Ask, paint.glyph(Glyph::Running));
+        text.push_str(format!("{mark} {name}  {about}  {wanted}").trim_end());
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,90 @@
+//! One file per verb.
+
+pub(super) mod answer;
+pub(super) mod audit;
+pub(super) mod cancel;
+pub(super) mod check;
+pub(super) mod choose;
+pub(super) mod completions;
+pub(super) mod confirm;
+pub(super) mod graph;
+pub(super) mod inbox;
+pub(super) mod init;
+pub(super) mod input;
+pub(super) mod list;
+pub(super) mod logs;
+pub(super) mod man;
+pub(super) mod resume;
+pub(super) mod run;
+pub(super) mod runs;
+pub(super) mod schema;
+pub(super) mod scripted;
+pub(super) mod show;
+pub(super) mod watch;
+
+mod drive;
+mod given;
+mod output;
+mod request;
+
+use crate::error::Error;
+
+use super::args::Command;
+use super::context::Context;
+
+/// Carries a command out and returns the exit code.
+pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
+    if steps_may_run(&command) {
+        // Without a guard the steps still run; only a kill -9 of Aye itself
+        // could leave some of their processes behind until the next start.
+        let _ = aye_process::guard::start();
+    }
+    match command {
+        Command::Run(args) => run::run(args, context),
+        Command::Resume(args) => resume::run(&args, context),
+        Command::Cancel(args) => cancel::run(args, context),
+        Command::Answer(args) => answer::run(args, context),
+        Command::Inbox(args) => inbox::run(&args, context),
+        Command::Watch(args) => watch::run(&args, context),
+        Command::Confirm(args) => confirm::run(&args, context),
+        Command::Choose(args) => choose::run(&args, context),
+        Command::Input(args) => input::run(&args, context),
+        Command::List(args) => list::run(&args, context),
+        Command::Check(args) => check::run(&args, context),
+        Command::Graph(args) => graph::run(&args, context),
+        Command::Init(args) => init::run(&args, context),
+        Command::Runs(args) => runs::run(args, context),
+        Command::Show(args) => show::run(&args, context),
+        Command::Logs(args) => logs::run(&args, context),
+        Command::Audit(args) => audit::run(&args, context),
+        Command::Schema(args) => schema::run(&args, context),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
+    }
+}
+
+/// Whether the command may start processes of a skill.
+fn steps_may_run(command: &Command) -> bool {
+    match command {
+        Command::Run(args) => !args.dry_run,
+        Command::Resume(_) => true,
+        Command::Cancel(_)
+        | Command::Answer(_)
+        | Command::Inbox(_)
+        | Command::Watch(_)
+        | Command::Confirm(_)
+        | Command::Choose(_)
+        | Command::Input(_)
+        | Command::List(_)
+        | Command::Check(_)
+        | Command::Graph(_)
+        | Command::Init(_)
+        | Command::Runs(_)
+        | Command::Show(_)
+        | Command::Logs(_)
+        | Command::Audit(_)
+        | Command::Schema(_)
+        | Command::Completions(_)
+        | Command::Man(_) => false,
+    }
+}

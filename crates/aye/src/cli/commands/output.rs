@@ -1,0 +1,27 @@
+//! Writing results to standard output.
+
+use std::io::Write as _;
+
+use serde::Serialize;
+
+use crate::error::Error;
+
+/// Prints text as it is.
+pub(super) fn print(text: &str) -> Result<(), Error> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
+}
+
+/// Prints a line.
+pub(super) fn print_line(text: &str) -> Result<(), Error> {
+    print(&format!("{text}\n"))
+}
+
+/// Prints a value as JSON, indented.
+pub(super) fn print_json(value: &impl Serialize) -> Result<(), Error> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Error::Refused {
+        message: format!("cannot write JSON: {error}"),
+        hint: None,
+    })?;
+    print_line(&text)
+}

@@ -1,0 +1,73 @@
+//! Sending something to a run, whoever drives it.
+
+use std::time::{Duration, Instant};
+
+use aye_core::input::Request;
+
+use crate::cli::Context;
+use crate::error::Error;
+use crate::store::{LockError, RunLock, RunRow, Store, Verdict};
+
+use super::resume;
+
+/// How long a driver may take to say what became of a request.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What became of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// The driver took it.
+    Accepted,
+    /// Nobody drives the run; it was taken all the same.
+    AcceptedUndriven,
+    /// It was not taken, and why.
+    Refused(String),
+}
+
+/// Sends a request to the run's driver, or applies it if there is none.
+pub(super) fn send(
+    context: &Context,
+    store: &mut Store,
+    row: &RunRow,
+    request: &Request,
+) -> Result<Sent, Error> {
+    if RunLock::holder(store.home(), &row.id)?.is_none() {
+        match resume::apply(context, store, row, request.clone()) {
+            Ok(None) => return Ok(Sent::AcceptedUndriven),
+            Ok(Some(why)) => return Ok(Sent::Refused(why)),
+            // Somebody took it up in this moment: they will read it.
+            Err(Error::Lock(LockError::Held(_))) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let mut bell = store.listen()?;
+    let sender = context.driver().user;
+    let id = store.send(&row.id, request, &sender, context.now())?;
+    let since = Instant::now();
+    loop {
+        bell.drain().map_err(|source| unheard(store, source))?;
+        match store.verdict(id)? {
+            Some(Verdict::Accepted) => return Ok(Sent::Accepted),
+            Some(Verdict::Refused(why)) => return Ok(Sent::Refused(why)),
+            None => {}
+        }
+        // The driver may have gone before it read its mail.
+        if RunLock::holder(store.home(), &row.id)?.is_none() {
+            return Err(Error::Refused {
+                message: format!("run `{}` stopped before it read this", row.id),
+                hint: Some(format!("`aye resume {}` takes it up and reads it", row.id)),
+            });
+        }
+        if since.elapsed() > PATIENCE {
+            return Err(Error::Refused {
+                message: format!("the driver of run `{}` does not answer", row.id),
+                hint: Some("it will read this when it can".to_owned()),
+            });
+        }
+        bell.wait(Duration::from_millis(500)).map_err(|source| unheard(store, source))?;
+    }
+}
+
+fn unheard(store: &Store, source: std::io::Error) -> Error {
+    Error::File { doing: "listen to", path: store.home().bell(), source }
+}

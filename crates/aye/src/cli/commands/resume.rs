@@ -1,0 +1,185 @@
+//! `aye resume`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use aye_core::event::Event;
+use aye_core::flow::Flow;
+use aye_core::input::{Input, Request};
+use aye_core::journal::State;
+use aye_core::machine::{Machine, Secrets, is_secret};
+use clap::Args;
+use clap::builder::FalseyValueParser;
+
+use crate::cli::Context;
+use crate::error::Error;
+use crate::report::Verbosity;
+use crate::skills::{SkillFile, skill_name};
+use crate::store::{RunLock, RunRow, Store};
+
+use super::drive::{Beginning, drive};
+use super::given;
+
+const EXAMPLES: &str = "\
+Examples:
+  aye resume last
+  aye resume k3f9            the beginning of a run's id is enough
+  aye resume k3f9 -i token=… secrets are not kept; give them again";
+
+/// Options of `aye resume`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ResumeArgs {
+    /// A run's id, the beginning of one, or last
+    pub run: String,
+    /// A secret input, NAME=VALUE: secrets are not kept in the journal
+    #[arg(short, long = "input", value_name = "NAME=VALUE")]
+    pub inputs: Vec<String>,
+    /// Never ask on this terminal; pause instead
+    #[arg(
+        long,
+        env = "AYE_NO_INPUT",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub no_input: bool,
+}
+
+pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
+    let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let row = context.find_run(&reader, &args.run)?;
+    drop(reader);
+    if row.status.is_ended() {
+        return Err(Error::Refused {
+            message: format!("run `{}` has ended: it {}", row.id, row.status.word()),
+            hint: Some(format!("start again with `aye run {}`", row.skill)),
+        });
+    }
+    let mut store = context.store()?;
+    let lock = RunLock::acquire(store.home(), &row.id, &context.lock_info())?;
+    let loaded = Loaded::read(&store, &row)?;
+    let secrets = loaded.secrets(&args.inputs)?;
+    if context.verbosity != Verbosity::Quiet && !context.json {
+        loaded.warn_if_changed(context);
+    }
+    end_survivors(&row, context)?;
+    let machine = loaded.machine(context, secrets)?;
+    drive(context, &loaded.flow, &mut store, lock, machine, &Beginning::Resumed, !args.no_input)
+}
+
+/// Nothing is run again while something of the old run may still be at it.
+fn end_survivors(row: &RunRow, context: &Context) -> Result<(), Error> {
+    let found = aye_process::survivors::find(row.id.as_str());
+    if found.is_empty() {
+        return Ok(());
+    }
+    let left = aye_process::survivors::end(row.id.as_str(), aye_process::DEFAULT_GRACE);
+    if left > 0 {
+        let pids: Vec<String> = found.iter().map(|one| one.identity.pid.to_string()).collect();
+        return Err(Error::Refused {
+            message: format!("{left} processes of run `{}` cannot be ended", row.id),
+            hint: Some(format!("look at processes {}", pids.join(", "))),
+        });
+    }
+    if !context.json {
+        let warning = context.paint_err.text(crate::paint::Tone::Warn, "warning:");
+        let count = super::check::plural(found.len(), "process");
+        eprintln!("{warning} ended {count} that the run had left behind");
+    }
+    Ok(())
+}
+
+/// A run as the journal has it, with the skill it was started with.
+pub(super) struct Loaded {
+    row: RunRow,
+    text: String,
+    pub(super) flow: Arc<Flow>,
+    events: Vec<Event>,
+}
+
+impl Loaded {
+    pub(super) fn read(store: &Store, row: &RunRow) -> Result<Self, Error> {
+        let source = store.source(&row.source)?.ok_or_else(|| {
+            let message = format!("the skill of run `{}` is not in the journal", row.id);
+            Error::not_found(message, "it was started by another program")
+        })?;
+        let text = source.text.clone();
+        let file = SkillFile::from_text(PathBuf::from(&source.file), source.text);
+        let flow = file.flows.into_iter().find(|flow| skill_name(flow) == row.skill);
+        let flow = flow.ok_or_else(|| {
+            let message = format!("this version cannot read the skill of run `{}`", row.id);
+            Error::not_found(message, "resume it with the version that started it")
+        })?;
+        let events = store.events(&row.id, 0)?;
+        Ok(Self { row: row.clone(), text, flow: Arc::new(flow), events })
+    }
+
+    pub(super) fn machine(&self, context: &Context, secrets: Secrets) -> Result<Machine, Error> {
+        let flow = Arc::clone(&self.flow);
+        Machine::restore(flow, context.limits(), secrets, &self.events)
+            .map_err(|error| Error::Journal { run: self.row.id.to_string(), error })
+    }
+
+    fn secrets(&self, pairs: &[String]) -> Result<Secrets, Error> {
+        let state = State::fold(&self.events)
+            .map_err(|error| Error::Journal { run: self.row.id.to_string(), error })?;
+        let mut secrets = Secrets::default();
+        let given = given::collect(pairs, None)?;
+        for (name, value) in given {
+            match state.started.inputs.get(&name) {
+                Some(marker) if is_secret(marker) => {
+                    if let aye_core::skill::Given::Text(text) = value {
+                        secrets.insert(name, text);
+                    }
+                }
+                Some(_) | None => {
+                    let message = format!("`{name}` is no secret input of this run");
+                    let hint = "a resumed run keeps the inputs it was started with";
+                    return Err(Error::usage(message, hint));
+                }
+            }
+        }
+        let missing = state
+            .started
+            .inputs
+            .iter()
+            .find(|(name, value)| is_secret(value) && secrets.get(name).is_none());
+        if let Some((name, _)) = missing {
+            let message = format!("secret input `{name}` is not kept in the journal");
+            let hint = format!("give it again: `aye resume {} -i {name}=…`", self.row.id);
+            return Err(Error::usage(message, hint));
+        }
+        Ok(secrets)
+    }
+
+    fn warn_if_changed(&self, context: &Context) {
+        let path = PathBuf::from(&self.row.workspace).join(&self.row.file);
+        let same = std::fs::read_to_string(&path).is_ok_and(|text| text == self.text);
+        if !same {
+            let warning = context.paint_err.text(crate::paint::Tone::Warn, "warning:");
+            let file = path.display();
+            eprintln!("{warning} `{file}` has changed; the run goes on with what it started with");
+        }
+    }
+}
+
+/// Applies a request to a run that nobody drives, without driving it.
+pub(super) fn apply(
+    context: &Context,
+    store: &mut Store,
+    row: &RunRow,
+    request: Request,
+) -> Result<Option<String>, Error> {
+    let lock = RunLock::acquire(store.home(), &row.id, &context.lock_info())?;
+    let loaded = Loaded::read(store, row)?;
+    let mut machine = loaded.machine(context, Secrets::default())?;
+    let names = context.names(&PathBuf::from(&row.workspace));
+    let world = aye_core::text::World { now: context.now(), names };
+    // Time may have run out while nobody looked.
+    let expired = machine.handle(Input::Tick, &world);
+    let reaction = machine.handle(Input::Request(request), &world);
+    let events: Vec<Event> = expired.events.into_iter().chain(reaction.events).collect();
+    store.append(&events, &[])?;
+    drop(lock);
+    Ok(reaction.refusal.map(|refusal| refusal.to_string()))
+}

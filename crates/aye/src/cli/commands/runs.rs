@@ -1,0 +1,226 @@
+//! `aye runs`.
+
+use clap::{Args, Subcommand};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use crate::cli::Context;
+use crate::error::Error;
+use crate::paint::{Glyph, Paint, Tone, inert_line};
+use crate::store::{RunFilter, RunLock, RunRow, RunStatus};
+use crate::term;
+
+use super::check::plural;
+use super::inbox::since;
+use super::output::{print, print_json, print_line};
+
+/// Options of `aye runs`.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  aye runs\n  aye runs --status failed --skill release\n  \
+        aye runs prune --older-than 7d --dry-run"
+)]
+pub struct RunsArgs {
+    /// What else to do with runs
+    #[command(subcommand)]
+    pub command: Option<RunsCommand>,
+    /// Only runs of this skill
+    #[arg(long, value_name = "NAME", env = "AYE_SKILL", hide_env_values = true)]
+    pub skill: Option<String>,
+    /// Only runs that stand like this
+    #[arg(
+        long,
+        value_name = "STATUS",
+        env = "AYE_STATUS",
+        hide_env_values = true,
+        value_parser = ["running", "paused", "completed", "failed", "cancelled"]
+    )]
+    pub status: Option<String>,
+    /// How many, the newest first
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "COUNT",
+        default_value_t = 20,
+        env = "AYE_LIMIT",
+        hide_env_values = true
+    )]
+    pub limit: u32,
+}
+
+/// What else to do with runs.
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// Forget finished runs that are older than a time
+    Prune(PruneArgs),
+}
+
+/// Options of `aye runs prune`.
+#[derive(Debug, Args)]
+pub struct PruneArgs {
+    /// How old, e.g. 30d or 12h [default: what aye.toml says, else 30d]
+    #[arg(long, value_name = "TIME", env = "AYE_OLDER_THAN", hide_env_values = true)]
+    pub older_than: Option<String>,
+    /// Only say what would go
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// A run, for programs.
+#[derive(Debug, Serialize)]
+struct Listed<'a> {
+    id: &'a str,
+    skill: &'a str,
+    status: &'a str,
+    waiting: u32,
+    driven: bool,
+    step: Option<&'a str>,
+    message: Option<&'a str>,
+    environment: Option<&'a str>,
+    user: &'a str,
+    started: Timestamp,
+    updated: Timestamp,
+    ended: Option<Timestamp>,
+}
+
+pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
+    if let Some(RunsCommand::Prune(prune)) = args.command {
+        return self::prune(&prune, context);
+    }
+    let filter = RunFilter {
+        status: args.status.as_deref().and_then(RunStatus::from_word),
+        skill: args.skill,
+        limit: args.limit,
+        ..RunFilter::default()
+    };
+    let store = context.store_to_read()?;
+    let rows = match &store {
+        Some(store) => store.runs(&filter)?,
+        None => Vec::new(),
+    };
+    let mut driven = Vec::new();
+    for row in &rows {
+        let held = match &store {
+            Some(store) if !row.status.is_ended() => {
+                RunLock::holder(store.home(), &row.id)?.is_some()
+            }
+            Some(_) | None => false,
+        };
+        driven.push(held);
+    }
+    if context.json {
+        let listed: Vec<Listed<'_>> =
+            rows.iter().zip(&driven).map(|(row, driven)| listed(row, *driven)).collect();
+        print_json(&listed)?;
+        return Ok(0);
+    }
+    if rows.is_empty() {
+        let text = context.paint_out.text(Tone::Dim, "no runs; start one with `aye run SKILL`");
+        print_line(&text)?;
+        return Ok(0);
+    }
+    let now = context.now();
+    let widest = rows.iter().map(|row| term::width(&row.skill)).max().unwrap_or(0).min(28);
+    let text: String = rows
+        .iter()
+        .zip(driven)
+        .map(|(row, driven)| line(row, driven, widest, now, context.paint_out))
+        .collect();
+    print(&text)?;
+    Ok(0)
+}
+
+fn listed(row: &RunRow, driven: bool) -> Listed<'_> {
+    Listed {
+        id: row.id.as_str(),
+        skill: &row.skill,
+        status: row.status.word(),
+        waiting: row.waiting,
+        driven,
+        step: row.step.as_deref(),
+        message: row.message.as_deref(),
+        environment: row.environment.as_deref(),
+        user: &row.driver.user,
+        started: row.started,
+        updated: row.updated,
+        ended: row.ended,
+    }
+}
+
+fn line(row: &RunRow, driven: bool, widest: usize, now: Timestamp, paint: Paint) -> String {
+    let (glyph, tone) = match row.status {
+        status if row.waiting > 0 && !status.is_ended() => (Glyph::Asking, Tone::Ask),
+        status => look(status),
+    };
+    // A run that stands as running and that nobody drives was cut off.
+    let status = match row.status {
+        RunStatus::Running | RunStatus::Paused if row.waiting > 0 => "waiting",
+        RunStatus::Running if !driven => "cut off",
+        status => status.word(),
+    };
+    let mark = paint.text(tone, paint.glyph(glyph));
+    let about = match (&row.message, &row.step) {
+        (Some(message), _) => inert_line(message),
+        (None, Some(step)) if !row.status.is_ended() => format!("at {step}"),
+        (None, _) => String::new(),
+    };
+    let took = match row.ended {
+        Some(ended) => format!("in {}", since(row.started, ended)),
+        None => String::new(),
+    };
+    let text = format!(
+        "{mark} {}  {}  {}  {}  {}",
+        paint.text(Tone::Strong, row.id.as_str()),
+        term::pad(&row.skill, widest),
+        paint.text(tone, &term::pad(status, 9)),
+        term::pad(&format!("{} ago", since(row.started, now)), 12),
+        paint.text(Tone::Dim, &term::cut(&format!("{took} {about}"), 60)),
+    );
+    format!("{}\n", text.trim_end())
+}
+
+/// How a status looks.
+pub(super) fn look(status: RunStatus) -> (Glyph, Tone) {
+    match status {
+        RunStatus::Running => (Glyph::Running, Tone::Ask),
+        RunStatus::Paused => (Glyph::Paused, Tone::Warn),
+        RunStatus::Completed => (Glyph::Done, Tone::Good),
+        RunStatus::Failed => (Glyph::Failed, Tone::Bad),
+        RunStatus::Cancelled => (Glyph::Failed, Tone::Warn),
+    }
+}
+
+fn prune(args: &PruneArgs, context: &Context) -> Result<u8, Error> {
+    let keep = match &args.older_than {
+        Some(text) => Some(aye_core::skill::parse_duration(text).map_err(|error| {
+            Error::usage(format!("`{text}`: {error}"), "write a time such as `30d` or `12h`")
+        })?),
+        None => context.settings.keep,
+    };
+    let Some(keep) = keep else {
+        print_line(
+            "aye.toml says to keep runs for ever; give `--older-than` to prune all the same",
+        )?;
+        return Ok(0);
+    };
+    if context.store_to_read()?.is_none() {
+        print_line("no runs")?;
+        return Ok(0);
+    }
+    let keep = SignedDuration::try_from(keep).unwrap_or(SignedDuration::MAX);
+    let before = context.now().checked_sub(keep).unwrap_or(Timestamp::MIN);
+    let pruned = context.store()?.prune(before, args.dry_run)?;
+    if context.json {
+        print_json(&serde_json::json!({
+            "runs": pruned.runs, "events": pruned.events, "bytes": pruned.bytes,
+            "dry_run": args.dry_run,
+        }))?;
+        return Ok(0);
+    }
+    let verb = if args.dry_run { "would forget" } else { "forgot" };
+    let runs = usize::try_from(pruned.runs).unwrap_or(usize::MAX);
+    let events = usize::try_from(pruned.events).unwrap_or(usize::MAX);
+    print_line(&format!("{verb} {} with {}", plural(runs, "run"), plural(events, "event")))?;
+    Ok(0)
+}

@@ -1,0 +1,217 @@
+//! What every command needs to know of the world it runs in.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use aye_core::event::Driver;
+use aye_core::id::RunId;
+use aye_core::machine::Limits;
+use aye_core::text::Names;
+use jiff::Timestamp;
+
+use crate::clock::{Clock, SystemClock};
+use crate::error::Error;
+use crate::outside::Outside;
+use crate::paint::{ColorChoice, Paint};
+use crate::prompt::{self, Escape, Manner};
+use crate::report::Verbosity;
+use crate::settings::Settings;
+use crate::store::{Found, LockInfo, RunRow, Store};
+
+use super::Global;
+
+/// The world of one command.
+pub struct Context {
+    /// The working directory.
+    pub directory: PathBuf,
+    /// The environment, as it was when Aye started.
+    pub env: BTreeMap<String, String>,
+    /// Where journal and logs are.
+    pub home: PathBuf,
+    /// What the project sets.
+    pub settings: Settings,
+    /// Colours of standard output.
+    pub paint_out: Paint,
+    /// Colours of standard error.
+    pub paint_err: Paint,
+    /// JSON for programs.
+    pub json: bool,
+    /// Plain lines only.
+    pub plain: bool,
+    /// How much to say.
+    pub verbosity: Verbosity,
+    /// The time.
+    pub clock: SystemClock,
+}
+
+impl Context {
+    /// Looks around.
+    pub fn new(global: &Global) -> Result<Self, Error> {
+        let env: BTreeMap<String, String> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let directory = std::env::current_dir().map_err(|source| Error::File {
+            doing: "read",
+            path: PathBuf::from("."),
+            source,
+        })?;
+        let home = match (&global.home, env.get("XDG_STATE_HOME"), env.get("HOME")) {
+            (Some(home), _, _) => directory.join(home),
+            (None, Some(state), _) if Path::new(state).is_absolute() => {
+                Path::new(state).join("aye")
+            }
+            (None, _, Some(home)) => Path::new(home).join(".local/state/aye"),
+            (None, _, None) => {
+                return Err(Error::usage(
+                    "there is no home directory to keep the journal in",
+                    "set `AYE_HOME` or give `--home DIR`",
+                ));
+            }
+        };
+        let paint = |is_terminal: bool| Paint {
+            color: !global.plain && use_color(global.color, &env, is_terminal),
+            unicode: !global.plain && speaks_unicode(&env),
+        };
+        Ok(Self {
+            settings: Settings::load(&directory)?,
+            home,
+            paint_out: paint(std::io::stdout().is_terminal()),
+            paint_err: paint(std::io::stderr().is_terminal()),
+            json: global.json,
+            plain: global.plain,
+            verbosity: match (global.quiet, global.verbose) {
+                (true, _) => Verbosity::Quiet,
+                (false, true) => Verbosity::Verbose,
+                (false, false) => Verbosity::Normal,
+            },
+            clock: SystemClock,
+            directory,
+            env,
+        })
+    }
+
+    /// Now.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Opens the journal to write.
+    pub fn store(&self) -> Result<Store, Error> {
+        Ok(Store::open(&self.home, self.settings.durability)?)
+    }
+
+    /// Opens the journal to read; `None` if nothing was ever run.
+    pub fn store_to_read(&self) -> Result<Option<Store>, Error> {
+        Ok(Store::open_to_read(&self.home)?)
+    }
+
+    /// Who we are.
+    pub fn driver(&self) -> Driver {
+        let system = rustix::system::uname();
+        Driver {
+            user: user_name(),
+            host: system.nodename().to_string_lossy().into_owned(),
+            pid: std::process::id(),
+        }
+    }
+
+    /// Who we are, for the holder of a lock.
+    pub fn lock_info(&self) -> LockInfo {
+        let Driver { user, host, pid } = self.driver();
+        let command = std::env::args_os()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect::<Vec<_>>()
+            .join(" ");
+        LockInfo { user, host, pid, command, since: self.now() }
+    }
+
+    /// How to ask on this terminal, and whether.
+    pub fn manner(&self, escape: Escape, may_ask: bool) -> Manner {
+        Manner {
+            paint: self.paint_err,
+            plain: self.plain || !prompt::is_capable(&self.env),
+            escape,
+            user: self.driver().user,
+            obstacle: prompt::obstacle(&self.env, may_ask),
+        }
+    }
+
+    /// What templates can look up.
+    pub fn names(&self, workspace: &Path) -> Arc<dyn Names> {
+        let today = self.now().to_string().chars().take(10).collect();
+        Arc::new(Outside::new(self.env.clone(), workspace.to_path_buf(), today))
+    }
+
+    /// What the configuration limits.
+    pub fn limits(&self) -> Limits {
+        Limits { step_timeout: self.settings.step_timeout }
+    }
+
+    /// A new run's id.
+    pub fn new_run_id(&self) -> RunId {
+        let mut bytes = [0u8; 8];
+        // The kernel's generator does not fail once the machine is up.
+        let _ = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
+        RunId::from_random(u64::from_le_bytes(bytes))
+    }
+
+    /// The run that a name, the beginning of one, or `last` stands for.
+    pub fn find_run(&self, store: &Store, name: &str) -> Result<RunRow, Error> {
+        match store.find_run(name)? {
+            Found::One(row) => Ok(row),
+            Found::None if name == "last" => {
+                Err(Error::not_found("there are no runs yet", "start one with `aye run SKILL`"))
+            }
+            Found::None => {
+                let message = format!("there is no run `{name}`");
+                Err(Error::not_found(message, "`aye runs` lists them"))
+            }
+            Found::Several(rows) => {
+                let names: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+                let message = format!("`{name}` stands for several runs: {}", names.join(", "));
+                Err(Error::usage(message, "write more letters of the id"))
+            }
+        }
+    }
+
+    /// The error for a journal that is not there yet.
+    pub fn no_journal() -> Error {
+        Error::not_found("there are no runs yet", "start one with `aye run SKILL`")
+    }
+}
+
+fn use_color(choice: ColorChoice, env: &BTreeMap<String, String>, is_terminal: bool) -> bool {
+    let set = |name: &str| env.get(name).is_some_and(|value| !value.is_empty() && value != "0");
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto if set("NO_COLOR") => false,
+        ColorChoice::Auto if set("CLICOLOR_FORCE") => true,
+        ColorChoice::Auto => is_terminal && env.get("TERM").is_none_or(|term| term != "dumb"),
+    }
+}
+
+fn speaks_unicode(env: &BTreeMap<String, String>) -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(|name| env.get(name).filter(|value| !value.is_empty()));
+    // Most systems speak it today; only a locale that says otherwise counts.
+    locale.is_none_or(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf") || !(locale == "c" || locale == "posix" || locale.contains("8859"))
+    })
+}
+
+/// The operating system's user, not what the environment claims.
+fn user_name() -> String {
+    let uid = rustix::process::getuid().as_raw().to_string();
+    let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = passwd.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == uid).then(|| name.to_owned())
+    });
+    name.unwrap_or(uid)
+}

@@ -1,0 +1,129 @@
+//! The loop.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aye_core::effect::Effect;
+use aye_core::event::{Event, Fact};
+use aye_core::input::Input;
+use aye_core::machine::{Machine, Refusal};
+use aye_core::text::{Names, World};
+use aye_process::Signals;
+
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::report::Report;
+use crate::store::{Listener, RequestId, RunLock, Store, Verdict};
+
+use super::ask::Prompter;
+use super::outcome::Outcome;
+
+/// How often the mailbox is looked at without having been rung for.
+pub(super) const SLOW_POLL: Duration = Duration::from_secs(1);
+/// A step this short is over before anybody could want to stop it; listening
+/// for the bell starts later and costs such steps nothing.
+pub(super) const QUICK: Duration = Duration::from_millis(30);
+
+/// What a driver is made of.
+pub struct Parts<'a> {
+    /// The journal.
+    pub store: &'a mut Store,
+    /// Proof that this process may write to the run.
+    pub lock: RunLock,
+    /// The run.
+    pub machine: Machine,
+    /// The time.
+    pub clock: &'a dyn Clock,
+    /// What templates can look up.
+    pub names: Arc<dyn Names>,
+    /// Who shows what happens.
+    pub report: &'a mut dyn Report,
+    /// Who asks; `None` when nobody can be asked here.
+    pub prompter: Option<&'a mut dyn Prompter>,
+    /// Signals for Aye itself.
+    pub signals: &'a mut Signals,
+}
+
+/// Drives one run.
+pub struct Driver<'a> {
+    pub(super) parts: Parts<'a>,
+    pub(super) bell: Option<Listener>,
+    pub(super) mail_read: Instant,
+    /// How often the run was cancelled: twice means at once.
+    pub(super) cancels: u32,
+    /// The first signal that told us to stop.
+    pub(super) told_to_stop: Option<i32>,
+}
+
+impl<'a> Driver<'a> {
+    /// A driver for a run whose lock is held.
+    pub fn new(parts: Parts<'a>) -> Self {
+        Self { parts, bell: None, mail_read: Instant::now(), cancels: 0, told_to_stop: None }
+    }
+
+    /// Begins a run whose first events `start` has committed.
+    pub fn begin(mut self, events: &[Event]) -> Result<(Machine, Outcome), Error> {
+        self.show(events);
+        self.drive()
+    }
+
+    /// Takes up a run.
+    pub fn resume(mut self, driver: aye_core::event::Driver) -> Result<(Machine, Outcome), Error> {
+        self.tell(Input::Attach(driver), None)?;
+        self.drive()
+    }
+
+    fn drive(mut self) -> Result<(Machine, Outcome), Error> {
+        loop {
+            match self.parts.machine.wants() {
+                Effect::Run { execution } | Effect::Stop { execution } => self.act(execution)?,
+                Effect::Ask(question) => self.ask(&question)?,
+                Effect::Rest(_) | Effect::Finish => break,
+            }
+            if self.mail_read.elapsed() > QUICK {
+                self.read_mail()?;
+            }
+        }
+        let outcome = match (self.told_to_stop, Outcome::of(self.parts.machine.state())) {
+            (Some(signal), Outcome::Paused(_)) => Outcome::Interrupted(signal),
+            (_, outcome) => outcome,
+        };
+        Ok((self.parts.machine, outcome))
+    }
+
+    /// Tells the machine something, commits what follows, shows it.
+    pub(super) fn tell(
+        &mut self,
+        input: Input,
+        from: Option<RequestId>,
+    ) -> Result<Option<Refusal>, Error> {
+        let world = self.world();
+        let reaction = self.parts.machine.handle(input, &world);
+        let verdict = match &reaction.refusal {
+            None => Verdict::Accepted,
+            Some(refusal) => Verdict::Refused(refusal.to_string()),
+        };
+        let handled: Vec<(RequestId, Verdict)> = from.map(|id| (id, verdict)).into_iter().collect();
+        if !reaction.events.is_empty() || !handled.is_empty() {
+            self.parts.store.append(&reaction.events, &handled)?;
+        }
+        self.show(&reaction.events);
+        Ok(reaction.refusal)
+    }
+
+    pub(super) fn world(&self) -> World {
+        World { now: self.parts.clock.now(), names: Arc::clone(&self.parts.names) }
+    }
+
+    fn show(&mut self, events: &[Event]) {
+        for event in events {
+            // A live view says nothing of a hold; the prompt need not blink.
+            let silent = self.parts.report.is_live()
+                && matches!(event.fact, Fact::ConfirmationHeld { .. });
+            if let (false, Some(prompter)) = (silent, self.parts.prompter.as_deref_mut()) {
+                prompter.hide();
+            }
+            self.parts.report.event(event, self.parts.machine.state());
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Letters from other processes, and signals.
+
+use std::time::Instant;
+
+use aye_core::input::{Input, Request};
+use aye_process::Signal;
+
+use crate::error::Error;
+
+use super::drive::Driver;
+
+impl Driver<'_> {
+    /// Starts to listen for the bell; what was rung before is read at once.
+    pub(super) fn listen(&mut self) -> Result<(), Error> {
+        if self.bell.is_none() {
+            self.bell = Some(self.parts.store.listen()?);
+            self.read_mail()?;
+        }
+        Ok(())
+    }
+
+    /// Handles every request that waits for this run.
+    pub(super) fn read_mail(&mut self) -> Result<(), Error> {
+        if let Some(bell) = &mut self.bell {
+            bell.drain().map_err(listening)?;
+        }
+        self.mail_read = Instant::now();
+        let run = self.parts.machine.state().run.clone();
+        for letter in self.parts.store.pending(&run)? {
+            self.cancels += u32::from(matches!(letter.request, Request::Cancel { .. }));
+            self.tell(Input::Request(letter.request), Some(letter.id))?;
+        }
+        Ok(())
+    }
+
+    /// Takes in the signals that came. Returns how often Aye was told to stop.
+    pub(super) fn read_signals(&mut self) -> Result<SignalsSeen, Error> {
+        let mut seen = SignalsSeen::default();
+        while let Some(signal) = self.parts.signals.next() {
+            match signal {
+                Signal::Interrupt | Signal::Terminate | Signal::Hangup => {
+                    self.told_to_stop.get_or_insert(signal.number());
+                    seen.stops += 1;
+                    self.tell(Input::Interrupt { signal: name(signal).to_owned() }, None)?;
+                }
+                Signal::Suspend => seen.suspend = true,
+                Signal::Continue => seen.resumed = true,
+                Signal::Resize => seen.resize = true,
+            }
+        }
+        Ok(seen)
+    }
+}
+
+fn name(signal: Signal) -> &'static str {
+    match signal {
+        Signal::Interrupt => "SIGINT",
+        Signal::Terminate => "SIGTERM",
+        Signal::Hangup => "SIGHUP",
+        Signal::Suspend => "SIGTSTP",
+        Signal::Continue => "SIGCONT",
+        Signal::Resize => "SIGWINCH",
+    }
+}
+
+fn listening(source: std::io::Error) -> Error {
+    Error::File { doing: "listen to", path: "bell".into(), source }
+}
+
+/// What the signals were.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SignalsSeen {
+    /// How often Aye was told to stop.
+    pub(super) stops: u32,
+    /// Ctrl-Z.
+    pub(super) suspend: bool,
+    /// Somebody continued us after a stop.
+    pub(super) resumed: bool,
+    /// The window has another size.
+    pub(super) resize: bool,
+}

@@ -1,0 +1,242 @@
+//! `--dry-run`: the way a run would take if all went well. Nothing runs,
+//! nothing is asked.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use aye_core::event::Range;
+use aye_core::flow::{Flow, NodeId, Outcome, Route, Target};
+use aye_core::machine::StartError;
+use aye_core::skill::{Action, Inputs, Step, StepTimeout, format_duration};
+use aye_core::text::{self, Scope, World};
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::paint::{Glyph, Paint, Tone, inert_line};
+
+/// What would happen.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Plan {
+    /// The skill.
+    pub skill: String,
+    /// Inputs with defaults applied; secrets masked.
+    pub inputs: IndexMap<String, Value>,
+    /// The steps in order.
+    pub steps: Vec<PlannedStep>,
+    /// How many questions would be asked.
+    pub questions: usize,
+    /// The final state, in `states:` skills.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+    /// What a person should look at.
+    pub warnings: Vec<String>,
+}
+
+/// One step of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlannedStep {
+    /// Which.
+    pub step: String,
+    /// `command`, `shell`, `confirm`, …
+    pub kind: String,
+    /// The command; what is only known while running stays as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Run only if this holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+    /// Whether the condition holds, as far as that is known now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holds: Option<bool>,
+    /// The question that would be asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// Its time limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<String>,
+    /// Cannot be undone.
+    pub destructive: bool,
+}
+
+/// Walks the way of success.
+pub fn plan(
+    flow: &Flow,
+    inputs: &Inputs,
+    range: Option<&Range>,
+    environment: Option<String>,
+    world: &World,
+) -> Result<Plan, StartError> {
+    let scope = Scope {
+        world: world.clone(),
+        inputs: Arc::new(inputs.values.clone()),
+        outputs: Arc::default(),
+        steps: Arc::default(),
+        secrets: Arc::new(inputs.secrets.clone()),
+        run: Arc::new(json!({ "id": "dry-run", "environment": environment })),
+        skill: Arc::new(json!({ "name": flow.skill.name.value, "version": flow.skill.version })),
+    };
+    let show = |template: &str| {
+        // What earlier steps give is not known yet: it stays as written.
+        let text = text::text(template, &scope).unwrap_or_else(|_| template.to_owned());
+        inputs.secrets.mask(&text)
+    };
+    let mut next = match range {
+        None => flow.start,
+        Some(range) => Target::Step(flow.find(range.step()).ok_or_else(|| {
+            StartError::NoSuchStep { step: range.step().to_owned(), nearest: None }
+        })?),
+    };
+    let mut plan = Plan {
+        skill: flow.skill.name.value.clone(),
+        inputs: inputs
+            .values
+            .iter()
+            .map(|(name, value)| {
+                let secret = inputs.secrets.get(name).is_some();
+                (name.clone(), if secret { json!("***") } else { value.clone() })
+            })
+            .collect(),
+        steps: Vec::new(),
+        questions: 0,
+        end: None,
+        warnings: Vec::new(),
+    };
+    let mut seen: Vec<NodeId> = Vec::new();
+    loop {
+        let node = match next {
+            Target::Step(node) => node,
+            Target::End(end) => {
+                plan.end.clone_from(&flow.endings[end].name);
+                break;
+            }
+        };
+        let step = &flow.nodes[node].step;
+        if seen.contains(&node) {
+            plan.warnings.push(format!("goes round: `{}` comes again", step.name.value));
+            break;
+        }
+        seen.push(node);
+        plan.steps.push(planned(step, &scope, &show));
+        plan.warnings.extend(warnings(step, &show));
+        if matches!(range, Some(Range::Only(_))) {
+            break;
+        }
+        match flow.route(node, Outcome::Success) {
+            Route::To(target) => next = target,
+            Route::Done | Route::Uncaught => break,
+        }
+    }
+    plan.questions = plan.steps.iter().filter(|step| step.question.is_some()).count();
+    Ok(plan)
+}
+
+fn planned(step: &Step, scope: &Scope, show: &impl Fn(&str) -> String) -> PlannedStep {
+    let command = match &step.action {
+        Action::Command { program, args } => {
+            let words = std::iter::once(program).chain(args).map(|word| show(word));
+            Some(words.collect::<Vec<_>>().join(" "))
+        }
+        Action::Shell { script } => Some(show(script)),
+        Action::Ask(_) | Action::Note => None,
+    };
+    let ask = match &step.action {
+        Action::Ask(ask) => Some(&**ask),
+        Action::Command { .. } | Action::Shell { .. } | Action::Note => step.confirmation.as_ref(),
+    };
+    PlannedStep {
+        step: step.name.value.clone(),
+        kind: step.action.kind().to_owned(),
+        command,
+        condition: step.condition.as_ref().map(|condition| condition.trim().to_owned()),
+        holds: step.condition.as_ref().and_then(|c| text::holds(c, scope).ok()),
+        question: ask.map(|ask| show(&ask.message)),
+        timeout: match step.timeout {
+            StepTimeout::After(limit) => Some(format_duration(limit)),
+            StepTimeout::Default | StepTimeout::Unlimited => None,
+        },
+        destructive: step.destructive,
+    }
+}
+
+fn warnings(step: &Step, show: &impl Fn(&str) -> String) -> Vec<String> {
+    let name = &step.name.value;
+    let mut found = Vec::new();
+    if step.destructive && step.confirmation.is_none() {
+        found.push(format!("`{name}` cannot be undone and asks nobody"));
+    }
+    let line = match &step.action {
+        Action::Command { program, args } => std::iter::once(program)
+            .chain(args)
+            .map(|word| show(word))
+            .collect::<Vec<_>>()
+            .join(" "),
+        Action::Shell { script } => show(script),
+        Action::Ask(_) | Action::Note => String::new(),
+    };
+    for risky in ["rm -rf", "rm -fr", "sudo ", "chmod -R", "chown -R", "--force", "mkfs", "dd if="]
+    {
+        if line.contains(risky) {
+            found.push(format!("`{name}` uses `{}`", risky.trim()));
+        }
+    }
+    found
+}
+
+/// A plan as text.
+pub fn render(plan: &Plan, paint: Paint) -> String {
+    let mut text = String::new();
+    let dim = |text: &str| paint.text(Tone::Dim, text);
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "{}  {}",
+        paint.text(Tone::Strong, &plan.skill),
+        dim("dry run: nothing is run, nobody is asked")
+    );
+    for (name, value) in &plan.inputs {
+        let _ =
+            writeln!(text, "  {} {}", dim(&format!("{name} =")), inert_line(&value.to_string()));
+    }
+    for (number, step) in plan.steps.iter().enumerate() {
+        let gate =
+            if step.destructive { paint.text(Tone::Bad, " destructive") } else { String::new() };
+        let limit = match &step.timeout {
+            Some(limit) => dim(&format!(" at most {limit}")),
+            None => String::new(),
+        };
+        let name = paint.text(Tone::Strong, &step.step);
+        let _ = writeln!(text, "{:3}. {name}{gate}{limit}", number + 1);
+        if let Some(condition) = &step.condition {
+            let known = match step.holds {
+                Some(true) => " (holds)",
+                Some(false) => " (does not hold: would be skipped)",
+                None => "",
+            };
+            let _ = writeln!(text, "     {} {}{known}", dim("if"), inert_line(condition));
+        }
+        if let Some(question) = &step.question {
+            let mark = paint.text(Tone::Ask, paint.glyph(Glyph::Asking));
+            let _ = writeln!(text, "     {mark} {}", inert_line(question));
+        }
+        if let Some(command) = &step.command {
+            let mark = paint.text(Tone::Ask, paint.glyph(Glyph::Running));
+            for line in command.trim_end().lines() {
+                let _ = writeln!(text, "     {mark} {}", inert_line(line));
+            }
+        }
+    }
+    if let Some(end) = &plan.end {
+        let _ = writeln!(text, "     {} {end}", dim("ends in"));
+    }
+    let questions = match plan.questions {
+        0 => "no questions".to_owned(),
+        1 => "1 question".to_owned(),
+        many => format!("{many} questions"),
+    };
+    let _ = writeln!(text, "{}", dim(&format!("{} steps, {questions}", plan.steps.len())));
+    for warning in &plan.warnings {
+        let _ = writeln!(text, "{} {}", paint.text(Tone::Warn, "warning:"), inert_line(warning));
+    }
+    text
+}

@@ -1,0 +1,131 @@
+//! What can go wrong, and the exit code it stands for.
+
+use std::path::PathBuf;
+
+use aye_core::journal::FoldError;
+use aye_core::skill::InputError;
+
+use crate::store::{LockError, StoreError};
+
+/// A failure that ends a command: printed once, at the edge.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The command line makes no sense.
+    #[error("{message}")]
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// What to write instead.
+        hint: Option<String>,
+    },
+    /// The skill has errors; they have been printed.
+    #[error("{0}")]
+    InvalidSkill(String),
+    /// Inputs are missing or wrong.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n       "))]
+    Inputs(Vec<InputError>),
+    /// There is no such thing.
+    #[error("{message}")]
+    NotFound {
+        /// What was looked for.
+        message: String,
+        /// Where to look instead.
+        hint: Option<String>,
+    },
+    /// A file cannot be read or written.
+    #[error("cannot {doing} `{}`: {source}", path.display())]
+    File {
+        /// `read` or `write`.
+        doing: &'static str,
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// `aye.toml` makes no sense.
+    #[error("{}: {message}", path.display())]
+    Settings {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// The journal cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Somebody else drives the run, or the lock cannot be used.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The journal of a run makes no sense.
+    #[error("the journal of run `{run}` is damaged: {error}")]
+    Journal {
+        /// Which run.
+        run: String,
+        /// What is wrong.
+        error: FoldError,
+    },
+    /// Standard output cannot be written to.
+    #[error("cannot write to standard output: {0}")]
+    Output(std::io::Error),
+    /// A question, and nobody who could be asked.
+    #[error("{message}")]
+    Unattended {
+        /// Why.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+    /// What was asked for did not happen.
+    #[error("{message}")]
+    Refused {
+        /// Why.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+}
+
+impl Error {
+    /// A usage error with a hint.
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Usage { message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// Something that is not there.
+    pub fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::NotFound { message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// The exit code it stands for.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage { .. }
+            | Self::InvalidSkill(_)
+            | Self::Inputs(_)
+            | Self::Settings { .. } => 2,
+            Self::NotFound { .. } => 3,
+            Self::Unattended { .. } => 6,
+            Self::File { source, .. } if source.kind() == std::io::ErrorKind::NotFound => 3,
+            Self::File { .. } | Self::Store(_) | Self::Journal { .. } => 4,
+            Self::Lock(LockError::Store(_)) => 4,
+            Self::Lock(LockError::Held(_)) | Self::Output(_) | Self::Refused { .. } => 1,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Usage { hint, .. }
+            | Self::NotFound { hint, .. }
+            | Self::Unattended { hint, .. }
+            | Self::Refused { hint, .. } => hint.clone(),
+            Self::Inputs(errors) => errors.iter().find_map(InputError::hint),
+            Self::Store(error) => Some(error.hint().to_owned()),
+            Self::Lock(error) => Some(error.hint().to_owned()),
+            Self::Journal { run, .. } => Some(format!("`aye audit {run}` says what was changed")),
+            Self::InvalidSkill(_) | Self::File { .. } | Self::Settings { .. } | Self::Output(_) => {
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! What there is to draw: shapes and the links between them.
+
+use std::collections::HashMap;
+
+use aye_core::flow::{Flow, Node, NodeId, Routes, Target};
+use aye_core::skill::{Action, AskKind, Body, ChoiceAction, EndStatus, OnError};
+
+use super::label::{cut, detail, plain};
+
+/// A flow as shapes and links. Steps come first, in file order.
+pub(super) struct Diagram {
+    pub(super) title: String,
+    pub(super) shapes: Vec<Shape>,
+    pub(super) links: Vec<Link>,
+    /// Where a run begins.
+    pub(super) start: usize,
+    /// Whether the skill is written as `states:`.
+    pub(super) states: bool,
+}
+
+/// One thing on the page.
+pub(super) struct Shape {
+    pub(super) name: String,
+    pub(super) what: What,
+    /// The command line or question, as written.
+    pub(super) detail: String,
+    /// `condition:`.
+    pub(super) condition: Option<String>,
+    /// What is asked before the step acts.
+    pub(super) gate: Option<String>,
+    /// Words worth knowing: destructive, goes on after a failure.
+    pub(super) remarks: Vec<&'static str>,
+    /// Whether a run can get here.
+    pub(super) reached: bool,
+}
+
+impl Shape {
+    /// Everything there is to say about it, each line cut to `width` columns.
+    pub(super) fn lines(&self, width: usize) -> Vec<String> {
+        let name = Some(self.name.clone());
+        let condition = self.condition.as_ref().map(|condition| format!("if {condition}"));
+        let gate = self.gate.as_ref().map(|message| format!("⚑ asks first: {message}"));
+        let detail = Some(self.detail.clone());
+        let remarks = Some(self.remarks.join(", "));
+        [name, condition, gate, detail, remarks]
+            .into_iter()
+            .flatten()
+            .filter(|line| !line.is_empty())
+            .map(|line| cut(&line, width, "…"))
+            .collect()
+    }
+}
+
+/// What kind of thing it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    Command,
+    Shell,
+    Question,
+    Note,
+    End(EndStatus),
+}
+
+impl What {
+    pub(super) fn asks(self) -> bool {
+        self == Self::Question
+    }
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Command => "command",
+            Self::Shell => "shell",
+            Self::Question => "question",
+            Self::Note => "note",
+            Self::End(status) => status_word(status),
+        }
+    }
+}
+
+/// One way from a shape to another, for one or more outcomes.
+pub(super) struct Link {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// The outcomes in the words of the file; empty for "and then".
+    pub(super) outcomes: Vec<String>,
+    pub(super) mood: Mood,
+    /// Not written in the file.
+    pub(super) implied: bool,
+}
+
+impl Link {
+    pub(super) fn label(&self) -> String {
+        self.outcomes.join(", ")
+    }
+}
+
+/// What taking a link says about the step before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mood {
+    Good,
+    Bad,
+    Refused,
+    Other,
+}
+
+pub(super) fn status_word(status: EndStatus) -> &'static str {
+    match status {
+        EndStatus::Completed => "completed",
+        EndStatus::Failed => "failed",
+        EndStatus::Cancelled => "cancelled",
+    }
+}
+
+impl Diagram {
+    pub(super) fn of(flow: &Flow) -> Self {
+        let mut drawing = Self {
+            title: plain(&flow.skill.name),
+            shapes: flow.nodes.iter().map(step_shape).collect(),
+            links: Vec::new(),
+            start: 0,
+            states: matches!(flow.skill.body, Body::States { .. }),
+        };
+        let ends = drawing.add_endings(flow);
+        let shape_of = |target| match target {
+            Target::Step(node) => Some(node),
+            Target::End(end) => ends.get(&end).copied(),
+        };
+        for (id, node) in flow.nodes.iter().enumerate() {
+            drawing.link(id, node, &shape_of);
+        }
+        drawing.start = shape_of(flow.start).unwrap_or(0);
+        drawing.mark_reached();
+        drawing
+    }
+
+    /// Named ends, and the unnamed one if something leads to it.
+    fn add_endings(&mut self, flow: &Flow) -> HashMap<usize, usize> {
+        let used = |end| {
+            flow.start == Target::End(end)
+                || flow
+                    .nodes
+                    .iter()
+                    .any(|n| n.routes.labelled().iter().any(|r| r.1 == Target::End(end)))
+        };
+        let mut places = HashMap::new();
+        for (id, ending) in flow.endings.iter().enumerate() {
+            if ending.name.is_some() || used(id) {
+                places.insert(id, self.add_end(ending.name.as_deref(), ending.status));
+            }
+        }
+        places
+    }
+
+    fn add_end(&mut self, name: Option<&str>, status: EndStatus) -> usize {
+        let word = if status == EndStatus::Completed { "end" } else { status_word(status) };
+        self.shapes.push(Shape {
+            name: plain(name.unwrap_or(word)),
+            what: What::End(status),
+            detail: String::new(),
+            condition: None,
+            gate: None,
+            remarks: Vec::new(),
+            reached: false,
+        });
+        self.shapes.len() - 1
+    }
+
+    fn link(&mut self, from: NodeId, node: &Node, shape_of: &dyn Fn(Target) -> Option<usize>) {
+        for (outcome, mood, target) in outcomes(node) {
+            let Some(to) = shape_of(target) else { continue };
+            self.join(from, to, &outcome, mood);
+        }
+        let leads_on = node.routes.success.is_some() || node.routes.codes.contains_key(&0);
+        if !leads_on {
+            let end = self.add_end(None, EndStatus::Completed);
+            self.imply(from, end, "success", Mood::Good);
+        }
+        let caught = node.routes.declined.or(node.routes.failure).is_some();
+        if can_decline(node) && !caught {
+            let end = self.add_end(None, EndStatus::Cancelled);
+            self.imply(from, end, "declined", Mood::Refused);
+        }
+    }
+
+    /// Outcomes that lead to the same place share a link.
+    fn join(&mut self, from: usize, to: usize, outcome: &str, mood: Mood) {
+        let outcome =
+            if self.states || mood != Mood::Good { Some(outcome.to_owned()) } else { None };
+        match self.links.iter_mut().find(|link| link.from == from && link.to == to) {
+            Some(link) => link.outcomes.extend(outcome),
+            None => {
+                let outcomes = outcome.into_iter().collect();
+                self.links.push(Link { from, to, outcomes, mood, implied: false });
+            }
+        }
+    }
+
+    fn imply(&mut self, from: usize, to: usize, outcome: &str, mood: Mood) {
+        self.links.push(Link { from, to, outcomes: vec![outcome.to_owned()], mood, implied: true });
+    }
+
+    fn mark_reached(&mut self) {
+        let mut open = vec![self.start];
+        while let Some(place) = open.pop() {
+            let Some(shape) = self.shapes.get_mut(place) else { continue };
+            if !std::mem::replace(&mut shape.reached, true) {
+                open.extend(
+                    self.links.iter().filter(|link| link.from == place).map(|link| link.to),
+                );
+            }
+        }
+    }
+}
+
+/// The written routes in reading order, with what `flow::route` makes of them.
+fn outcomes(node: &Node) -> Vec<(String, Mood, Target)> {
+    let Routes { success, failure, timeout, declined, cancelled, codes } = &node.routes;
+    let mut found = Vec::new();
+    let mut add = |word: &str, mood, target: Option<Target>| {
+        found.extend(target.map(|target| (word.to_owned(), mood, target)));
+    };
+    add("0", Mood::Good, codes.get(&0).copied());
+    add("success", Mood::Good, *success);
+    for (code, target) in codes.iter().filter(|(code, _)| **code != 0) {
+        add(&code.to_string(), Mood::Other, Some(*target));
+    }
+    add("failure", Mood::Bad, *failure);
+    add("timeout", Mood::Bad, *timeout);
+    let refusal = declined.or(failure.filter(|_| can_decline(node)));
+    add("declined", Mood::Refused, refusal);
+    add("cancelled", Mood::Refused, *cancelled);
+    found
+}
+
+/// Whether somebody can say no here.
+fn can_decline(node: &Node) -> bool {
+    let asked = match &node.step.action {
+        Action::Ask(ask) => {
+            ask.kind == AskKind::Confirm
+                || ask.options.iter().any(|option| option.action == ChoiceAction::Cancel)
+        }
+        Action::Command { .. } | Action::Shell { .. } | Action::Note => false,
+    };
+    asked || node.step.confirmation.is_some()
+}
+
+fn step_shape(node: &Node) -> Shape {
+    let step = &node.step;
+    let what = match &step.action {
+        Action::Command { .. } => What::Command,
+        Action::Shell { .. } => What::Shell,
+        Action::Ask(_) => What::Question,
+        Action::Note => What::Note,
+    };
+    let mut remarks = Vec::new();
+    if step.destructive {
+        remarks.push("destructive");
+    }
+    match step.on_error {
+        OnError::Fail => {}
+        OnError::Continue => remarks.push("goes on after a failure"),
+        OnError::Ask => remarks.push("asks after a failure"),
+    }
+    Shape {
+        name: plain(&step.name),
+        what,
+        detail: detail(step),
+        condition: step.condition.as_ref().map(|condition| plain(condition)),
+        gate: step.confirmation.as_ref().map(|ask| plain(&ask.message)),
+        remarks,
+        reached: false,
+    }
+}

@@ -1,0 +1,27 @@
+//! Pictures of a flow: for a page, for Graphviz, for a browser, for a terminal.
+//!
+//! ```text
+//! Flow -> diagram (shapes, links) -+-> mermaid, dot, text
+//!                                  +-> layout (places, curves) -> svg
+//! ```
+//!
+//! Everything here is a pure function of the flow. `diagram` decides what
+//! is worth drawing, so that all four say the same; `label` makes words
+//! from a skill fit for one line and free of anything that acts on a screen.
+//!
+//! Not drawn is what is true of every step: a failure nothing catches fails
+//! the run. A refusal nothing catches is drawn, because a question that can
+//! end a run is what people look for.
+
+mod diagram;
+mod dot;
+mod label;
+mod layout;
+mod mermaid;
+mod svg;
+mod text;
+
+pub use dot::dot;
+pub use mermaid::mermaid;
+pub use svg::svg;
+pub use text::text;

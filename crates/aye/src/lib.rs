@@ -1,0 +1,28 @@
+//! Aye: runbooks that ask first.
+//!
+//! ```text
+//! cli (verbs) -> skills (find, read) -> driver (the loop) -> process, prompt
+//!                                          |     ^
+//!                                          v     | events
+//!                                        store (journal, locks, bell)
+//!                                          |
+//!                                          v
+//!                                       report (terminal, plain, json)
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod cli;
+pub mod clock;
+pub mod driver;
+pub mod dry_run;
+pub mod error;
+pub mod graph;
+pub mod outside;
+pub mod paint;
+pub mod prompt;
+pub mod report;
+pub mod settings;
+pub mod skills;
+pub mod store;
+pub mod term;

@@ -1,0 +1,78 @@
+//! The outside as templates see it: environment, workspace, git.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use aye_core::text::Names;
+use serde_json::Value;
+
+/// Looks names up when a template uses them, each at most once.
+#[derive(Debug, Default)]
+pub struct Outside {
+    env: BTreeMap<String, String>,
+    workspace: PathBuf,
+    today: String,
+    git: OnceLock<Git>,
+}
+
+/// What a repository says of itself.
+#[derive(Debug, Default)]
+struct Git {
+    branch: Option<String>,
+    worktree: Option<String>,
+}
+
+impl Outside {
+    /// The outside of a run in `workspace`.
+    pub fn new(env: BTreeMap<String, String>, workspace: PathBuf, today: String) -> Self {
+        Self { env, workspace, today, git: OnceLock::new() }
+    }
+
+    fn git(&self) -> &Git {
+        self.git.get_or_init(|| read_git(&self.workspace).unwrap_or_default())
+    }
+}
+
+impl Names for Outside {
+    fn env(&self, name: &str) -> Option<String> {
+        self.env.get(name).cloned()
+    }
+
+    fn look_up(&self, name: &str) -> Option<Value> {
+        let text = match name {
+            "branch" => self.git().branch.clone()?,
+            "worktree" => self.git().worktree.clone()?,
+            "workspace" => base_name(&self.workspace)?,
+            "today" => self.today.clone(),
+            _ => return None,
+        };
+        Some(Value::String(text))
+    }
+}
+
+fn base_name(path: &Path) -> Option<String> {
+    Some(path.file_name()?.to_string_lossy().into_owned())
+}
+
+/// Reads what is needed from the repository's files: no git process, and none
+/// of its hooks or configuration.
+fn read_git(workspace: &Path) -> Option<Git> {
+    let (root, dot_git) = workspace.ancestors().find_map(|dir| {
+        let dot_git = dir.join(".git");
+        dot_git.exists().then(|| (dir.to_path_buf(), dot_git))
+    })?;
+    // In a linked worktree `.git` is a file that names the real directory.
+    let git_dir = match std::fs::read_to_string(&dot_git) {
+        Ok(text) => root.join(text.trim().strip_prefix("gitdir:")?.trim()),
+        Err(_) => dot_git,
+    };
+    let head = std::fs::read_to_string(git_dir.join("HEAD")).ok()?;
+    let head = head.trim();
+    let branch = match head.strip_prefix("ref:") {
+        Some(name) => name.trim().strip_prefix("refs/heads/").unwrap_or(name.trim()).to_owned(),
+        // Detached: a short commit is what people know it by.
+        None => head.chars().take(7).collect(),
+    };
+    Some(Git { branch: Some(branch), worktree: base_name(&root) })
+}

@@ -1,0 +1,90 @@
+//! Plain lines, for pipes, logs and screen readers.
+
+use std::io::Write;
+use std::time::Duration;
+
+use aye_core::event::{Event, Fact};
+use aye_core::journal::State;
+use aye_process::Stream;
+
+use crate::paint::Paint;
+
+use super::feed::Feed;
+use super::{Report, Verbosity, event_json, step_line};
+
+/// The steps' output goes to `out` and `err` as it came, each line with the
+/// step's name; what Aye says goes to `err`.
+pub struct PlainReport<O, E> {
+    out: O,
+    err: E,
+    paint: Paint,
+    verbosity: Verbosity,
+    step: String,
+    feeds: [Feed; 2],
+}
+
+impl<O: Write, E: Write> PlainReport<O, E> {
+    /// A report to two streams.
+    pub fn new(out: O, err: E, paint: Paint, verbosity: Verbosity) -> Self {
+        Self { out, err, paint, verbosity, step: String::new(), feeds: Default::default() }
+    }
+
+    fn lines(&mut self, index: usize, lines: &[String]) {
+        let prefix = match self.verbosity {
+            Verbosity::Quiet => String::new(),
+            Verbosity::Normal | Verbosity::Verbose => format!("{} | ", self.step),
+        };
+        for line in lines {
+            // A reader that has gone away must not stop the run.
+            let _ = match index {
+                0 => writeln!(self.out, "{prefix}{line}").and_then(|()| self.out.flush()),
+                _ => writeln!(self.err, "{prefix}{line}"),
+            };
+        }
+    }
+}
+
+impl<O: Write, E: Write> Report for PlainReport<O, E> {
+    fn event(&mut self, event: &Event, _: &State) {
+        if let Fact::StepStarted(started) = &event.fact {
+            self.step.clone_from(&started.step);
+        }
+        let line = match self.verbosity {
+            Verbosity::Quiet => None,
+            Verbosity::Normal => step_line(event, self.paint),
+            Verbosity::Verbose => Some(event_json(event)),
+        };
+        if let Some(line) = line {
+            let _ = writeln!(self.err, "{line}");
+        }
+    }
+
+    fn output(&mut self, stream: Stream, bytes: &[u8]) {
+        let index = usize::from(stream == Stream::Stderr);
+        let mut lines = Vec::new();
+        self.feeds[index].push(bytes, |line| lines.push(line.to_owned()));
+        self.lines(index, &lines);
+    }
+
+    fn wants_output(&self) -> bool {
+        true
+    }
+
+    fn is_live(&self) -> bool {
+        false
+    }
+
+    fn step_begins(&mut self, _: bool) {}
+
+    fn step_ends(&mut self) {
+        for index in 0..2 {
+            let mut rest = Vec::new();
+            self.feeds[index].finish(|line| rest.push(line.to_owned()));
+            self.lines(index, &rest);
+        }
+    }
+
+    fn tick(&mut self, _: Duration, _: Option<Duration>) {}
+
+    fn pause(&mut self) {}
+}

@@ -1,0 +1,107 @@
+//! The end of a report: what happened and what to do next.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use aye_core::journal::{Ended, Phase, State, StepStatus};
+use aye_core::question::Question;
+use serde_json::Value;
+
+use crate::driver::Outcome;
+use crate::paint::{Glyph, Paint, Tone, duration, inert_line};
+
+/// What happened, in a few lines.
+pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
+    let mut text = String::new();
+    let skill = paint.text(Tone::Strong, &state.started.skill);
+    let run = &state.run;
+    let took = state.updated_at.as_millisecond() - state.started_at.as_millisecond();
+    let took = duration(Duration::from_millis(u64::try_from(took).unwrap_or(0)));
+    let mark = |glyph, tone| paint.text(tone, paint.glyph(glyph));
+    let mut next: Vec<(&str, String)> = Vec::new();
+    // Writing to a string cannot fail.
+    match outcome {
+        Outcome::Ended(Ended::Completed) => {
+            let _ = write!(text, "{} {skill} completed in {took}", mark(Glyph::Done, Tone::Good));
+        }
+        Outcome::Ended(Ended::Failed(_)) => {
+            let why = state.end_message.as_deref().map(inert_line).unwrap_or_default();
+            let _ = write!(text, "{} {skill} failed: {why}", mark(Glyph::Failed, Tone::Bad));
+            if let Some(step) = &state.current {
+                if state.steps.get(step).is_some_and(|record| record.execution > 0) {
+                    next.push(("output", format!("aye logs {run} {step}")));
+                }
+                next.push(("go on", format!("aye run {} --from {step}", state.started.skill)));
+            }
+        }
+        Outcome::Ended(Ended::Cancelled(_)) => {
+            let why = state.end_message.as_deref().map(inert_line).unwrap_or_default();
+            let _ = write!(text, "{} {skill} cancelled: {why}", mark(Glyph::Failed, Tone::Warn));
+        }
+        Outcome::Paused(_) | Outcome::Interrupted(_) => {
+            let why = match &state.phase {
+                Phase::Asking { question, .. } => {
+                    next.push(("answer", answer_command(question)));
+                    if question.overridable {
+                        next.push(("say yes", "add --yes to the command".to_owned()));
+                    }
+                    next.push(("inbox", "aye inbox".to_owned()));
+                    let first = question.message.trim().lines().next().unwrap_or_default();
+                    format!("waits for an answer: {}", inert_line(first))
+                }
+                Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => {
+                    "is paused".to_owned()
+                }
+            };
+            next.push(("go on", format!("aye resume {run}")));
+            next.push(("give up", format!("aye cancel {run}")));
+            let _ = write!(text, "{} {skill} {why}", mark(Glyph::Paused, Tone::Warn));
+        }
+    }
+    let counts = counts(state);
+    if !counts.is_empty() {
+        let _ = write!(text, "  {}", paint.text(Tone::Dim, &counts));
+    }
+    text.push('\n');
+    for (name, value) in &state.results {
+        let shown = match value {
+            Value::String(text) => inert_line(text),
+            other => inert_line(&other.to_string()),
+        };
+        let _ = writeln!(text, "  {} {shown}", paint.text(Tone::Dim, &format!("{name}:")));
+    }
+    for (what, command) in next {
+        let _ = writeln!(text, "  {} {command}", paint.text(Tone::Dim, &format!("{what:8}")));
+    }
+    text
+}
+
+/// What to type to answer a question.
+fn answer_command(question: &Question) -> String {
+    let choices: Vec<&str> = question.options.iter().map(|offer| offer.value.as_str()).collect();
+    match choices.is_empty() {
+        true => format!("aye answer {} TEXT", question.id),
+        false => format!("aye answer {} {}", question.id, choices.join("|")),
+    }
+}
+
+fn counts(state: &State) -> String {
+    let count = |wanted: &[StepStatus]| {
+        state.steps.values().filter(|step| wanted.contains(&step.status)).count()
+    };
+    let mut parts = Vec::new();
+    let done = count(&[StepStatus::Completed]);
+    parts.push(format!("{done} step{} done", if done == 1 { "" } else { "s" }));
+    let skipped = count(&[StepStatus::Skipped]);
+    if skipped > 0 {
+        parts.push(format!("{skipped} skipped"));
+    }
+    let failed = count(&[StepStatus::Failed, StepStatus::TimedOut]);
+    if failed > 0 {
+        parts.push(format!("{failed} failed"));
+    }
+    let left: u32 =
+        state.steps.values().filter_map(|step| step.process.as_ref()).map(|p| p.left_running).sum();
+    parts.push(format!("{left} left running"));
+    parts.join(", ")
+}

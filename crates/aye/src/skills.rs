@@ -1,0 +1,178 @@
+//! Finding and reading skills.
+
+use std::path::{Path, PathBuf};
+
+use aye_core::diagnostic::{self, Diagnostic, Source, did_you_mean};
+use aye_core::flow::{Flow, lint};
+use aye_core::skill::{self, Skill};
+
+use crate::error::Error;
+use crate::settings::Settings;
+
+/// A skill file as read: its text, its skills as flows, and what is to be
+/// said about them.
+#[derive(Debug)]
+pub struct SkillFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What is in it.
+    pub text: String,
+    /// The skills without an error.
+    pub flows: Vec<Flow>,
+    /// Errors and warnings, sorted by place.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl SkillFile {
+    /// Reads and checks a file.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let bytes = std::fs::read(path).map_err(|source| Error::File {
+            doing: "read",
+            path: path.to_path_buf(),
+            source,
+        })?;
+        let text = String::from_utf8(bytes).map_err(|error| Error::File {
+            doing: "read",
+            path: path.to_path_buf(),
+            source: std::io::Error::new(std::io::ErrorKind::InvalidData, error.utf8_error()),
+        })?;
+        Ok(Self::from_text(path.to_path_buf(), text))
+    }
+
+    /// Checks a text that has been read already.
+    pub fn from_text(path: PathBuf, text: String) -> Self {
+        let parsed = skill::parse(&path.to_string_lossy(), &text);
+        let mut diagnostics = parsed.diagnostics;
+        let mut flows = Vec::new();
+        for skill in parsed.skills {
+            let flow = Flow::compile(skill);
+            let found = lint(&flow);
+            let sound = !found.iter().any(Diagnostic::is_error);
+            diagnostics.extend(found);
+            if sound {
+                flows.push(flow);
+            }
+        }
+        diagnostic::sort(&mut diagnostics);
+        Self { path, text, flows, diagnostics }
+    }
+
+    /// Whether anything in it cannot be used.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+
+    /// Its diagnostics as text.
+    pub fn render(&self, color: bool) -> String {
+        let name = self.path.to_string_lossy();
+        let source = Source::new(&name, &self.text);
+        self.diagnostics.iter().map(|d| diagnostic::render(d, &source, color) + "\n").collect()
+    }
+
+    /// Takes the one flow that is meant.
+    pub fn into_flow(self, name: Option<&str>) -> Result<(Flow, String), Error> {
+        let names: Vec<String> =
+            self.flows.iter().map(|flow| skill_name(flow).to_owned()).collect();
+        let path = self.path.display().to_string();
+        let index = match name {
+            None if names.len() == 1 => 0,
+            None => {
+                let hint =
+                    format!("name one: `{path}#{}`", names.first().map_or("", String::as_str));
+                let message =
+                    format!("`{path}` holds {} skills: {}", names.len(), names.join(", "));
+                return Err(Error::usage(message, hint));
+            }
+            Some(name) => names.iter().position(|known| known == name).ok_or_else(|| {
+                let message = format!("`{path}` has no skill `{name}`");
+                Error::not_found(message, format!("it has: {}", names.join(", ")))
+            })?,
+        };
+        let mut flows = self.flows;
+        Ok((flows.swap_remove(index), self.text))
+    }
+}
+
+/// The name of a flow's skill.
+pub fn skill_name(flow: &Flow) -> &str {
+    let Skill { name, .. } = &flow.skill;
+    name.as_str()
+}
+
+/// Finds the file of a skill, given its name or a path; `FILE#NAME` picks one
+/// of several in a file.
+pub fn find(
+    wanted: &str,
+    directory: &Path,
+    settings: &Settings,
+) -> Result<(PathBuf, Option<String>), Error> {
+    let (file, name) = match wanted.rsplit_once('#') {
+        Some((file, name)) => (file, Some(name.to_owned())),
+        None => (wanted, None),
+    };
+    let is_path = file.contains('/') || file.ends_with(".yaml") || file.ends_with(".yml");
+    if is_path {
+        let path = directory.join(file);
+        if path.is_file() {
+            return Ok((relative_to(&path, directory), name));
+        }
+        let hint = "check the path, or give the name of a skill that `aye list` shows";
+        return Err(Error::not_found(format!("there is no file `{file}`"), hint));
+    }
+    let files = all_files(settings);
+    for ending in ["yaml", "yml"] {
+        let exact = files.iter().find(|path| {
+            path.file_stem().is_some_and(|stem| stem == file)
+                && path.extension().is_some_and(|found| found == ending)
+        });
+        if let Some(path) = exact {
+            return Ok((relative_to(path, directory), name));
+        }
+    }
+    // The name may be one of several in a file, or differ from the file's.
+    let mut known = Vec::new();
+    for path in &files {
+        let Ok(read) = SkillFile::read(path) else { continue };
+        for flow in &read.flows {
+            if skill_name(flow) == file {
+                return Ok((relative_to(path, directory), Some(file.to_owned())));
+            }
+            known.push(skill_name(flow).to_owned());
+        }
+    }
+    let hint = match did_you_mean(file, known.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => {
+            "no skills found; `aye init` makes a first one, or give a path".to_owned()
+        }
+        None => "`aye list` shows the skills that are there".to_owned(),
+    };
+    Err(Error::not_found(format!("there is no skill `{file}`"), hint))
+}
+
+/// Every skill file of the project, in order.
+pub fn all_files(settings: &Settings) -> Vec<PathBuf> {
+    settings.skills.iter().flat_map(|directory| files_below(directory)).collect()
+}
+
+/// The YAML files below a directory, in order.
+pub fn files_below(directory: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let mut files = Vec::new();
+    for path in paths {
+        let is_yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+        if path.is_dir() {
+            files.extend(files_below(&path));
+        } else if is_yaml {
+            files.push(path);
+        }
+    }
+    files
+}
+
+/// The path as people would write it from where they are.
+pub fn relative_to(path: &Path, directory: &Path) -> PathBuf {
+    path.strip_prefix(directory).unwrap_or(path).to_path_buf()
+}

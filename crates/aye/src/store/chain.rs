@@ -1,0 +1,39 @@
+//! The hash chain: each event's hash covers it and the hash before it.
+
+use sha2::{Digest as _, Sha256};
+
+/// SHA-256.
+pub(super) type Hash = [u8; 32];
+
+/// The columns of an event that its hash covers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Link<'a> {
+    pub(super) run: &'a str,
+    pub(super) seq: u64,
+    pub(super) at: i64,
+    pub(super) kind: &'a str,
+    pub(super) body: &'a str,
+}
+
+impl Link<'_> {
+    /// The hash of this event after `previous`; the first has none before it.
+    /// Every part goes in with its length so that borders cannot move.
+    pub(super) fn hash(&self, previous: Option<&Hash>) -> Hash {
+        let mut hash = Sha256::new();
+        let seq = self.seq.to_le_bytes();
+        let at = self.at.to_le_bytes();
+        let parts: [&[u8]; 6] = [
+            previous.map_or(&[], |hash| hash.as_slice()),
+            self.run.as_bytes(),
+            &seq,
+            &at,
+            self.kind.as_bytes(),
+            self.body.as_bytes(),
+        ];
+        for part in parts {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        hash.finalize().into()
+    }
+}

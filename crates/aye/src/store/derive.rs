@@ -1,0 +1,230 @@
+//! From events to the derived rows: a pure fold, used alike when appending,
+//! rebuilding and auditing.
+
+use aye_core::event::{Answered, Event, Fact, SkillStarted};
+use aye_core::question::Question;
+use aye_core::skill::ChoiceAction;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::StoreError;
+use super::chain::Hash;
+use super::rows::{QuestionRow, QuestionState, RunRow, RunStatus};
+
+/// The derived rows of one run. When appending, closed questions need not be
+/// among them: nothing changes a closed question.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Derived {
+    pub(super) run: RunRow,
+    pub(super) questions: Vec<QuestionRow>,
+}
+
+/// An event with its place in the journal.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placed<'a> {
+    pub(super) n: u64,
+    pub(super) hash: Hash,
+    pub(super) event: &'a Event,
+}
+
+/// What the rows are after one more event.
+pub(super) fn fold(before: Option<Derived>, next: Placed<'_>) -> Result<Derived, StoreError> {
+    let event = next.event;
+    let mut derived = match (before, &event.fact) {
+        (Some(derived), _) => derived,
+        (None, Fact::SkillStarted(started)) => {
+            Derived { run: begin(next, started), questions: Vec::new() }
+        }
+        (None, _) => {
+            return Err(StoreError::NotStarted { run: event.run.clone() });
+        }
+    };
+    derived.take(next.n, event);
+    derived.run.updated = milliseconds(event.at);
+    derived.run.last_seq = event.seq;
+    derived.run.head = next.hash;
+    Ok(derived)
+}
+
+/// Tables keep milliseconds; the exact time is in the event.
+pub(super) fn milliseconds(at: Timestamp) -> Timestamp {
+    Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at)
+}
+
+fn begin(next: Placed<'_>, started: &SkillStarted) -> RunRow {
+    let at = milliseconds(next.event.at);
+    RunRow {
+        n: next.n,
+        id: next.event.run.clone(),
+        skill: started.skill.clone(),
+        file: started.file.clone(),
+        source: started.source.clone(),
+        workspace: started.workspace.clone(),
+        environment: started.environment.clone(),
+        driver: started.driver.clone(),
+        steps: started.steps,
+        status: RunStatus::Running,
+        why: None,
+        message: None,
+        step: None,
+        waiting: 0,
+        started: at,
+        updated: at,
+        ended: None,
+        last_seq: next.event.seq,
+        head: next.hash,
+    }
+}
+
+impl Derived {
+    fn take(&mut self, n: u64, event: &Event) {
+        let at = milliseconds(event.at);
+        match &event.fact {
+            Fact::SkillStarted(_) | Fact::StepCompleted(_) => {}
+            Fact::SkillPaused { why, message } => {
+                self.stand(RunStatus::Paused, Some(word(why)), message.clone());
+            }
+            Fact::SkillResumed { driver } => {
+                self.stand(RunStatus::Running, None, None);
+                self.run.ended = None;
+                self.run.driver = driver.clone();
+            }
+            Fact::SkillCompleted { .. } => self.end(at, RunStatus::Completed, None, None),
+            Fact::SkillFailed { why, message, step, .. } => {
+                let message = Some(message.clone());
+                self.end(at, RunStatus::Failed, Some(word(why)), message);
+                self.reach(step.as_deref());
+            }
+            Fact::SkillCancelled { why, message, step, .. } => {
+                self.end(at, RunStatus::Cancelled, Some(word(why)), message.clone());
+                self.reach(step.as_deref());
+            }
+            Fact::StepStarted(started) => self.reach(Some(&started.step)),
+            Fact::StepFailed(failed) => self.reach(Some(&failed.step)),
+            Fact::StepSkipped { step, .. } | Fact::StepRetried { step, .. } => {
+                self.reach(Some(step));
+            }
+            Fact::ConfirmationRequired(question) => {
+                self.reach(Some(&question.step));
+                self.ask(n, at, question);
+            }
+            Fact::ConfirmationHeld { question, deadline, .. } => {
+                if let Some(row) = self.open(question.as_str()) {
+                    row.deadline = Some(milliseconds(*deadline));
+                }
+            }
+            Fact::ConfirmationAnswered(answered) => self.answer(at, answered),
+            Fact::ConfirmationExpired { question, .. } => {
+                if let Some(row) = self.open(question.as_str()) {
+                    row.close(QuestionState::Expired, at);
+                }
+                self.count();
+            }
+        }
+    }
+
+    fn stand(&mut self, status: RunStatus, why: Option<String>, message: Option<String>) {
+        self.run.status = status;
+        self.run.why = why;
+        self.run.message = message;
+    }
+
+    fn end(
+        &mut self,
+        at: Timestamp,
+        status: RunStatus,
+        why: Option<String>,
+        message: Option<String>,
+    ) {
+        self.stand(status, why, message);
+        self.run.ended = Some(at);
+        for row in &mut self.questions {
+            if row.state == QuestionState::Open {
+                row.close(QuestionState::Withdrawn, at);
+            }
+        }
+        self.count();
+    }
+
+    fn reach(&mut self, step: Option<&str>) {
+        if let Some(step) = step {
+            self.run.step = Some(step.to_owned());
+        }
+    }
+
+    fn ask(&mut self, n: u64, at: Timestamp, question: &Question) {
+        // Only where several must agree does it matter which answers decline.
+        let declines = question
+            .options
+            .iter()
+            .filter(|offer| question.approvals > 1 && offer.action != ChoiceAction::Proceed)
+            .map(|offer| offer.value.clone())
+            .collect();
+        self.questions.push(QuestionRow {
+            n,
+            id: question.id.clone(),
+            run: self.run.id.clone(),
+            skill: self.run.skill.clone(),
+            step: question.step.clone(),
+            kind: word(&question.kind),
+            purpose: word(&question.purpose),
+            title: question.title.clone(),
+            message: question.message.clone(),
+            asked: at,
+            deadline: question.deadline.map(milliseconds),
+            state: QuestionState::Open,
+            closed: None,
+            answered_by: None,
+            prompter: None,
+            missing: question.approvals.max(1),
+            declines,
+        });
+        self.count();
+    }
+
+    fn answer(&mut self, at: Timestamp, answered: &Answered) {
+        if answered.refused.is_some() {
+            return;
+        }
+        if let Some(row) = self.open(answered.question.as_str()) {
+            row.answered_by = Some(answered.answer.by.clone());
+            row.prompter = Some(answered.answer.prompter.word().to_owned());
+            let declined = answered
+                .answer
+                .value
+                .as_str()
+                .is_some_and(|value| row.declines.iter().any(|decline| decline == value));
+            row.missing = if declined { 0 } else { row.missing.saturating_sub(1) };
+            if row.missing == 0 {
+                row.close(QuestionState::Answered, at);
+            }
+        }
+        self.count();
+    }
+
+    fn open(&mut self, id: &str) -> Option<&mut QuestionRow> {
+        self.questions
+            .iter_mut()
+            .find(|row| row.state == QuestionState::Open && row.id.as_str() == id)
+    }
+
+    fn count(&mut self) {
+        let open = self.questions.iter().filter(|row| row.state == QuestionState::Open);
+        self.run.waiting = u32::try_from(open.count()).unwrap_or(u32::MAX);
+    }
+}
+
+impl QuestionRow {
+    fn close(&mut self, state: QuestionState, at: Timestamp) {
+        self.state = state;
+        self.closed = Some(at);
+    }
+}
+
+/// The word an enum has in the events.
+fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}

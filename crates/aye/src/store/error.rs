@@ -1,0 +1,198 @@
+//! What can go wrong with the store, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use aye_core::id::RunId;
+use rusqlite::ErrorCode;
+use rusqlite::ffi;
+
+/// Why the store could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The home directory could not be made.
+    #[error("cannot create `{}`: {source}", path.display())]
+    Home {
+        /// What could not be made.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The journal or its directory cannot be written to.
+    #[error("`{}` cannot be written to", path.display())]
+    ReadOnly {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// There is no room: disk, quota or file size.
+    #[error("no room left to write `{}`", path.display())]
+    Full {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// The file is no database, or a broken one.
+    #[error("`{}` is damaged: {message}", path.display())]
+    Damaged {
+        /// The journal.
+        path: PathBuf,
+        /// What SQLite says.
+        message: String,
+    },
+    /// A database, but not one of Aye's.
+    #[error("`{}` is a database of another program", path.display())]
+    Foreign {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// The journal's layout is newer than this program.
+    #[error("`{}` was written by a newer Aye (layout {found}, this one knows {known})", path.display())]
+    Newer {
+        /// The journal.
+        path: PathBuf,
+        /// Its layout.
+        found: i64,
+        /// The newest layout known here.
+        known: i64,
+    },
+    /// Other processes kept the journal locked for too long.
+    #[error("`{}` stayed locked by another process", path.display())]
+    Busy {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// Somebody else appended to the run, or its events are out of order.
+    #[error("run `{run}` has event {last} as its last; event {got} does not follow it")]
+    Conflict {
+        /// The run.
+        run: RunId,
+        /// The last event in the journal, 0 if there is none.
+        last: u64,
+        /// The event that was to be appended.
+        got: u64,
+    },
+    /// A journal has to begin with `skill_started`.
+    #[error("run `{run}` does not begin with `skill_started`")]
+    NotStarted {
+        /// The run.
+        run: RunId,
+    },
+    /// There is no such run.
+    #[error("there is no run `{run}`")]
+    NoRun {
+        /// What was asked for.
+        run: RunId,
+    },
+    /// There is no such request, or its run is pruned.
+    #[error("there is no request {id}")]
+    NoRequest {
+        /// What was asked for.
+        id: i64,
+    },
+    /// The text of a skill is not the one its digest was made of.
+    #[error("the text of `{file}` does not have the digest `{digest}`")]
+    Source {
+        /// Where the file was.
+        file: String,
+        /// The digest it was to have.
+        digest: String,
+    },
+    /// A recorded event cannot be understood.
+    #[error("event {seq} of run `{run}` cannot be read: {message}")]
+    Unreadable {
+        /// The run.
+        run: String,
+        /// The event.
+        seq: u64,
+        /// Why.
+        message: String,
+    },
+    /// A recorded event is of a newer vocabulary.
+    #[error("event {seq} of run `{run}` was written by a newer Aye (version {found})")]
+    NewerEvent {
+        /// The run.
+        run: String,
+        /// The event.
+        seq: u64,
+        /// Its version.
+        found: u64,
+    },
+    /// Reading or writing failed in another way.
+    #[error("cannot use `{}`: {message}", path.display())]
+    Io {
+        /// What was used.
+        path: PathBuf,
+        /// Why.
+        message: String,
+    },
+}
+
+impl StoreError {
+    /// What somebody can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Home { .. } => "set AYE_HOME to a directory you can write to",
+            Self::ReadOnly { .. } => {
+                "make the directory and the files in it writable, or set AYE_HOME to another one"
+            }
+            Self::Full { .. } => {
+                "free some room (disk, quota, `ulimit -f`) or look whether the disk fails; nothing was half written"
+            }
+            Self::Damaged { .. } => {
+                "move `journal.db` and `journal.db-wal` away; put a backup in their place, or start afresh"
+            }
+            Self::Foreign { .. } => "set AYE_HOME to a directory of Aye's own",
+            Self::Newer { .. } | Self::NewerEvent { .. } => "upgrade this Aye",
+            Self::Busy { .. } => "try again; `aye doctor` shows who uses the journal",
+            Self::Conflict { .. } => {
+                "another process appended to this run; see `aye show`, then `aye resume`"
+            }
+            Self::NotStarted { .. } | Self::Unreadable { .. } => "see `aye audit`",
+            Self::NoRun { .. } => "`aye runs` lists them",
+            Self::NoRequest { .. } => "its run may have been pruned; `aye runs` lists what is left",
+            Self::Source { .. } => "run the skill from its file again; see `aye audit`",
+            Self::Io { .. } => "see whether the disk and the directory are in order",
+        }
+    }
+
+    /// What an error of SQLite means for the journal at `path`.
+    pub(super) fn sqlite(path: &Path, error: &rusqlite::Error) -> Self {
+        let path = path.to_path_buf();
+        let message = error.to_string();
+        let Some(failure) = error.sqlite_error() else {
+            // A column of another type than the schema's, or no row at all.
+            return Self::Damaged { path, message };
+        };
+        match failure.extended_code {
+            // Not only a failing disk: a quota and a file size limit end here.
+            ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_SHMSIZE => return Self::Full { path },
+            _ => {}
+        }
+        match failure.code {
+            ErrorCode::DiskFull => Self::Full { path },
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::TypeMismatch => {
+                Self::Damaged { path, message }
+            }
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::FileLockingProtocolFailed => Self::Busy { path },
+            ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen => {
+                Self::ReadOnly { path }
+            }
+            _ => Self::Io { path, message },
+        }
+    }
+
+    /// What an error of the file system means for `path`.
+    pub(super) fn io(path: &Path, error: &io::Error) -> Self {
+        let path = path.to_path_buf();
+        match error.kind() {
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => Self::Full { path },
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::ReadOnly { path }
+            }
+            _ => Self::Io { path, message: error.to_string() },
+        }
+    }
+}

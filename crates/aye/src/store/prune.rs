@@ -1,0 +1,237 @@
+//! Clearing finished runs away.
+//!
+//! A hundred runs at a time, so that other writers are kept waiting for
+//! milliseconds only. Files go before rows: if Aye dies in between, the rows
+//! are still there and the next prune finishes the work.
+
+use std::io;
+use std::path::Path;
+
+use aye_core::id::RunId;
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+
+use super::append::Failure;
+use super::{LockError, RunLock, Store, StoreError, runs};
+
+/// What was cleared away, or would be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Runs.
+    pub runs: u64,
+    /// Their events.
+    pub events: u64,
+    /// The text of those events and the files of step output.
+    pub bytes: u64,
+}
+
+const BATCH: usize = 100;
+
+/// Free pages handed back to the file system in one transaction.
+const PAGES: u32 = 2_000;
+
+/// A finished run that is old enough.
+#[derive(Debug)]
+struct Old {
+    run: RunId,
+    n: u64,
+    ended: i64,
+}
+
+impl Store {
+    /// Whether there is anything to prune; a look into one index.
+    pub fn has_finished_older_than(&self, ended_before: Timestamp) -> Result<bool, StoreError> {
+        self.db
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM runs WHERE ended < ?1)")
+            .and_then(|mut query| {
+                query.query_row([ended_before.as_millisecond()], |row| row.get(0))
+            })
+            .map_err(|error| self.failed(&error))
+    }
+
+    /// Removes the runs that ended before a time: events, rows, requests,
+    /// logs and lock files. A run that has not ended, or that somebody holds,
+    /// stays. With `dry_run` it only counts.
+    pub fn prune(&mut self, ended_before: Timestamp, dry_run: bool) -> Result<Pruned, StoreError> {
+        let before = ended_before.as_millisecond();
+        let mut pruned = Pruned::default();
+        let mut place = (i64::MIN, 0);
+        loop {
+            let batch = self.next_batch(before, place, BATCH)?;
+            let Some(last) = batch.last() else { break };
+            place = (last.ended, last.n);
+            if dry_run {
+                for old in &batch {
+                    self.weigh(old, &mut pruned)?;
+                }
+            } else {
+                self.prune_batch(&batch, before, &mut pruned)?;
+            }
+        }
+        if pruned.runs > 0 && !dry_run {
+            self.clear_sources()?;
+            self.shrink()?;
+        }
+        Ok(pruned)
+    }
+
+    /// Removes at most `runs` of the runs that [`prune`](Self::prune) would,
+    /// the longest ended first, and at most a hundred: some milliseconds, so
+    /// that a command can do it by the way.
+    pub fn prune_some(
+        &mut self,
+        ended_before: Timestamp,
+        runs: usize,
+    ) -> Result<Pruned, StoreError> {
+        let before = ended_before.as_millisecond();
+        let mut pruned = Pruned::default();
+        let batch = self.next_batch(before, (i64::MIN, 0), runs.min(BATCH))?;
+        if !batch.is_empty() {
+            self.prune_batch(&batch, before, &mut pruned)?;
+        }
+        Ok(pruned)
+    }
+
+    fn next_batch(
+        &self,
+        before: i64,
+        place: (i64, u64),
+        limit: usize,
+    ) -> Result<Vec<Old>, StoreError> {
+        next_batch(&self.db, before, place, limit).map_err(|error| self.failed(&error))
+    }
+
+    fn prune_batch(
+        &mut self,
+        batch: &[Old],
+        before: i64,
+        pruned: &mut Pruned,
+    ) -> Result<(), StoreError> {
+        let mut locks = Vec::new();
+        let mut going = Vec::new();
+        for old in batch {
+            match RunLock::acquire_briefly(&self.home, &old.run) {
+                Ok(lock) => locks.push(lock),
+                Err(LockError::Held(_)) => continue,
+                Err(LockError::Store(error)) => return Err(error),
+            }
+            // Somebody may have taken it up again before it was locked.
+            let still = self
+                .run(&old.run)?
+                .and_then(|row| row.ended)
+                .is_some_and(|ended| ended.as_millisecond() < before);
+            if still {
+                self.weigh(old, pruned)?;
+                let logs = self.home.logs(&old.run);
+                remove_tree(&logs).map_err(|error| StoreError::io(&logs, &error))?;
+                going.push(old.run.as_str());
+            }
+        }
+        self.commit(|change| {
+            change.execute_batch(
+                "UPDATE floor SET id = max(id, coalesce((SELECT max(events.id) FROM events), 0))",
+            )?;
+            going.iter().try_for_each(|run| delete(change, run))
+        })
+        // The locks go here, their files with them.
+    }
+
+    fn weigh(&self, old: &Old, pruned: &mut Pruned) -> Result<(), StoreError> {
+        let (events, bytes): (u64, u64) = self
+            .db
+            .prepare_cached(
+                "SELECT count(*), coalesce(sum(octet_length(body)), 0) FROM events WHERE run = ?1",
+            )
+            .and_then(|mut query| {
+                query.query_row([old.run.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+            })
+            .map_err(|error| self.failed(&error))?;
+        let logs = self.home.logs(&old.run);
+        let files = tree_size(&logs).map_err(|error| StoreError::io(&logs, &error))?;
+        pruned.runs += 1;
+        pruned.events += events;
+        pruned.bytes += bytes + files;
+        Ok(())
+    }
+
+    fn clear_sources(&mut self) -> Result<(), StoreError> {
+        self.commit(|change| {
+            change
+                .execute("DELETE FROM sources WHERE digest NOT IN (SELECT source FROM runs)", [])?;
+            Ok(())
+        })
+    }
+
+    /// Hands room back when a good part of the file is free. Less than that is
+    /// left for the runs to come: moving pages about would cost more.
+    fn shrink(&self) -> Result<(), StoreError> {
+        let number = |sql: &str| {
+            self.db
+                .query_row(sql, [], |row| row.get::<_, u64>(0))
+                .map_err(|error| self.failed(&error))
+        };
+        if number("PRAGMA freelist_count")? * 4 > number("PRAGMA page_count")? {
+            while number("PRAGMA freelist_count")? > 0 {
+                self.run_batch(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
+            }
+        }
+        // Readers may keep the log from being cut; it is cut another time.
+        let _ = self.run_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+        Ok(())
+    }
+}
+
+fn next_batch(
+    db: &Connection,
+    before: i64,
+    place: (i64, u64),
+    limit: usize,
+) -> Result<Vec<Old>, rusqlite::Error> {
+    db.prepare_cached(
+        "SELECT id, n, ended FROM runs WHERE ended < ?1 AND (ended, n) > (?2, ?3)
+         ORDER BY ended, n LIMIT ?4",
+    )?
+    .query_map(params![before, place.0, place.1, limit], |row| {
+        Ok(Old {
+            run: RunId::new(row.get::<_, String>(0)?).map_err(|e| runs::unexpected(0, e))?,
+            n: row.get(1)?,
+            ended: row.get(2)?,
+        })
+    })?
+    .collect()
+}
+
+fn delete(change: &Connection, run: &str) -> Result<(), Failure> {
+    for sql in [
+        "DELETE FROM events WHERE run = ?1",
+        "DELETE FROM questions WHERE id > ?1 || '-' AND id < ?1 || '.' AND run = ?1",
+        "DELETE FROM requests WHERE run = ?1",
+        "DELETE FROM runs WHERE id = ?1",
+    ] {
+        change.prepare_cached(sql)?.execute([run])?;
+    }
+    Ok(())
+}
+
+fn remove_tree(path: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// How many bytes the files under a directory hold; 0 if there is none.
+fn tree_size(path: &Path) -> io::Result<u64> {
+    let entries = match path.read_dir() {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    let mut bytes = 0;
+    for entry in entries {
+        let entry = entry?;
+        let meta = entry.metadata()?;
+        bytes += if meta.is_dir() { tree_size(&entry.path())? } else { meta.len() };
+    }
+    Ok(bytes)
+}

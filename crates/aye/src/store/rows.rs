@@ -1,0 +1,186 @@
+//! The derived rows as callers see them.
+
+use aye_core::event::Driver;
+use aye_core::id::{QuestionId, RunId};
+use jiff::Timestamp;
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RunStatus {
+    /// Somebody drives it, or did until they died: its lock tells which.
+    Running,
+    /// Nobody drives it; it can be resumed.
+    Paused,
+    /// It reached a good end.
+    Completed,
+    /// It ended badly.
+    Failed,
+    /// It was declined or cancelled.
+    Cancelled,
+}
+
+impl RunStatus {
+    /// Every status.
+    pub const ALL: [Self; 5] =
+        [Self::Running, Self::Paused, Self::Completed, Self::Failed, Self::Cancelled];
+
+    /// The word used in listings and in the table.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The status of this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.word() == word)
+    }
+
+    /// Whether nothing follows.
+    pub fn is_ended(self) -> bool {
+        match self {
+            Self::Running | Self::Paused => false,
+            Self::Completed | Self::Failed | Self::Cancelled => true,
+        }
+    }
+}
+
+/// One run, as its events so far make it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRow {
+    /// Number of its first event: newer runs have larger ones.
+    pub n: u64,
+    /// Its name.
+    pub id: RunId,
+    /// The skill's name.
+    pub skill: String,
+    /// Where the skill's file was.
+    pub file: String,
+    /// Digest of the skill's text, see [`Store::source`](super::Store::source).
+    pub source: String,
+    /// The directory it runs in.
+    pub workspace: String,
+    /// `--environment`.
+    pub environment: Option<String>,
+    /// Who drove it last.
+    pub driver: Driver,
+    /// How many steps the skill has.
+    pub steps: u32,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// Why it is paused, failed or cancelled: the reason's word.
+    pub why: Option<String>,
+    /// The same in words.
+    pub message: Option<String>,
+    /// The step it is at, or was at last.
+    pub step: Option<String>,
+    /// How many of its questions are open.
+    pub waiting: u32,
+    /// When it began.
+    pub started: Timestamp,
+    /// When its last event was.
+    pub updated: Timestamp,
+    /// When it ended.
+    pub ended: Option<Timestamp>,
+    /// Its last event.
+    pub last_seq: u64,
+    /// The hash of its last event.
+    pub head: [u8; 32],
+}
+
+/// What became of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum QuestionState {
+    /// Somebody has to decide.
+    Open,
+    /// Somebody did.
+    Answered,
+    /// Nobody did in time.
+    Expired,
+    /// The run ended first.
+    Withdrawn,
+}
+
+impl QuestionState {
+    /// Every state.
+    pub const ALL: [Self; 4] = [Self::Open, Self::Answered, Self::Expired, Self::Withdrawn];
+
+    /// The word used in listings and in the table.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Answered => "answered",
+            Self::Expired => "expired",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+
+    /// The state of this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.word() == word)
+    }
+}
+
+/// One question, as the events of its run so far make it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuestionRow {
+    /// Number of the event that asked it: newer questions have larger ones.
+    pub n: u64,
+    /// Its name, for `aye answer`.
+    pub id: QuestionId,
+    /// The run that asks.
+    pub run: RunId,
+    /// The run's skill.
+    pub skill: String,
+    /// The step that asks.
+    pub step: String,
+    /// `confirm`, `choose`, `input`, `recover`.
+    pub kind: String,
+    /// `gate`, `ask`, `recover`.
+    pub purpose: String,
+    /// Heading.
+    pub title: String,
+    /// The question.
+    pub message: String,
+    /// When it was asked.
+    pub asked: Timestamp,
+    /// When it expires; `None` waits for ever.
+    pub deadline: Option<Timestamp>,
+    /// What became of it.
+    pub state: QuestionState,
+    /// When it stopped being open.
+    pub closed: Option<Timestamp>,
+    /// Who answered last.
+    pub answered_by: Option<String>,
+    /// Through what.
+    pub prompter: Option<String>,
+    /// How many more people must agree.
+    pub missing: u32,
+    /// Values that close it at once though several people must agree.
+    pub declines: Vec<String>,
+}
+
+/// What a name or the beginning of one stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found<T> {
+    /// Nothing.
+    None,
+    /// One thing.
+    One(T),
+    /// Several; the newest first, not necessarily all.
+    Several(Vec<T>),
+}
+
+impl<T> Found<T> {
+    /// From the newest candidates.
+    pub(super) fn from_candidates(mut candidates: Vec<T>) -> Self {
+        match candidates.len() {
+            0 | 1 => candidates.pop().map_or(Self::None, Self::One),
+            _ => Self::Several(candidates),
+        }
+    }
+}

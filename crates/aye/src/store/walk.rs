@@ -1,0 +1,51 @@
+//! Going through events run by run, one row in memory at a time.
+
+use aye_core::id::RunId;
+use rusqlite::{Connection, Row};
+
+use super::append::Failure;
+use super::chain::{Hash, Link};
+
+/// One row of the table of events, as it is stored.
+#[derive(Debug)]
+pub(super) struct Stored<'a> {
+    pub(super) n: u64,
+    pub(super) link: Link<'a>,
+    /// `None` if it has not the length of a hash.
+    pub(super) hash: Option<Hash>,
+}
+
+/// Calls `visit` with the events of `run`, or of every run, ordered by run and
+/// sequence number.
+pub(super) fn walk(
+    db: &Connection,
+    run: Option<&RunId>,
+    mut visit: impl FnMut(&Stored<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let which = if run.is_some() { "WHERE run = ?1" } else { "" };
+    let mut query = db.prepare(&format!(
+        "SELECT id, run, seq, at, type, body, hash FROM events {which} ORDER BY run, seq"
+    ))?;
+    if let Some(run) = run {
+        query.raw_bind_parameter(1, run.as_str())?;
+    }
+    let mut rows = query.raw_query();
+    while let Some(row) = rows.next()? {
+        visit(&stored(row)?)?;
+    }
+    Ok(())
+}
+
+fn stored<'a>(row: &'a Row<'_>) -> Result<Stored<'a>, rusqlite::Error> {
+    Ok(Stored {
+        n: row.get(0)?,
+        link: Link {
+            run: row.get_ref(1)?.as_str()?,
+            seq: row.get(2)?,
+            at: row.get(3)?,
+            kind: row.get_ref(4)?.as_str()?,
+            body: row.get_ref(5)?.as_str()?,
+        },
+        hash: row.get_ref(6)?.as_blob()?.try_into().ok(),
+    })
+}

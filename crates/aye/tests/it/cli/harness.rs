@@ -1,0 +1,156 @@
+//! A place of its own for each test: directory, home and environment.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// The program under test.
+pub(crate) const AYE: &str = env!("CARGO_BIN_EXE_aye");
+
+/// A fresh directory with nothing of the machine's own settings.
+pub(crate) struct Place {
+    directory: TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let directory = TempDir::with_prefix("aye-").unwrap();
+        std::fs::create_dir(directory.path().join("work")).unwrap();
+        Self { directory }
+    }
+
+    /// The working directory.
+    pub(crate) fn work(&self) -> PathBuf {
+        self.directory.path().join("work")
+    }
+
+    /// `AYE_HOME`.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.directory.path().join("home")
+    }
+
+    /// Writes a file below the working directory.
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.work().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// What a file below the working directory says; nothing if it is not there.
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.work().join(name)).unwrap_or_default()
+    }
+
+    /// The program with these arguments, in this place.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(AYE);
+        command
+            .args(args)
+            .current_dir(self.work())
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", self.directory.path())
+            .env("AYE_HOME", self.home())
+            .env("LANG", "C.UTF-8")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn aye(&self, args: &[&str]) -> Ran {
+        Ran::of(self.command(args).output().unwrap(), self)
+    }
+
+    /// Runs it with text on standard input.
+    pub(crate) fn aye_with_input(&self, args: &[&str], input: &str) -> Ran {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        Ran::of(child.wait_with_output().unwrap(), self)
+    }
+
+    /// Starts it and lets it go on.
+    pub(crate) fn start(&self, args: &[&str]) -> Child {
+        let mut command = self.command(args);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+}
+
+/// What a call printed and returned.
+pub(crate) struct Ran {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) code: i32,
+}
+
+impl Ran {
+    pub(crate) fn of(output: Output, place: &Place) -> Self {
+        let text = |bytes: Vec<u8>| {
+            let text = String::from_utf8(bytes).expect("output is UTF-8");
+            text.replace(&place.path().display().to_string(), "PLACE")
+        };
+        Self {
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+            code: output.status.code().unwrap_or(-1),
+        }
+    }
+
+    /// Everything, with what differs from call to call replaced.
+    pub(crate) fn all(&self) -> String {
+        let mut all = String::new();
+        if !self.stdout.is_empty() {
+            all.push_str("--- stdout\n");
+            all.push_str(&settled(&self.stdout));
+        }
+        if !self.stderr.is_empty() {
+            all.push_str("--- stderr\n");
+            all.push_str(&settled(&self.stderr));
+        }
+        all.push_str(&format!("--- exit {}", self.code));
+        all
+    }
+
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).expect("standard output is JSON")
+    }
+
+    #[track_caller]
+    pub(crate) fn ok(self) -> Self {
+        assert_eq!(self.code, 0, "{}", self.all());
+        self
+    }
+}
+
+/// Replaces run ids, times and durations.
+fn settled(text: &str) -> String {
+    let patterns = [
+        (r"\b[0-9abcdefghjkmnpqrstvwxyz]{10}\b(-\d+)?", "RUN$1"),
+        (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "TIME"),
+        (r"\b[0-9a-f]{64}\b", "DIGEST"),
+        (r"\b\d+(\.\d)?m?s\b", "DURATION"),
+        (r#""pid":\d+"#, r#""pid":PID"#),
+        (r"process \d+", "process PID"),
+        (r#"("duration_ms"|"latency_ms"|"peak_memory"|"cpu_ms"):\s*\d+"#, "$1:N"),
+        (r"\d+ MB", "N MB"),
+        (r"by \w+ on [\w.-]+", "by USER on HOST"),
+        (r#""user":\s*"\w+""#, r#""user":"USER""#),
+        (r#""host":\s*"[\w.-]+""#, r#""host":"HOST""#),
+        (r" by root\b", " by USER"),
+        (r"DURATION ago\s+", "DURATION ago "),
+    ];
+    let mut text = text.to_owned();
+    for (pattern, with) in patterns {
+        text = regex_lite::Regex::new(pattern).unwrap().replace_all(&text, with).into_owned();
+    }
+    text
+}

@@ -1,0 +1,248 @@
+//! `kill -9` at every point: no step is lost, none is repeated unasked.
+
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use crate::cli::harness::Place;
+
+const STEPS: usize = 50;
+
+/// A skill whose steps each append a line; `extra` goes into every step.
+fn skill(extra: &str, command: impl Fn(usize) -> String) -> String {
+    let mut text = "name: lines\nsteps:\n".to_owned();
+    for step in 0..STEPS {
+        let script = command(step).replace('\'', "''");
+        text.push_str(&format!("  - name: s{step}\n    shell: '{script}'\n{extra}"));
+    }
+    text
+}
+
+fn append(step: usize) -> String {
+    format!("echo {step} >> lines.txt")
+}
+
+/// Who is killed.
+#[derive(Debug, Clone, Copy)]
+enum Victim {
+    /// The process that runs the steps.
+    Engine,
+    /// The process that watches over it, which the shell knows.
+    Guard,
+    /// Both at once.
+    Both,
+}
+
+const VICTIMS: [Victim; 3] = [Victim::Engine, Victim::Guard, Victim::Both];
+
+fn children_of(pid: u32) -> Vec<u32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    text.unwrap_or_default().split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+fn kill(pid: u32) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    // It may have ended by itself in this moment.
+    let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+}
+
+/// Kills a running `aye` and waits until nothing of it is left.
+fn kill_aye(mut child: Child, victim: Victim) {
+    let guard = child.id();
+    let engine = children_of(guard).first().copied();
+    match (victim, engine) {
+        (Victim::Engine, Some(engine)) => kill(engine),
+        (Victim::Both, Some(engine)) => {
+            kill(guard);
+            kill(engine);
+        }
+        (Victim::Guard, _) | (_, None) => kill(guard),
+    }
+    child.wait().unwrap();
+    let give_up = Instant::now() + Duration::from_secs(20);
+    if let Some(engine) = engine {
+        let path = format!("/proc/{engine}/exe");
+        while std::fs::read_link(&path).is_ok_and(|exe| exe.ends_with("aye")) {
+            assert!(Instant::now() < give_up, "the engine outlives its guard");
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// The only run of a place, or nothing if it was killed before it began.
+fn run_id(place: &Place) -> Option<String> {
+    let runs = place.aye(&["runs", "--json"]).ok().json();
+    runs[0]["id"].as_str().map(str::to_owned)
+}
+
+fn status(place: &Place) -> String {
+    let runs = place.aye(&["runs", "--json"]).ok().json();
+    runs[0]["status"].as_str().unwrap_or("none").to_owned()
+}
+
+/// Answers an open question about a step as somebody who has looked would:
+/// its line is there, or it is not. Says whether there was one.
+fn answer_as_seen(place: &Place) -> bool {
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let Some(question) = inbox.get(0) else { return false };
+    assert_eq!(question["kind"], "recover");
+    assert!(question["message"].as_str().unwrap().contains("It may"), "{question}");
+    let step = question["step"].as_str().unwrap().trim_start_matches('s').to_owned();
+    let done = place.read("lines.txt").lines().any(|line| line == step);
+    let choice = if done { "done" } else { "retry" };
+    place.aye(&["answer", question["id"].as_str().unwrap(), choice]).ok();
+    true
+}
+
+/// Resumes until the run is over.
+fn finish(place: &Place, run: &str) {
+    for _ in 0..10 {
+        let ran = place.aye(&["resume", run, "--no-input"]);
+        match ran.code {
+            0 => return,
+            6 => assert!(answer_as_seen(place), "{}", ran.all()),
+            _ => panic!("{}", ran.all()),
+        }
+    }
+    panic!("the run does not come to an end");
+}
+
+fn expected() -> String {
+    (0..STEPS).map(|step| format!("{step}\n")).collect()
+}
+
+/// Numbers that look random and are the same in every run of the test.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// One run, killed again and again at any moment until it is over.
+/// Returns how often it was killed.
+fn killed_to_the_end(place: &Place, dice: &mut Dice) -> usize {
+    let mut kills = 0;
+    let mut run: Option<String> = None;
+    loop {
+        let child = match &run {
+            None => place.start(&["run", "lines.yaml", "-q"]),
+            Some(run) => place.start(&["resume", run, "-q", "--no-input"]),
+        };
+        // Long enough to get some steps further, short enough to hit the start too.
+        let until = Instant::now() + Duration::from_micros(dice.below(60_000));
+        let mut child = child;
+        let ended = loop {
+            if child.try_wait().unwrap().is_some() {
+                break true;
+            }
+            if Instant::now() >= until {
+                break false;
+            }
+            std::thread::yield_now();
+        };
+        if !ended {
+            kill_aye(child, VICTIMS[usize::try_from(dice.below(3)).unwrap()]);
+            kills += 1;
+        }
+        run = run.or_else(|| run_id(place));
+        if run.is_none() {
+            continue;
+        }
+        match status(place).as_str() {
+            "completed" => return kills,
+            "running" | "paused" => {
+                answer_as_seen(place);
+            }
+            other => panic!("the run {other}"),
+        }
+    }
+}
+
+#[test]
+fn no_line_is_lost_or_doubled_when_aye_is_killed_at_any_moment() {
+    let mut dice = Dice(1);
+    let mut kills = 0;
+    while kills < 250 {
+        let place = Place::new();
+        place.write("lines.yaml", &skill("", append));
+        kills += killed_to_the_end(&place, &mut dice);
+        assert_eq!(place.read("lines.txt"), expected());
+        place.aye(&["audit"]).ok();
+    }
+}
+
+#[test]
+fn an_idempotent_step_is_run_again_without_asking() {
+    let mut dice = Dice(2);
+    let place = Place::new();
+    place.write("lines.yaml", &skill("    idempotent: true\n", append));
+    let kills = killed_to_the_end(&place, &mut dice);
+    assert!(kills > 0);
+    let mut lines: Vec<usize> =
+        place.read("lines.txt").lines().map(|line| line.parse().unwrap()).collect();
+    assert!(lines.is_sorted(), "{lines:?}");
+    lines.dedup();
+    assert_eq!(lines, (0..STEPS).collect::<Vec<_>>());
+}
+
+/// The step itself kills Aye, before or after it did its work: exactly between
+/// two commits.
+fn killed_by_every_step(kill_first: bool) {
+    let place = Place::new();
+    let script = move |step: usize| {
+        // The engine is the parent of the step; once killed, it is not killed again.
+        let kill =
+            format!("[ -e killed.{step} ] || {{ touch killed.{step}; kill -9 $PPID; sleep 5; }}");
+        if kill_first {
+            format!("{kill}; {}", append(step))
+        } else {
+            format!("{}; {kill}", append(step))
+        }
+    };
+    place.write("lines.yaml", &skill("", script));
+    let mut child = place.start(&["run", "lines.yaml", "-q"]);
+    child.wait().unwrap();
+    let run = run_id(&place).unwrap();
+    let mut unknown = 0;
+    loop {
+        let ran = place.aye(&["resume", &run, "--no-input"]);
+        match ran.code {
+            0 => break,
+            6 => {
+                unknown += 1;
+                assert!(answer_as_seen(&place));
+            }
+            // Killed by the next step.
+            _ => assert_eq!(status(&place), "running", "{}", ran.all()),
+        }
+    }
+    assert_eq!(unknown, STEPS, "every step's outcome was unknown once");
+    assert_eq!(place.read("lines.txt"), expected());
+}
+
+#[test]
+fn a_step_that_kills_aye_before_its_work_is_asked_about_and_not_lost() {
+    killed_by_every_step(true);
+}
+
+#[test]
+fn a_step_that_kills_aye_after_its_work_is_asked_about_and_not_repeated() {
+    killed_by_every_step(false);
+}
+
+#[test]
+fn a_run_killed_once_goes_on_where_it_was() {
+    let place = Place::new();
+    place.write("lines.yaml", &skill("", append));
+    let child = place.start(&["run", "lines.yaml", "-q"]);
+    while place.read("lines.txt").lines().count() < 10 {
+        std::thread::yield_now();
+    }
+    kill_aye(child, Victim::Engine);
+    let run = run_id(&place).unwrap();
+    finish(&place, &run);
+    assert_eq!(place.read("lines.txt"), expected());
+}

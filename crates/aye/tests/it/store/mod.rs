@@ -1,0 +1,20 @@
+//! The store, from outside.
+
+mod append;
+mod audit;
+mod bell;
+mod broken;
+mod child;
+mod durable;
+mod layout;
+mod lists;
+mod lock;
+mod mailbox;
+mod prune;
+mod rebuild;
+mod room;
+mod sample;
+mod writers;
+
+/// What a test returns, so that `?` can be used.
+type Outcome = Result<(), Box<dyn std::error::Error>>;
