@@ -48,9 +48,7 @@ pub struct Context {
 impl Context {
     /// Looks around.
     pub fn new(global: &Global) -> Result<Self, Error> {
-        let env: BTreeMap<String, String> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
+        let env = environment();
         let directory = std::env::current_dir().map_err(|source| Error::File {
             doing: "read",
             path: PathBuf::from("."),
@@ -73,6 +71,12 @@ impl Context {
             color: !global.plain && use_color(global.color, &env, is_terminal),
             unicode: !global.plain && speaks_unicode(&env),
         };
+        if home.exists() && !home.is_dir() {
+            return Err(Error::usage(
+                format!("`{}` is no directory", home.display()),
+                "set `AYE_HOME` or `--home` to the directory to keep the journal in",
+            ));
+        }
         Ok(Self {
             settings: Settings::load(&directory)?,
             home,
@@ -167,6 +171,21 @@ impl Context {
     /// The error for a journal that is not there yet.
     pub fn no_journal() -> Error {
         Error::not_found("there are no runs yet", "start one with `aye run SKILL`")
+    }
+}
+
+fn environment() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+/// The colours of standard error before the options are known.
+pub(super) fn paint_of_errors() -> Paint {
+    let env = environment();
+    Paint {
+        color: use_color(ColorChoice::Auto, &env, std::io::stderr().is_terminal()),
+        unicode: speaks_unicode(&env),
     }
 }
 

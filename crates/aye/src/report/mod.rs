@@ -11,6 +11,7 @@ mod live;
 mod plain;
 mod step_line;
 mod summary;
+mod tidy;
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use aye_core::flow::Flow;
 use aye_core::machine::Machine;
 use aye_process::Signals;
 
-use crate::cli::Context;
+use crate::cli::{Context, say};
 use crate::driver::{Driver, Outcome, Parts};
 use crate::error::Error;
 use crate::report::{JsonReport, LiveReport, PlainReport, Report, Verbosity, summary};
@@ -62,7 +62,7 @@ fn conclude(context: &Context, machine: &Machine, outcome: Outcome) {
     if context.json || context.verbosity == Verbosity::Quiet {
         return;
     }
-    eprint!("{}", summary(machine.state(), outcome, context.paint_err));
+    say(&summary(machine.state(), outcome, context.paint_err));
 }
 
 fn choose_report<'a>(context: &Context, flow: &'a Flow) -> Box<dyn Report + 'a> {

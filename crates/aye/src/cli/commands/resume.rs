@@ -11,10 +11,11 @@ use aye_core::machine::{Machine, Secrets, is_secret};
 use clap::Args;
 use clap::builder::FalseyValueParser;
 
-use crate::cli::Context;
+use crate::cli::{Context, say};
 use crate::error::Error;
+use crate::paint::{inert_line, plural};
 use crate::report::Verbosity;
-use crate::skills::{SkillFile, skill_name};
+use crate::skills::{SkillFile, relative_to, skill_name};
 use crate::store::{RunLock, RunRow, Store};
 
 use super::drive::{Beginning, drive};
@@ -83,8 +84,8 @@ fn end_survivors(row: &RunRow, context: &Context) -> Result<(), Error> {
     }
     if !context.json {
         let warning = context.paint_err.text(crate::paint::Tone::Warn, "warning:");
-        let count = super::check::plural(found.len(), "process");
-        eprintln!("{warning} ended {count} that the run had left behind");
+        let count = plural(found.len(), "process");
+        say(&format!("{warning} ended {count} that the run had left behind\n"));
     }
     Ok(())
 }
@@ -154,12 +155,15 @@ impl Loaded {
 
     fn warn_if_changed(&self, context: &Context) {
         let path = PathBuf::from(&self.row.workspace).join(&self.row.file);
-        let same = std::fs::read_to_string(&path).is_ok_and(|text| text == self.text);
-        if !same {
-            let warning = context.paint_err.text(crate::paint::Tone::Warn, "warning:");
-            let file = path.display();
-            eprintln!("{warning} `{file}` has changed; the run goes on with what it started with");
-        }
+        let became = match std::fs::read_to_string(&path) {
+            Ok(text) if text == self.text => return,
+            Ok(_) => "has changed",
+            Err(_) => "is gone",
+        };
+        let warning = context.paint_err.text(crate::paint::Tone::Warn, "warning:");
+        let file = relative_to(&path, &context.directory);
+        let file = inert_line(&file.to_string_lossy());
+        say(&format!("{warning} `{file}` {became}; the run goes on with what it started with\n"));
     }
 }
 

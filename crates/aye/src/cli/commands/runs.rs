@@ -6,11 +6,10 @@ use serde::Serialize;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::{Glyph, Paint, Tone, inert_line};
+use crate::paint::{Glyph, Paint, Tone, inert_line, plural};
 use crate::store::{RunFilter, RunLock, RunRow, RunStatus};
 use crate::term;
 
-use super::check::plural;
 use super::inbox::since;
 use super::output::{print, print_json, print_line};
 
