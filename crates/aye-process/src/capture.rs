@@ -163,11 +163,8 @@ impl Capture {
         match self.ring {
             Some(ring) => Output::memory(ring.total(), ring.into_bytes()),
             None => {
-                let (total, file) = log
-                    .writer
-                    .as_mut()
-                    .map(|writer| writer.take(self.stream))
-                    .unwrap_or_default();
+                let (total, file) =
+                    log.writer.as_mut().map(|writer| writer.take(self.stream)).unwrap_or_default();
                 Output::file(total, self.limit, file)
             }
         }

@@ -6,10 +6,7 @@ pub(crate) struct Disposition(libc::sigaction);
 
 impl std::fmt::Debug for Disposition {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_tuple("Disposition")
-            .field(&self.0.sa_sigaction)
-            .finish()
+        formatter.debug_tuple("Disposition").field(&self.0.sa_sigaction).finish()
     }
 }
 

@@ -122,20 +122,12 @@ enum Source {
 
 impl Output {
     pub(crate) fn memory(total: u64, bytes: Vec<u8>) -> Self {
-        Self {
-            total,
-            limit: bytes.len(),
-            source: Source::Memory(bytes),
-        }
+        Self { total, limit: bytes.len(), source: Source::Memory(bytes) }
     }
 
     pub(crate) fn file(total: u64, limit: usize, file: Option<File>) -> Self {
         let source = file.map_or_else(|| Source::Memory(Vec::new()), Source::File);
-        Self {
-            total,
-            limit,
-            source,
-        }
+        Self { total, limit, source }
     }
 
     /// All bytes the child wrote.
@@ -188,10 +180,6 @@ impl Output {
             return text::lossy(bytes);
         }
         let cut = text::first_boundary(&bytes);
-        format!(
-            "[{} bytes dropped]\n{}",
-            dropped + cut as u64,
-            text::lossy(bytes[cut..].to_vec())
-        )
+        format!("[{} bytes dropped]\n{}", dropped + cut as u64, text::lossy(bytes[cut..].to_vec()))
     }
 }

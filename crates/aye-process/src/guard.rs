@@ -72,17 +72,11 @@ pub(crate) fn settle() {
 /// process group of its own, so that no step takes it for one of its
 /// strays. It still ends with the run.
 pub fn spare(pid: i32) {
-    SPARED
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .push(pid);
+    SPARED.lock().unwrap_or_else(PoisonError::into_inner).push(pid);
 }
 
 pub(crate) fn is_spared(pid: i32) -> bool {
-    SPARED
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .contains(&pid)
+    SPARED.lock().unwrap_or_else(PoisonError::into_inner).contains(&pid)
 }
 
 /// Readable when the guard is dead, `None` when there is none to lose.

@@ -107,11 +107,7 @@ fn own_group() {
     if setpgid(None, None).is_err() {
         return;
     }
-    let Ok(terminal) = std::fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open("/dev/tty")
-    else {
+    let Ok(terminal) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/tty") else {
         return;
     };
     if rustix::termios::tcgetpgrp(&terminal) == Ok(old) {
@@ -223,11 +219,7 @@ fn kill_all() {
         }
         let alive = |pid: &&i32| procfs::stat(**pid).is_some_and(|stat| !stat.is_zombie());
         let mut killed = 0;
-        for pid in pids
-            .iter()
-            .filter(alive)
-            .filter_map(|pid| Pid::from_raw(*pid))
-        {
+        for pid in pids.iter().filter(alive).filter_map(|pid| Pid::from_raw(*pid)) {
             killed += usize::from(rustix::process::kill_process(pid, Signal::KILL).is_ok());
         }
         if killed == 0 && reap::try_wait(-1).is_none() {
@@ -235,10 +227,7 @@ fn kill_all() {
             return;
         }
         // Each death brings its orphans to us.
-        let soon = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 10_000_000,
-        };
+        let soon = libc::timespec { tv_sec: 0, tv_nsec: 10_000_000 };
         // SAFETY: valid pointers; the information is not asked for.
         unsafe {
             libc::sigtimedwait(&raw const deaths.0, std::ptr::null_mut(), &raw const soon);
@@ -253,10 +242,7 @@ fn end_as(status: i32) -> ! {
         // The engine has dumped its core, if anybody wanted one.
         let _ = rustix::process::setrlimit(
             rustix::process::Resource::Core,
-            rustix::process::Rlimit {
-                current: Some(0),
-                maximum: Some(0),
-            },
+            rustix::process::Rlimit { current: Some(0), maximum: Some(0) },
         );
         Disposition::default_action().set(signal);
         Set::of(&[signal]).apply(libc::SIG_UNBLOCK);

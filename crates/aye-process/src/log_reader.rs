@@ -137,9 +137,7 @@ impl LogReader {
         let Some(file) = &source.file else {
             return Ok(0);
         };
-        let most = usize::try_from(most)
-            .unwrap_or(usize::MAX)
-            .min(buffer.len());
+        let most = usize::try_from(most).unwrap_or(usize::MAX).min(buffer.len());
         let read = file.read_at(&mut buffer[..most], source.position)?;
         source.position += read as u64;
         Ok(read)
@@ -183,11 +181,8 @@ mod tests {
         let mut follower = LogReader::new(&base);
         let mut followed = Chunks::new();
         let mut written = Chunks::new();
-        for (number, stream) in [
-            Stdout, Stdout, Stderr, Stdout, Stderr, Stderr, Stderr, Stdout,
-        ]
-        .into_iter()
-        .enumerate()
+        for (number, stream) in
+            [Stdout, Stdout, Stderr, Stdout, Stderr, Stderr, Stderr, Stdout].into_iter().enumerate()
         {
             let text = format!("chunk {number};").into_bytes();
             writer.write(stream, &text).expect("written");

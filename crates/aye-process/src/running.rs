@@ -142,11 +142,7 @@ impl Running {
     #[must_use]
     pub fn percent(&self) -> Option<u8> {
         let limit = self.limit?.as_secs_f64();
-        let part = if limit > 0.0 {
-            self.elapsed().as_secs_f64() / limit
-        } else {
-            1.0
-        };
+        let part = if limit > 0.0 { self.elapsed().as_secs_f64() / limit } else { 1.0 };
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -319,10 +315,7 @@ impl Running {
     }
 
     fn pipes_closed(&self) -> bool {
-        self.streams
-            .iter()
-            .flatten()
-            .all(|stream| stream.pipe().is_none())
+        self.streams.iter().flatten().all(|stream| stream.pipe().is_none())
     }
 
     /// Does what the clock asks for; true when the step has ended.
@@ -421,26 +414,16 @@ impl Running {
 
     /// Everything that may become ready: the leader, the members being ended.
     pub(crate) fn deaths(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        let leader = self
-            .handle
-            .as_ref()
-            .filter(|_| self.status.is_none())
-            .map(AsFd::as_fd);
-        leader
-            .into_iter()
-            .chain(self.members.iter().filter_map(Member::handle))
+        let leader = self.handle.as_ref().filter(|_| self.status.is_none()).map(AsFd::as_fd);
+        leader.into_iter().chain(self.members.iter().filter_map(Member::handle))
     }
 
     /// Looks which of [`deaths`](Self::deaths) happened; `dead` has one entry for each.
     pub(crate) fn note_deaths(&mut self, mut dead: impl Iterator<Item = bool>) {
         let watched = self.handle.is_some() && self.status.is_none();
-        let leader_died = if watched {
-            dead.next().unwrap_or(false)
-        } else {
-            self.handle.is_none()
-        };
-        self.members
-            .retain(|member| member.handle().is_some() && !dead.next().unwrap_or(false));
+        let leader_died =
+            if watched { dead.next().unwrap_or(false) } else { self.handle.is_none() };
+        self.members.retain(|member| member.handle().is_some() && !dead.next().unwrap_or(false));
         if leader_died && self.status.is_none() {
             self.reap_leader();
         }

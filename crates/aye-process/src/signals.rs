@@ -143,14 +143,9 @@ impl Signals {
     /// When there is no pipe to be had, or somebody else catches already.
     pub fn catch() -> io::Result<Self> {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-        if PIPE
-            .compare_exchange(-1, write.as_raw_fd(), Ordering::SeqCst, Ordering::SeqCst)
-            .is_err()
+        if PIPE.compare_exchange(-1, write.as_raw_fd(), Ordering::SeqCst, Ordering::SeqCst).is_err()
         {
-            return Err(io::Error::new(
-                io::ErrorKind::AlreadyExists,
-                "signals are caught already",
-            ));
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, "signals are caught already"));
         }
         let mut before = Vec::new();
         for signal in ALL {
@@ -160,12 +155,7 @@ impl Signals {
                 before.push((signal.number(), old));
             }
         }
-        Ok(Self {
-            read,
-            write,
-            before,
-            last: None,
-        })
+        Ok(Self { read, write, before, last: None })
     }
 
     /// Readable when [`next`](Self::next) has something.

@@ -46,10 +46,7 @@ pub(crate) fn children_changed(children: &mut [Running]) {
         let mut drain = [0; 64];
         while matches!(rustix::io::read(read, &mut drain), Ok(64)) {}
     }
-    if children
-        .iter_mut()
-        .any(|child| child.is_interactive() && child.was_stopped())
-    {
+    if children.iter_mut().any(|child| child.is_interactive() && child.was_stopped()) {
         suspend(children);
     }
 }

@@ -125,19 +125,14 @@ fn belongs(
         if token == token_value(root.token).as_bytes() {
             return true;
         }
-        if leaders
-            .iter()
-            .any(|(other, _)| token == token_value(*other).as_bytes())
-        {
+        if leaders.iter().any(|(other, _)| token == token_value(*other).as_bytes()) {
             return false;
         }
     }
     alone
         && !guard::is_spared(pid)
         && stat.group != own_group
-        && !leaders
-            .iter()
-            .any(|(_, leader)| *leader != root.leader && in_tree_of(*leader))
+        && !leaders.iter().any(|(_, leader)| *leader != root.leader && in_tree_of(*leader))
 }
 
 /// Appends all living descendants.
@@ -167,14 +162,8 @@ fn hold(pid: i32, parent: i32) -> Option<(Member, Stat)> {
     let stat = procfs::stat(pid)?;
     let own = rustix::process::getpid().as_raw_nonzero().get();
     // Losing its parent meanwhile makes it ours.
-    (stat.parent == parent || stat.parent == own).then_some((
-        Member {
-            pid,
-            group: stat.group,
-            handle,
-        },
-        stat,
-    ))
+    (stat.parent == parent || stat.parent == own)
+        .then_some((Member { pid, group: stat.group, handle }, stat))
 }
 
 /// Waits for a dead direct child.

@@ -66,10 +66,7 @@ pub fn wait(
             return Ok(Happening::Idle);
         }
         poll_once(children, wake, until, now, &mut ready)?;
-        let mut ready = Ready {
-            flags: &ready,
-            next: 0,
-        };
+        let mut ready = Ready { flags: &ready, next: 0 };
         serve(children, &mut ready, view);
         if ready.take() {
             suspend::children_changed(children);
@@ -110,8 +107,7 @@ struct Questions<'a> {
 impl<'a> Questions<'a> {
     fn ask(&mut self, fd: Option<BorrowedFd<'a>>, flags: PollFlags) {
         self.places.push(fd.is_some().then_some(self.asked.len()));
-        self.asked
-            .extend(fd.map(|fd| PollFd::from_borrowed_fd(fd, flags)));
+        self.asked.extend(fd.map(|fd| PollFd::from_borrowed_fd(fd, flags)));
     }
 
     fn answers(&self, ready: &mut Vec<bool>) {
@@ -135,15 +131,9 @@ fn poll_once(
     let mut due = until;
     for child in children.iter().filter(|child| !child.is_done()) {
         for stream in &child.streams {
-            questions.ask(
-                stream.as_ref().and_then(super::capture::Capture::pipe),
-                PollFlags::IN,
-            );
+            questions.ask(stream.as_ref().and_then(super::capture::Capture::pipe), PollFlags::IN);
         }
-        questions.ask(
-            child.feed.as_ref().map(|feed| feed.pipe.as_fd()),
-            PollFlags::OUT,
-        );
+        questions.ask(child.feed.as_ref().map(|feed| feed.pipe.as_fd()), PollFlags::OUT);
         for death in child.deaths() {
             questions.ask(Some(death), PollFlags::IN);
         }
@@ -152,13 +142,8 @@ fn poll_once(
             (one, two) => one.or(two),
         };
     }
-    let interactive = children
-        .iter()
-        .any(|child| !child.is_done() && child.is_interactive());
-    questions.ask(
-        if interactive { suspend::watch() } else { None },
-        PollFlags::IN,
-    );
+    let interactive = children.iter().any(|child| !child.is_done() && child.is_interactive());
+    questions.ask(if interactive { suspend::watch() } else { None }, PollFlags::IN);
     questions.ask(guard::watch(), PollFlags::IN);
     for fd in wake {
         questions.ask(Some(*fd), PollFlags::IN);
@@ -187,11 +172,7 @@ fn poll_once(
 /// Moves bytes and notes deaths, in the order of [`poll_once`].
 fn serve(children: &mut [Running], ready: &mut Ready<'_>, view: &mut LiveView<'_>) {
     let mut buffer = BUFFER.take();
-    for (index, child) in children
-        .iter_mut()
-        .enumerate()
-        .filter(|(_, child)| !child.is_done())
-    {
+    for (index, child) in children.iter_mut().enumerate().filter(|(_, child)| !child.is_done()) {
         for stream in 0..2 {
             if ready.take() {
                 child.pump(stream, &mut buffer, &mut |stream, bytes| {

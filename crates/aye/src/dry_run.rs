@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use aye_core::diagnostic::did_you_mean;
 use aye_core::event::Range;
 use aye_core::flow::{Flow, NodeId, Outcome, Route, Target};
 use aye_core::machine::StartError;
@@ -13,7 +14,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::paint::{Glyph, Paint, Tone, inert_line};
+use crate::paint::{Glyph, Paint, Tone, inert_line, plural, shell_word};
 
 /// What would happen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -84,7 +85,9 @@ pub fn plan(
     let mut next = match range {
         None => flow.start,
         Some(range) => Target::Step(flow.find(range.step()).ok_or_else(|| {
-            StartError::NoSuchStep { step: range.step().to_owned(), nearest: None }
+            let names = flow.nodes.iter().map(|node| node.step.name.as_str());
+            let nearest = did_you_mean(range.step(), names).map(str::to_owned);
+            StartError::NoSuchStep { step: range.step().to_owned(), nearest }
         })?),
     };
     let mut plan = Plan {
@@ -127,14 +130,15 @@ pub fn plan(
             Route::Done | Route::Uncaught => break,
         }
     }
-    plan.questions = plan.steps.iter().filter(|step| step.question.is_some()).count();
+    let asks = |step: &&PlannedStep| step.question.is_some() && step.holds != Some(false);
+    plan.questions = plan.steps.iter().filter(asks).count();
     Ok(plan)
 }
 
 fn planned(step: &Step, scope: &Scope, show: &impl Fn(&str) -> String) -> PlannedStep {
     let command = match &step.action {
         Action::Command { program, args } => {
-            let words = std::iter::once(program).chain(args).map(|word| show(word));
+            let words = std::iter::once(program).chain(args).map(|word| word_shown(word, show));
             Some(words.collect::<Vec<_>>().join(" "))
         }
         Action::Shell { script } => Some(show(script)),
@@ -157,6 +161,12 @@ fn planned(step: &Step, scope: &Scope, show: &impl Fn(&str) -> String) -> Planne
         },
         destructive: step.destructive,
     }
+}
+
+/// A word of a command; a template that is not known yet is no shell word.
+fn word_shown(word: &str, show: &impl Fn(&str) -> String) -> String {
+    let shown = show(word);
+    if shown == word && word.contains("{{") { shown } else { shell_word(&shown) }
 }
 
 fn warnings(step: &Step, show: &impl Fn(&str) -> String) -> Vec<String> {
@@ -231,10 +241,10 @@ pub fn render(plan: &Plan, paint: Paint) -> String {
     }
     let questions = match plan.questions {
         0 => "no questions".to_owned(),
-        1 => "1 question".to_owned(),
-        many => format!("{many} questions"),
+        some => plural(some, "question"),
     };
-    let _ = writeln!(text, "{}", dim(&format!("{} steps, {questions}", plan.steps.len())));
+    let _ =
+        writeln!(text, "{}", dim(&format!("{}, {questions}", plural(plan.steps.len(), "step"))));
     for warning in &plan.warnings {
         let _ = writeln!(text, "{} {}", paint.text(Tone::Warn, "warning:"), inert_line(warning));
     }

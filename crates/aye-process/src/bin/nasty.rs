@@ -40,10 +40,7 @@ fn main() {
     }
 }
 
-#[expect(
-    clippy::exit,
-    reason = "a test program ends with the code it was asked for"
-)]
+#[expect(clippy::exit, reason = "a test program ends with the code it was asked for")]
 fn leave(code: i32) {
     std::process::exit(code);
 }
@@ -122,14 +119,10 @@ fn holds_pipe(detached: bool) {
 /// then waits for ever, so that somebody has to end it all.
 fn stray(kind: &str, file: &str) {
     let note = |pid: i32| {
-        let mut out = std::fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(file)
-            .expect("pid file");
+        let mut out =
+            std::fs::OpenOptions::new().create(true).append(true).open(file).expect("pid file");
         // In one write: several processes append.
-        out.write_all(format!("{pid}\n").as_bytes())
-            .expect("pid written");
+        out.write_all(format!("{pid}\n").as_bytes()).expect("pid written");
     };
     // SAFETY: no arguments.
     let own = || unsafe { libc::getpid() };
@@ -201,14 +194,10 @@ fn flood(stream: &str, bytes: u64) {
     while left > 0 {
         let piece = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
         if stream == "out" || stream == "both" {
-            std::io::stdout()
-                .write_all(&chunk[..piece])
-                .expect("stdout");
+            std::io::stdout().write_all(&chunk[..piece]).expect("stdout");
         }
         if stream == "err" || stream == "both" {
-            std::io::stderr()
-                .write_all(&chunk[..piece])
-                .expect("stderr");
+            std::io::stderr().write_all(&chunk[..piece]).expect("stderr");
         }
         left -= piece as u64;
     }
@@ -262,9 +251,8 @@ fn tree(count: u64) {
 /// Which signals are blocked or ignored.
 fn signals() {
     let status = std::fs::read_to_string("/proc/self/status").expect("status");
-    for line in status
-        .lines()
-        .filter(|line| line.starts_with("SigBlk") || line.starts_with("SigIgn"))
+    for line in
+        status.lines().filter(|line| line.starts_with("SigBlk") || line.starts_with("SigIgn"))
     {
         println!("{line}");
     }
@@ -286,10 +274,7 @@ fn terminal() {
     unsafe {
         let own = libc::getpgrp();
         let owner = libc::tcgetpgrp(0);
-        print!(
-            "foreground {}\x1b[?1049h\x1b[?1000h\x1b[?2004h\x1b[?25l\x1b[31m",
-            own == owner
-        );
+        print!("foreground {}\x1b[?1049h\x1b[?1000h\x1b[?2004h\x1b[?25l\x1b[31m", own == owner);
         let _ = std::io::stdout().flush();
         let mut modes: libc::termios = std::mem::zeroed();
         libc::tcgetattr(0, &raw mut modes);
@@ -308,12 +293,6 @@ fn pty() {
     unsafe {
         let mut size: libc::winsize = std::mem::zeroed();
         libc::ioctl(1, libc::TIOCGWINSZ, &raw mut size);
-        println!(
-            "{} {} {}x{}",
-            libc::isatty(1),
-            libc::isatty(0),
-            size.ws_col,
-            size.ws_row
-        );
+        println!("{} {} {}x{}", libc::isatty(1), libc::isatty(0), size.ws_col, size.ws_row);
     }
 }

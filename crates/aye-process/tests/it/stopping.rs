@@ -85,11 +85,7 @@ fn a_stopped_child_still_gets_the_signal() {
     let exit = run(spec);
     assert_eq!(exit.outcome, Outcome::TimedOut);
     // It either died of the signal or, just continued, came to its end first.
-    assert!(
-        matches!(exit.status, Status::Signaled(15) | Status::Exited(0)),
-        "{:?}",
-        exit.status
-    );
+    assert!(matches!(exit.status, Status::Signaled(15) | Status::Exited(0)), "{:?}", exit.status);
 }
 
 #[test]
@@ -97,10 +93,7 @@ fn no_process_of_the_tree_survives_a_cancel() {
     for kind in ["foreground", "background", "setsid", "double-fork"] {
         let scratch = Scratch::new(kind);
         let pids = scratch.path("pids");
-        let mut child = start_until(
-            nasty(&["stray", kind, pids.to_str().expect("text")]),
-            "ready",
-        );
+        let mut child = start_until(nasty(&["stray", kind, pids.to_str().expect("text")]), "ready");
         let expected = if kind == "foreground" { 1 } else { 2 };
         let read = || -> Vec<i32> {
             let text = std::fs::read_to_string(&pids).unwrap_or_default();
@@ -136,17 +129,11 @@ fn a_large_tree_goes_quickly() {
 fn a_dropped_child_is_killed_with_its_tree() {
     let scratch = Scratch::new("dropped");
     let pids = scratch.path("pids");
-    let child = start_until(
-        nasty(&["stray", "double-fork", pids.to_str().expect("text")]),
-        "ready",
-    );
+    let child =
+        start_until(nasty(&["stray", "double-fork", pids.to_str().expect("text")]), "ready");
     let pid = child.pid();
     eventually("both pids", || {
-        std::fs::read_to_string(&pids)
-            .unwrap_or_default()
-            .lines()
-            .count()
-            == 2
+        std::fs::read_to_string(&pids).unwrap_or_default().lines().count() == 2
     });
     drop(child);
     assert!(!is_alive(pid));
@@ -165,13 +152,8 @@ fn a_pause_stops_processes_and_timers() {
     eventually("the stop", || state(pid) == Some('T'));
     let paused_at = child.elapsed();
     let until = Some(Instant::now() + Duration::from_millis(600));
-    let happening = wait(
-        std::slice::from_mut(&mut child),
-        &[],
-        until,
-        &mut |_, _, _| {},
-    )
-    .expect("poll");
+    let happening =
+        wait(std::slice::from_mut(&mut child), &[], until, &mut |_, _, _| {}).expect("poll");
     assert!(matches!(happening, Happening::Deadline), "{happening:?}");
     assert_eq!(child.elapsed(), paused_at);
     child.resume();

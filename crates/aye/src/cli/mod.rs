@@ -7,8 +7,6 @@ mod usage;
 
 use std::io::Write as _;
 
-use clap::Parser as _;
-
 pub use args::{Cli, Global};
 pub use context::Context;
 
@@ -17,7 +15,7 @@ use crate::paint::{Paint, Tone, inert_lines};
 
 /// Runs the program and returns its exit code.
 pub fn main() -> u8 {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(found) => {
             let Some(error) = usage::error(&found) else {

@@ -74,7 +74,9 @@ fn did_you_mean(near: String) -> String {
 
 fn valid(found: &clap::Error) -> Option<String> {
     match found.get(ContextKind::ValidValue) {
-        Some(ContextValue::Strings(values)) => Some(format!("it is one of: {}", values.join(", "))),
+        Some(ContextValue::Strings(values)) if !values.is_empty() => {
+            Some(format!("it is one of: {}", values.join(", ")))
+        }
         _ => None,
     }
 }

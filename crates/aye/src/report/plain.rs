@@ -20,6 +20,8 @@ pub struct PlainReport<O, E> {
     out: O,
     err: E,
     paint: Paint,
+    /// Whether standard output and standard error show colours.
+    colors: [bool; 2],
     verbosity: Verbosity,
     step: String,
     feeds: [Feed; 2],
@@ -27,12 +29,14 @@ pub struct PlainReport<O, E> {
 
 impl<O: Write, E: Write> PlainReport<O, E> {
     /// A report to two streams.
-    pub fn new(out: O, err: E, paint: Paint, verbosity: Verbosity) -> Self {
-        Self { out, err, paint, verbosity, step: String::new(), feeds: Default::default() }
+    pub fn new(out: O, err: E, paints: [Paint; 2], verbosity: Verbosity) -> Self {
+        let feeds = Default::default();
+        let colors = paints.map(|paint| paint.color);
+        Self { out, err, paint: paints[1], colors, verbosity, step: String::new(), feeds }
     }
 
     fn line(&mut self, index: usize, line: &str) {
-        let line = tidy(line, self.paint.color);
+        let line = tidy(line, self.colors[index]);
         let prefix = match self.verbosity {
             Verbosity::Quiet => String::new(),
             Verbosity::Normal | Verbosity::Verbose => format!("{} | ", self.step),

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use aye_core::event::Event;
 use aye_core::flow::Flow;
+use aye_core::journal::Ended;
 use aye_core::machine::Machine;
 use aye_process::Signals;
 
@@ -59,7 +60,8 @@ pub(super) fn drive(
 }
 
 fn conclude(context: &Context, machine: &Machine, outcome: Outcome) {
-    if context.json || context.verbosity == Verbosity::Quiet {
+    let well = outcome == Outcome::Ended(Ended::Completed);
+    if context.json || (context.verbosity == Verbosity::Quiet && well) {
         return;
     }
     say(&summary(machine.state(), outcome, context.paint_err));
@@ -75,6 +77,7 @@ fn choose_report<'a>(context: &Context, flow: &'a Flow) -> Box<dyn Report + 'a> 
     if live {
         Box::new(LiveReport::new(err, context.paint_err, context.verbosity, flow))
     } else {
-        Box::new(PlainReport::new(out, err, context.paint_err, context.verbosity))
+        let paints = [context.paint_out, context.paint_err];
+        Box::new(PlainReport::new(out, err, paints, context.verbosity))
     }
 }

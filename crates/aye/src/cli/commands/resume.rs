@@ -34,7 +34,13 @@ pub struct ResumeArgs {
     /// A run's id, the beginning of one, or last
     pub run: String,
     /// A secret input, NAME=VALUE: secrets are not kept in the journal
-    #[arg(short, long = "input", value_name = "NAME=VALUE")]
+    #[arg(
+        short,
+        long = "input",
+        value_name = "NAME=VALUE",
+        env = "AYE_INPUT",
+        hide_env_values = true
+    )]
     pub inputs: Vec<String>,
     /// Never ask on this terminal; pause instead
     #[arg(

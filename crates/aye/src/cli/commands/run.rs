@@ -37,7 +37,13 @@ pub struct RunArgs {
     /// A skill's name, a file, or FILE#NAME
     pub skill: String,
     /// An input, NAME=VALUE; may be given several times
-    #[arg(short, long = "input", value_name = "NAME=VALUE")]
+    #[arg(
+        short,
+        long = "input",
+        value_name = "NAME=VALUE",
+        env = "AYE_INPUT",
+        hide_env_values = true
+    )]
     pub inputs: Vec<String>,
     /// Inputs from a JSON file, or - for standard input
     #[arg(long = "inputs", value_name = "FILE", env = "AYE_INPUTS", hide_env_values = true)]

@@ -96,14 +96,14 @@ fn render(state: &State, events: &[Event], paint: Paint) -> String {
         }
         about.extend(step.message.as_deref().map(inert_line));
         about.retain(|part| !part.is_empty());
-        let _ = writeln!(
-            text,
+        let line = format!(
             "{} {}  {}  {}",
             paint.text(tone, paint.glyph(glyph)),
             term::pad(name, widest),
             paint.text(tone, &term::pad(step.status.word(), 11)),
             dim(&about.join(", "))
         );
+        let _ = writeln!(text, "{}", line.trim_end());
     }
     let decisions: Vec<String> =
         events.iter().filter_map(|event| decision(event, state, paint)).collect();
