@@ -78,8 +78,7 @@ pub fn plan(
         skill: Arc::new(json!({ "name": flow.skill.name.value, "version": flow.skill.version })),
     };
     let show = |template: &str| {
-        // What earlier steps give is not known yet: it stays as written.
-        let text = text::text(template, &scope).unwrap_or_else(|_| template.to_owned());
+        let text = text::text(template, &scope).unwrap_or_else(|_| partly(template, &scope));
         inputs.secrets.mask(&text)
     };
     let mut next = match range {
@@ -135,6 +134,22 @@ pub fn plan(
     Ok(plan)
 }
 
+/// What earlier steps give is not known yet: it stays as written, the rest is
+/// filled in.
+fn partly(template: &str, scope: &Scope) -> String {
+    let mut text = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let Some((expression, after)) = after.split_once("}}") else { break };
+        let written = format!("{{{{{expression}}}}}");
+        text.push_str(before);
+        text.push_str(&text::text(&written, scope).unwrap_or(written));
+        rest = after;
+    }
+    // Blocks decide about their insides: nothing of them is known for sure.
+    if template.contains("{%") { template.to_owned() } else { text + rest }
+}
+
 fn planned(step: &Step, scope: &Scope, show: &impl Fn(&str) -> String) -> PlannedStep {
     let command = match &step.action {
         Action::Command { program, args } => {
@@ -166,7 +181,7 @@ fn planned(step: &Step, scope: &Scope, show: &impl Fn(&str) -> String) -> Planne
 /// A word of a command; a template that is not known yet is no shell word.
 fn word_shown(word: &str, show: &impl Fn(&str) -> String) -> String {
     let shown = show(word);
-    if shown == word && word.contains("{{") { shown } else { shell_word(&shown) }
+    if shown.contains("{{") { format!("\"{shown}\"") } else { shell_word(&shown) }
 }
 
 fn warnings(step: &Step, show: &impl Fn(&str) -> String) -> Vec<String> {
@@ -225,14 +240,13 @@ pub fn render(plan: &Plan, paint: Paint) -> String {
             };
             let _ = writeln!(text, "     {} {}{known}", dim("if"), inert_line(condition));
         }
-        if let Some(question) = &step.question {
-            let mark = paint.text(Tone::Ask, paint.glyph(Glyph::Asking));
-            let _ = writeln!(text, "     {mark} {}", inert_line(question));
-        }
-        if let Some(command) = &step.command {
-            let mark = paint.text(Tone::Ask, paint.glyph(Glyph::Running));
-            for line in command.trim_end().lines() {
-                let _ = writeln!(text, "     {mark} {}", inert_line(line));
+        let parts = [(Glyph::Asking, &step.question), (Glyph::Running, &step.command)];
+        for (glyph, part) in parts {
+            let mut mark = paint.text(Tone::Ask, paint.glyph(glyph));
+            for line in part.iter().flat_map(|part| part.trim_end().lines()) {
+                let _ =
+                    writeln!(text, "     {}", format!("{mark} {}", inert_line(line)).trim_end());
+                " ".clone_into(&mut mark);
             }
         }
     }

@@ -123,10 +123,8 @@ impl Context {
     /// Who we are, for the holder of a lock.
     pub fn lock_info(&self) -> LockInfo {
         let Driver { user, host, pid } = self.driver();
-        let command = std::env::args_os()
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect::<Vec<_>>()
-            .join(" ");
+        let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+        let command = command_shown(words);
         LockInfo { user, host, pid, command, since: self.now() }
     }
 
@@ -172,6 +170,12 @@ impl Context {
     pub fn no_journal() -> Error {
         Error::not_found("there are no runs yet", "start one with `aye run SKILL`")
     }
+}
+
+/// What was called, without what was given to it: inputs may be secret.
+fn command_shown(words: impl Iterator<Item = String>) -> String {
+    let plain = words.skip(1).take_while(|word| !word.starts_with('-')).take(2);
+    std::iter::once("aye".to_owned()).chain(plain).collect::<Vec<_>>().join(" ")
 }
 
 fn environment() -> BTreeMap<String, String> {

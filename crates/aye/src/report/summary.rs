@@ -89,7 +89,7 @@ fn answer_command(question: &Question) -> String {
 }
 
 /// What to type to run the skill again with the same inputs.
-fn run_command(state: &State) -> String {
+pub fn run_command(state: &State) -> String {
     let started = &state.started;
     let path = Path::new(&started.file);
     let own_file = path.file_stem().is_some_and(|stem| stem == started.skill.as_str());

@@ -14,10 +14,11 @@ use clap::builder::FalseyValueParser;
 use crate::cli::{Context, say};
 use crate::error::Error;
 use crate::paint::{inert_line, plural};
-use crate::report::Verbosity;
+use crate::report::{Verbosity, run_command};
 use crate::skills::{SkillFile, relative_to, skill_name};
 use crate::store::{RunLock, RunRow, Store};
 
+use super::cancel::ended;
 use super::drive::{Beginning, drive};
 use super::given;
 
@@ -55,13 +56,15 @@ pub struct ResumeArgs {
 pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
     let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
     let row = context.find_run(&reader, &args.run)?;
-    drop(reader);
     if row.status.is_ended() {
+        let state = State::fold(&reader.events(&row.id, 0)?)
+            .map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
         return Err(Error::Refused {
-            message: format!("run `{}` has ended: it {}", row.id, row.status.word()),
-            hint: Some(format!("start again with `aye run {}`", row.skill)),
+            message: format!("run `{}` has ended: it {}", row.id, ended(row.status)),
+            hint: Some(format!("start again with `{}`", run_command(&state))),
         });
     }
+    drop(reader);
     let mut store = context.store()?;
     let lock = RunLock::acquire(store.home(), &row.id, &context.lock_info())?;
     let loaded = Loaded::read(&store, &row)?;
