@@ -11,6 +11,7 @@ mod live;
 mod plain;
 mod step_line;
 mod summary;
+mod tidy;
 
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ pub use json::{JsonReport, event_json};
 pub use live::LiveReport;
 pub use plain::PlainReport;
 pub use step_line::step_line;
-pub use summary::summary;
+pub use summary::{run_command, summary};
 
 /// Shows a run as it goes on.
 pub trait Report {

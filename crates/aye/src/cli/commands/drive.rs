@@ -5,11 +5,11 @@ use std::path::Path;
 
 use aye_core::event::Event;
 use aye_core::flow::Flow;
-use aye_core::journal::State;
+use aye_core::journal::{Ended, State};
 use aye_core::machine::Machine;
 use aye_process::Signals;
 
-use crate::cli::Context;
+use crate::cli::{Context, say};
 use crate::driver::{Driver, Outcome, Parts};
 use crate::error::Error;
 use crate::prompt::{Escape, TerminalPrompter};
@@ -63,10 +63,11 @@ pub(super) fn drive(
 }
 
 pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome) {
-    if context.json || context.verbosity == Verbosity::Quiet {
+    let well = outcome == Outcome::Ended(Ended::Completed);
+    if context.json || (context.verbosity == Verbosity::Quiet && well) {
         return;
     }
-    eprint!("{}", summary(state, outcome, context.paint_err));
+    say(&summary(state, outcome, context.paint_err));
 }
 
 pub(super) fn choose_report<'a>(context: &Context, flow: &'a Flow) -> Box<dyn Report + 'a> {
@@ -79,6 +80,7 @@ pub(super) fn choose_report<'a>(context: &Context, flow: &'a Flow) -> Box<dyn Re
     if live {
         Box::new(LiveReport::new(err, context.paint_err, context.verbosity, flow))
     } else {
-        Box::new(PlainReport::new(out, err, context.paint_err, context.verbosity))
+        let paints = [context.paint_out, context.paint_err];
+        Box::new(PlainReport::new(out, err, paints, context.verbosity))
     }
 }
