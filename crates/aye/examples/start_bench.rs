@@ -14,8 +14,7 @@ struct Contender {
 
 fn main() {
     let aye = std::env::var("AYE").unwrap_or_else(|_| "target/release/aye".to_owned());
-    let rounds: usize =
-        std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(300);
+    let rounds: usize = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(300);
     let place = std::env::temp_dir().join(format!("aye-bench-{}", std::process::id()));
     std::fs::create_dir_all(&place).expect("a directory to work in");
     write_files(&place);
@@ -37,7 +36,10 @@ fn main() {
         &[
             contender("true (limit: spawn + exit)", &["/bin/true"]),
             contender("aye run, power-safe", &[&aye, "run", "one.yaml", "-q"]),
-            with_process_durability(contender("aye run, process-safe", &[&aye, "run", "one.yaml", "-q"])),
+            with_process_durability(contender(
+                "aye run, process-safe",
+                &[&aye, "run", "one.yaml", "-q"],
+            )),
             contender("just", &["just", "one"]),
             contender("make", &["make", "-s", "one"]),
             contender("bash -c", &["bash", "-c", "/bin/true; :"]),

@@ -35,11 +35,13 @@ impl Driver<'_> {
             }
         };
         let spec = self.spec(&resolved);
+        let log = spec.log.clone();
         self.parts.report.step_begins(resolved.interactive);
         match aye_process::spawn(spec) {
             Ok(child) => {
                 let exit = self.attend(child)?;
                 self.parts.report.step_ends();
+                self.logs.finished(log, exit.stdout.total() + exit.stderr.total());
                 let (end, process) = conclude(&exit);
                 self.finished(execution, end, Some(process))
             }
@@ -78,6 +80,11 @@ impl Driver<'_> {
             .iter()
             .map(|(name, value)| (name.into(), value.as_ref().map(Into::into)))
             .collect();
+        // Programs see a pipe; tell those who ask that colours are welcome.
+        let force = "CLICOLOR_FORCE";
+        if self.parts.report.shows_color() && !execution.env.contains_key(force) {
+            spec.env.push((force.into(), Some("1".into())));
+        }
         if let Some(text) = &execution.stdin {
             spec.stdin = Stdin::Bytes(text.clone().into_bytes());
         }
@@ -118,8 +125,8 @@ impl Driver<'_> {
                         self.forward_size(&mut children);
                     }
                     // The second request reaches the child as a kill.
-                    for _ in 0..seen.stops {
-                        children[0].stop(Stop::Interrupt);
+                    for stop in seen.stops {
+                        children[0].stop(stop);
                     }
                 }
                 Happening::Wake(_) => self.mail(&mut children)?,
