@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use aye_core::effect::{Effect, Execution};
 use aye_core::event::ProcessRecord;
 use aye_core::input::{End, Finished, Input};
-use aye_process::{Exit, Happening, Outcome, Running, SpawnError, Spec, Stdin, Stop};
+use aye_process::{Exit, Happening, Limits, Outcome, Running, SpawnError, Spec, Stdin, Stop};
 
 use crate::error::Error;
 
@@ -91,6 +91,10 @@ impl Driver<'_> {
         spec.timeout = execution.timeout;
         spec.interactive = execution.interactive;
         spec.tty = execution.tty;
+        spec.limits = Limits {
+            memory: execution.max_memory,
+            cpu_seconds: execution.max_cpu.map(|limit| limit.as_secs().max(1)),
+        };
         spec.live = self.parts.report.wants_output();
         spec.masks = self.parts.machine.secrets().values().map(|s| s.as_bytes().to_vec()).collect();
         spec.run = Some(state.run.to_string());
