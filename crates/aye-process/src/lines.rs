@@ -111,7 +111,7 @@ impl Lines {
                 }
             }
             (State::String, '\x07' | '\u{9c}') | (State::StringEscape, '\\') => {
-                self.state = State::Text
+                self.state = State::Text;
             }
             (State::String, '\x1b') => self.state = State::StringEscape,
             // A string never crosses a line: its end must have been lost.

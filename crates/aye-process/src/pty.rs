@@ -23,7 +23,9 @@ const FALLBACK: (u16, u16) = (80, 24);
 
 /// A pair of the size of our own terminal.
 pub(crate) fn open() -> io::Result<Pair> {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+    // Not every platform can set the mark while opening.
+    rustix::io::fcntl_setfd(&master, rustix::io::FdFlags::CLOEXEC)?;
     grantpt(&master)?;
     unlockpt(&master)?;
     let name = ptsname(&master, Vec::new())?;

@@ -84,6 +84,7 @@ impl Drop for Slot {
 
 /// `(token, leader)` of every child that has been started, and whether one is
 /// just being started: it may exist already and not be in the list.
+#[cfg(target_os = "linux")]
 pub(crate) fn leaders() -> (Vec<(u64, i32)>, bool) {
     let table = table();
     let started: Vec<_> = table

@@ -23,7 +23,7 @@ use crate::slots::Slot;
 use crate::spec::{Limits, Sink, Spec, Stdin, Stream};
 use crate::survivors::RUN_VARIABLE;
 use crate::terminal::Handover;
-use crate::{guard, pty, reap, tree};
+use crate::{guard, pty, reap, tree, vfork};
 
 /// Starts a child.
 ///
@@ -38,6 +38,7 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
     reap::require_children();
     tree::adopt_orphans();
     guard::settle();
+    vfork::keep();
     let mut command = command(&spec, path.clone(), &slot);
     let mut terminal = if spec.interactive {
         let mut handover =

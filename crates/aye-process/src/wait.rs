@@ -5,14 +5,14 @@
 use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::exit::Exit;
 use crate::running::Running;
 use crate::spec::Stream;
-use crate::{guard, suspend};
+use crate::{guard, suspend, tree};
 
 /// What [`wait`] returned for.
 #[derive(Debug)]
@@ -35,6 +35,8 @@ pub type LiveView<'a> = dyn FnMut(usize, Stream, &[u8]) + 'a;
 thread_local! {
     /// Reused by all reads of a thread, allocated with the first.
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+
+    static LAST_REAP: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
 /// Waits until something happens to one of the children, one of the `wake`
@@ -52,6 +54,7 @@ pub fn wait(
     let mut ready = Vec::new();
     loop {
         let now = Instant::now();
+        reap_strays(now);
         for (index, child) in children.iter_mut().enumerate() {
             if !child.is_done() && child.advance(now) {
                 let exit = child.finish(&mut |stream, bytes| view(index, stream, bytes));
@@ -80,6 +83,18 @@ pub fn wait(
         if let Some(index) = (0..wake.len()).find(|_| ready.take()) {
             return Ok(Happening::Wake(index));
         }
+    }
+}
+
+/// How often dead orphans are looked for.
+const REAP_INTERVAL: Duration = Duration::from_secs(1);
+
+fn reap_strays(now: Instant) {
+    let due =
+        LAST_REAP.get().is_none_or(|last| now.saturating_duration_since(last) >= REAP_INTERVAL);
+    // The first time there cannot be any yet.
+    if due && LAST_REAP.replace(Some(now)).is_some() {
+        tree::reap_strays();
     }
 }
 
@@ -137,6 +152,7 @@ fn poll_once(
         for death in child.deaths() {
             questions.ask(Some(death), PollFlags::IN);
         }
+        due = Some(due.map_or(now + REAP_INTERVAL, |due| due.min(now + REAP_INTERVAL)));
         due = match (due, child.next_timer(now)) {
             (Some(one), Some(two)) => Some(one.min(two)),
             (one, two) => one.or(two),

@@ -62,6 +62,14 @@ pub enum Error {
     /// Standard output cannot be written to.
     #[error("cannot write to standard output: {0}")]
     Output(std::io::Error),
+    /// A question, and nobody who could be asked.
+    #[error("{message}")]
+    Unattended {
+        /// Why.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
     /// What was asked for did not happen.
     #[error("{message}")]
     Refused {
@@ -88,6 +96,7 @@ impl Error {
         match self {
             Self::Usage { .. } | Self::InvalidSkill(_) | Self::Inputs(_) | Self::Settings(_) => 2,
             Self::NotFound { .. } => 3,
+            Self::Unattended { .. } => 6,
             Self::File { source, .. } if source.kind() == std::io::ErrorKind::NotFound => 3,
             Self::File { .. } | Self::Store(_) | Self::Journal { .. } => 4,
             Self::Lock(LockError::Store(_)) => 4,
@@ -98,9 +107,10 @@ impl Error {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Usage { hint, .. } | Self::NotFound { hint, .. } | Self::Refused { hint, .. } => {
-                hint.clone()
-            }
+            Self::Usage { hint, .. }
+            | Self::NotFound { hint, .. }
+            | Self::Unattended { hint, .. }
+            | Self::Refused { hint, .. } => hint.clone(),
             Self::Inputs(errors) => {
                 let hints: Vec<String> = errors.iter().filter_map(InputError::hint).collect();
                 (!hints.is_empty()).then(|| hints.join("\n      "))
@@ -115,7 +125,7 @@ impl Error {
             },
             Self::Store(error) => Some(error.hint().to_owned()),
             Self::Lock(LockError::Held(held)) => Some(format!(
-                "`aye logs {run} -f` follows it; `aye answer` and `aye cancel {run}` reach it from here",
+                "`aye watch {run}` shows it; `aye answer` and `aye cancel {run}` reach it from here",
                 run = held.run
             )),
             Self::Lock(error) => Some(error.hint().to_owned()),

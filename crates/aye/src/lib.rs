@@ -20,6 +20,7 @@ pub mod error;
 pub mod graph;
 pub mod outside;
 pub mod paint;
+pub mod prompt;
 pub mod report;
 pub mod settings;
 pub mod skills;

@@ -71,6 +71,8 @@ impl Paint {
             (Glyph::Running, true) => "▸",
             (Glyph::Running, false) => ">",
             (Glyph::Asking, _) => "?",
+            (Glyph::Answered, true) => "●",
+            (Glyph::Answered, false) => "*",
             (Glyph::Paused, true) => "‖",
             (Glyph::Paused, false) => "=",
             (Glyph::Bar, true) => "│",
@@ -96,6 +98,8 @@ pub enum Glyph {
     Running,
     /// Somebody is asked.
     Asking,
+    /// Somebody has answered.
+    Answered,
     /// Nobody drives it.
     Paused,
     /// In front of a step's output.

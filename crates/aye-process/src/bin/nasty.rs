@@ -28,6 +28,7 @@ fn main() {
         "cat" => cat(),
         "eats-memory" => eats_memory(number(2)),
         "burns-cpu" => burns_cpu(),
+        "orphans" => orphans(number(2)),
         "tree" => tree(number(2)),
         "signals" => signals(),
         "descriptors" => descriptors(),
@@ -230,6 +231,19 @@ fn burns_cpu() {
     loop {
         number = std::hint::black_box(number.wrapping_add(1));
     }
+}
+
+/// That many processes that lose their parent and die at once.
+fn orphans(count: u64) {
+    for _ in 0..count {
+        let middle = fork(|| {
+            fork(|| {});
+        });
+        // SAFETY: waits for our own child.
+        unsafe { libc::waitpid(middle, std::ptr::null_mut(), 0) };
+    }
+    say("ready");
+    std::thread::sleep(FOREVER);
 }
 
 /// A tree of that many processes, each the child of one of two before it.

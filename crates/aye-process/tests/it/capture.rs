@@ -147,6 +147,21 @@ fn a_leftover_that_ignores_term_is_killed() {
 }
 
 #[test]
+fn what_was_written_in_time_is_not_lost() {
+    // More than is read at once, and somebody who keeps the pipe open.
+    let scratch = Scratch::new("in-time");
+    for logged in [false, true] {
+        let mut spec = Spec::new("sh")
+            .args(["-c", "sleep 60 & head -c 60000 /dev/zero; head -c 4000 /dev/zero"]);
+        spec.linger = Duration::ZERO;
+        spec.log = logged.then(|| scratch.path("step"));
+        let exit = run(spec);
+        assert_eq!((exit.stdout.total(), exit.left_running), (64_000, 0));
+        assert!(exit.leaky);
+    }
+}
+
+#[test]
 fn several_children_in_one_wait() {
     aye_process::slots::set_limit(1000);
     let mut children: Vec<_> = [150, 10, 80]

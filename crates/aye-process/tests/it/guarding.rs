@@ -179,6 +179,36 @@ fn the_exit_code_and_the_signal_pass_through() {
 }
 
 #[test]
+fn a_signal_to_runner_and_group_is_one_request() {
+    // `timeout` signals the process and then the group it is in.
+    let script =
+        "trap 'sleep 0.3; echo bye; exit 3' TERM; echo ready; while :; do sleep 0.05; done";
+    let output = Command::new("timeout")
+        .args(["1", env!("CARGO_BIN_EXE_runner"), "sh", "-c", script])
+        .output()
+        .expect("ended");
+    assert_eq!(output.status.code(), Some(124));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "ready\nbye\n");
+}
+
+#[test]
+fn a_second_signal_kills_at_once() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_runner"));
+    command.args(["--grace", "60000", env!("CARGO_BIN_EXE_nasty"), "ignores-term"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("runner");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("stdout")).read_line(&mut line).expect("a line");
+    let guard = i32::try_from(child.id()).expect("a pid");
+    kill(guard, libc::SIGTERM);
+    // The same signal twice in a row would be delivered once.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    kill(guard, libc::SIGTERM);
+    let before = std::time::Instant::now();
+    assert_eq!(child.wait().expect("ended").code(), Some(143));
+    assert!(before.elapsed() < crate::helper::LONG);
+}
+
+#[test]
 fn an_ignored_sigchld_does_not_matter() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_runner"));
     command.args([env!("CARGO_BIN_EXE_nasty"), "exit", "7"]);

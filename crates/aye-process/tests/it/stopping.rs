@@ -17,6 +17,7 @@ fn a_time_out_is_124_with_the_partial_output() {
     assert_eq!(exit.status, Status::Signaled(15));
     assert_eq!(exit.stdout.text(), "partial\n");
     assert!(exit.duration >= Duration::from_millis(300));
+    assert!(!exit.stopped);
 }
 
 #[test]
@@ -84,6 +85,7 @@ fn a_stopped_child_still_gets_the_signal() {
     spec.grace = LONG;
     let exit = run(spec);
     assert_eq!(exit.outcome, Outcome::TimedOut);
+    assert!(exit.stopped);
     // It either died of the signal or, just continued, came to its end first.
     assert!(matches!(exit.status, Status::Signaled(15) | Status::Exited(0)), "{:?}", exit.status);
 }
@@ -115,6 +117,27 @@ fn a_tree_that_forks_while_it_dies_is_ended() {
     child.stop(Stop::Cancel);
     let exit = finish(&mut child);
     assert_eq!((exit.left_running, exit.leaky), (0, false));
+}
+
+#[test]
+fn orphans_that_die_while_the_step_goes_on_do_not_pile_up() {
+    let mut child = start_until(nasty(&["orphans", "50"]), "ready");
+    let group = child.pid();
+    let zombies = || {
+        let own = std::process::id();
+        let all = std::fs::read_dir("/proc").expect("proc").flatten();
+        let stats = all.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+        let start = format!("Z {own} {group} ");
+        stats
+            .filter(|stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with(&start)))
+            .count()
+    };
+    eventually("the last of them waited for", || {
+        let soon = Some(Instant::now() + Duration::from_millis(50));
+        let happening = wait(std::slice::from_mut(&mut child), &[], soon, &mut |_, _, _| {});
+        assert!(matches!(happening, Ok(Happening::Deadline)));
+        zombies() == 0
+    });
 }
 
 #[test]

@@ -141,6 +141,14 @@ pub enum Command {
     Answer(commands::answer::AnswerArgs),
     /// List what waits for an answer
     Inbox(commands::inbox::InboxArgs),
+    /// Follow a run that another process drives
+    Watch(commands::watch::WatchArgs),
+    /// Ask yes or no, for shell scripts
+    Confirm(commands::confirm::ConfirmArgs),
+    /// Ask for one of several, for shell scripts
+    Choose(commands::choose::ChooseArgs),
+    /// Ask for text, for shell scripts
+    Input(commands::input::InputArgs),
     /// List the skills of this project
     List(commands::list::ListArgs),
     /// Check skill files

@@ -15,6 +15,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::error::Error;
 use crate::outside::Outside;
 use crate::paint::{ColorChoice, Paint};
+use crate::prompt::{self, Escape, Manner};
 use crate::report::Verbosity;
 use crate::settings::Settings;
 use crate::store::{Found, LockInfo, RunRow, Store};
@@ -126,6 +127,17 @@ impl Context {
         let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
         let command = command_shown(words);
         LockInfo { user, host, pid, command, since: self.now() }
+    }
+
+    /// How to ask on this terminal, and whether.
+    pub fn manner(&self, escape: Escape, may_ask: bool) -> Manner {
+        Manner {
+            paint: self.paint_err,
+            plain: self.plain || !prompt::is_capable(&self.env),
+            escape,
+            user: self.driver().user,
+            obstacle: prompt::obstacle(&self.env, may_ask),
+        }
     }
 
     /// What templates can look up.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aye_core::effect::Effect;
-use aye_core::event::Event;
+use aye_core::event::{Event, Fact};
 use aye_core::input::Input;
 use aye_core::machine::{Machine, Refusal};
 use aye_core::text::{Names, World};
@@ -117,6 +117,12 @@ impl<'a> Driver<'a> {
 
     fn show(&mut self, events: &[Event]) {
         for event in events {
+            // A live view says nothing of a hold; the prompt need not blink.
+            let silent =
+                self.parts.report.is_live() && matches!(event.fact, Fact::ConfirmationHeld { .. });
+            if let (false, Some(prompter)) = (silent, self.parts.prompter.as_deref_mut()) {
+                prompter.hide();
+            }
             self.parts.report.event(event, self.parts.machine.state());
         }
     }

@@ -44,7 +44,7 @@ impl Driver<'_> {
                     self.tell(Input::Interrupt { signal: name(signal).to_owned() }, None)?;
                 }
                 Signal::Suspend => seen.suspend = true,
-                Signal::Continue => {}
+                Signal::Continue => seen.resumed = true,
                 Signal::Resize => seen.resize = true,
             }
         }
@@ -74,6 +74,8 @@ pub(super) struct SignalsSeen {
     pub(super) stops: u32,
     /// Ctrl-Z.
     pub(super) suspend: bool,
+    /// Somebody continued us after a stop.
+    pub(super) resumed: bool,
     /// The window has another size.
     pub(super) resize: bool,
 }

@@ -17,6 +17,6 @@ mod drive;
 mod mail;
 mod outcome;
 
-pub use ask::{Asked, Prompter};
+pub use ask::{Asked, Posed, Prompter};
 pub use drive::{Driver, Parts};
 pub use outcome::Outcome;

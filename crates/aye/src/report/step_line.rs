@@ -84,15 +84,17 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 prompter => format!("{} through {}", answered.answer.by, prompter.word()),
             };
             match &answered.refused {
-                None => format!(
-                    "{} {}  {}",
-                    mark(Glyph::Done, Tone::Good),
-                    paint.text(Tone::Strong, &inert_line(label)),
-                    dim(&format!(
-                        "by {who} after {}",
-                        duration(Duration::from_millis(answered.latency_ms))
-                    ))
-                ),
+                None => {
+                    let after = duration(Duration::from_millis(answered.latency_ms));
+                    let reason = answered.answer.reason.as_deref().map(inert_line);
+                    let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+                    format!(
+                        "{} {}  {}",
+                        mark(Glyph::Answered, Tone::Ask),
+                        paint.text(Tone::Strong, &inert_line(label)),
+                        dim(&format!("answered by {who} after {after}{reason}"))
+                    )
+                }
                 Some(why) => format!(
                     "{} {}",
                     mark(Glyph::Failed, Tone::Warn),
@@ -111,12 +113,15 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let by = message.as_deref().unwrap_or("a signal");
             format!("{} interrupted by {by}", mark(Glyph::Paused, Tone::Warn))
         }
+        Fact::SkillPaused { why: PauseReason::Waiting, message } => {
+            let why = message.as_deref().map(inert_line)?;
+            format!("{} nobody can be asked here: {why}", mark(Glyph::Paused, Tone::Warn))
+        }
         Fact::SkillResumed { driver } => {
             let who = format!("{} on {}", driver.user, driver.host);
             format!("{} resumed by {}", mark(Glyph::Running, Tone::Ask), inert_line(&who))
         }
         Fact::SkillStarted(_)
-        | Fact::SkillPaused { why: PauseReason::Waiting, .. }
         | Fact::SkillCompleted { .. }
         | Fact::SkillFailed { .. }
         | Fact::SkillCancelled { .. }

@@ -48,7 +48,12 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
             let why = match &state.phase {
                 Phase::Asking { question, .. } => {
                     next.push(("answer", answer_command(question)));
-                    format!("waits for an answer: {}", inert_line(&question.message))
+                    if question.overridable {
+                        next.push(("say yes", "add --yes to the command".to_owned()));
+                    }
+                    next.push(("inbox", "aye inbox".to_owned()));
+                    let first = question.message.trim().lines().next().unwrap_or_default();
+                    format!("waits for an answer: {}", inert_line(first))
                 }
                 Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => {
                     "is paused".to_owned()

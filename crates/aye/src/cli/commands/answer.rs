@@ -1,82 +1,206 @@
 //! `aye answer`.
 
+use std::os::unix::process::CommandExt as _;
+
 use aye_core::input::Request;
-use aye_core::question::{Answer, Prompter};
+use aye_core::journal::{Phase, State};
+use aye_core::question::{Answer, Prompter, Question};
 use clap::Args;
+use clap::builder::FalseyValueParser;
 
 use crate::cli::Context;
+use crate::driver::Posed;
 use crate::error::Error;
-use crate::store::{Found, QuestionState};
+use crate::prompt::{Alone, Escape, Given, ask_alone};
+use crate::store::{Found, QuestionRow, QuestionState, RunRow, Store};
 
 use super::output::print_line;
 use super::request::{Sent, send};
 
+const EXAMPLES: &str = "\
+Examples:
+  aye inbox
+  aye answer k3f9x2m7q1-1 proceed
+  aye answer k3f9x2m7q1-1              shows the question and asks here
+  aye answer k3f9x2m7q1-1 cancel --reason 'not on a Friday'
+  aye answer k3f9 proceed --resume     go on with the run if nobody else does";
+
 /// Options of `aye answer`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  aye inbox\n  aye answer k3f9x2m7q1-1 proceed\n  \
-    aye answer k3f9x2m7q1-1 cancel --reason 'not on a Friday'")]
+#[command(after_help = EXAMPLES)]
 pub struct AnswerArgs {
     /// A question's id, or the beginning of one
     pub question: String,
-    /// The value of an option, or the text asked for
-    pub choice: String,
+    /// The value of an option, or the text asked for; asked for here if not given
+    pub choice: Option<String>,
     /// Why; recorded in the journal
     #[arg(long, value_name = "TEXT", env = "AYE_REASON", hide_env_values = true)]
     pub reason: Option<String>,
     /// The text that has to be typed to agree, where a question wants it
     #[arg(long = "type", value_name = "TEXT", env = "AYE_TYPE", hide_env_values = true)]
     pub typed: Option<String>,
+    /// Go on with the run if nobody drives it
+    #[arg(
+        long,
+        env = "AYE_RESUME",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub resume: bool,
+    /// Never ask on this terminal
+    #[arg(
+        long,
+        env = "AYE_NO_INPUT",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub no_input: bool,
 }
 
 pub(super) fn run(args: AnswerArgs, context: &Context) -> Result<u8, Error> {
     let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
-    let question = match reader.question(&args.question)? {
-        Found::One(question) => question,
-        Found::None => {
-            let message = format!("there is no question `{}`", args.question);
-            return Err(Error::not_found(message, "`aye inbox` lists the open ones"));
-        }
-        Found::Several(rows) => {
-            let names: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-            let message =
-                format!("`{}` stands for several questions: {}", args.question, names.join(", "));
-            return Err(Error::usage(message, "write more letters of the id"));
-        }
-    };
+    let question = find(&reader, &args.question)?;
     let row = context.find_run(&reader, question.run.as_str())?;
     let asked = reader.asked(&question.id)?;
+    let given = match (&args.choice, &asked) {
+        (Some(choice), _) => {
+            Given { value: choice.clone(), typed: args.typed.clone(), reason: None }
+        }
+        (None, Some(asked)) => match ask_here(&reader, &row, asked, &args, context)? {
+            Alone::Answered(given) => given,
+            Alone::Cancelled => return Ok(5),
+            Alone::TimedOut => return Ok(124),
+            Alone::Stopped(signal) => return Ok(u8::try_from(128 + signal).unwrap_or(1)),
+            Alone::Unavailable(why) => return Err(say_what(&question, &why)),
+        },
+        (None, None) => return Err(say_what(&question, "the question is not in the journal")),
+    };
     drop(reader);
-    let label = asked
-        .as_ref()
-        .and_then(|asked| asked.offer(&args.choice))
-        .map_or_else(|| args.choice.clone(), |offer| offer.label.clone());
+    let label = match &asked {
+        Some(asked) if asked.secret => "***".to_owned(),
+        Some(asked) => asked.offer(&given.value).map_or(given.value.clone(), |o| o.label.clone()),
+        None => given.value.clone(),
+    };
     let answer = Answer {
-        value: args.choice.into(),
+        value: given.value.into(),
         by: context.driver().user,
         prompter: Prompter::Command,
-        reason: args.reason,
-        typed: args.typed,
+        reason: args.reason.clone().or(given.reason),
+        typed: given.typed,
         reauth: false,
         digest: asked.map(|asked| asked.digest),
     };
     let mut store = context.store()?;
     let request = Request::Answer { question: question.id.clone(), answer };
-    let refused = |why: String| Error::Refused {
-        message: format!("the answer to `{}` was refused: {why}", question.id),
-        hint: match question.state {
-            QuestionState::Open => None,
-            QuestionState::Answered | QuestionState::Expired | QuestionState::Withdrawn => {
-                Some(format!("it was {} before", question.state.word()))
-            }
-        },
-    };
-    match send(context, &mut store, &row, &request)? {
-        Sent::Accepted => print_line(&format!("answered {}: {label}", question.id))?,
-        Sent::AcceptedUndriven => {
-            print_line(&format!("answered {}: {label}", question.id))?;
-            print_line(&format!("nobody drives the run; go on with: aye resume {}", row.id))?;
+    let sent = send(context, &mut store, &row, &request)?;
+    drop(store);
+    match sent {
+        Sent::Accepted => {
+            print_line(&format!("answered {}: {}", question.id, crate::paint::inert_line(&label)))?;
+            Ok(0)
         }
-        Sent::Refused(why) => return Err(refused(why)),
+        Sent::AcceptedUndriven => {
+            print_line(&format!("answered {}: {}", question.id, crate::paint::inert_line(&label)))?;
+            go_on(&row, &args, context)
+        }
+        Sent::Refused(why) => Err(Error::Refused {
+            message: format!("the answer to `{}` was refused: {why}", question.id),
+            hint: match question.state {
+                QuestionState::Open => None,
+                QuestionState::Answered | QuestionState::Expired | QuestionState::Withdrawn => {
+                    Some(format!("it was {} before", question.state.word()))
+                }
+            },
+        }),
     }
+}
+
+fn find(reader: &Store, name: &str) -> Result<QuestionRow, Error> {
+    match reader.question(name)? {
+        Found::One(question) => Ok(question),
+        Found::None => {
+            let message = format!("there is no question `{name}`");
+            Err(Error::not_found(message, "`aye inbox` lists the open ones"))
+        }
+        Found::Several(rows) => {
+            let names: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+            let message = format!("`{name}` stands for several questions: {}", names.join(", "));
+            Err(Error::usage(message, "write more letters of the id"))
+        }
+    }
+}
+
+fn say_what(question: &QuestionRow, why: &str) -> Error {
+    Error::Unattended {
+        message: format!("nobody can be asked here: {why}"),
+        hint: Some(format!("say the answer: `aye answer {} CHOICE`", question.id)),
+    }
+}
+
+/// Shows the question on this terminal, as the run would.
+fn ask_here(
+    reader: &Store,
+    row: &RunRow,
+    asked: &Question,
+    args: &AnswerArgs,
+    context: &Context,
+) -> Result<Alone, Error> {
+    let state = State::fold(&reader.events(&row.id, 0)?)
+        .map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
+    let (deadline, agreed) = match &state.phase {
+        Phase::Asking { question, agreed, .. } if question.id == asked.id => {
+            ([question.deadline, state.deadline()].into_iter().flatten().min(), agreed.clone())
+        }
+        Phase::Asking { .. } | Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => {
+            return Err(Error::Refused {
+                message: format!("question `{}` is not open", asked.id),
+                hint: Some("`aye inbox` lists the open ones".to_owned()),
+            });
+        }
+    };
+    let posed = Posed { question: asked, deadline, agreed: &agreed, run: Some(&state) };
+    let manner = context.manner(Escape::Dismisses, !args.no_input);
+    ask_alone(&posed, manner, &context.clock)
+}
+
+/// Nobody drives the run: offers to.
+fn go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
+    if args.resume || wants_to_go_on(row, args, context)? {
+        return resume(row, context);
+    }
+    print_line(&format!("nobody drives the run; go on with: aye resume {}", row.id))?;
     Ok(0)
+}
+
+fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<bool, Error> {
+    let message = format!("Nobody drives run `{}` of {}. Go on with it here?", row.id, row.skill);
+    let question = super::confirm::yes_or_no(&message, Some(super::confirm::Default::Yes))?;
+    let posed = Posed { question: &question, deadline: None, agreed: &[], run: None };
+    let manner = context.manner(Escape::Dismisses, !args.no_input && !context.json);
+    let said = ask_alone(&posed, manner, &context.clock)?;
+    Ok(matches!(said, Alone::Answered(given) if given.value == super::confirm::YES))
+}
+
+/// Becomes `aye resume`, which has its own way to start.
+fn resume(row: &RunRow, context: &Context) -> Result<u8, Error> {
+    let program = std::env::current_exe().map_err(|source| Error::File {
+        doing: "find",
+        path: "aye".into(),
+        source,
+    })?;
+    let mut command = std::process::Command::new(&program);
+    command.arg("resume").arg(row.id.as_str()).arg("--home").arg(&context.home);
+    if context.json {
+        command.arg("--json");
+    }
+    if context.plain {
+        command.arg("--plain");
+    }
+    match context.verbosity {
+        crate::report::Verbosity::Quiet => command.arg("--quiet"),
+        crate::report::Verbosity::Verbose => command.arg("--verbose"),
+        crate::report::Verbosity::Normal => &mut command,
+    };
+    let source = command.exec();
+    Err(Error::File { doing: "start", path: program, source })
 }

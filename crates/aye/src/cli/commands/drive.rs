@@ -5,13 +5,14 @@ use std::path::Path;
 
 use aye_core::event::Event;
 use aye_core::flow::Flow;
-use aye_core::journal::Ended;
+use aye_core::journal::{Ended, State};
 use aye_core::machine::Machine;
 use aye_process::Signals;
 
 use crate::cli::{Context, say};
 use crate::driver::{Driver, Outcome, Parts};
 use crate::error::Error;
+use crate::prompt::{Escape, TerminalPrompter};
 use crate::report::{JsonReport, LiveReport, PlainReport, Report, Verbosity, summary};
 use crate::store::{RunLock, Store};
 
@@ -31,7 +32,7 @@ pub(super) fn drive(
     lock: RunLock,
     machine: Machine,
     beginning: &Beginning<'_>,
-    _may_ask: bool,
+    may_ask: bool,
 ) -> Result<u8, Error> {
     let mut report = choose_report(context, flow);
     let mut signals = Signals::catch().map_err(|source| Error::File {
@@ -39,6 +40,8 @@ pub(super) fn drive(
         path: "aye".into(),
         source,
     })?;
+    let mut prompter =
+        TerminalPrompter::new(context.manner(Escape::Declines, may_ask), &context.clock);
     let workspace = machine.state().started.workspace.clone();
     let parts = Parts {
         store,
@@ -47,7 +50,7 @@ pub(super) fn drive(
         clock: &context.clock,
         names: context.names(Path::new(&workspace)),
         report: &mut *report,
-        prompter: None,
+        prompter: Some(&mut prompter),
         signals: &mut signals,
     };
     let driver = Driver::new(parts);
@@ -55,19 +58,19 @@ pub(super) fn drive(
         Beginning::Started(events) => driver.begin(events)?,
         Beginning::Resumed => driver.resume(context.driver())?,
     };
-    conclude(context, &machine, outcome);
+    conclude(context, machine.state(), outcome);
     Ok(outcome.exit_code(machine.state()))
 }
 
-fn conclude(context: &Context, machine: &Machine, outcome: Outcome) {
+pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome) {
     let well = outcome == Outcome::Ended(Ended::Completed);
     if context.json || (context.verbosity == Verbosity::Quiet && well) {
         return;
     }
-    say(&summary(machine.state(), outcome, context.paint_err));
+    say(&summary(state, outcome, context.paint_err));
 }
 
-fn choose_report<'a>(context: &Context, flow: &'a Flow) -> Box<dyn Report + 'a> {
+pub(super) fn choose_report<'a>(context: &Context, flow: &'a Flow) -> Box<dyn Report + 'a> {
     let (out, err) = (std::io::stdout(), std::io::stderr());
     if context.json {
         return Box::new(JsonReport::new(out));

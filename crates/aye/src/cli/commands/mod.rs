@@ -4,10 +4,13 @@ pub(super) mod answer;
 pub(super) mod audit;
 pub(super) mod cancel;
 pub(super) mod check;
+pub(super) mod choose;
 pub(super) mod completions;
+pub(super) mod confirm;
 pub(super) mod graph;
 pub(super) mod inbox;
 pub(super) mod init;
+pub(super) mod input;
 pub(super) mod list;
 pub(super) mod logs;
 pub(super) mod man;
@@ -15,7 +18,9 @@ pub(super) mod resume;
 pub(super) mod run;
 pub(super) mod runs;
 pub(super) mod schema;
+pub(super) mod scripted;
 pub(super) mod show;
+pub(super) mod watch;
 
 mod drive;
 mod given;
@@ -40,6 +45,10 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::Cancel(args) => cancel::run(args, context),
         Command::Answer(args) => answer::run(args, context),
         Command::Inbox(args) => inbox::run(&args, context),
+        Command::Watch(args) => watch::run(&args, context),
+        Command::Confirm(args) => confirm::run(&args, context),
+        Command::Choose(args) => choose::run(&args, context),
+        Command::Input(args) => input::run(&args, context),
         Command::List(args) => list::run(&args, context),
         Command::Check(args) => check::run(&args, context),
         Command::Graph(args) => graph::run(&args, context),
@@ -62,6 +71,10 @@ fn steps_may_run(command: &Command) -> bool {
         Command::Cancel(_)
         | Command::Answer(_)
         | Command::Inbox(_)
+        | Command::Watch(_)
+        | Command::Confirm(_)
+        | Command::Choose(_)
+        | Command::Input(_)
         | Command::List(_)
         | Command::Check(_)
         | Command::Graph(_)

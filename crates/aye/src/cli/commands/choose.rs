@@ -1,0 +1,99 @@
+//! `aye choose`.
+
+use std::io::{IsTerminal as _, Read as _};
+
+use aye_core::question::Offer;
+use aye_core::skill::{AskKind, ChoiceAction};
+use clap::Args;
+
+use crate::cli::Context;
+use crate::error::Error;
+
+use super::scripted::{Asked, Asking, ask, print_result, question};
+
+const EXAMPLES: &str = "\
+Examples:
+  environment=$(aye choose 'Which environment?' stage production) || exit
+  git branch --format='%(refname:short)' | aye choose 'Which branch?'
+  aye choose 'Size?' small large --default small --timeout 1m
+
+The chosen option is written to standard output. Without options on the command line,
+they are read from standard input, one a line.
+
+Exit codes: 0 chosen, 5 cancelled with Esc, 6 nobody can be asked, 124 timed out
+without a default, 130 interrupted.";
+
+/// Options of `aye choose`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ChooseArgs {
+    /// The question
+    pub message: String,
+    /// What can be chosen
+    pub options: Vec<String>,
+    /// Marked at first, and taken when the time is up
+    #[arg(long, value_name = "OPTION", env = "AYE_DEFAULT", hide_env_values = true)]
+    pub default: Option<String>,
+    /// Options of every question.
+    #[command(flatten)]
+    pub asking: Asking,
+}
+
+pub(super) fn run(args: &ChooseArgs, context: &Context) -> Result<u8, Error> {
+    let mut question = question(AskKind::Choose, &args.message, args.asking.title.as_deref())?;
+    let options = options(args)?;
+    check(&options, args.default.as_deref())?;
+    question.options = options
+        .into_iter()
+        .map(|text| Offer {
+            value: text.clone(),
+            label: text,
+            description: None,
+            action: ChoiceAction::Proceed,
+        })
+        .collect();
+    question.default.clone_from(&args.default);
+    match ask(&question, args.default.as_deref(), &args.asking, context)? {
+        Asked::Value(value, how) => {
+            print_result(&value, &value.as_str().into(), how, context)?;
+            Ok(0)
+        }
+        Asked::Nothing(code) => Ok(code),
+    }
+}
+
+fn options(args: &ChooseArgs) -> Result<Vec<String>, Error> {
+    if !args.options.is_empty() || std::io::stdin().is_terminal() {
+        return Ok(args.options.clone());
+    }
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).map_err(|source| Error::File {
+        doing: "read",
+        path: "standard input".into(),
+        source,
+    })?;
+    Ok(text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect())
+}
+
+fn check(options: &[String], default: Option<&str>) -> Result<(), Error> {
+    if options.is_empty() {
+        let hint = "aye choose MESSAGE OPTION...";
+        return Err(Error::usage("there is nothing to choose from", hint));
+    }
+    for (index, option) in options.iter().enumerate() {
+        if option.trim().is_empty() {
+            return Err(Error::usage("an option is empty", "leave it out"));
+        }
+        if options[..index].contains(option) {
+            let message = format!("option `{option}` is there twice");
+            return Err(Error::usage(message, "an answer must say which one it means"));
+        }
+    }
+    match default {
+        Some(default) if !options.iter().any(|option| option == default) => {
+            let message = format!("the default `{default}` is no option");
+            Err(Error::usage(message, format!("the options are {}", options.join(", "))))
+        }
+        Some(_) | None => Ok(()),
+    }
+}

@@ -1,0 +1,70 @@
+//! `aye input`.
+
+use aye_core::skill::AskKind;
+use clap::Args;
+use clap::builder::FalseyValueParser;
+
+use crate::cli::Context;
+use crate::error::Error;
+
+use super::scripted::{Asked, Asking, ask, print_result, question};
+
+const EXAMPLES: &str = "\
+Examples:
+  name=$(aye input 'Your name?') || exit
+  token=$(aye input 'Token?' --secret)
+  commit=$(aye input 'Which commit?' --match '^[0-9a-f]{7,40}$' --default HEAD)
+
+The text is written to standard output.
+
+Exit codes: 0 answered, 5 cancelled with Esc, 6 nobody can be asked, 124 timed out
+without a default, 130 interrupted.";
+
+/// Options of `aye input`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct InputArgs {
+    /// The question
+    pub message: String,
+    /// Taken on Enter when nothing is typed, and when the time is up
+    #[arg(long, value_name = "TEXT", env = "AYE_DEFAULT", hide_env_values = true)]
+    pub default: Option<String>,
+    /// A regular expression the text must match
+    #[arg(long = "match", value_name = "REGEX", env = "AYE_MATCH", hide_env_values = true)]
+    pub pattern: Option<String>,
+    /// Show a dot for each character
+    #[arg(
+        long,
+        env = "AYE_SECRET",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub secret: bool,
+    /// Options of every question.
+    #[command(flatten)]
+    pub asking: Asking,
+}
+
+pub(super) fn run(args: &InputArgs, context: &Context) -> Result<u8, Error> {
+    let mut question = question(AskKind::Input, &args.message, args.asking.title.as_deref())?;
+    if let Some(pattern) = &args.pattern {
+        let regex = regex_lite::Regex::new(pattern).map_err(|error| {
+            let message = format!("`{pattern}` is no regular expression: {error}");
+            Error::usage(message, "write it like '^[0-9a-f]+$'")
+        })?;
+        if let Some(default) = args.default.as_ref().filter(|default| !regex.is_match(default)) {
+            let message = format!("the default `{default}` does not match `{pattern}`");
+            return Err(Error::usage(message, "change one of them"));
+        }
+    }
+    question.pattern.clone_from(&args.pattern);
+    question.default.clone_from(&args.default);
+    question.secret = args.secret;
+    match ask(&question, args.default.as_deref(), &args.asking, context)? {
+        Asked::Value(value, how) => {
+            print_result(&value, &value.as_str().into(), how, context)?;
+            Ok(0)
+        }
+        Asked::Nothing(code) => Ok(code),
+    }
+}

@@ -1,0 +1,242 @@
+//! What `confirm`, `choose` and `input` share: a question without a run.
+
+use std::io::IsTerminal as _;
+use std::time::{Duration, Instant};
+
+use aye_core::id::QuestionId;
+use aye_core::question::{Offer, Purpose, Question};
+use aye_core::skill::{AskKind, By, parse_duration};
+use clap::Args;
+use clap::builder::FalseyValueParser;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use crate::cli::Context;
+use crate::driver::Posed;
+use crate::error::Error;
+use crate::paint::{Glyph, Tone, duration, inert_line};
+use crate::prompt::{Alone, Escape, ask_alone, say};
+use crate::report::Verbosity;
+
+use super::output::print_line;
+
+/// The exit code of a prompt that was left with Esc.
+const CANCELLED: u8 = 5;
+/// The exit code of a prompt that nobody answered.
+const TIMED_OUT: u8 = 124;
+
+/// Options of every question a script asks.
+#[derive(Debug, Args)]
+pub struct Asking {
+    /// A heading above the message
+    #[arg(long, value_name = "TEXT", env = "AYE_TITLE", hide_env_values = true)]
+    pub title: Option<String>,
+    /// How long to wait, such as 30s or 5m; then the default, or exit code 124
+    #[arg(long, value_name = "TIME", env = "AYE_TIMEOUT", hide_env_values = true)]
+    pub timeout: Option<String>,
+    /// Do not ask: answer yes, or the default
+    #[arg(
+        short,
+        long,
+        env = "AYE_YES",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub yes: bool,
+    /// Take the default when there is no terminal, instead of exit code 6
+    #[arg(
+        long,
+        env = "AYE_DEFAULT_ON_NO_TERMINAL",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub default_on_no_terminal: bool,
+    /// Never ask on this terminal
+    #[arg(
+        long,
+        env = "AYE_NO_INPUT",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub no_input: bool,
+}
+
+/// How an answer came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    /// Somebody gave it.
+    Given,
+    /// `--yes`.
+    Override,
+    /// Nobody answered in time; it is the default.
+    Expired,
+    /// There is no terminal; it is the default.
+    Unattended,
+}
+
+/// What came of a script's question.
+pub(super) enum Asked {
+    /// This value, in this way.
+    Value(String, How),
+    /// No value; the exit code says why.
+    Nothing(u8),
+}
+
+/// A question with the usual parts; the caller adds what its kind needs.
+pub(super) fn question(
+    kind: AskKind,
+    message: &str,
+    title: Option<&str>,
+) -> Result<Question, Error> {
+    if message.trim().is_empty() {
+        return Err(Error::usage("the message is empty", "say what is asked"));
+    }
+    Ok(Question {
+        id: QuestionId::from_text("script"),
+        kind,
+        purpose: Purpose::Ask,
+        step: String::new(),
+        title: title.unwrap_or_default().to_owned(),
+        message: message.to_owned(),
+        options: Vec::<Offer>::new(),
+        default: None,
+        deadline: None,
+        pattern: None,
+        secret: false,
+        by: By::Anyone,
+        approvals: 1,
+        reauth: false,
+        typed: None,
+        overridable: true,
+        remember: false,
+        ai_assist: false,
+        follows: None,
+        digest: String::new(),
+    })
+}
+
+/// Asks; `yes` is what `--yes` stands for.
+pub(super) fn ask(
+    question: &Question,
+    yes: Option<&str>,
+    asking: &Asking,
+    context: &Context,
+) -> Result<Asked, Error> {
+    let limit = limit(asking)?;
+    if asking.yes {
+        let value = yes.ok_or_else(|| {
+            Error::usage("`--yes` has nothing to answer with", "give a `--default` as well")
+        })?;
+        closing(question, value, How::Override, None, context);
+        return Ok(Asked::Value(value.to_owned(), How::Override));
+    }
+    let began = Instant::now();
+    let deadline = limit.map(|limit| after(context.now(), limit));
+    let posed = Posed { question, deadline, agreed: &[], run: None };
+    let manner = context.manner(Escape::Dismisses, !asking.no_input);
+    let fallback = |how| question.default.clone().map(|value| (value, how));
+    let (value, how) = match ask_alone(&posed, manner, &context.clock)? {
+        Alone::Answered(given) => (given.value, How::Given),
+        Alone::Cancelled => return Ok(Asked::Nothing(CANCELLED)),
+        Alone::Stopped(signal) => {
+            return Ok(Asked::Nothing(u8::try_from(128 + signal).unwrap_or(1)));
+        }
+        Alone::TimedOut => match fallback(How::Expired) {
+            Some(taken) => taken,
+            None => {
+                closing(question, "", How::Expired, None, context);
+                return Ok(Asked::Nothing(TIMED_OUT));
+            }
+        },
+        Alone::Unavailable(why) => {
+            match fallback(How::Unattended).filter(|_| asking.default_on_no_terminal) {
+                Some(taken) => taken,
+                None => return Err(unattended(&why, question)),
+            }
+        }
+    };
+    closing(question, &value, how, Some(began.elapsed()), context);
+    Ok(Asked::Value(value, how))
+}
+
+/// Prints the result for the script.
+pub(super) fn print_result(
+    shown: &str,
+    value: &serde_json::Value,
+    how: How,
+    context: &Context,
+) -> Result<(), Error> {
+    if !context.json {
+        return print_line(shown);
+    }
+    let how = match how {
+        How::Given => "answered",
+        How::Override => "override",
+        How::Expired => "expired",
+        How::Unattended => "unattended",
+    };
+    print_line(&json!({ "value": value, "how": how }).to_string())
+}
+
+fn limit(asking: &Asking) -> Result<Option<Duration>, Error> {
+    let Some(text) = &asking.timeout else {
+        return Ok(None);
+    };
+    match parse_duration(text) {
+        Ok(limit) if limit.is_zero() => Ok(None),
+        Ok(limit) => Ok(Some(limit)),
+        Err(error) => Err(Error::usage(error.to_string(), error.hint())),
+    }
+}
+
+fn after(now: Timestamp, limit: Duration) -> Timestamp {
+    SignedDuration::try_from(limit)
+        .ok()
+        .and_then(|limit| now.checked_add(limit).ok())
+        .unwrap_or(Timestamp::MAX)
+}
+
+fn unattended(why: &str, question: &Question) -> Error {
+    let mut hint = "run it on a terminal, or answer with `--yes`".to_owned();
+    if question.default.is_some() {
+        hint.push_str("; `--default-on-no-terminal` takes the default");
+    }
+    Error::Unattended { message: format!("nobody can be asked: {why}"), hint: Some(hint) }
+}
+
+/// One line that stays on the terminal: the question and what became of it.
+fn closing(question: &Question, value: &str, how: How, after: Option<Duration>, context: &Context) {
+    if context.verbosity == Verbosity::Quiet || context.json {
+        return;
+    }
+    let paint = context.paint_err;
+    let asked = inert_line(question.message.trim().lines().next().unwrap_or_default());
+    let answer = match question.offer(value) {
+        Some(offer) => inert_line(&offer.label),
+        None if question.secret => "***".to_owned(),
+        None => inert_line(value),
+    };
+    let (glyph, tone) = match how {
+        How::Given => (Glyph::Answered, Tone::Ask),
+        How::Override | How::Expired | How::Unattended => (Glyph::Asking, Tone::Warn),
+    };
+    let note = match how {
+        How::Given => format!("after {}", duration(after.unwrap_or_default())),
+        How::Override => "because of --yes".to_owned(),
+        How::Expired => "nobody answered in time".to_owned(),
+        How::Unattended => "there is no terminal".to_owned(),
+    };
+    let line = format!(
+        "{} {asked}  {}  {}",
+        paint.text(tone, paint.glyph(glyph)),
+        paint.text(Tone::Strong, &answer),
+        paint.text(Tone::Dim, &note)
+    );
+    // The answer itself follows on standard output.
+    let twice = std::io::stdout().is_terminal() && question.kind != AskKind::Confirm;
+    match how {
+        How::Given if twice => {}
+        How::Given => say(&line),
+        How::Override | How::Expired | How::Unattended => crate::cli::say(&format!("{line}\n")),
+    }
+}

@@ -1,0 +1,83 @@
+//! Asking without a run: for shell scripts.
+
+use aye_process::{Signal, Signals};
+
+use crate::clock::Clock;
+use crate::driver::{Posed, Prompter as _};
+use crate::error::Error;
+
+use super::dialog::Given;
+use super::terminal::{Heard, Manner, TerminalPrompter};
+use super::tty::Tty;
+
+/// What came of asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Alone {
+    /// Somebody answered.
+    Answered(Given),
+    /// The person left without an answer.
+    Cancelled,
+    /// Nobody answered in time.
+    TimedOut,
+    /// A signal asked us to stop.
+    Stopped(i32),
+    /// Nobody can be asked, and why.
+    Unavailable(String),
+}
+
+/// Asks until there is an answer, the time is up or somebody wants to stop.
+pub fn ask_alone(posed: &Posed<'_>, manner: Manner, clock: &dyn Clock) -> Result<Alone, Error> {
+    let mut signals = Signals::catch().map_err(|source| Error::File {
+        doing: "catch signals of",
+        path: "aye".into(),
+        source,
+    })?;
+    let mut prompter = TerminalPrompter::new(manner, clock);
+    let outcome = loop {
+        let heard = prompter.hear(posed, &[signals.fd()]);
+        match heard {
+            Heard::Given(given) => break Alone::Answered(given),
+            Heard::Dismissed => break Alone::Cancelled,
+            Heard::Deadline => break Alone::TimedOut,
+            Heard::Unavailable(why) => break Alone::Unavailable(why),
+            Heard::Typing => {}
+            Heard::Woken => {
+                if let Some(signal) = attend(&mut signals, &mut prompter) {
+                    break Alone::Stopped(signal.number());
+                }
+            }
+        }
+    };
+    prompter.withdraw();
+    Ok(outcome)
+}
+
+/// Takes in signals; returns the one that asks us to stop.
+fn attend(signals: &mut Signals, prompter: &mut TerminalPrompter<'_>) -> Option<Signal> {
+    while let Some(signal) = signals.next() {
+        match signal {
+            Signal::Interrupt | Signal::Terminate | Signal::Hangup => return Some(signal),
+            Signal::Suspend => {
+                prompter.rest();
+                aye_process::suspend(&mut []);
+                // Our own return; the prompt comes back once.
+                let stop = std::iter::from_fn(|| signals.next()).find(|signal| signal.is_stop());
+                prompter.redraw();
+                if stop.is_some() {
+                    return stop;
+                }
+            }
+            Signal::Continue => prompter.redraw(),
+            Signal::Resize => {}
+        }
+    }
+    None
+}
+
+/// Leaves a line on the terminal, wherever standard output goes.
+pub fn say(line: &str) {
+    if let Ok(mut tty) = Tty::open() {
+        // If it has gone away there is nobody to tell.
+        let _ = tty.write(&format!("{line}\r\n"));
+    }
+}

@@ -1,0 +1,283 @@
+//! The prompt in its frame, key by key.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::time::{Duration, Instant};
+
+use aye_core::id::QuestionId;
+use aye_core::question::Question;
+use jiff::Timestamp;
+
+use crate::clock::Clock;
+use crate::driver::Posed;
+use crate::paint::Paint;
+
+use super::dialog::{Dialog, Escape, Reply};
+use super::key::{Decoder, Key};
+use super::screen::{Painted, Screen};
+use super::style::Styled;
+use super::tail::Tail;
+use super::terminal::{Heard, Manner, until, wait};
+use super::tty::{Mode, Tty};
+use super::view::{Look, view};
+
+/// An Escape that nothing follows for so long was the key.
+const ESCAPE: Duration = Duration::from_millis(100);
+/// How often the spinner moves.
+const BEAT: Duration = Duration::from_millis(200);
+/// Beyond this, nobody watches the seconds.
+const FAR: Duration = Duration::from_secs(600);
+/// The caller looks at its own affairs at least this often.
+const LOOK: Duration = Duration::from_secs(1);
+/// Somebody who writes with less time than this left gets more.
+const SCARCE: Duration = Duration::from_secs(30);
+/// How often more time is asked for.
+const HOLD: Duration = Duration::from_secs(3);
+
+/// A question on the terminal.
+pub(super) struct Framed {
+    tty: Tty,
+    id: QuestionId,
+    paint: Paint,
+    escape: Escape,
+    dialog: Dialog,
+    decoder: Decoder,
+    screen: Screen,
+    opened: Instant,
+    held: Option<Instant>,
+    /// An answer was handed out; if it is asked on, it was one of several.
+    answered: bool,
+    /// The head is in the scrollback, because the window is too small for it.
+    head_printed: bool,
+    details_printed: bool,
+}
+
+impl Framed {
+    pub(super) fn open(mut tty: Tty, posed: &Posed<'_>, manner: &Manner) -> Result<Self, String> {
+        tty.take(Mode::Keys).map_err(|error| format!("the terminal cannot be used: {error}"))?;
+        Ok(Self {
+            tty,
+            id: posed.question.id.clone(),
+            paint: manner.paint,
+            escape: manner.escape,
+            dialog: Dialog::new(posed.question, manner.escape),
+            decoder: Decoder::default(),
+            screen: Screen::default(),
+            opened: Instant::now(),
+            held: None,
+            answered: false,
+            head_printed: false,
+            details_printed: false,
+        })
+    }
+
+    pub(super) fn is_for(&self, question: &Question) -> bool {
+        self.id == question.id
+    }
+
+    pub(super) fn hear(
+        &mut self,
+        posed: &Posed<'_>,
+        wake: &[BorrowedFd<'_>],
+        clock: &dyn Clock,
+        tail: &mut Tail,
+    ) -> Heard {
+        if std::mem::take(&mut self.answered) {
+            self.dialog = Dialog::new(posed.question, self.escape);
+        }
+        let look_up = Instant::now() + LOOK;
+        let mut escape_until: Option<Instant> = None;
+        loop {
+            let now = clock.now();
+            if posed.deadline.is_some_and(|deadline| now >= deadline) {
+                return Heard::Deadline;
+            }
+            if !self.tty.is_foreground() {
+                return Heard::Unavailable("this process is in the background".to_owned());
+            }
+            if let Err(error) = self.paint(posed, now) {
+                return Heard::Unavailable(format!("the terminal cannot be written to: {error}"));
+            }
+            let instant = Instant::now();
+            let mut limit = look_up.saturating_duration_since(instant);
+            if let Some(deadline) = posed.deadline {
+                let left = until(deadline, now);
+                limit = limit.min(left);
+                if left <= FAR {
+                    limit = limit.min(self.next_beat(instant));
+                }
+            }
+            if let Some(escape) = escape_until {
+                limit = limit.min(escape.saturating_duration_since(instant));
+            }
+            let ready = wait(&self.tty, wake, limit);
+            if ready.gone {
+                return Heard::Unavailable("the terminal has gone away".to_owned());
+            }
+            let mut keys = match self.read(ready.typed) {
+                Ok(keys) => keys,
+                Err(error) => {
+                    return Heard::Unavailable(format!("the terminal cannot be read: {error}"));
+                }
+            };
+            if !self.decoder.is_waiting() {
+                escape_until = None;
+            } else if ready.typed || escape_until.is_none() {
+                escape_until = Some(Instant::now() + ESCAPE);
+            } else if escape_until.is_some_and(|until| Instant::now() >= until) {
+                keys = self.decoder.flush();
+                escape_until = None;
+            }
+            if let Some(heard) = self.take(posed, keys, clock.now(), tail) {
+                return heard;
+            }
+            if ready.woken || Instant::now() >= look_up {
+                return Heard::Woken;
+            }
+        }
+    }
+
+    fn read(&mut self, typed: bool) -> io::Result<Vec<Key>> {
+        if !typed {
+            return Ok(Vec::new());
+        }
+        let mut buffer = [0; 4096];
+        let count = self.tty.read(&mut buffer)?;
+        Ok(self.decoder.push(&buffer[..count]))
+    }
+
+    fn take(
+        &mut self,
+        posed: &Posed<'_>,
+        mut keys: Vec<Key>,
+        now: Timestamp,
+        tail: &mut Tail,
+    ) -> Option<Heard> {
+        tail.strip(&mut keys, Instant::now());
+        if keys.is_empty() {
+            return None;
+        }
+        let details = self.dialog.details;
+        let reply = self.dialog.keys(posed.question, &keys);
+        self.details_printed &= self.dialog.details == details;
+        match reply {
+            Reply::Stay => None,
+            Reply::Typing => self.hold(posed.deadline, now).then_some(Heard::Typing),
+            Reply::Answer(given) => {
+                if let [key] = keys.as_slice() {
+                    tail.begin(key, Instant::now());
+                }
+                self.answered = true;
+                Some(Heard::Given(given))
+            }
+            Reply::Dismissed => Some(Heard::Dismissed),
+        }
+    }
+
+    /// Whether more time should be asked for.
+    fn hold(&mut self, deadline: Option<Timestamp>, now: Timestamp) -> bool {
+        let scarce = deadline.is_some_and(|deadline| until(deadline, now) < SCARCE);
+        let due = self.held.is_none_or(|held| held.elapsed() >= HOLD);
+        if scarce && due {
+            self.held = Some(Instant::now());
+        }
+        scarce && due
+    }
+
+    fn next_beat(&self, now: Instant) -> Duration {
+        let beat = BEAT.as_micros();
+        let gone = now.duration_since(self.opened).as_micros() % beat;
+        Duration::from_micros(u64::try_from(beat - gone).unwrap_or(0))
+    }
+
+    fn paint(&mut self, posed: &Posed<'_>, now: Timestamp) -> io::Result<()> {
+        let (columns, rows) = self.tty.size();
+        let look = Look { paint: self.paint, columns, rows };
+        let beat = usize::try_from(self.opened.elapsed().as_millis() / BEAT.as_millis());
+        let view = view(posed, &self.dialog, look, now, beat.unwrap_or(0));
+        let ready = |lines: &[Styled]| -> Vec<Painted> {
+            let paint =
+                |line: &Styled| Painted { text: line.render(look.paint), width: line.width() };
+            lines.iter().map(paint).collect()
+        };
+        let mut out = String::new();
+        self.screen.fit(columns);
+        let (head, details, mut body) =
+            (ready(&view.head), ready(&view.details), ready(&view.body));
+        let room = rows.saturating_sub(1).max(1);
+        let mut cursor = view.cursor;
+        let wanted = |head_printed: bool, details_printed: bool| {
+            body.len()
+                + if head_printed { 0 } else { head.len() }
+                + if details_printed { 0 } else { details.len() }
+        };
+        if !self.head_printed && wanted(false, self.details_printed) > room {
+            self.screen.print(&head, &mut out);
+            self.head_printed = true;
+        }
+        if !self.details_printed && wanted(self.head_printed, false) > room {
+            self.screen.print(&details, &mut out);
+            self.details_printed = true;
+        }
+        if body.len() > room {
+            let cut = body.len() - room;
+            body.drain(..cut);
+            cursor.0 = cursor.0.saturating_sub(cut);
+        }
+        let mut lines = Vec::with_capacity(body.len());
+        if !self.head_printed {
+            lines.extend(head);
+        }
+        if !self.details_printed {
+            lines.extend(details);
+        }
+        cursor.0 += lines.len();
+        lines.extend(body);
+        self.screen.show(lines, cursor, &mut out);
+        if out.is_empty() { Ok(()) } else { self.tty.write(&out) }
+    }
+
+    pub(super) fn refused(&mut self, why: &str) {
+        self.answered = false;
+        self.dialog.refused(why);
+    }
+
+    pub(super) fn hide(&mut self) {
+        let mut out = String::new();
+        self.screen.erase(&mut out);
+        if !out.is_empty() && self.tty.is_foreground() {
+            // A terminal that has gone away has nothing to erase.
+            let _ = self.tty.write(&out);
+        }
+    }
+
+    pub(super) fn rest(&mut self) {
+        self.hide();
+        self.tty.give_back();
+        self.decoder.reset();
+        self.head_printed = false;
+        self.details_printed = false;
+    }
+
+    pub(super) fn redraw(&mut self) {
+        if !self.tty.is_foreground() {
+            return;
+        }
+        // Somebody else has used the terminal meanwhile.
+        self.screen.forget();
+        self.head_printed = false;
+        self.details_printed = false;
+        self.tty.retake();
+    }
+
+    pub(super) fn close(mut self) {
+        self.hide();
+        self.tty.give_back();
+    }
+}
+
+impl Drop for Framed {
+    fn drop(&mut self) {
+        self.hide();
+    }
+}

@@ -1,0 +1,254 @@
+//! From bytes to keys.
+
+/// One thing a person did at the keyboard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Key {
+    /// A character.
+    Char(char),
+    /// Return, or Ctrl-J.
+    Enter,
+    /// Escape alone.
+    Esc,
+    /// Tab.
+    Tab,
+    /// Deletes to the left.
+    Backspace,
+    /// Deletes to the right.
+    Delete,
+    /// One to the left.
+    Left,
+    /// One to the right.
+    Right,
+    /// One up.
+    Up,
+    /// One down.
+    Down,
+    /// To the beginning.
+    Home,
+    /// To the end.
+    End,
+    /// A page up.
+    PageUp,
+    /// A page down.
+    PageDown,
+    /// A word to the left.
+    WordLeft,
+    /// A word to the right.
+    WordRight,
+    /// A letter with Ctrl.
+    Ctrl(char),
+    /// Text that was pasted, as the terminal says.
+    Paste(String),
+    /// Anything else; named so that it can be explained.
+    Other,
+}
+
+/// The longest sequence that is waited for; longer ones are nobody's keys.
+const LONGEST: usize = 64;
+/// The longest paste that is kept; nobody answers with a megabyte.
+const LONGEST_PASTE: usize = 1 << 20;
+
+const PASTE_BEGINS: &[u8] = b"200~";
+const PASTE_ENDS: &[u8] = b"\x1b[201~";
+
+/// Cuts a stream of bytes into keys. Bytes that are not complete yet wait.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    pending: Vec<u8>,
+    pasting: bool,
+}
+
+/// What the beginning of the pending bytes is.
+enum Cut {
+    /// A key and how many bytes it took.
+    Key(Key, usize),
+    /// Nothing, and how many bytes it took.
+    Skip(usize),
+    /// A paste follows these bytes.
+    Paste(usize),
+    /// More bytes are needed.
+    Wait,
+}
+
+impl Decoder {
+    /// Takes bytes and hands out the keys that are complete.
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<Key> {
+        self.pending.extend_from_slice(bytes);
+        let mut keys = Vec::new();
+        while !self.pending.is_empty() {
+            if self.pasting {
+                match self.pasted() {
+                    Some(key) => keys.push(key),
+                    None => break,
+                }
+                continue;
+            }
+            let used = match cut(&self.pending) {
+                Cut::Key(key, used) => {
+                    keys.push(key);
+                    used
+                }
+                Cut::Skip(used) => used,
+                Cut::Paste(used) => {
+                    self.pasting = true;
+                    used
+                }
+                Cut::Wait => break,
+            };
+            self.pending.drain(..used);
+        }
+        keys
+    }
+
+    /// Whether an Escape waits to see whether more follows.
+    pub fn is_waiting(&self) -> bool {
+        !self.pasting && !self.pending.is_empty()
+    }
+
+    /// Nothing followed in time: what waits is what it is.
+    pub fn flush(&mut self) -> Vec<Key> {
+        if self.pasting || self.pending.is_empty() {
+            return Vec::new();
+        }
+        let pending = std::mem::take(&mut self.pending);
+        match pending.as_slice() {
+            [0x1b] => vec![Key::Esc],
+            [0x1b, 0x1b] => vec![Key::Esc, Key::Esc],
+            _ => vec![Key::Other],
+        }
+    }
+
+    /// Forgets everything, for a new question.
+    pub fn reset(&mut self) {
+        self.pending.clear();
+        self.pasting = false;
+    }
+
+    fn pasted(&mut self) -> Option<Key> {
+        let end = self.pending.windows(PASTE_ENDS.len()).position(|window| window == PASTE_ENDS);
+        let Some(end) = end else {
+            // What cannot be the end any more and is too much is dropped.
+            if self.pending.len() > LONGEST_PASTE {
+                let tail = self.pending.split_off(self.pending.len() - PASTE_ENDS.len());
+                self.pending = tail;
+            }
+            return None;
+        };
+        let text = String::from_utf8_lossy(&self.pending[..end]).into_owned();
+        self.pending.drain(..end + PASTE_ENDS.len());
+        self.pasting = false;
+        Some(Key::Paste(text))
+    }
+}
+
+fn cut(bytes: &[u8]) -> Cut {
+    match bytes[0] {
+        0x1b => escape(bytes),
+        b'\r' | b'\n' => Cut::Key(Key::Enter, 1),
+        b'\t' => Cut::Key(Key::Tab, 1),
+        0x08 | 0x7f => Cut::Key(Key::Backspace, 1),
+        0x00 => Cut::Key(Key::Other, 1),
+        control @ 0x01..=0x1a => Cut::Key(Key::Ctrl(char::from(control + 0x60)), 1),
+        0x1c..=0x1f => Cut::Key(Key::Other, 1),
+        _ => character(bytes),
+    }
+}
+
+fn character(bytes: &[u8]) -> Cut {
+    let length = match bytes[0] {
+        0x20..=0x7e => 1,
+        0xc2..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf4 => 4,
+        _ => return Cut::Key(Key::Other, 1),
+    };
+    if bytes.len() < length {
+        let fits = bytes[1..].iter().all(|byte| byte & 0xc0 == 0x80);
+        return if fits { Cut::Wait } else { Cut::Key(Key::Other, 1) };
+    }
+    match std::str::from_utf8(&bytes[..length]).ok().and_then(|text| text.chars().next()) {
+        Some(c) if c.is_control() => Cut::Key(Key::Other, length),
+        Some(c) => Cut::Key(Key::Char(c), length),
+        None => Cut::Key(Key::Other, 1),
+    }
+}
+
+fn escape(bytes: &[u8]) -> Cut {
+    match bytes.get(1) {
+        None => Cut::Wait,
+        Some(b'[') => sequence(bytes),
+        Some(b'O') => match bytes.get(2) {
+            None => Cut::Wait,
+            Some(last) => Cut::Key(named(&[], *last), 3),
+        },
+        // Two escapes: the first one stands alone.
+        Some(0x1b) if bytes.len() > 2 => Cut::Key(Key::Esc, 1),
+        Some(0x1b) => Cut::Wait,
+        Some(b'b') => Cut::Key(Key::WordLeft, 2),
+        Some(b'f') => Cut::Key(Key::WordRight, 2),
+        Some(0x7f | 0x08) => Cut::Key(Key::Ctrl('w'), 2),
+        // What a terminal reports and nobody typed: OSC, DCS, APC, PM strings.
+        Some(b']' | b'P' | b'_' | b'^') => string(bytes),
+        Some(_) => Cut::Key(Key::Other, 2),
+    }
+}
+
+/// `ESC [ parameters final`.
+fn sequence(bytes: &[u8]) -> Cut {
+    let rest = &bytes[2..];
+    // The Linux console: `ESC [ [ A` and so on are function keys.
+    if rest.first() == Some(&b'[') {
+        return if rest.len() < 2 { Cut::Wait } else { Cut::Key(Key::Other, 4) };
+    }
+    let end = rest.iter().position(|byte| (0x40..=0x7e).contains(byte));
+    let Some(end) = end else {
+        let odd = rest.iter().position(|byte| !(0x20..=0x3f).contains(byte));
+        return match odd {
+            Some(odd) => Cut::Key(Key::Other, 2 + odd),
+            None if rest.len() > LONGEST => Cut::Skip(bytes.len()),
+            None => Cut::Wait,
+        };
+    };
+    let used = 2 + end + 1;
+    if &rest[..=end] == PASTE_BEGINS {
+        return Cut::Paste(used);
+    }
+    // An answer or an end of paste that belongs to nothing is no key.
+    if matches!(rest[end], b'R' | b'c' | b'I' | b'O' | b'y') || &rest[..=end] == b"201~" {
+        return Cut::Skip(used);
+    }
+    Cut::Key(named(&rest[..end], rest[end]), used)
+}
+
+/// A string up to `ESC \` or BEL: the terminal speaking, not a person.
+fn string(bytes: &[u8]) -> Cut {
+    let end = (2..bytes.len()).find_map(|at| match (bytes[at], bytes.get(at + 1)) {
+        (0x07, _) => Some(at + 1),
+        (0x1b, Some(b'\\')) => Some(at + 2),
+        _ => None,
+    });
+    match end {
+        Some(end) => Cut::Skip(end),
+        None if bytes.len() > LONGEST * 16 => Cut::Skip(bytes.len()),
+        None => Cut::Wait,
+    }
+}
+
+fn named(parameters: &[u8], last: u8) -> Key {
+    let moved = parameters.ends_with(b";5") || parameters.ends_with(b";3");
+    match (last, parameters) {
+        (b'A', _) => Key::Up,
+        (b'B', _) => Key::Down,
+        (b'C', _) if moved => Key::WordRight,
+        (b'D', _) if moved => Key::WordLeft,
+        (b'C', _) => Key::Right,
+        (b'D', _) => Key::Left,
+        (b'H', _) | (b'~', b"1" | b"7") => Key::Home,
+        (b'F', _) | (b'~', b"4" | b"8") => Key::End,
+        (b'~', b"3") => Key::Delete,
+        (b'~', b"5") => Key::PageUp,
+        (b'~', b"6") => Key::PageDown,
+        (b'M', b"") => Key::Enter,
+        _ => Key::Other,
+    }
+}

@@ -1,0 +1,194 @@
+//! The prompt as lines: the question once, then whole lines read. Nothing
+//! moves and nothing is repainted, for screen readers and simple terminals.
+
+use std::os::fd::BorrowedFd;
+use std::time::{Duration, Instant};
+
+use aye_core::id::QuestionId;
+use aye_core::question::Question;
+
+use crate::clock::Clock;
+use crate::driver::Posed;
+use crate::paint::Paint;
+
+use super::answers::{Answers, Said};
+use super::dialog::Escape;
+use super::terminal::{Heard, Manner, until, wait};
+use super::tty::{Mode, Tty};
+use super::view::{Look, plain_ask, plain_details, plain_question};
+
+/// The caller looks at its own affairs at least this often.
+const LOOK: Duration = Duration::from_secs(1);
+/// More than this is no line.
+const LONGEST: usize = 64 * 1024;
+
+/// A question as lines on the terminal.
+pub(super) struct Plain {
+    tty: Tty,
+    id: QuestionId,
+    paint: Paint,
+    escape: Escape,
+    answers: Answers,
+    typed: Vec<u8>,
+    /// What to say before asking for the next line.
+    say: Option<Say>,
+    /// The cursor stands behind the ask.
+    asking: bool,
+    answered: bool,
+}
+
+/// What is to be printed before the next line is read.
+enum Say {
+    /// The whole question.
+    Question,
+    /// A remark on the last line.
+    Remark(String),
+    /// What `?` asks for.
+    Details,
+    /// Nothing: only the ask again.
+    Nothing,
+}
+
+impl Plain {
+    pub(super) fn open(mut tty: Tty, posed: &Posed<'_>, manner: &Manner) -> Result<Self, String> {
+        let mode = if posed.question.secret { Mode::HiddenLines } else { Mode::Lines };
+        tty.take(mode).map_err(|error| format!("the terminal cannot be used: {error}"))?;
+        Ok(Self {
+            tty,
+            id: posed.question.id.clone(),
+            paint: Paint { color: false, ..manner.paint },
+            escape: manner.escape,
+            answers: Answers::new(manner.escape),
+            typed: Vec::new(),
+            say: Some(Say::Question),
+            asking: false,
+            answered: false,
+        })
+    }
+
+    pub(super) fn is_for(&self, question: &Question) -> bool {
+        self.id == question.id
+    }
+
+    pub(super) fn hear(
+        &mut self,
+        posed: &Posed<'_>,
+        wake: &[BorrowedFd<'_>],
+        clock: &dyn Clock,
+    ) -> Heard {
+        if std::mem::take(&mut self.answered) {
+            self.answers = Answers::new(self.escape);
+            self.say = Some(Say::Question);
+        }
+        let look_up = Instant::now() + LOOK;
+        loop {
+            let now = clock.now();
+            if posed.deadline.is_some_and(|deadline| now >= deadline) {
+                return Heard::Deadline;
+            }
+            if !self.tty.is_foreground() {
+                return Heard::Unavailable("this process is in the background".to_owned());
+            }
+            if let Err(error) = self.speak(posed, clock) {
+                return Heard::Unavailable(format!("the terminal cannot be written to: {error}"));
+            }
+            let mut limit = look_up.saturating_duration_since(Instant::now());
+            if let Some(deadline) = posed.deadline {
+                limit = limit.min(until(deadline, now));
+            }
+            let ready = wait(&self.tty, wake, limit);
+            if ready.gone {
+                return Heard::Unavailable("the terminal has gone away".to_owned());
+            }
+            if ready.typed
+                && let Some(heard) = self.read(posed)
+            {
+                return heard;
+            }
+            if ready.woken || Instant::now() >= look_up {
+                return Heard::Woken;
+            }
+        }
+    }
+
+    fn read(&mut self, posed: &Posed<'_>) -> Option<Heard> {
+        let mut buffer = [0; 4096];
+        let count = match self.tty.read(&mut buffer) {
+            Ok(0) if self.escape == Escape::Dismisses => return Some(Heard::Dismissed),
+            Ok(0) => return Some(Heard::Unavailable("the input has ended".to_owned())),
+            Ok(count) => count,
+            Err(error) => {
+                return Some(Heard::Unavailable(format!("the terminal cannot be read: {error}")));
+            }
+        };
+        self.typed.extend_from_slice(&buffer[..count]);
+        if !self.typed.ends_with(b"\n") && self.typed.len() < LONGEST {
+            return None;
+        }
+        self.asking = false;
+        let line = String::from_utf8_lossy(&std::mem::take(&mut self.typed)).into_owned();
+        let line = line.trim_end_matches(['\n', '\r']);
+        match self.answers.line(posed.question, line) {
+            Said::Again(remark) => self.say = Some(Say::Remark(remark)),
+            Said::Details => self.say = Some(Say::Details),
+            Said::Answer(given) => {
+                self.answered = true;
+                return Some(Heard::Given(given));
+            }
+            Said::Dismissed => return Some(Heard::Dismissed),
+        }
+        None
+    }
+
+    fn speak(&mut self, posed: &Posed<'_>, clock: &dyn Clock) -> std::io::Result<()> {
+        let Some(say) = self.say.take() else {
+            return Ok(());
+        };
+        let (columns, rows) = self.tty.size();
+        let look = Look { paint: self.paint, columns, rows };
+        let lines = match say {
+            Say::Question => plain_question(posed, look),
+            Say::Remark(remark) => vec![crate::paint::inert(&remark)],
+            Say::Details => plain_details(posed, look, clock.now()),
+            Say::Nothing => Vec::new(),
+        };
+        let mut text: String = lines.iter().map(|line| format!("{line}\r\n")).collect();
+        text.push_str(&plain_ask(posed, self.answers.chosen(), look, clock.now()));
+        self.asking = true;
+        self.tty.write(&text)
+    }
+
+    pub(super) fn refused(&mut self, why: &str) {
+        self.answered = false;
+        self.say = Some(Say::Remark(why.to_owned()));
+    }
+
+    /// Something else is about to be printed.
+    pub(super) fn hide(&mut self) {
+        if std::mem::take(&mut self.asking) {
+            if self.tty.is_foreground() {
+                let _ = self.tty.write("\r\n");
+            }
+            self.say.get_or_insert(Say::Nothing);
+        }
+    }
+
+    pub(super) fn rest(&mut self) {
+        self.hide();
+        self.tty.give_back();
+        self.typed.clear();
+    }
+
+    pub(super) fn redraw(&mut self) {
+        if self.tty.is_foreground() {
+            self.tty.retake();
+            self.asking = false;
+            self.say.get_or_insert(Say::Question);
+        }
+    }
+
+    pub(super) fn close(mut self) {
+        self.hide();
+        self.tty.give_back();
+    }
+}

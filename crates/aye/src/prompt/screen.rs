@@ -1,0 +1,118 @@
+//! The block of lines on the terminal: paints what differs, erases it all.
+
+use std::fmt::Write as _;
+
+/// A line ready to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Painted {
+    /// With its colours.
+    pub text: String,
+    /// How many columns it takes.
+    pub width: usize,
+}
+
+/// What is on the terminal of ours, and where the cursor is in it.
+///
+/// Every method adds what is to be written to `out`, so that a change reaches
+/// the terminal in one piece.
+#[derive(Debug, Default)]
+pub struct Screen {
+    lines: Vec<Painted>,
+    cursor: (usize, usize),
+    columns: usize,
+    /// What the lines look like is not known any more.
+    stale: bool,
+}
+
+impl Screen {
+    /// Whether anything of ours is shown.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Shows these lines in place of what is shown, the cursor in one of them.
+    pub fn show(&mut self, lines: Vec<Painted>, cursor: (usize, usize), out: &mut String) {
+        if !self.stale && lines == self.lines && cursor == self.cursor {
+            return;
+        }
+        let mut row = self.cursor.0;
+        let first = (0..lines.len().max(self.lines.len()))
+            .find(|index| self.stale || lines.get(*index) != self.lines.get(*index));
+        if let Some(first) = first {
+            let first = first.min(self.lines.len().saturating_sub(1)).min(lines.len() - 1);
+            move_rows(&mut row, first, out);
+            out.push('\r');
+            for (index, line) in lines.iter().enumerate().skip(first) {
+                if index > first {
+                    out.push_str("\r\n");
+                    row += 1;
+                }
+                if self.stale || self.lines.get(index) != Some(line) {
+                    out.push_str(&line.text);
+                    out.push_str("\u{1b}[K");
+                }
+            }
+            if self.stale || self.lines.len() > lines.len() {
+                // Erases from the next line on without making one at the bottom.
+                out.push_str("\u{1b}[J");
+            }
+        }
+        move_rows(&mut row, cursor.0, out);
+        out.push('\r');
+        if cursor.1 > 0 {
+            let _ = write!(out, "\u{1b}[{}C", cursor.1);
+        }
+        self.lines = lines;
+        self.cursor = cursor;
+        self.stale = false;
+    }
+
+    /// Takes everything of ours away; the cursor is where the block began.
+    pub fn erase(&mut self, out: &mut String) {
+        if self.lines.is_empty() {
+            return;
+        }
+        let mut row = self.cursor.0;
+        move_rows(&mut row, 0, out);
+        out.push_str("\r\u{1b}[J");
+        self.forget();
+    }
+
+    /// Prints lines for good, above the block.
+    pub fn print(&mut self, lines: &[Painted], out: &mut String) {
+        self.erase(out);
+        for line in lines {
+            out.push_str(&line.text);
+            out.push_str("\u{1b}[K\r\n");
+        }
+    }
+
+    /// What is on the terminal is not ours any more.
+    pub fn forget(&mut self) {
+        self.lines.clear();
+        self.cursor = (0, 0);
+        self.stale = false;
+    }
+
+    /// The window has this many columns now. Terminals break lines that have
+    /// become too long into several, which moves the cursor down.
+    pub fn fit(&mut self, columns: usize) {
+        let before = std::mem::replace(&mut self.columns, columns);
+        if before == columns || before == 0 || self.lines.is_empty() {
+            return;
+        }
+        let rows = |width: usize| width.max(1).div_ceil(columns.max(1));
+        let above: usize = self.lines[..self.cursor.0].iter().map(|line| rows(line.width)).sum();
+        self.cursor.0 = above + self.cursor.1 / columns.max(1);
+        self.stale = true;
+    }
+}
+
+fn move_rows(row: &mut usize, to: usize, out: &mut String) {
+    if to < *row {
+        let _ = write!(out, "\u{1b}[{}A", *row - to);
+    } else if to > *row {
+        let _ = write!(out, "\u{1b}[{}B", to - *row);
+    }
+    *row = to;
+}

@@ -1,0 +1,186 @@
+//! Asking on the terminal: one `poll` over keys, the caller's descriptors and
+//! the next change of the countdown.
+
+use std::os::fd::BorrowedFd;
+use std::time::{Duration, Instant};
+
+use aye_core::question::{Answer, Prompter as Through};
+use jiff::Timestamp;
+
+use crate::clock::Clock;
+use crate::driver::{Asked, Posed, Prompter};
+use crate::error::Error;
+use crate::paint::Paint;
+
+use super::dialog::{Escape, Given};
+use super::framed::Framed;
+use super::plain::Plain;
+use super::poll::Ready;
+use super::tail::Tail;
+use super::tty::Tty;
+
+/// How a terminal is to be used.
+#[derive(Debug, Clone)]
+pub struct Manner {
+    /// Colours and glyphs.
+    pub paint: Paint,
+    /// Lines only: nothing moves.
+    pub plain: bool,
+    /// What Escape means.
+    pub escape: Escape,
+    /// Who sits there.
+    pub user: String,
+    /// Why nobody is to be asked at all.
+    pub obstacle: Option<String>,
+}
+
+/// What came of asking, before it is put into the driver's words.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Heard {
+    /// An answer.
+    Given(Given),
+    /// The person left without an answer.
+    Dismissed,
+    /// Somebody is writing.
+    Typing,
+    /// One of the caller's descriptors is ready, or it is time to look.
+    Woken,
+    /// The deadline has passed.
+    Deadline,
+    /// Nobody can be asked.
+    Unavailable(String),
+}
+
+/// Asks on the controlling terminal.
+pub struct TerminalPrompter<'a> {
+    manner: Manner,
+    clock: &'a dyn Clock,
+    open: Option<Shown>,
+    tail: Tail,
+}
+
+/// A prompt that is on the terminal.
+enum Shown {
+    Framed(Box<Framed>),
+    Plain(Box<Plain>),
+}
+
+impl<'a> TerminalPrompter<'a> {
+    /// A prompter; the terminal is opened when there is something to ask.
+    pub fn new(manner: Manner, clock: &'a dyn Clock) -> Self {
+        Self { manner, clock, open: None, tail: Tail::default() }
+    }
+
+    /// Shows the question if it is not shown yet and waits.
+    pub fn hear(&mut self, posed: &Posed<'_>, wake: &[BorrowedFd<'_>]) -> Heard {
+        if let Some(obstacle) = &self.manner.obstacle {
+            return Heard::Unavailable(obstacle.clone());
+        }
+        let same = match &self.open {
+            Some(Shown::Framed(prompt)) => prompt.is_for(posed.question),
+            Some(Shown::Plain(prompt)) => prompt.is_for(posed.question),
+            None => false,
+        };
+        if !same {
+            self.close();
+            match self.begin(posed) {
+                Ok(shown) => self.open = Some(shown),
+                Err(why) => return Heard::Unavailable(why),
+            }
+        }
+        let heard = match &mut self.open {
+            Some(Shown::Framed(prompt)) => prompt.hear(posed, wake, self.clock, &mut self.tail),
+            Some(Shown::Plain(prompt)) => prompt.hear(posed, wake, self.clock),
+            None => Heard::Woken,
+        };
+        if let Heard::Unavailable(_) = heard {
+            self.close();
+        }
+        heard
+    }
+
+    fn begin(&self, posed: &Posed<'_>) -> Result<Shown, String> {
+        let tty = Tty::open()?;
+        if self.manner.plain {
+            Ok(Shown::Plain(Box::new(Plain::open(tty, posed, &self.manner)?)))
+        } else {
+            Ok(Shown::Framed(Box::new(Framed::open(tty, posed, &self.manner)?)))
+        }
+    }
+
+    fn close(&mut self) {
+        match self.open.take() {
+            Some(Shown::Framed(prompt)) => prompt.close(),
+            Some(Shown::Plain(prompt)) => prompt.close(),
+            None => {}
+        }
+    }
+}
+
+impl Prompter for TerminalPrompter<'_> {
+    fn ask(&mut self, posed: &Posed<'_>, wake: &[BorrowedFd<'_>]) -> Result<Asked, Error> {
+        Ok(match self.hear(posed, wake) {
+            Heard::Given(Given { value, typed, reason }) => Asked::Answered(Answer {
+                value: value.into(),
+                by: self.manner.user.clone(),
+                prompter: Through::Terminal,
+                reason,
+                typed,
+                reauth: false,
+                digest: Some(posed.question.digest.clone()),
+            }),
+            Heard::Dismissed => Asked::Unavailable("it was left without an answer".to_owned()),
+            Heard::Typing => Asked::Typing,
+            Heard::Woken => Asked::Woken,
+            Heard::Deadline => Asked::Deadline,
+            Heard::Unavailable(why) => Asked::Unavailable(why),
+        })
+    }
+
+    fn refused(&mut self, why: &str) {
+        match &mut self.open {
+            Some(Shown::Framed(prompt)) => prompt.refused(why),
+            Some(Shown::Plain(prompt)) => prompt.refused(why),
+            None => {}
+        }
+    }
+
+    fn hide(&mut self) {
+        match &mut self.open {
+            Some(Shown::Framed(prompt)) => prompt.hide(),
+            Some(Shown::Plain(prompt)) => prompt.hide(),
+            None => {}
+        }
+    }
+
+    fn withdraw(&mut self) {
+        self.close();
+    }
+
+    fn rest(&mut self) {
+        match &mut self.open {
+            Some(Shown::Framed(prompt)) => prompt.rest(),
+            Some(Shown::Plain(prompt)) => prompt.rest(),
+            None => {}
+        }
+    }
+
+    fn redraw(&mut self) {
+        match &mut self.open {
+            Some(Shown::Framed(prompt)) => prompt.redraw(),
+            Some(Shown::Plain(prompt)) => prompt.redraw(),
+            None => {}
+        }
+    }
+}
+
+/// How long until a moment, from a clock that may have jumped.
+pub(super) fn until(moment: Timestamp, now: Timestamp) -> Duration {
+    let ms = moment.as_millisecond() - now.as_millisecond();
+    Duration::from_millis(u64::try_from(ms).unwrap_or(0))
+}
+
+/// Waits for a key, one of the caller's descriptors, or the time to be up.
+pub(super) fn wait(tty: &Tty, wake: &[BorrowedFd<'_>], limit: Duration) -> Ready {
+    super::poll::poll(tty, wake, Instant::now() + limit)
+}

@@ -1,0 +1,134 @@
+//! The last line: how long is left, what happens then, and which keys help.
+
+use aye_core::question::Question;
+use aye_core::skill::AskKind;
+use jiff::Timestamp;
+
+use crate::driver::Posed;
+use crate::paint::{Glyph, Tone, inert};
+use crate::prompt::dialog::{Dialog, Stage, yes_and_no};
+use crate::prompt::list::List;
+use crate::prompt::style::Styled;
+
+use super::{Look, Part};
+
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const PLAIN_SPINNER: [&str; 4] = ["|", "/", "-", "\\"];
+
+/// From so many seconds on, what is left stands out.
+const SOON: i64 = 10;
+
+pub(super) fn footer(
+    posed: &Posed<'_>,
+    dialog: &Dialog,
+    look: Look,
+    now: Timestamp,
+    beat: usize,
+) -> Vec<Styled> {
+    let mut parts = Vec::new();
+    if let Some(deadline) = posed.deadline {
+        let seconds = seconds_left(deadline, now);
+        let tone = if seconds <= SOON { Tone::Warn } else { Tone::Strong };
+        let spinner = match look.paint.unicode {
+            true => SPINNER[beat % SPINNER.len()],
+            false => PLAIN_SPINNER[beat % PLAIN_SPINNER.len()],
+        };
+        let countdown = Styled::new()
+            .tone(Tone::Ask, format!("{spinner} "))
+            .tone(tone, format!("{} left", left_in_words(seconds)));
+        let outcome = Styled::new().tone(Tone::Dim, format!(", {}", outcome_in_words(posed)));
+        let fits = super::FRAME + countdown.width() + outcome.width() < look.columns;
+        parts.push(if fits { countdown.then(outcome) } else { countdown });
+    }
+    for hint in hints(posed, dialog, look) {
+        parts.push(Styled::new().tone(Tone::Dim, hint));
+    }
+    let mut line = look.bar(Part::Last);
+    let between = format!(" {} ", look.paint.glyph(Glyph::Dot));
+    for (index, part) in parts.into_iter().enumerate() {
+        let longer = match index {
+            0 => line.clone().then(part),
+            _ => line.clone().tone(Tone::Dim, between.as_str()).then(part),
+        };
+        if longer.width() >= look.columns && index > 0 {
+            break;
+        }
+        line = longer;
+    }
+    vec![line.cut(look.columns.saturating_sub(1), look.ellipsis())]
+}
+
+/// Whole seconds, counted up: the last one shows as 1.
+pub(super) fn seconds_left(deadline: Timestamp, now: Timestamp) -> i64 {
+    let ms = deadline.as_millisecond() - now.as_millisecond();
+    (ms.max(0) + 999) / 1000
+}
+
+/// `30s`, `1m 5s`, `2h 10m`, `3d 4h`.
+pub(super) fn left_in_words(seconds: i64) -> String {
+    match seconds {
+        ..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m {}s", seconds / 60, seconds % 60),
+        3600..86_400 => format!("{}h {}m", seconds / 3600, seconds % 3600 / 60),
+        _ => format!("{}d {}h", seconds / 86_400, seconds % 86_400 / 3600),
+    }
+}
+
+/// What happens when the time is up.
+pub(super) fn outcome_in_words(posed: &Posed<'_>) -> String {
+    let question = posed.question;
+    let of_run = posed.run.and_then(|run| run.deadline());
+    if of_run.is_some() && of_run == posed.deadline && question.deadline != posed.deadline {
+        return "then the run ends".to_owned();
+    }
+    match (&question.default, question.kind) {
+        (Some(_), AskKind::Input) if question.secret => "then the default".to_owned(),
+        (Some(default), AskKind::Input) => format!("then `{}`", inert(default)),
+        (Some(default), _) => format!("then {}", label(question, default)),
+        (None, _) if posed.run.is_none() => "then no answer".to_owned(),
+        (None, _) => "then no".to_owned(),
+    }
+}
+
+fn label(question: &Question, value: &str) -> String {
+    let yes_no = yes_and_no(question);
+    let position = question.options.iter().position(|offer| offer.value == value);
+    match (position, yes_no) {
+        (Some(at), Some((yes, _))) if at == yes => "yes".to_owned(),
+        (Some(_), Some(_)) => "no".to_owned(),
+        (Some(at), None) => inert(&question.options[at].label),
+        (None, _) => inert(value),
+    }
+}
+
+fn hints(posed: &Posed<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
+    let details = if dialog.details { "? less" } else { "? details" }.to_owned();
+    let out = match posed.run {
+        Some(_) => "Esc declines",
+        None => "Esc cancels",
+    };
+    let out = out.to_owned();
+    match &dialog.stage {
+        Stage::Key(..) => vec![details, out],
+        Stage::Word(..) => vec!["Enter answers".to_owned(), details, out],
+        Stage::Typed(..) => vec!["Enter agrees".to_owned(), out, details],
+        Stage::Input(line) => {
+            let mut hints = vec!["Enter answers".to_owned()];
+            if line.is_empty() && posed.question.default.is_some() && !posed.question.secret {
+                hints.push("Tab edits".to_owned());
+            }
+            hints.push(details);
+            hints
+        }
+        Stage::List(list) => list_hints(list, look, details, out),
+    }
+}
+
+fn list_hints(list: &List, look: Look, details: String, out: String) -> Vec<String> {
+    if list.filtering || !list.filter.is_empty() {
+        return vec!["Enter chooses".to_owned(), "Esc shows all".to_owned()];
+    }
+    let arrows = if look.paint.unicode { "↑↓ move" } else { "arrows move" };
+    let filter = "type to filter".to_owned();
+    vec![arrows.to_owned(), "Enter chooses".to_owned(), filter, details, out]
+}

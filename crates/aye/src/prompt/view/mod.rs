@@ -1,0 +1,229 @@
+//! What a prompt looks like: a question, a state, a width and a moment in,
+//! lines of styled text out. No IO.
+//!
+//! ```text
+//! ╭─ title                head: the question in its own words, printed as is
+//! │  message
+//! ├─ Proceed? [y/N]       body: ours alone; nothing in a message can reach
+//! ╰─ ⠋ 29s left           the first column, so nothing in it can look like this
+//! ```
+
+mod details;
+mod footer;
+mod options;
+mod plain;
+mod rules;
+
+use aye_core::question::Question;
+use jiff::Timestamp;
+
+use crate::driver::Posed;
+use crate::paint::{Paint, Tone, inert};
+
+use super::dialog::{Dialog, Stage, default_offer};
+use super::line::Line;
+use super::markup::{harmless, message};
+use super::style::Styled;
+use super::wrap::wrap;
+
+pub use plain::{plain_ask, plain_details, plain_question};
+
+/// Columns that the frame takes on the left.
+const FRAME: usize = 3;
+
+/// The window it is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Colours and glyphs.
+    pub paint: Paint,
+    /// Its width.
+    pub columns: usize,
+    /// Its height.
+    pub rows: usize,
+}
+
+impl Look {
+    /// Columns for text beside the frame; the last one stays free, because
+    /// terminals differ in what they do there.
+    fn room(self) -> usize {
+        self.columns.saturating_sub(FRAME + 1).max(6)
+    }
+
+    /// A line of the frame: first, plain, divided or last.
+    fn bar(self, part: Part) -> Styled {
+        let glyph = match (part, self.paint.unicode) {
+            (Part::First, true) => "╭─ ",
+            (Part::Plain, true) => "│  ",
+            (Part::Divided, true) => "├─ ",
+            (Part::Last, true) => "╰─ ",
+            (Part::First | Part::Divided | Part::Last, false) => "+- ",
+            (Part::Plain, false) => "|  ",
+        };
+        Styled::new().tone(Tone::Ask, glyph)
+    }
+
+    fn ellipsis(self) -> &'static str {
+        self.paint.glyph(crate::paint::Glyph::Ellipsis)
+    }
+
+    fn pointer(self) -> &'static str {
+        if self.paint.unicode { "❯ " } else { "> " }
+    }
+}
+
+/// Where a line of the frame is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    First,
+    Plain,
+    Divided,
+    Last,
+}
+
+/// A prompt as it is to be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// Title and message. They do not change while the question is open.
+    pub head: Vec<Styled>,
+    /// What was asked for with `?`; empty unless it was.
+    pub details: Vec<Styled>,
+    /// Everything else.
+    pub body: Vec<Styled>,
+    /// Row within the body and column of the cursor.
+    pub cursor: (usize, usize),
+}
+
+/// Lays a prompt out.
+pub fn view(posed: &Posed<'_>, dialog: &Dialog, look: Look, now: Timestamp, beat: usize) -> View {
+    let head = head(posed, look);
+    let details = if dialog.details { details::details(posed, look, now) } else { Vec::new() };
+    let mut body = rules::rules(posed, look);
+    let answer = body.len();
+    let footer = footer::footer(posed, dialog, look, now, beat);
+    let notice = dialog.notice.iter().flat_map(|notice| {
+        let text = Styled::new().tone(Tone::Warn, format!("! {}", inert(notice)));
+        wrap(&text, look.room(), 2, true)
+    });
+    let notice: Vec<Styled> = notice.map(|line| look.bar(Part::Plain).then(line)).collect();
+    let fixed = body.len() + notice.len() + footer.len() + 1;
+    let question = posed.question;
+    let cursor = match &dialog.stage {
+        Stage::Key(yes, no) => {
+            let line = yes_or_no(question, *yes, *no, look).plain(" ");
+            let cursor = line.width();
+            body.push(line);
+            cursor
+        }
+        Stage::Word(yes, no, line) => {
+            let ask = yes_or_no(question, *yes, *no, look).plain(" ");
+            field(&mut body, ask, line, None, look)
+        }
+        Stage::Input(line) => {
+            let ask = look.bar(Part::Divided).tone(Tone::Ask, look.pointer());
+            let dot = question.secret.then_some(if look.paint.unicode { '•' } else { '*' });
+            let cursor = field(&mut body, ask, line, dot, look);
+            if let (true, Some(placeholder), Some(last)) =
+                (line.is_empty(), placeholder(question), body.last_mut())
+            {
+                let room = look.columns.saturating_sub(last.width() + 1);
+                let shown = Styled::new().tone(Tone::Dim, placeholder).cut(room, look.ellipsis());
+                *last = std::mem::take(last).then(shown);
+            }
+            cursor
+        }
+        Stage::Typed(_, line) => {
+            let wanted = inert(question.typed.as_deref().unwrap_or(""));
+            let ask = Styled::new().plain("To agree, type ").tone(Tone::Strong, wanted);
+            let lines = wrap(&ask, look.room(), 2, true);
+            for (index, line) in lines.into_iter().enumerate() {
+                let part = if index == 0 { Part::Divided } else { Part::Plain };
+                body.push(look.bar(part).then(line));
+            }
+            let ask = look.bar(Part::Plain).tone(Tone::Ask, look.pointer());
+            field(&mut body, ask, line, None, look)
+        }
+        Stage::List(list) => {
+            options::options(&mut body, question, list, look, head.len() + details.len() + fixed)
+        }
+    };
+    let row = match &dialog.stage {
+        Stage::List(_) => answer,
+        Stage::Key(..) | Stage::Word(..) | Stage::Input(_) | Stage::Typed(..) => body.len() - 1,
+    };
+    body.extend(notice);
+    body.extend(footer);
+    View { head, details, body, cursor: (row, cursor) }
+}
+
+fn head(posed: &Posed<'_>, look: Look) -> Vec<Styled> {
+    if posed.question.title.is_empty() {
+        let lines = message(&posed.question.message, look.room(), look.paint);
+        let part = |index| if index == 0 { Part::First } else { Part::Plain };
+        return lines
+            .into_iter()
+            .enumerate()
+            .map(|(i, line)| look.bar(part(i)).then(line))
+            .collect();
+    }
+    let title = harmless(Styled::new(), &posed.question.title, Some(Tone::Strong));
+    let mut lines = Vec::new();
+    for (index, line) in wrap(&title, look.room(), 0, true).into_iter().enumerate() {
+        let part = if index == 0 { Part::First } else { Part::Plain };
+        lines.push(look.bar(part).then(line));
+    }
+    if let (Some(run), [only]) = (posed.run, lines.as_mut_slice()) {
+        let dot = look.paint.glyph(crate::paint::Glyph::Dot);
+        let place =
+            format!("  {} {dot} {}", inert(&run.started.skill), inert(&posed.question.step));
+        let place = Styled::new().tone(Tone::Dim, place);
+        if only.width() + place.width() < look.columns {
+            *only = std::mem::take(only).then(place);
+        }
+    }
+    let spacious = look.rows >= 16;
+    let empty = || look.bar(Part::Plain);
+    lines.extend(spacious.then(empty));
+    for line in message(&posed.question.message, look.room(), look.paint) {
+        lines.push(look.bar(Part::Plain).then(line));
+    }
+    lines.extend(spacious.then(empty));
+    lines
+}
+
+/// `Proceed? [y/N]`, or what yes and no are called here.
+fn yes_or_no(question: &Question, yes: usize, no: usize, look: Look) -> Styled {
+    let keys = match default_offer(question) {
+        Some(default) if default == yes => "[Y/n]",
+        Some(_) => "[y/N]",
+        None => "[y/n]",
+    };
+    let label = |index: usize| question.options.get(index).map_or("", |offer| &offer.label);
+    let line = look.bar(Part::Divided);
+    let room = look.room().saturating_sub(keys.len() + 2);
+    let asked = match (label(yes), label(no)) {
+        ("Proceed", "Cancel") => Styled::new().plain("Proceed? "),
+        ("Yes", "No") => Styled::new(),
+        (yes, no) => {
+            let (yes, no) = (inert(yes), inert(no));
+            Styled::new().tone(Tone::Ask, "y ").plain(yes).tone(Tone::Ask, ", n ").plain(no + " ")
+        }
+    };
+    line.then(asked.cut(room, look.ellipsis())).tone(Tone::Strong, keys)
+}
+
+/// A line with a field to type into; returns the cursor's column.
+fn field(body: &mut Vec<Styled>, ask: Styled, line: &Line, dot: Option<char>, look: Look) -> usize {
+    let before = ask.width();
+    let (text, cursor) = line.window(look.columns.saturating_sub(before + 1), dot);
+    body.push(ask.plain(text));
+    before + cursor
+}
+
+/// What Enter would take, shown where nothing is typed yet.
+fn placeholder(question: &Question) -> Option<String> {
+    let default = question.default.as_ref()?;
+    if question.secret {
+        return Some("Enter takes the default".to_owned());
+    }
+    (!default.is_empty()).then(|| inert(default))
+}

@@ -1,0 +1,80 @@
+//! The same question as plain lines.
+
+use aye_core::skill::AskKind;
+use jiff::Timestamp;
+
+use crate::driver::Posed;
+use crate::paint::{Paint, inert};
+use crate::prompt::dialog::{default_offer, yes_and_no};
+use crate::prompt::style::Styled;
+
+use super::footer::{left_in_words, outcome_in_words, seconds_left};
+use super::{Look, Part, details, head, rules};
+
+fn render(lines: &[Styled], look: Look) -> Vec<String> {
+    let paint = Paint { color: false, ..look.paint };
+    lines.iter().map(|line| line.render(paint).trim_end().to_owned()).collect()
+}
+
+/// The question and its options.
+pub fn plain_question(posed: &Posed<'_>, look: Look) -> Vec<String> {
+    // Empty lines carry nothing when they are read out.
+    let look = Look { rows: 0, ..look };
+    let mut lines = head(posed, look);
+    let question = posed.question;
+    let listed = question.kind != AskKind::Input && yes_and_no(question).is_none();
+    if listed {
+        lines.push(look.bar(Part::Divided).plain("Options"));
+        for (index, offer) in question.options.iter().enumerate() {
+            let mut text = format!("{} {}", index + 1, inert(&offer.label));
+            if let Some(description) = &offer.description {
+                text.push_str(&format!(": {}", inert(description)));
+            }
+            for line in super::wrap(&Styled::new().plain(text), look.room(), 2, true) {
+                lines.push(look.bar(Part::Plain).then(line));
+            }
+        }
+    }
+    lines.extend(rules::rules(posed, look));
+    render(&lines, look)
+}
+
+/// What `?` shows.
+pub fn plain_details(posed: &Posed<'_>, look: Look, now: Timestamp) -> Vec<String> {
+    render(&details::details(posed, look, now), look)
+}
+
+/// What stands in front of the cursor.
+pub fn plain_ask(posed: &Posed<'_>, chosen: Option<usize>, look: Look, now: Timestamp) -> String {
+    let question = posed.question;
+    let default = default_offer(question);
+    let typed =
+        question.typed.as_ref().filter(|_| chosen.is_some() || yes_and_no(question).is_some());
+    let mut ask = match (typed, yes_and_no(question), question.kind) {
+        (Some(typed), _, _) => format!("To agree, type {}", inert(typed)),
+        (None, Some((yes, _)), _) => {
+            let keys = match default {
+                Some(default) if default == yes => "[Y/n]",
+                Some(_) => "[y/N]",
+                None => "[y/n]",
+            };
+            format!("Proceed? {keys}")
+        }
+        (None, None, AskKind::Input) => match (&question.default, question.secret) {
+            (Some(_), true) => "Not shown, Enter takes the default".to_owned(),
+            (None, true) => "Not shown".to_owned(),
+            (Some(default), false) => format!("Text, Enter takes `{}`", inert(default)),
+            (None, false) => "Text".to_owned(),
+        },
+        (None, None, _) => match default {
+            Some(default) => format!("Number or name, Enter takes {}", default + 1),
+            None => "Number or name".to_owned(),
+        },
+    };
+    if let Some(deadline) = posed.deadline {
+        let left = left_in_words(seconds_left(deadline, now));
+        ask.push_str(&format!(", within {left}, {}", outcome_in_words(posed)));
+    }
+    let bar = look.bar(Part::Last).render(Paint { color: false, ..look.paint });
+    format!("{bar}{ask}: ")
+}

@@ -1,0 +1,35 @@
+//! Who has to agree, where that is not simply whoever sits here.
+
+use aye_core::skill::By;
+
+use crate::driver::Posed;
+use crate::paint::{Tone, inert};
+use crate::prompt::style::Styled;
+use crate::prompt::wrap::wrap;
+
+use super::{Look, Part};
+
+pub(super) fn rules(posed: &Posed<'_>, look: Look) -> Vec<Styled> {
+    let question = posed.question;
+    let mut rules = Vec::new();
+    if question.approvals > 1 {
+        let mut rule = format!("{} different people have to agree", question.approvals);
+        if !posed.agreed.is_empty() {
+            rule.push_str(&format!("; so far: {}", inert(&posed.agreed.join(", "))));
+        }
+        rules.push(rule);
+    }
+    if let By::Names(names) = &question.by {
+        rules.push(format!("only {} may answer", inert(&names.join(", "))));
+    }
+    if question.reauth {
+        rules.push("agreeing needs a one-time code".to_owned());
+    }
+    let mut lines = Vec::new();
+    for rule in rules {
+        for line in wrap(&Styled::new().tone(Tone::Warn, rule), look.room(), 2, true) {
+            lines.push(look.bar(Part::Plain).then(line));
+        }
+    }
+    lines
+}
