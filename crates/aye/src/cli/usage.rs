@@ -50,7 +50,6 @@ pub(super) fn error(found: &clap::Error) -> Option<Error> {
             (format!("`{value}` does not fit `{arg}`{}", why.unwrap_or_default()), more())
         }
         ErrorKind::MissingRequiredArgument => (format!("`{arg}` is missing"), more()),
-        ErrorKind::MissingSubcommand => ("a command is missing".to_owned(), more()),
         ErrorKind::ArgumentConflict => {
             let prior = one(ContextKind::PriorArg).unwrap_or_default();
             let message = match prior == arg {

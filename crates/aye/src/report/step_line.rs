@@ -52,7 +52,8 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 name(&failed.step),
                 paint.text(Tone::Bad, &inert_line(&failed.message))
             );
-            if let Some(after) = after.filter(|after| !after.is_zero()) {
+            let ended = failed.outcome != BadOutcome::Interrupted;
+            if let Some(after) = after.filter(|after| ended && !after.is_zero()) {
                 line.push_str(&dim(&format!(" after {}", duration(after))));
             }
             if let Some(hint) = &failed.hint {

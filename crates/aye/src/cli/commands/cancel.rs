@@ -28,7 +28,7 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
     if row.status.is_ended() {
         return Err(Error::Refused {
             message: format!("run `{}` has ended already: it {}", row.id, ended(row.status)),
-            hint: None,
+            hint: Some(format!("`aye show {}` tells how", row.id)),
         });
     }
     let mut store = context.store()?;

@@ -55,7 +55,12 @@ pub(super) fn run(_: &ListArgs, context: &Context) -> Result<u8, Error> {
         listed.extend(read.flows.iter().map(|flow| {
             Listed {
                 name: skill_name(flow).to_owned(),
-                description: flow.skill.description.clone(),
+                // Without one, the name stands in for it.
+                description: flow
+                    .skill
+                    .description
+                    .clone()
+                    .filter(|about| about != skill_name(flow)),
                 file: file.clone(),
                 inputs: flow
                     .skill

@@ -155,6 +155,9 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
 
 fn no_such_step(error: StartError) -> Error {
     let StartError::NoSuchStep { nearest, .. } = &error;
-    let hint = nearest.as_ref().map(|near| format!("did you mean `{near}`?"));
-    Error::NotFound { message: error.to_string(), hint }
+    let hint = match nearest {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`--dry-run` shows its steps".to_owned(),
+    };
+    Error::not_found(error.to_string(), hint)
 }

@@ -2,6 +2,17 @@
 
 pub(crate) mod harness;
 
-mod journal;
-mod looking;
+mod audit;
+mod dry_run;
+mod events;
+mod failing;
+mod help;
+mod home;
+mod inputs;
+mod looks;
+mod pages;
+mod resuming;
 mod running;
+mod runs;
+mod skills;
+mod stopping;
