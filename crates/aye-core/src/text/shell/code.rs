@@ -59,12 +59,23 @@ pub(super) enum Need {
 }
 
 /// These are followed by a command.
-const BEFORE_COMMANDS: [&str; 11] =
-    ["if", "then", "elif", "else", "while", "until", "do", "!", "{", "time", "coproc"];
+const BEFORE_COMMANDS: [&str; 13] = [
+    "if", "then", "elif", "else", "while", "until", "do", "!", "{", "time", "coproc", "command",
+    "builtin",
+];
 /// These take names of variables.
 const TAKE_NAMES: [&str; 11] = [
-    "declare", "typeset", "local", "export", "readonly", "unset", "read", "mapfile", "readarray",
-    "getopts", "wait",
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "unset",
+    "read",
+    "mapfile",
+    "readarray",
+    "getopts",
+    "wait",
 ];
 const CALCULATE: [&str; 6] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
 
@@ -101,6 +112,14 @@ impl Code {
         self.in_word = true;
         self.mixed = true;
         self.word.extend(letter);
+    }
+
+    /// The word so far, if it is the number in `2>`, is none.
+    pub(super) fn drop_descriptor(&mut self) {
+        if !self.mixed && self.word.chars().all(|letter| letter.is_ascii_digit()) {
+            self.word.clear();
+            self.in_word = false;
+        }
     }
 
     /// Something that redirects.
@@ -148,8 +167,7 @@ impl Code {
             let assignment = word.split_once('=').is_some_and(|(name, _)| {
                 is_name(name.trim_end_matches('+').split('[').next().unwrap_or(name))
             });
-            self.at_command =
-                assignment || (plain && BEFORE_COMMANDS.contains(&word.as_str()));
+            self.at_command = assignment || (plain && BEFORE_COMMANDS.contains(&word.as_str()));
             if !self.at_command {
                 self.command.clone_from(&word);
             }

@@ -256,7 +256,7 @@ impl<'a> Reader<'a> {
             }
             '\\' if !quoted => {
                 if self.peek(1) == Some('\n') {
-                    self.doubt_if_delimiter(2);
+                    self.doubt_if_delimiter(2, self.stack.len());
                 }
                 return self.backslash();
             }
@@ -430,6 +430,7 @@ impl<'a> Reader<'a> {
     }
 
     fn redirection(&mut self, letter: char) -> Read {
+        self.code(Code::drop_descriptor);
         self.end_word()?;
         let here = letter == '<' && self.peek(1) == Some('<');
         match (here, self.peek(1), self.peek(2)) {
@@ -528,14 +529,15 @@ impl<'a> Reader<'a> {
         Some(line)
     }
 
-    /// Shells differ about a delimiter that is not plainly on its own.
-    fn doubt_if_delimiter(&mut self, distance: usize) {
+    /// Shells differ about a delimiter that is not plainly on its own: in the
+    /// middle of something inside the here-document, or of a line.
+    fn doubt_if_delimiter(&mut self, distance: usize, open: usize) {
         let Some(line) = self.line(self.at + distance) else { return };
         let ends = |frame: &Frame| match &frame.kind {
             Kind::Here(here) => here.doc.ends_at(&line),
             _ => false,
         };
-        if self.stack.iter().any(ends) {
+        if self.stack.iter().take(open).any(ends) {
             self.doubt("a here-document may end in the middle of something");
         }
     }
@@ -679,9 +681,7 @@ impl<'a> Reader<'a> {
         if self.stack.iter().any(waits) {
             self.doubt("a here-document begins inside something else");
         }
-        if !matches!(self.stack.last().map(|frame| &frame.kind), Some(Kind::Here(_))) {
-            self.doubt_if_delimiter(1);
-        }
+        self.doubt_if_delimiter(1, self.stack.len() - 1);
     }
 }
 

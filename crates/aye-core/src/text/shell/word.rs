@@ -72,8 +72,21 @@ mod tests {
             assert_eq!(check_plain(good), Ok(()), "{good}");
         }
         let bad = [
-            "", "a;b", "$(id)", "`id`", "a b", "a\nb", "-rf", "a|b", "a>b", "it's", "*", "~", "!x",
-            "\u{1b}[0m", "a\0b",
+            "",
+            "a;b",
+            "$(id)",
+            "`id`",
+            "a b",
+            "a\nb",
+            "-rf",
+            "a|b",
+            "a>b",
+            "it's",
+            "*",
+            "~",
+            "!x",
+            "\u{1b}[0m",
+            "a\0b",
         ];
         for bad in bad {
             let refused = check_plain(bad).expect_err(bad);
