@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use aye_core::text::Verbatim;
+use aye_process::policy::Policy;
 use serde::Deserialize;
 
 use crate::error::Error;
@@ -24,6 +26,31 @@ pub struct Settings {
     pub step_timeout: Option<Duration>,
     /// How long finished runs are kept; `None` is for ever.
     pub keep: Option<Duration>,
+    /// How many processes may run at once.
+    pub max_processes: usize,
+    /// What steps may run.
+    pub policy: PolicySettings,
+}
+
+/// `[policy]`: off unless the project asks for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PolicySettings {
+    /// The programs that may run; empty allows all.
+    pub allow: Vec<String>,
+    /// Steps work inside the workspace only.
+    pub workspace_only: bool,
+    /// What `{{ x | safe }}` may put into a `shell:` script.
+    pub verbatim: Verbatim,
+}
+
+impl PolicySettings {
+    /// What it means for a run in this workspace.
+    pub fn for_run(&self, workspace: &Path) -> Policy {
+        Policy {
+            allow: self.allow.clone(),
+            workspace: self.workspace_only.then(|| workspace.to_path_buf()),
+        }
+    }
 }
 
 /// The file as written.
@@ -33,12 +60,14 @@ struct File {
     skills: Option<Vec<PathBuf>>,
     run: RunSection,
     journal: JournalSection,
+    policy: PolicySection,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct RunSection {
     step_timeout: Option<String>,
+    max_processes: Option<usize>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -46,6 +75,14 @@ struct RunSection {
 struct JournalSection {
     durability: Option<DurabilityWord>,
     keep: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct PolicySection {
+    allow: Option<Vec<String>>,
+    workspace_only: bool,
+    check_shell_values: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -88,7 +125,13 @@ impl Settings {
             .into_iter()
             .map(|dir| root.join(dir))
             .collect();
+        let max_processes = file.run.max_processes.unwrap_or(aye_process::slots::DEFAULT_LIMIT);
+        if max_processes == 0 {
+            return Err(Error::usage("`max_processes` is 0: nothing could run", "give 1 or more"));
+        }
         Ok(Self {
+            policy: file.policy.read(&root)?,
+            max_processes,
             skills,
             root,
             durability: match file.journal.durability {
@@ -99,4 +142,39 @@ impl Settings {
             keep: read(file.journal.keep, 30 * 86_400)?,
         })
     }
+}
+
+impl PolicySection {
+    fn read(self, root: &Path) -> Result<PolicySettings, Error> {
+        let allow = match self.allow {
+            None => Vec::new(),
+            // Nobody who writes it means "everything".
+            Some(list) if list.is_empty() || list.iter().any(String::is_empty) => {
+                return Err(Error::usage(
+                    "`allow` has nothing in it, or an empty name",
+                    "name the programs that may run; leave `allow` out to allow all",
+                ));
+            }
+            Some(list) => list.into_iter().map(|entry| anchored(entry, root)).collect(),
+        };
+        Ok(PolicySettings {
+            allow,
+            workspace_only: self.workspace_only,
+            verbatim: if self.check_shell_values {
+                Verbatim::PlainWord
+            } else {
+                Verbatim::Anything
+            },
+        })
+    }
+}
+
+/// An entry like `./tool` means the file below the project's directory.
+fn anchored(entry: String, root: &Path) -> String {
+    if entry.starts_with('/') || !entry.contains('/') {
+        return entry;
+    }
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+    let below = entry.trim_start_matches("./");
+    root.join(below).to_string_lossy().into_owned()
 }

@@ -1,5 +1,11 @@
 //! Real shells, hostile values, and a look for what they would have done.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the core starts no shell, but its scripts are for one"
+)]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
