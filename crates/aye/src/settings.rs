@@ -151,8 +151,8 @@ impl PolicySection {
             // Nobody who writes it means "everything".
             Some(list) if list.is_empty() || list.iter().any(String::is_empty) => {
                 return Err(Error::usage(
-                    "`allow` has nothing in it, or an empty name",
-                    "name the programs that may run; leave `allow` out to allow all",
+                    "`allow` names no program; leave it out to allow all",
+                    "name the programs that may run",
                 ));
             }
             Some(list) => list.into_iter().map(|entry| anchored(entry, root)).collect(),

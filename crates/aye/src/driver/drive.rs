@@ -121,8 +121,8 @@ impl<'a> Driver<'a> {
     fn show(&mut self, events: &[Event]) {
         for event in events {
             // A live view says nothing of a hold; the prompt need not blink.
-            let silent = self.parts.report.is_live()
-                && matches!(event.fact, Fact::ConfirmationHeld { .. });
+            let silent =
+                self.parts.report.is_live() && matches!(event.fact, Fact::ConfirmationHeld { .. });
             if let (false, Some(prompter)) = (silent, self.parts.prompter.as_deref_mut()) {
                 prompter.hide();
             }
