@@ -3,4 +3,5 @@
 mod cli;
 mod crash;
 mod graph;
+mod prompt;
 mod store;

@@ -118,6 +118,8 @@ fn hints(posed: &Posed<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
                 hints.push("Tab edits".to_owned());
             }
             hints.push(details);
+            // A run's question for text cannot be declined.
+            hints.extend(posed.run.is_none().then_some(out));
             hints
         }
         Stage::List(list) => list_hints(list, look, details, out),

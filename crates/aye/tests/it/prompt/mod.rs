@@ -1,0 +1,15 @@
+//! Prompts: what they show, what keys do, and what becomes of the answers.
+
+mod across;
+mod dialog;
+mod hostile;
+mod keys;
+mod kinds;
+mod life;
+mod look;
+mod made;
+mod pty;
+mod screen;
+mod scripts;
+mod view;
+mod vt;
