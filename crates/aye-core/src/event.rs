@@ -127,7 +127,8 @@ pub enum Fact {
     },
     /// An answer came: accepted, or refused and recorded.
     ConfirmationAnswered(Box<Answered>),
-    /// Nobody answered in time.
+    /// Closed without an answer: nobody answered in time, or the run was
+    /// stopped first.
     ConfirmationExpired {
         /// Which question.
         question: QuestionId,
@@ -329,7 +330,7 @@ pub struct ProcessRecord {
     #[serde(default, skip_serializing_if = "is_false")]
     pub leaky: bool,
     /// Processes that could not be ended.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub left_running: u32,
     /// Largest resident memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -349,6 +350,9 @@ pub struct WindingDown {
     /// Who cancelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// Why they did, if they said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Why a run winds down.
@@ -450,6 +454,6 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-fn is_zero(value: &u64) -> bool {
-    *value == 0
+fn is_zero<N: Default + PartialEq>(value: &N) -> bool {
+    *value == N::default()
 }

@@ -92,6 +92,23 @@ impl Capture {
         }
     }
 
+    /// Takes what is in the pipe at the moment when its time is up: it was
+    /// written before. Bounded, since somebody may go on writing.
+    pub(crate) fn drain(&mut self, log: &mut Log, live: bool, view: &mut View<'_>) {
+        let mut buffer = Vec::new();
+        for _ in 0..2 * WIDE_PIPE / CHUNK {
+            let waiting = self
+                .pipe
+                .as_ref()
+                .is_some_and(|pipe| rustix::io::ioctl_fionread(pipe).is_ok_and(|bytes| bytes > 0));
+            if !waiting {
+                break;
+            }
+            self.pump(log, live, &mut buffer, view);
+        }
+        self.close(log, live, view);
+    }
+
     /// Whether the bytes could be moved to the log without us.
     fn splice(&mut self, log: &mut Log) -> bool {
         let (Some(pipe), Some(writer)) = (&self.pipe, &mut log.writer) else {
@@ -102,6 +119,7 @@ impl Capture {
             Ok(moved) => {
                 if moved >= CHUNK && !self.wide {
                     // A full pipe: worth a larger one. Refusal costs only speed.
+                    #[cfg(target_os = "linux")]
                     let _ = rustix::pipe::fcntl_setpipe_size(pipe, WIDE_PIPE);
                     self.wide = true;
                 }
@@ -151,7 +169,7 @@ impl Capture {
     }
 
     /// No more bytes, whoever may still hold the other end.
-    pub(crate) fn close(&mut self, log: &mut Log, live: bool, view: &mut View<'_>) {
+    fn close(&mut self, log: &mut Log, live: bool, view: &mut View<'_>) {
         self.pipe = None;
         if let Some(mask) = &mut self.mask {
             let rest = mask.finish();
@@ -163,11 +181,8 @@ impl Capture {
         match self.ring {
             Some(ring) => Output::memory(ring.total(), ring.into_bytes()),
             None => {
-                let (total, file) = log
-                    .writer
-                    .as_mut()
-                    .map(|writer| writer.take(self.stream))
-                    .unwrap_or_default();
+                let (total, file) =
+                    log.writer.as_mut().map(|writer| writer.take(self.stream)).unwrap_or_default();
                 Output::file(total, self.limit, file)
             }
         }

@@ -12,18 +12,13 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn start(now: Instant) -> Self {
-        Self {
-            started: now,
-            paused: Duration::ZERO,
-            paused_at: None,
-        }
+        Self { started: now, paused: Duration::ZERO, paused_at: None }
     }
 
     /// Time since the start without the pauses.
     pub(crate) fn active(&self, now: Instant) -> Duration {
         let now = self.paused_at.unwrap_or(now);
-        now.saturating_duration_since(self.started)
-            .saturating_sub(self.paused)
+        now.saturating_duration_since(self.started).saturating_sub(self.paused)
     }
 
     /// False if it stands already.
@@ -64,10 +59,7 @@ mod tests {
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
         let mut clock = Clock::start(start);
-        assert_eq!(
-            clock.instant_of(Duration::from_secs(10), at(4)),
-            Some(at(10))
-        );
+        assert_eq!(clock.instant_of(Duration::from_secs(10), at(4)), Some(at(10)));
         assert!(clock.pause(at(4)));
         assert!(!clock.pause(at(5)));
         assert_eq!(clock.active(at(100)), Duration::from_secs(4));
@@ -75,9 +67,6 @@ mod tests {
         assert!(clock.resume(at(104)));
         assert!(!clock.resume(at(105)));
         assert_eq!(clock.active(at(105)), Duration::from_secs(5));
-        assert_eq!(
-            clock.instant_of(Duration::from_secs(10), at(105)),
-            Some(at(110))
-        );
+        assert_eq!(clock.instant_of(Duration::from_secs(10), at(105)), Some(at(110)));
     }
 }

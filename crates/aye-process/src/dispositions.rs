@@ -1,15 +1,15 @@
 //! What this process does about signals, and which ones it blocks.
 
+use std::io;
+use std::os::fd::OwnedFd;
+
 /// What the process does about a signal.
 #[derive(Clone, Copy)]
 pub(crate) struct Disposition(libc::sigaction);
 
 impl std::fmt::Debug for Disposition {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_tuple("Disposition")
-            .field(&self.0.sa_sigaction)
-            .finish()
+        formatter.debug_tuple("Disposition").field(&self.0.sa_sigaction).finish()
     }
 }
 
@@ -38,6 +38,14 @@ impl Disposition {
             libc::sigaction(number, &raw const self.0, std::ptr::null_mut());
         }
     }
+}
+
+/// A pipe for a signal handler to write to: reading end, writing end.
+pub(crate) fn handler_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read, write) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&read, true)?;
+    rustix::io::ioctl_fionbio(&write, true)?;
+    Ok((read.into(), write.into()))
 }
 
 /// A set of signals.

@@ -100,9 +100,9 @@ impl SpawnError {
             Self::NotFound { hint, .. } => hint.clone(),
             Self::NotExecutable { hint, .. } => Some(hint.clone()),
             Self::WorkingDirectory { .. } => Some("create it, or correct `cwd`".to_owned()),
-            Self::TooMany { limit, .. } => Some(format!(
-                "at most {limit} run at once; wait for one to end or raise the limit"
-            )),
+            Self::TooMany { limit, .. } => {
+                Some(format!("at most {limit} run at once; wait for one to end or raise the limit"))
+            }
             Self::NoTerminal { .. } => {
                 Some("run it from a terminal, or without `interactive: true`".to_owned())
             }

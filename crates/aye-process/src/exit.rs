@@ -61,6 +61,9 @@ pub struct Exit {
     /// Somebody still held an output pipe when its deadline passed; there may
     /// have been more output.
     pub leaky: bool,
+    /// When its time was up a process of it stood still, most likely because
+    /// it wanted to use the terminal: `interactive: true` would help.
+    pub stopped: bool,
     /// Processes that went on after the leader had ended by itself, and that
     /// we ended.
     pub leftovers: usize,
@@ -122,20 +125,12 @@ enum Source {
 
 impl Output {
     pub(crate) fn memory(total: u64, bytes: Vec<u8>) -> Self {
-        Self {
-            total,
-            limit: bytes.len(),
-            source: Source::Memory(bytes),
-        }
+        Self { total, limit: bytes.len(), source: Source::Memory(bytes) }
     }
 
     pub(crate) fn file(total: u64, limit: usize, file: Option<File>) -> Self {
         let source = file.map_or_else(|| Source::Memory(Vec::new()), Source::File);
-        Self {
-            total,
-            limit,
-            source,
-        }
+        Self { total, limit, source }
     }
 
     /// All bytes the child wrote.
@@ -160,6 +155,15 @@ impl Output {
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         self.last(self.limit)
+    }
+
+    /// Like [`bytes`](Self::bytes), without a copy if they are in memory.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        match self.source {
+            Source::Memory(bytes) => bytes,
+            Source::File(_) => self.bytes(),
+        }
     }
 
     /// The newest bytes, at most `most` and at most the step's limit.
@@ -188,10 +192,6 @@ impl Output {
             return text::lossy(bytes);
         }
         let cut = text::first_boundary(&bytes);
-        format!(
-            "[{} bytes dropped]\n{}",
-            dropped + cut as u64,
-            text::lossy(bytes[cut..].to_vec())
-        )
+        format!("[{} bytes dropped]\n{}", dropped + cut as u64, text::lossy(bytes[cut..].to_vec()))
     }
 }

@@ -64,7 +64,7 @@ pub(crate) fn settle() {
     let give_up = Instant::now() + Duration::from_secs(2);
     let own = rustix::process::getpgrp();
     while rustix::process::getpgid(Some(guard)) == Ok(own) && Instant::now() < give_up {
-        std::thread::sleep(Duration::from_micros(50));
+        std::thread::yield_now();
     }
 }
 
@@ -72,17 +72,12 @@ pub(crate) fn settle() {
 /// process group of its own, so that no step takes it for one of its
 /// strays. It still ends with the run.
 pub fn spare(pid: i32) {
-    SPARED
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .push(pid);
+    SPARED.lock().unwrap_or_else(PoisonError::into_inner).push(pid);
 }
 
+#[cfg(target_os = "linux")]
 pub(crate) fn is_spared(pid: i32) -> bool {
-    SPARED
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .contains(&pid)
+    SPARED.lock().unwrap_or_else(PoisonError::into_inner).contains(&pid)
 }
 
 /// Readable when the guard is dead, `None` when there is none to lose.

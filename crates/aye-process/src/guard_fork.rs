@@ -107,11 +107,7 @@ fn own_group() {
     if setpgid(None, None).is_err() {
         return;
     }
-    let Ok(terminal) = std::fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open("/dev/tty")
-    else {
+    let Ok(terminal) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/tty") else {
         return;
     };
     if rustix::termios::tcgetpgrp(&terminal) == Ok(old) {
@@ -140,8 +136,10 @@ fn watch_over(engine: i32, leads_session: bool, watched: &Set) -> ! {
 /// Moves the guard to a group of its own. Its own number is taken by the
 /// group that the shell made, so a child that ends at once lends its number.
 fn leave_group() {
-    // SAFETY: one thread; the child makes two system calls and ends.
-    let lender = unsafe { libc::fork() };
+    // SAFETY: the child shares our memory while we wait; it makes two system
+    // calls, writes nothing and ends without returning from here.
+    #[expect(deprecated, reason = "a fork would copy what the child never looks at")]
+    let lender = unsafe { libc::vfork() };
     if lender == 0 {
         // SAFETY: async-signal-safe calls without pointers.
         unsafe {
@@ -150,16 +148,7 @@ fn leave_group() {
         }
     }
     if lender > 0 {
-        // SAFETY: waits without reaping: the number stays taken until we have it.
-        unsafe {
-            let mut info: libc::siginfo_t = std::mem::zeroed();
-            libc::waitid(
-                libc::P_PID,
-                lender.cast_unsigned(),
-                &raw mut info,
-                libc::WEXITED | libc::WNOWAIT,
-            );
-        }
+        // Dead, and not waited for: the number stays taken until we have it.
         let _ = setpgid(None, Pid::from_raw(lender));
         let _ = reap::wait(lender);
     }
@@ -211,7 +200,7 @@ fn kill_all() {
     let deaths = Set::of(&[libc::SIGCHLD]);
     let give_up = Instant::now() + KILL_TIME;
     let mut pids = Vec::new();
-    while Instant::now() < give_up {
+    while reap::children() != reap::Children::None && Instant::now() < give_up {
         while reap::try_wait(-1).is_some() {}
         pids.clear();
         procfs::children(own, &mut pids);
@@ -223,11 +212,7 @@ fn kill_all() {
         }
         let alive = |pid: &&i32| procfs::stat(**pid).is_some_and(|stat| !stat.is_zombie());
         let mut killed = 0;
-        for pid in pids
-            .iter()
-            .filter(alive)
-            .filter_map(|pid| Pid::from_raw(*pid))
-        {
+        for pid in pids.iter().filter(alive).filter_map(|pid| Pid::from_raw(*pid)) {
             killed += usize::from(rustix::process::kill_process(pid, Signal::KILL).is_ok());
         }
         if killed == 0 && reap::try_wait(-1).is_none() {
@@ -235,10 +220,7 @@ fn kill_all() {
             return;
         }
         // Each death brings its orphans to us.
-        let soon = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 10_000_000,
-        };
+        let soon = libc::timespec { tv_sec: 0, tv_nsec: 10_000_000 };
         // SAFETY: valid pointers; the information is not asked for.
         unsafe {
             libc::sigtimedwait(&raw const deaths.0, std::ptr::null_mut(), &raw const soon);
@@ -253,10 +235,7 @@ fn end_as(status: i32) -> ! {
         // The engine has dumped its core, if anybody wanted one.
         let _ = rustix::process::setrlimit(
             rustix::process::Resource::Core,
-            rustix::process::Rlimit {
-                current: Some(0),
-                maximum: Some(0),
-            },
+            rustix::process::Rlimit { current: Some(0), maximum: Some(0) },
         );
         Disposition::default_action().set(signal);
         Set::of(&[signal]).apply(libc::SIG_UNBLOCK);

@@ -17,7 +17,9 @@
 
 mod capture;
 mod clock;
+mod compress;
 mod dispositions;
+mod ending;
 mod error;
 mod exit;
 pub mod guard;
@@ -41,7 +43,9 @@ pub mod survivors;
 mod suspend;
 pub mod terminal;
 pub mod text;
+#[cfg_attr(not(target_os = "linux"), path = "tree_group.rs")]
 mod tree;
+mod vfork;
 mod wait;
 
 pub use error::SpawnError;

@@ -111,7 +111,7 @@ impl Lines {
                 }
             }
             (State::String, '\x07' | '\u{9c}') | (State::StringEscape, '\\') => {
-                self.state = State::Text
+                self.state = State::Text;
             }
             (State::String, '\x1b') => self.state = State::StringEscape,
             // A string never crosses a line: its end must have been lost.
@@ -155,11 +155,7 @@ impl Lines {
 
     /// Takes over a colour sequence if it is one.
     fn colour(&mut self) {
-        if !self
-            .escape
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b';' || byte == b':')
-        {
+        if !self.escape.bytes().all(|byte| byte.is_ascii_digit() || byte == b';' || byte == b':') {
             return;
         }
         let sequence = format!("\x1b[{}m", self.escape);
@@ -182,11 +178,7 @@ impl Lines {
 
     /// The line so that what follows it is not coloured.
     fn closed(&self) -> String {
-        if self.style.is_empty() {
-            self.line.clone()
-        } else {
-            format!("{}{RESET}", self.line)
-        }
+        if self.style.is_empty() { self.line.clone() } else { format!("{}{RESET}", self.line) }
     }
 }
 
@@ -206,10 +198,7 @@ mod tests {
             splitter.finish(&mut emit);
             results.push(all);
         }
-        assert!(
-            results.windows(2).all(|pair| pair[0] == pair[1]),
-            "chunks matter: {results:?}"
-        );
+        assert!(results.windows(2).all(|pair| pair[0] == pair[1]), "chunks matter: {results:?}");
         results.remove(0)
     }
 
@@ -234,10 +223,7 @@ mod tests {
 
     #[test]
     fn colours_stay_and_do_not_leak() {
-        assert_eq!(
-            lines(b"\x1b[31mred\x1b[0m plain\n"),
-            ["\x1b[31mred\x1b[0m plain"]
-        );
+        assert_eq!(lines(b"\x1b[31mred\x1b[0m plain\n"), ["\x1b[31mred\x1b[0m plain"]);
         assert_eq!(
             lines(b"\x1b[1;31mred\nstill\x1b[m no\n"),
             ["\x1b[1;31mred\x1b[0m", "\x1b[1;31mstill\x1b[m no"]
@@ -247,14 +233,8 @@ mod tests {
 
     #[test]
     fn everything_else_is_dropped() {
-        assert_eq!(
-            lines(b"a\x1b[2J\x1b[1;1Hb\x1b]0;title\x07c\x1b]52;c;aGk=\x1b\\d\n"),
-            ["abcd"]
-        );
-        assert_eq!(
-            lines(b"a\x1bP1;2q evil \x1b\\b\x1b(Bc\x07\x08d\n"),
-            ["abcd"]
-        );
+        assert_eq!(lines(b"a\x1b[2J\x1b[1;1Hb\x1b]0;title\x07c\x1b]52;c;aGk=\x1b\\d\n"), ["abcd"]);
+        assert_eq!(lines(b"a\x1bP1;2q evil \x1b\\b\x1b(Bc\x07\x08d\n"), ["abcd"]);
         assert_eq!(lines("a\u{9b}2Jb\u{9d}title\u{9c}c\n".as_bytes()), ["abc"]);
         assert_eq!(lines(b"\x1b]never ended\nnext\n"), ["", "next"]);
         assert_eq!(lines(b"\x1b[?25lx\x1b[>4;2my\n"), ["xy"]);

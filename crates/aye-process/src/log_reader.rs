@@ -1,14 +1,14 @@
 //! Reading a child's log in the order in which the bytes arrived.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
+use crate::compress::Source;
 use crate::log::{order_path, path};
 use crate::spec::Stream;
 
-/// Reads a log, also while it is still being written.
+/// Reads a log, also while it is still being written or after it was
+/// compressed.
 #[derive(Debug)]
 pub struct LogReader {
     base: PathBuf,
@@ -20,12 +20,6 @@ pub struct LogReader {
     stretch: Option<(Stream, u64)>,
     /// Bytes read of a stretch before its line was written.
     early: u64,
-}
-
-#[derive(Debug, Default)]
-struct Source {
-    file: Option<File>,
-    position: u64,
 }
 
 impl LogReader {
@@ -97,13 +91,9 @@ impl LogReader {
 
     fn next_line(&mut self) -> io::Result<Option<(Stream, u64)>> {
         if !self.lines.contains(&b'\n') {
-            open(&mut self.order, &order_path(&self.base))?;
-            if let Some(file) = &self.order.file {
-                let mut more = [0; 4096];
-                let read = file.read_at(&mut more, self.order.position)?;
-                self.order.position += read as u64;
-                self.lines.extend_from_slice(&more[..read]);
-            }
+            let mut more = [0; 4096];
+            let read = self.order.read(&order_path(&self.base), &mut more)?;
+            self.lines.extend_from_slice(&more[..read]);
         }
         let Some(end) = self.lines.iter().position(|&byte| byte == b'\n') else {
             return Ok(None);
@@ -123,38 +113,13 @@ impl LogReader {
     }
 
     fn available(&mut self, stream: Stream) -> io::Result<u64> {
-        let source = &mut self.streams[stream.index()];
-        open(source, &path(&self.base, stream))?;
-        let Some(file) = &source.file else {
-            return Ok(0);
-        };
-        Ok(file.metadata()?.len().saturating_sub(source.position))
+        self.streams[stream.index()].available(&path(&self.base, stream))
     }
 
     fn take(&mut self, stream: Stream, most: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let source = &mut self.streams[stream.index()];
-        open(source, &path(&self.base, stream))?;
-        let Some(file) = &source.file else {
-            return Ok(0);
-        };
-        let most = usize::try_from(most)
-            .unwrap_or(usize::MAX)
-            .min(buffer.len());
-        let read = file.read_at(&mut buffer[..most], source.position)?;
-        source.position += read as u64;
-        Ok(read)
+        let most = usize::try_from(most).unwrap_or(usize::MAX).min(buffer.len());
+        self.streams[stream.index()].read(&path(&self.base, stream), &mut buffer[..most])
     }
-}
-
-fn open(source: &mut Source, path: &std::path::Path) -> io::Result<()> {
-    if source.file.is_none() {
-        match File::open(path) {
-            Ok(file) => source.file = Some(file),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -183,11 +148,8 @@ mod tests {
         let mut follower = LogReader::new(&base);
         let mut followed = Chunks::new();
         let mut written = Chunks::new();
-        for (number, stream) in [
-            Stdout, Stdout, Stderr, Stdout, Stderr, Stderr, Stderr, Stdout,
-        ]
-        .into_iter()
-        .enumerate()
+        for (number, stream) in
+            [Stdout, Stdout, Stderr, Stdout, Stderr, Stderr, Stderr, Stdout].into_iter().enumerate()
         {
             let text = format!("chunk {number};").into_bytes();
             writer.write(stream, &text).expect("written");
@@ -204,6 +166,20 @@ mod tests {
         let mut afterwards = Chunks::new();
         read_all(&mut LogReader::new(&base), &mut afterwards);
         assert_eq!(afterwards, written);
+
+        // Whoever reads already does not notice, whoever comes later neither.
+        let mut early = LogReader::new(&base);
+        let mut halfway = Chunks::new();
+        let mut few = [0; 3];
+        let (stream, read) = early.read(&mut few).expect("readable").expect("bytes");
+        halfway.push((stream, few[..read].to_vec()));
+        crate::log::compress(&base, 0).expect("compressed");
+        assert!(!path(&base, Stdout).exists());
+        let mut compressed = Chunks::new();
+        read_all(&mut LogReader::new(&base), &mut compressed);
+        assert_eq!(compressed, written);
+        read_all(&mut early, &mut halfway);
+        assert_eq!(halfway, written);
         std::fs::remove_dir_all(directory).expect("removed");
     }
 }

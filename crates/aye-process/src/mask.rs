@@ -16,11 +16,8 @@ pub(crate) struct Masker {
 impl Masker {
     /// `None` if there is nothing to hide.
     pub(crate) fn new(secrets: &[Vec<u8>]) -> Option<Self> {
-        let mut secrets: Vec<Vec<u8>> = secrets
-            .iter()
-            .filter(|one| !one.is_empty())
-            .cloned()
-            .collect();
+        let mut secrets: Vec<Vec<u8>> =
+            secrets.iter().filter(|one| !one.is_empty()).cloned().collect();
         if secrets.is_empty() {
             return None;
         }
@@ -29,11 +26,7 @@ impl Masker {
         for secret in &secrets {
             starts[usize::from(secret[0])] = true;
         }
-        Some(Self {
-            secrets,
-            starts,
-            held: Vec::new(),
-        })
+        Some(Self { secrets, starts, held: Vec::new() })
     }
 
     /// The part of the stream that is now certain.
@@ -60,11 +53,7 @@ impl Masker {
                 self.held = rest.to_vec();
                 break;
             }
-            let found = self
-                .secrets
-                .iter()
-                .find(|secret| rest.starts_with(secret))
-                .map(Vec::len);
+            let found = self.secrets.iter().find(|secret| rest.starts_with(secret)).map(Vec::len);
             match found {
                 Some(length) => {
                     output.extend_from_slice(STARS);
@@ -106,12 +95,7 @@ mod tests {
 
     #[test]
     fn secrets_are_hidden_wherever_the_chunks_are_cut() {
-        let secrets = [
-            b"hunter2".to_vec(),
-            b"hunter".to_vec(),
-            b"aab".to_vec(),
-            Vec::new(),
-        ];
+        let secrets = [b"hunter2".to_vec(), b"hunter".to_vec(), b"aab".to_vec(), Vec::new()];
         let text = b"my hunter2, hunter hunters aaab aab hunte";
         for size in 1..text.len() {
             let mut masker = Masker::new(&secrets).expect("secrets");

@@ -72,10 +72,7 @@ impl Refusal {
     pub fn hint(&self) -> String {
         match self {
             Self::Command { resolved, .. } => {
-                format!(
-                    "it means `{}`; add it to `allow` under `[policy]`",
-                    resolved.display()
-                )
+                format!("it means `{}`; add it to `allow` under `[policy]`", resolved.display())
             }
             Self::Directory { .. } => "use a directory inside the workspace".to_owned(),
             Self::ShellValue { .. } => {
@@ -101,12 +98,7 @@ impl Policy {
     /// [`Refusal::Command`] or [`Refusal::Directory`].
     pub fn check(&self, spec: &Spec, resolved: &Path) -> Result<(), Refusal> {
         let program = || spec.program.to_string_lossy().into_owned();
-        let args = || {
-            spec.args
-                .iter()
-                .map(|arg| arg.to_string_lossy().into_owned())
-                .collect()
-        };
+        let args = || spec.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
         if !self.allow.is_empty() && !self.allows(&program(), resolved) {
             return Err(Refusal::Command {
                 program: program(),
@@ -132,10 +124,7 @@ impl Policy {
 
     fn allows(&self, program: &str, resolved: &Path) -> bool {
         let real = real(resolved);
-        let name = |path: &Path| {
-            path.file_name()
-                .map(|name| name.to_string_lossy().into_owned())
-        };
+        let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
         self.allow.iter().any(|entry| {
             if entry.contains('/') {
                 matches(entry, &resolved.to_string_lossy())
@@ -162,9 +151,7 @@ fn matches(pattern: &str, text: &str) -> bool {
         None => pattern == text,
         Some((head, rest)) => text.strip_prefix(head).is_some_and(|tail| {
             let end = tail.find('/').unwrap_or(tail.len());
-            (0..=end)
-                .filter(|at| tail.is_char_boundary(*at))
-                .any(|at| matches(rest, &tail[at..]))
+            (0..=end).filter(|at| tail.is_char_boundary(*at)).any(|at| matches(rest, &tail[at..]))
         }),
     }
 }
@@ -188,16 +175,10 @@ pub fn check_shell_value(value: &str) -> Result<(), Refusal> {
         letter if letter.is_control() => Some("a control character"),
         _ => None,
     });
-    let found = found.or_else(|| {
-        value
-            .starts_with('-')
-            .then_some("a leading dash, which makes it an option")
-    });
+    let found = found
+        .or_else(|| value.starts_with('-').then_some("a leading dash, which makes it an option"));
     match found {
-        Some(what) => Err(Refusal::ShellValue {
-            value: crate::text::plain(value),
-            what,
-        }),
+        Some(what) => Err(Refusal::ShellValue { value: crate::text::plain(value), what }),
         None => Ok(()),
     }
 }
@@ -207,13 +188,9 @@ mod tests {
     use super::*;
 
     fn check(allow: &[&str], program: &str, resolved: &str) -> bool {
-        let policy = Policy {
-            allow: allow.iter().map(ToString::to_string).collect(),
-            workspace: None,
-        };
-        policy
-            .check(&Spec::new(program), Path::new(resolved))
-            .is_ok()
+        let policy =
+            Policy { allow: allow.iter().map(ToString::to_string).collect(), workspace: None };
+        policy.check(&Spec::new(program), Path::new(resolved)).is_ok()
     }
 
     #[test]
@@ -226,25 +203,16 @@ mod tests {
         assert!(!check(&["git"], "/tmp/git", "/tmp/git"));
         assert!(check(&["/usr/bin/git"], "git", "/usr/bin/git"));
         assert!(!check(&["/usr/bin/git"], "git", "/tmp/git"));
-        assert!(check(
-            &["cargo-*"],
-            "cargo-nextest",
-            "/root/.cargo/bin/cargo-nextest"
-        ));
+        assert!(check(&["cargo-*"], "cargo-nextest", "/root/.cargo/bin/cargo-nextest"));
         assert!(check(&["/opt/*/bin/tool"], "tool", "/opt/x/bin/tool"));
         assert!(!check(&["/opt/*/bin/tool"], "tool", "/opt/x/y/bin/tool"));
     }
 
     #[test]
     fn a_refusal_names_everything() {
-        let policy = Policy {
-            allow: vec!["git".to_owned()],
-            workspace: None,
-        };
+        let policy = Policy { allow: vec!["git".to_owned()], workspace: None };
         let spec = Spec::new("rm").args(["-rf", "/"]);
-        let refusal = policy
-            .check(&spec, Path::new("/bin/rm"))
-            .expect_err("refused");
+        let refusal = policy.check(&spec, Path::new("/bin/rm")).expect_err("refused");
         assert_eq!(refusal.to_string(), "command `rm -rf /` is not allowed");
         assert_eq!(refusal.code(), "COMMAND_NOT_ALLOWED");
         assert!(refusal.hint().contains("/bin/rm"));
@@ -257,16 +225,11 @@ mod tests {
             std::fs::create_dir_all(root.join(directory)).expect("directory");
         }
         std::os::unix::fs::symlink(root.join("app-evil"), root.join("app/link")).expect("link");
-        let policy = Policy {
-            allow: Vec::new(),
-            workspace: Some(root.join("app")),
-        };
+        let policy = Policy { allow: Vec::new(), workspace: Some(root.join("app")) };
         let check = |cwd: &str| {
             let mut spec = Spec::new("true");
             spec.cwd = Some(root.join(cwd));
-            policy
-                .check(&spec, Path::new("/bin/true"))
-                .map_err(|refusal| refusal.code())
+            policy.check(&spec, Path::new("/bin/true")).map_err(|refusal| refusal.code())
         };
         assert_eq!(check("app"), Ok(()));
         assert_eq!(check("app/sub"), Ok(()));

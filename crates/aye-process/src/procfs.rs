@@ -40,13 +40,7 @@ fn parse_stat(line: &[u8]) -> Option<Stat> {
     let session = fields.next()?.parse().ok()?;
     // `session` is field 6 of the line, `starttime` is field 22.
     let started = fields.nth(15)?.parse().ok()?;
-    Some(Stat {
-        state,
-        parent,
-        group,
-        session,
-        started,
-    })
+    Some(Stat { state, parent, group, session, started })
 }
 
 /// Appends the children of a process, those of all its threads.
@@ -58,14 +52,8 @@ pub(crate) fn children(pid: i32, into: &mut Vec<i32>) {
     for task in tasks.flatten() {
         text.clear();
         let path = task.path().join("children");
-        if fs::File::open(path)
-            .and_then(|mut file| file.read_to_string(&mut text))
-            .is_ok()
-        {
-            into.extend(
-                text.split_ascii_whitespace()
-                    .filter_map(|word| word.parse::<i32>().ok()),
-            );
+        if fs::File::open(path).and_then(|mut file| file.read_to_string(&mut text)).is_ok() {
+            into.extend(text.split_ascii_whitespace().filter_map(|word| word.parse::<i32>().ok()));
         }
     }
 }
@@ -97,10 +85,7 @@ pub(crate) fn all() -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
-    entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect()
+    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// Changes with every boot of the machine.
@@ -117,13 +102,7 @@ mod tests {
     #[test]
     fn a_name_with_parentheses_and_blanks_does_not_confuse_the_parser() {
         let line = b"42 (a) b (c) S 7 40 39 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 100 200\n";
-        let expected = Stat {
-            state: b'S',
-            parent: 7,
-            group: 40,
-            session: 39,
-            started: 987_654,
-        };
+        let expected = Stat { state: b'S', parent: 7, group: 40, session: 39, started: 987_654 };
         assert_eq!(parse_stat(line), Some(expected));
     }
 

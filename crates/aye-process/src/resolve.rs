@@ -32,23 +32,14 @@ pub fn resolve(spec: &Spec) -> Result<PathBuf, SpawnError> {
         });
     }
     if name.as_bytes().contains(&b'/') {
-        let path = spec
-            .cwd
-            .as_ref()
-            .map_or_else(|| PathBuf::from(name), |cwd| cwd.join(name));
+        let path = spec.cwd.as_ref().map_or_else(|| PathBuf::from(name), |cwd| cwd.join(name));
         return match kind(&path) {
             Kind::Program => Ok(path),
-            Kind::Other(hint) => Err(SpawnError::NotExecutable {
-                path,
-                hint,
-                source: None,
-            }),
+            Kind::Other(hint) => Err(SpawnError::NotExecutable { path, hint, source: None }),
             Kind::Missing => Err(not_found(name)),
         };
     }
-    let search = spec
-        .variable("PATH")
-        .unwrap_or_else(|| FALLBACK_PATH.into());
+    let search = spec.variable("PATH").unwrap_or_else(|| FALLBACK_PATH.into());
     let mut almost = None;
     for directory in std::env::split_paths(&search) {
         let mut path = match &spec.cwd {
@@ -66,11 +57,7 @@ pub fn resolve(spec: &Spec) -> Result<PathBuf, SpawnError> {
         }
     }
     match almost {
-        Some((path, hint)) => Err(SpawnError::NotExecutable {
-            path,
-            hint,
-            source: None,
-        }),
+        Some((path, hint)) => Err(SpawnError::NotExecutable { path, hint, source: None }),
         None => Err(not_found(name)),
     }
 }
@@ -102,10 +89,7 @@ fn check_directory(path: &Path) -> Result<(), SpawnError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => "does not exist".to_owned(),
         Err(error) => format!("cannot be used: {error}"),
     };
-    Err(SpawnError::WorkingDirectory {
-        path: path.to_owned(),
-        problem,
-    })
+    Err(SpawnError::WorkingDirectory { path: path.to_owned(), problem })
 }
 
 fn not_found(name: &OsStr) -> SpawnError {
@@ -113,11 +97,8 @@ fn not_found(name: &OsStr) -> SpawnError {
     let mut words = program.split_whitespace();
     let hint = match (words.next(), words.next()) {
         (Some(first), Some(_)) => {
-            let rest: Vec<String> = program
-                .split_whitespace()
-                .skip(1)
-                .map(|word| format!("{word:?}"))
-                .collect();
+            let rest: Vec<String> =
+                program.split_whitespace().skip(1).map(|word| format!("{word:?}")).collect();
             Some(format!(
                 "a command is one program; write `command: {first}` with `args: [{}]`, or use `shell:`",
                 rest.join(", ")
@@ -174,10 +155,7 @@ pub(crate) fn refused(spec: &Spec, path: PathBuf, source: std::io::Error) -> Spa
 fn interpreter(path: &Path) -> Option<String> {
     let mut head = [0_u8; 256];
     let read = fs::File::open(path).ok()?.read(&mut head).ok()?;
-    let line = head[..read]
-        .strip_prefix(b"#!")?
-        .split(|&byte| byte == b'\n')
-        .next()?;
+    let line = head[..read].strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
     let line = String::from_utf8_lossy(line);
     line.split_whitespace().next().map(str::to_owned)
 }

@@ -12,12 +12,7 @@ pub(crate) struct Ring {
 
 impl Ring {
     pub(crate) fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            bytes: Vec::new(),
-            start: 0,
-            total: 0,
-        }
+        Self { limit, bytes: Vec::new(), start: 0, total: 0 }
     }
 
     /// A ring that has already seen `total` bytes of which `tail` are the newest.
@@ -67,20 +62,15 @@ mod tests {
     fn exactly_the_newest_bytes_are_kept_whatever_the_chunks() {
         for limit in [0, 1, 2, 7, 100] {
             for chunk in [1, 2, 3, 7, 8, 99, 100, 101, 250] {
-                let all: Vec<u8> = (0..1000_u32)
-                    .map(|n| u8::try_from(n % 251).expect("small"))
-                    .collect();
+                let all: Vec<u8> =
+                    (0..1000_u32).map(|n| u8::try_from(n % 251).expect("small")).collect();
                 let mut ring = Ring::new(limit);
                 for piece in all.chunks(chunk) {
                     ring.push(piece);
                     assert!(ring.bytes.len() <= limit);
                 }
                 assert_eq!(ring.total(), 1000);
-                assert_eq!(
-                    ring.into_bytes(),
-                    all[1000 - limit..],
-                    "limit {limit}, chunk {chunk}"
-                );
+                assert_eq!(ring.into_bytes(), all[1000 - limit..], "limit {limit}, chunk {chunk}");
             }
         }
     }

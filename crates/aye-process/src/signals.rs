@@ -10,9 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::pipe::{PipeFlags, pipe_with};
-
-use crate::dispositions::Disposition;
+use crate::dispositions::{Disposition, handler_pipe};
 
 /// What somebody wants from the runner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,8 +130,9 @@ pub struct Signals {
     read: OwnedFd,
     write: OwnedFd,
     before: Vec<(i32, Disposition)>,
-    /// The last stop request, to tell an echo from a second request.
-    last: Option<(Signal, bool, Instant)>,
+    /// For each signal the last time and whether the guard passed it on, to
+    /// tell an echo from a second request.
+    last: [Option<(bool, Instant)>; ALL.len()],
 }
 
 impl Signals {
@@ -142,15 +141,10 @@ impl Signals {
     /// # Errors
     /// When there is no pipe to be had, or somebody else catches already.
     pub fn catch() -> io::Result<Self> {
-        let (read, write) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-        if PIPE
-            .compare_exchange(-1, write.as_raw_fd(), Ordering::SeqCst, Ordering::SeqCst)
-            .is_err()
+        let (read, write) = handler_pipe()?;
+        if PIPE.compare_exchange(-1, write.as_raw_fd(), Ordering::SeqCst, Ordering::SeqCst).is_err()
         {
-            return Err(io::Error::new(
-                io::ErrorKind::AlreadyExists,
-                "signals are caught already",
-            ));
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, "signals are caught already"));
         }
         let mut before = Vec::new();
         for signal in ALL {
@@ -160,12 +154,7 @@ impl Signals {
                 before.push((signal.number(), old));
             }
         }
-        Ok(Self {
-            read,
-            write,
-            before,
-            last: None,
-        })
+        Ok(Self { read, write, before, last: [None; ALL.len()] })
     }
 
     /// Readable when [`next`](Self::next) has something.
@@ -195,16 +184,16 @@ impl Signals {
 
     fn is_echo(&mut self, signal: Signal, forwarded: bool) -> bool {
         let now = Instant::now();
-        if let Some((last, last_forwarded, at)) = self.last
-            && last == signal
-            && last_forwarded != forwarded
-            && now.saturating_duration_since(at) < ECHO_TIME
-        {
-            self.last = None;
-            return true;
-        }
-        self.last = Some((signal, forwarded, now));
-        false
+        let Some(last) = ALL.iter().position(|one| *one == signal).map(|at| &mut self.last[at])
+        else {
+            return false;
+        };
+        let is_echo = last.is_some_and(|(before, at)| {
+            before != forwarded && now.saturating_duration_since(at) < ECHO_TIME
+        });
+        // One request has at most one echo.
+        *last = (!is_echo).then_some((forwarded, now));
+        is_echo
     }
 }
 

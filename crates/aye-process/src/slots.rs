@@ -22,11 +22,7 @@ struct Entry {
     leader: i32,
 }
 
-static TABLE: Mutex<Table> = Mutex::new(Table {
-    limit: DEFAULT_LIMIT,
-    next: 1,
-    held: Vec::new(),
-});
+static TABLE: Mutex<Table> = Mutex::new(Table { limit: DEFAULT_LIMIT, next: 1, held: Vec::new() });
 
 fn table() -> MutexGuard<'static, Table> {
     TABLE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -74,11 +70,7 @@ impl Slot {
     }
 
     pub(crate) fn set_leader(&self, pid: i32) {
-        if let Some(entry) = table()
-            .held
-            .iter_mut()
-            .find(|entry| entry.token == self.token)
-        {
+        if let Some(entry) = table().held.iter_mut().find(|entry| entry.token == self.token) {
             entry.leader = pid;
         }
     }
@@ -92,6 +84,7 @@ impl Drop for Slot {
 
 /// `(token, leader)` of every child that has been started, and whether one is
 /// just being started: it may exist already and not be in the list.
+#[cfg(target_os = "linux")]
 pub(crate) fn leaders() -> (Vec<(u64, i32)>, bool) {
     let table = table();
     let started: Vec<_> = table

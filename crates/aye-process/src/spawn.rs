@@ -23,7 +23,7 @@ use crate::slots::Slot;
 use crate::spec::{Limits, Sink, Spec, Stdin, Stream};
 use crate::survivors::RUN_VARIABLE;
 use crate::terminal::Handover;
-use crate::{guard, pty, reap, tree};
+use crate::{guard, pty, reap, tree, vfork};
 
 /// Starts a child.
 ///
@@ -31,19 +31,14 @@ use crate::{guard, pty, reap, tree};
 /// See [`SpawnError`]; nothing is left behind then.
 pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
     let name = || spec.program.to_string_lossy().into_owned();
-    let slot = Slot::reserve().map_err(|limit| SpawnError::TooMany {
-        program: name(),
-        limit,
-    })?;
+    let slot = Slot::reserve().map_err(|limit| SpawnError::TooMany { program: name(), limit })?;
     let path = resolve(&spec)?;
-    let failed = |source| SpawnError::Failed {
-        program: name(),
-        source,
-    };
+    let failed = |source| SpawnError::Failed { program: name(), source };
 
     reap::require_children();
     tree::adopt_orphans();
     guard::settle();
+    vfork::keep();
     let mut command = command(&spec, path.clone(), &slot);
     let mut terminal = if spec.interactive {
         let mut handover =
@@ -76,9 +71,7 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
 
     let mut running = Running::new(pid, handle(pid), slot, started);
     // From here on dropping `running` kills the child.
-    let deadline = spec
-        .deadline
-        .map(|deadline| deadline.saturating_duration_since(started));
+    let deadline = spec.deadline.map(|deadline| deadline.saturating_duration_since(started));
     running.limit = match (spec.timeout, deadline) {
         (Some(one), Some(two)) => Some(one.min(two)),
         (one, two) => one.or(two),
@@ -97,10 +90,7 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
 
 fn command(spec: &Spec, path: PathBuf, slot: &Slot) -> Command {
     let mut command = Command::new(path);
-    command
-        .arg0(&spec.program)
-        .args(&spec.args)
-        .process_group(0);
+    command.arg0(&spec.program).args(&spec.args).process_group(0);
     if let Some(cwd) = &spec.cwd {
         command.current_dir(cwd);
     }
@@ -115,10 +105,7 @@ fn command(spec: &Spec, path: PathBuf, slot: &Slot) -> Command {
         command.env(RUN_VARIABLE, run);
     }
     if spec.interactive {
-        command
-            .stdin(Stdio::inherit())
-            .stdout(Stdio::inherit())
-            .stderr(Stdio::inherit());
+        command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
     } else {
         command.stdin(match &spec.stdin {
             Stdin::Empty => Stdio::null(),
@@ -126,9 +113,7 @@ fn command(spec: &Spec, path: PathBuf, slot: &Slot) -> Command {
             Stdin::Bytes(_) => Stdio::piped(),
             Stdin::Inherit => Stdio::inherit(),
         });
-        command
-            .stdout(stdio(spec.stdout))
-            .stderr(stdio(spec.stderr));
+        command.stdout(stdio(spec.stdout)).stderr(stdio(spec.stderr));
     }
     set_limits(&mut command, spec.limits);
     command
@@ -150,10 +135,7 @@ fn set_limits(command: &mut Command, limits: Limits) {
     }
     let set = move || -> io::Result<()> {
         let one = |resource, value: u64| {
-            let limit = libc::rlimit {
-                rlim_cur: value,
-                rlim_max: value,
-            };
+            let limit = libc::rlimit { rlim_cur: value, rlim_max: value };
             // SAFETY: the pointer is to a live local of the right type.
             match unsafe { libc::setrlimit(resource, &raw const limit) } {
                 0 => Ok(()),
@@ -215,16 +197,9 @@ fn connect(
     if let (Some(pipe), Stdin::Bytes(bytes)) = (child.stdin.take(), spec.stdin) {
         let pipe = OwnedFd::from(pipe);
         rustix::io::ioctl_fionbio(&pipe, true).map_err(|source| (String::new(), source.into()))?;
-        running.feed = Some(Feed {
-            pipe,
-            bytes,
-            written: 0,
-        });
+        running.feed = Some(Feed { pipe, bytes, written: 0 });
         running.feed();
     }
-    running.log = Log {
-        writer: spec.log.map(Writer::new),
-        error: None,
-    };
+    running.log = Log { writer: spec.log.map(Writer::new), error: None };
     Ok(())
 }

@@ -83,11 +83,7 @@ mod linux {
         #[must_use]
         pub fn of(pid: i32) -> Option<Self> {
             let stat = procfs::stat(pid).filter(|stat| !stat.is_zombie())?;
-            Some(Self {
-                pid,
-                started: stat.started,
-                boot: procfs::boot_id(),
-            })
+            Some(Self { pid, started: stat.started, boot: procfs::boot_id() })
         }
 
         /// This process itself.
@@ -106,20 +102,15 @@ mod linux {
             .into_iter()
             .filter(|pid| !family.contains(pid) && procfs::environment_holds(*pid, &entry))
             .filter_map(|pid| {
-                Some(Survivor {
-                    identity: Identity::of(pid)?,
-                    command: procfs::command_line(pid),
-                })
+                Some(Survivor { identity: Identity::of(pid)?, command: procfs::command_line(pid) })
             })
             .collect()
     }
 
     fn ancestors() -> Vec<i32> {
         let mut family = vec![rustix::process::getpid().as_raw_nonzero().get()];
-        while let Some(parent) = family
-            .last()
-            .and_then(|pid| procfs::stat(*pid))
-            .map(|stat| stat.parent)
+        while let Some(parent) =
+            family.last().and_then(|pid| procfs::stat(*pid)).map(|stat| stat.parent)
         {
             if parent == 0 || family.contains(&parent) {
                 break;
@@ -156,11 +147,7 @@ mod linux {
                 }
                 handles.push(handle);
             }
-            let due = if now < kill_at {
-                kill_at
-            } else {
-                now + Duration::from_millis(20)
-            };
+            let due = if now < kill_at { kill_at } else { now + Duration::from_millis(20) };
             wait_for_all(&handles, due);
         }
     }
@@ -227,11 +214,7 @@ mod tests {
 
     #[test]
     fn an_identity_survives_the_journal() {
-        let own = Identity {
-            pid: 12,
-            started: 345,
-            boot: "a-b:c".to_owned(),
-        };
+        let own = Identity { pid: 12, started: 345, boot: "a-b:c".to_owned() };
         assert_eq!(own.to_string().parse(), Ok(own));
         assert!("12:x:y".parse::<Identity>().is_err());
     }

@@ -3,9 +3,7 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 
-use rustix::pipe::{PipeFlags, pipe_with};
-
-use crate::dispositions::Disposition;
+use crate::dispositions::{Disposition, handler_pipe};
 use crate::running::Running;
 
 /// Written to by the handler of `SIGCHLD`.
@@ -23,7 +21,7 @@ extern "C" fn child_changed(_: libc::c_int) {
 /// Readable when a child has stopped. Only interactive children need it: a
 /// pidfd tells of ends, not of stops.
 pub(crate) fn watch() -> Option<BorrowedFd<'static>> {
-    let pipe = CHANGES.get_or_init(|| pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok());
+    let pipe = CHANGES.get_or_init(|| handler_pipe().ok());
     let (read, _) = pipe.as_ref()?;
     static INSTALLED: std::sync::Once = std::sync::Once::new();
     INSTALLED.call_once(|| {
@@ -46,10 +44,7 @@ pub(crate) fn children_changed(children: &mut [Running]) {
         let mut drain = [0; 64];
         while matches!(rustix::io::read(read, &mut drain), Ok(64)) {}
     }
-    if children
-        .iter_mut()
-        .any(|child| child.is_interactive() && child.was_stopped())
-    {
+    if children.iter_mut().any(|child| child.is_interactive() && child.was_stopped()) {
         suspend(children);
     }
 }

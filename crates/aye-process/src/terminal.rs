@@ -31,11 +31,7 @@ impl Terminal {
     /// Remembers the modes of the controlling terminal; `None` without one.
     #[must_use]
     pub fn save() -> Option<Self> {
-        let device = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open("/dev/tty")
-            .ok()?;
+        let device = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
         let modes = tcgetattr(&device).ok()?;
         Some(Self { device, modes })
     }
@@ -110,11 +106,7 @@ pub(crate) struct Handover {
 
 impl Handover {
     pub(crate) fn prepare() -> Option<Self> {
-        Some(Self {
-            terminal: Terminal::save()?,
-            theirs: None,
-            held: false,
-        })
+        Some(Self { terminal: Terminal::save()?, theirs: None, held: false })
     }
 
     /// Has the child take the terminal before it is the new program, so that
@@ -124,11 +116,7 @@ impl Handover {
             return Ok(());
         }
         let device = self.terminal.device.try_clone()?;
-        let take = move || {
-            Ok(with_blocked(libc::SIGTTOU, || {
-                tcsetpgrp(&device, getpid())
-            })?)
-        };
+        let take = move || Ok(with_blocked(libc::SIGTTOU, || tcsetpgrp(&device, getpid()))?);
         // SAFETY: the closure makes only async-signal-safe calls and allocates nothing.
         unsafe {
             command.pre_exec(take);
@@ -187,9 +175,7 @@ impl Handover {
     /// Makes our group the foreground group again, if the child's was.
     pub(crate) fn reclaim(&mut self) {
         if std::mem::take(&mut self.held) {
-            let _ = with_blocked(libc::SIGTTOU, || {
-                tcsetpgrp(&self.terminal.device, getpgrp())
-            });
+            let _ = with_blocked(libc::SIGTTOU, || tcsetpgrp(&self.terminal.device, getpgrp()));
         }
     }
 }

@@ -11,25 +11,13 @@ pub fn lossy(bytes: Vec<u8>) -> String {
 
 /// Where the first whole character begins in bytes that were cut off in front.
 pub(crate) fn first_boundary(bytes: &[u8]) -> usize {
-    bytes
-        .iter()
-        .take(3)
-        .take_while(|&&byte| byte & 0b1100_0000 == 0b1000_0000)
-        .count()
+    bytes.iter().take(3).take_while(|&&byte| byte & 0b1100_0000 == 0b1000_0000).count()
 }
 
 /// One line of text without any control characters, for names and commands.
 #[must_use]
 pub fn plain(text: &str) -> String {
-    text.chars()
-        .map(|letter| {
-            if letter.is_control() {
-                '\u{fffd}'
-            } else {
-                letter
-            }
-        })
-        .collect()
+    text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
 }
 
 /// Decodes UTF-8 that arrives in chunks cut anywhere.

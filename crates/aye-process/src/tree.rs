@@ -11,11 +11,13 @@
 //! [`guard::spare`] names, is somebody else's business and left alone.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::procfs::{self, Stat};
-use crate::{guard, slots};
+use crate::reap::Children;
+use crate::{guard, reap, slots};
 
 /// Name of the variable that carries the token of a step.
 pub(crate) const TOKEN_VARIABLE: &str = "AYE_CHILD";
@@ -58,8 +60,14 @@ pub(crate) struct Root {
     pub(crate) leader_lives: bool,
 }
 
-/// Makes orphans of our descendants ours. Cheap, so done with every start.
+/// Makes orphans of our descendants ours.
 pub(crate) fn adopt_orphans() {
+    static DONE_BY: AtomicU32 = AtomicU32::new(0);
+    // A fork copies the note, not the fact.
+    let own = std::process::id();
+    if DONE_BY.swap(own, Ordering::Relaxed) == own {
+        return;
+    }
     // Refused only by kernels older than 3.4, where pidfds fail as well.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
@@ -67,6 +75,9 @@ pub(crate) fn adopt_orphans() {
 /// The living processes of a step except its leader. Dead strays are reaped on
 /// the way and reported to `reaped`.
 pub(crate) fn members(root: Root, reaped: &mut dyn FnMut(&libc::rusage)) -> Vec<Member> {
+    if !root.leader_lives && reap::children() == Children::None {
+        return Vec::new();
+    }
     let own = rustix::process::getpid().as_raw_nonzero().get();
     let mut direct = Vec::new();
     procfs::children(own, &mut direct);
@@ -91,7 +102,7 @@ pub(crate) fn members(root: Root, reaped: &mut dyn FnMut(&libc::rusage)) -> Vec<
             continue;
         }
         if stat.is_zombie() {
-            if let Some(usage) = reap(pid) {
+            if let Some((_, usage)) = reap::try_wait(pid) {
                 reaped(&usage);
             }
             continue;
@@ -100,6 +111,34 @@ pub(crate) fn members(root: Root, reaped: &mut dyn FnMut(&libc::rusage)) -> Vec<
         descend(pid, &mut found);
     }
     found
+}
+
+/// Waits for orphans that have died while their step goes on. Nobody tells us
+/// of their end, and a step may make thousands of them.
+pub(crate) fn reap_strays() {
+    if reap::children() != Children::Dead {
+        return;
+    }
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let own_group = rustix::process::getpgrp().as_raw_nonzero().get();
+    let (leaders, starting) = slots::leaders();
+    let mut direct = Vec::new();
+    procfs::children(own, &mut direct);
+    for pid in direct {
+        if starting || leaders.iter().any(|(_, leader)| *leader == pid) {
+            continue;
+        }
+        // The environment of a dead process is gone, only its group is left.
+        let Some(stat) = procfs::stat(pid).filter(|stat| stat.is_zombie()) else {
+            continue;
+        };
+        let known =
+            leaders.iter().any(|(_, leader)| stat.group == *leader || stat.session == *leader);
+        let stray = guard::pid() != 0 && stat.group != own_group && !guard::is_spared(pid);
+        if known || stray {
+            let _ = reap::try_wait(pid);
+        }
+    }
 }
 
 fn belongs(
@@ -125,19 +164,14 @@ fn belongs(
         if token == token_value(root.token).as_bytes() {
             return true;
         }
-        if leaders
-            .iter()
-            .any(|(other, _)| token == token_value(*other).as_bytes())
-        {
+        if leaders.iter().any(|(other, _)| token == token_value(*other).as_bytes()) {
             return false;
         }
     }
     alone
         && !guard::is_spared(pid)
         && stat.group != own_group
-        && !leaders
-            .iter()
-            .any(|(_, leader)| *leader != root.leader && in_tree_of(*leader))
+        && !leaders.iter().any(|(_, leader)| *leader != root.leader && in_tree_of(*leader))
 }
 
 /// Appends all living descendants.
@@ -167,17 +201,11 @@ fn hold(pid: i32, parent: i32) -> Option<(Member, Stat)> {
     let stat = procfs::stat(pid)?;
     let own = rustix::process::getpid().as_raw_nonzero().get();
     // Losing its parent meanwhile makes it ours.
-    (stat.parent == parent || stat.parent == own).then_some((
-        Member {
-            pid,
-            group: stat.group,
-            handle,
-        },
-        stat,
-    ))
+    (stat.parent == parent || stat.parent == own)
+        .then_some((Member { pid, group: stat.group, handle }, stat))
 }
 
-/// Waits for a dead direct child.
-pub(crate) fn reap(pid: i32) -> Option<libc::rusage> {
-    crate::reap::try_wait(pid).map(|(_, usage)| usage)
+/// Whether a process stands still until somebody continues it.
+pub(crate) fn is_stopped(pid: i32) -> bool {
+    procfs::stat(pid).is_some_and(|stat| stat.state == b'T')
 }

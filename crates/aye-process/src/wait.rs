@@ -5,14 +5,14 @@
 use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::exit::Exit;
 use crate::running::Running;
 use crate::spec::Stream;
-use crate::{guard, suspend};
+use crate::{guard, suspend, tree};
 
 /// What [`wait`] returned for.
 #[derive(Debug)]
@@ -35,6 +35,8 @@ pub type LiveView<'a> = dyn FnMut(usize, Stream, &[u8]) + 'a;
 thread_local! {
     /// Reused by all reads of a thread, allocated with the first.
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+
+    static LAST_REAP: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
 /// Waits until something happens to one of the children, one of the `wake`
@@ -52,6 +54,7 @@ pub fn wait(
     let mut ready = Vec::new();
     loop {
         let now = Instant::now();
+        reap_strays(now);
         for (index, child) in children.iter_mut().enumerate() {
             if !child.is_done() && child.advance(now) {
                 let exit = child.finish(&mut |stream, bytes| view(index, stream, bytes));
@@ -66,10 +69,7 @@ pub fn wait(
             return Ok(Happening::Idle);
         }
         poll_once(children, wake, until, now, &mut ready)?;
-        let mut ready = Ready {
-            flags: &ready,
-            next: 0,
-        };
+        let mut ready = Ready { flags: &ready, next: 0 };
         serve(children, &mut ready, view);
         if ready.take() {
             suspend::children_changed(children);
@@ -83,6 +83,18 @@ pub fn wait(
         if let Some(index) = (0..wake.len()).find(|_| ready.take()) {
             return Ok(Happening::Wake(index));
         }
+    }
+}
+
+/// How often dead orphans are looked for.
+const REAP_INTERVAL: Duration = Duration::from_secs(1);
+
+fn reap_strays(now: Instant) {
+    let due =
+        LAST_REAP.get().is_none_or(|last| now.saturating_duration_since(last) >= REAP_INTERVAL);
+    // The first time there cannot be any yet.
+    if due && LAST_REAP.replace(Some(now)).is_some() {
+        tree::reap_strays();
     }
 }
 
@@ -110,8 +122,7 @@ struct Questions<'a> {
 impl<'a> Questions<'a> {
     fn ask(&mut self, fd: Option<BorrowedFd<'a>>, flags: PollFlags) {
         self.places.push(fd.is_some().then_some(self.asked.len()));
-        self.asked
-            .extend(fd.map(|fd| PollFd::from_borrowed_fd(fd, flags)));
+        self.asked.extend(fd.map(|fd| PollFd::from_borrowed_fd(fd, flags)));
     }
 
     fn answers(&self, ready: &mut Vec<bool>) {
@@ -135,30 +146,20 @@ fn poll_once(
     let mut due = until;
     for child in children.iter().filter(|child| !child.is_done()) {
         for stream in &child.streams {
-            questions.ask(
-                stream.as_ref().and_then(super::capture::Capture::pipe),
-                PollFlags::IN,
-            );
+            questions.ask(stream.as_ref().and_then(super::capture::Capture::pipe), PollFlags::IN);
         }
-        questions.ask(
-            child.feed.as_ref().map(|feed| feed.pipe.as_fd()),
-            PollFlags::OUT,
-        );
+        questions.ask(child.feed.as_ref().map(|feed| feed.pipe.as_fd()), PollFlags::OUT);
         for death in child.deaths() {
             questions.ask(Some(death), PollFlags::IN);
         }
+        due = Some(due.map_or(now + REAP_INTERVAL, |due| due.min(now + REAP_INTERVAL)));
         due = match (due, child.next_timer(now)) {
             (Some(one), Some(two)) => Some(one.min(two)),
             (one, two) => one.or(two),
         };
     }
-    let interactive = children
-        .iter()
-        .any(|child| !child.is_done() && child.is_interactive());
-    questions.ask(
-        if interactive { suspend::watch() } else { None },
-        PollFlags::IN,
-    );
+    let interactive = children.iter().any(|child| !child.is_done() && child.is_interactive());
+    questions.ask(if interactive { suspend::watch() } else { None }, PollFlags::IN);
     questions.ask(guard::watch(), PollFlags::IN);
     for fd in wake {
         questions.ask(Some(*fd), PollFlags::IN);
@@ -187,24 +188,21 @@ fn poll_once(
 /// Moves bytes and notes deaths, in the order of [`poll_once`].
 fn serve(children: &mut [Running], ready: &mut Ready<'_>, view: &mut LiveView<'_>) {
     let mut buffer = BUFFER.take();
-    for (index, child) in children
-        .iter_mut()
-        .enumerate()
-        .filter(|(_, child)| !child.is_done())
-    {
-        for stream in 0..2 {
-            if ready.take() {
-                child.pump(stream, &mut buffer, &mut |stream, bytes| {
-                    view(index, stream, bytes);
-                });
-            }
-        }
-        if ready.take() {
-            child.feed();
-        }
+    for (index, child) in children.iter_mut().enumerate().filter(|(_, child)| !child.is_done()) {
+        let streams = [ready.take(), ready.take()];
+        let input = ready.take();
         let deaths = child.deaths().count();
         let dead: Vec<bool> = (0..deaths).map(|_| ready.take()).collect();
+        // All answers first: what follows changes what there is to ask.
         child.note_deaths(dead.into_iter());
+        for stream in (0..2).filter(|stream| streams[*stream]) {
+            child.pump(stream, &mut buffer, &mut |stream, bytes| {
+                view(index, stream, bytes);
+            });
+        }
+        if input {
+            child.feed();
+        }
     }
     BUFFER.set(buffer);
 }

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use aye_core::diagnostic::did_you_mean;
 use aye_core::event::Range;
 use aye_core::flow::{Flow, NodeId, Outcome, Route, Target};
 use aye_core::machine::StartError;
@@ -13,7 +14,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::paint::{Glyph, Paint, Tone, inert_line};
+use crate::paint::{Glyph, Paint, Tone, inert_line, plural, shell_word};
 
 /// What would happen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -77,14 +78,15 @@ pub fn plan(
         skill: Arc::new(json!({ "name": flow.skill.name.value, "version": flow.skill.version })),
     };
     let show = |template: &str| {
-        // What earlier steps give is not known yet: it stays as written.
-        let text = text::text(template, &scope).unwrap_or_else(|_| template.to_owned());
+        let text = text::text(template, &scope).unwrap_or_else(|_| partly(template, &scope));
         inputs.secrets.mask(&text)
     };
     let mut next = match range {
         None => flow.start,
         Some(range) => Target::Step(flow.find(range.step()).ok_or_else(|| {
-            StartError::NoSuchStep { step: range.step().to_owned(), nearest: None }
+            let names = flow.nodes.iter().map(|node| node.step.name.as_str());
+            let nearest = did_you_mean(range.step(), names).map(str::to_owned);
+            StartError::NoSuchStep { step: range.step().to_owned(), nearest }
         })?),
     };
     let mut plan = Plan {
@@ -127,14 +129,31 @@ pub fn plan(
             Route::Done | Route::Uncaught => break,
         }
     }
-    plan.questions = plan.steps.iter().filter(|step| step.question.is_some()).count();
+    let asks = |step: &&PlannedStep| step.question.is_some() && step.holds != Some(false);
+    plan.questions = plan.steps.iter().filter(asks).count();
     Ok(plan)
+}
+
+/// What earlier steps give is not known yet: it stays as written, the rest is
+/// filled in.
+fn partly(template: &str, scope: &Scope) -> String {
+    let mut text = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let Some((expression, after)) = after.split_once("}}") else { break };
+        let written = format!("{{{{{expression}}}}}");
+        text.push_str(before);
+        text.push_str(&text::text(&written, scope).unwrap_or(written));
+        rest = after;
+    }
+    // Blocks decide about their insides: nothing of them is known for sure.
+    if template.contains("{%") { template.to_owned() } else { text + rest }
 }
 
 fn planned(step: &Step, scope: &Scope, show: &impl Fn(&str) -> String) -> PlannedStep {
     let command = match &step.action {
         Action::Command { program, args } => {
-            let words = std::iter::once(program).chain(args).map(|word| show(word));
+            let words = std::iter::once(program).chain(args).map(|word| word_shown(word, show));
             Some(words.collect::<Vec<_>>().join(" "))
         }
         Action::Shell { script } => Some(show(script)),
@@ -157,6 +176,12 @@ fn planned(step: &Step, scope: &Scope, show: &impl Fn(&str) -> String) -> Planne
         },
         destructive: step.destructive,
     }
+}
+
+/// A word of a command; a template that is not known yet is no shell word.
+fn word_shown(word: &str, show: &impl Fn(&str) -> String) -> String {
+    let shown = show(word);
+    if shown.contains("{{") { format!("\"{shown}\"") } else { shell_word(&shown) }
 }
 
 fn warnings(step: &Step, show: &impl Fn(&str) -> String) -> Vec<String> {
@@ -215,14 +240,13 @@ pub fn render(plan: &Plan, paint: Paint) -> String {
             };
             let _ = writeln!(text, "     {} {}{known}", dim("if"), inert_line(condition));
         }
-        if let Some(question) = &step.question {
-            let mark = paint.text(Tone::Ask, paint.glyph(Glyph::Asking));
-            let _ = writeln!(text, "     {mark} {}", inert_line(question));
-        }
-        if let Some(command) = &step.command {
-            let mark = paint.text(Tone::Ask, paint.glyph(Glyph::Running));
-            for line in command.trim_end().lines() {
-                let _ = writeln!(text, "     {mark} {}", inert_line(line));
+        let parts = [(Glyph::Asking, &step.question), (Glyph::Running, &step.command)];
+        for (glyph, part) in parts {
+            let mut mark = paint.text(Tone::Ask, paint.glyph(glyph));
+            for line in part.iter().flat_map(|part| part.trim_end().lines()) {
+                let _ =
+                    writeln!(text, "     {}", format!("{mark} {}", inert_line(line)).trim_end());
+                " ".clone_into(&mut mark);
             }
         }
     }
@@ -231,10 +255,10 @@ pub fn render(plan: &Plan, paint: Paint) -> String {
     }
     let questions = match plan.questions {
         0 => "no questions".to_owned(),
-        1 => "1 question".to_owned(),
-        many => format!("{many} questions"),
+        some => plural(some, "question"),
     };
-    let _ = writeln!(text, "{}", dim(&format!("{} steps, {questions}", plan.steps.len())));
+    let _ =
+        writeln!(text, "{}", dim(&format!("{}, {questions}", plural(plan.steps.len(), "step"))));
     for warning in &plan.warnings {
         let _ = writeln!(text, "{} {}", paint.text(Tone::Warn, "warning:"), inert_line(warning));
     }

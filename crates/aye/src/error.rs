@@ -42,14 +42,9 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
-    /// `aye.toml` makes no sense.
-    #[error("{}: {message}", path.display())]
-    Settings {
-        /// Which file.
-        path: PathBuf,
-        /// What is wrong.
-        message: String,
-    },
+    /// `aye.toml` makes no sense: what and where.
+    #[error("{0}")]
+    Settings(String),
     /// The journal cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -99,10 +94,7 @@ impl Error {
     /// The exit code it stands for.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage { .. }
-            | Self::InvalidSkill(_)
-            | Self::Inputs(_)
-            | Self::Settings { .. } => 2,
+            Self::Usage { .. } | Self::InvalidSkill(_) | Self::Inputs(_) | Self::Settings(_) => 2,
             Self::NotFound { .. } => 3,
             Self::Unattended { .. } => 6,
             Self::File { source, .. } if source.kind() == std::io::ErrorKind::NotFound => 3,
@@ -119,13 +111,26 @@ impl Error {
             | Self::NotFound { hint, .. }
             | Self::Unattended { hint, .. }
             | Self::Refused { hint, .. } => hint.clone(),
-            Self::Inputs(errors) => errors.iter().find_map(InputError::hint),
+            Self::Inputs(errors) => {
+                let hints: Vec<String> = errors.iter().filter_map(InputError::hint).collect();
+                (!hints.is_empty()).then(|| hints.join("\n      "))
+            }
+            Self::Settings(_) => Some(
+                "`aye init` in an empty directory makes an `aye.toml` with every key".to_owned(),
+            ),
+            Self::File { source, .. } => match source.kind() {
+                std::io::ErrorKind::NotFound => Some("check the path".to_owned()),
+                std::io::ErrorKind::InvalidData => Some("save it as UTF-8 text".to_owned()),
+                _ => None,
+            },
             Self::Store(error) => Some(error.hint().to_owned()),
+            Self::Lock(LockError::Held(held)) => Some(format!(
+                "`aye logs {run} -f` follows it; `aye answer` and `aye cancel {run}` reach it from here",
+                run = held.run
+            )),
             Self::Lock(error) => Some(error.hint().to_owned()),
             Self::Journal { run, .. } => Some(format!("`aye audit {run}` says what was changed")),
-            Self::InvalidSkill(_) | Self::File { .. } | Self::Settings { .. } | Self::Output(_) => {
-                None
-            }
+            Self::InvalidSkill(_) | Self::Output(_) => None,
         }
     }
 }

@@ -124,10 +124,33 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
+/// A word as a shell would want it, for people to read and copy.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,~^#".contains(c);
+    if !word.is_empty() && !word.starts_with('#') && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// `1 file`, `2 files`, `3 processes`.
+pub fn plural(count: usize, word: &str) -> String {
+    match (count, word.ends_with('s')) {
+        (1, _) => format!("{count} {word}"),
+        (_, true) => format!("{count} {word}es"),
+        (_, false) => format!("{count} {word}s"),
+    }
+}
+
 /// Text made safe for a terminal: control, bidirectional and zero-width
 /// characters are shown as escapes; nothing in it can move the cursor.
 pub fn inert(text: &str) -> String {
     visible(text).into_owned()
+}
+
+/// The same, line by line.
+pub fn inert_lines(text: &str) -> String {
+    text.lines().map(inert).collect::<Vec<_>>().join("\n")
 }
 
 /// The same on one line.

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use aye_core::diagnostic::{self, Diagnostic, Source};
+use aye_core::skill::Span;
 use serde::Deserialize;
+use toml::Spanned;
 
 use crate::error::Error;
 use crate::store::Durability;
@@ -38,14 +41,14 @@ struct File {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct RunSection {
-    step_timeout: Option<String>,
+    step_timeout: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct JournalSection {
     durability: Option<DurabilityWord>,
-    keep: Option<String>,
+    keep: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -60,26 +63,28 @@ impl Settings {
     pub fn load(directory: &Path) -> Result<Self, Error> {
         let found = directory.ancestors().map(|dir| dir.join(FILE)).find(|path| path.is_file());
         let Some(path) = found else {
-            return Self::from_file(directory.to_path_buf(), File::default());
+            return Self::from_file(directory.to_path_buf(), File::default())
+                .map_err(|found| Error::Settings(found.message));
         };
         let text = std::fs::read_to_string(&path).map_err(|source| Error::File {
             doing: "read",
             path: path.clone(),
             source,
         })?;
-        let bad = |message: String| Error::Settings { path: path.clone(), message };
-        let file: File = toml::from_str(&text).map_err(|error| bad(error.to_string()))?;
+        let bad = |found: &Diagnostic| Error::Settings(placed(found, &path, directory, &text));
+        let file: File = toml::from_str(&text).map_err(|error| bad(&unreadable(&error)))?;
         let root = path.parent().unwrap_or(directory).to_path_buf();
-        Self::from_file(root, file).map_err(|error| bad(error.to_string()))
+        Self::from_file(root, file).map_err(|found| bad(&found))
     }
 
-    fn from_file(root: PathBuf, file: File) -> Result<Self, Error> {
-        let read = |text: Option<String>, default: u64| match text {
+    fn from_file(root: PathBuf, file: File) -> Result<Self, Diagnostic> {
+        let read = |text: Option<Spanned<String>>, default: u64| match text {
             None => Ok(Some(Duration::from_secs(default))),
-            Some(text) => match aye_core::skill::parse_duration(&text) {
+            Some(text) => match aye_core::skill::parse_duration(text.get_ref()) {
                 Ok(limit) if limit.is_zero() => Ok(None),
                 Ok(limit) => Ok(Some(limit)),
-                Err(error) => Err(Error::usage(error.to_string(), "write `30s`, `5m` or `1h30m`")),
+                Err(error) => Err(Diagnostic::error("settings", error.to_string())
+                    .label(span(text.span()), "write `30s`, `5m` or `1h30m`")),
             },
         };
         let skills = file
@@ -99,4 +104,25 @@ impl Settings {
             keep: read(file.journal.keep, 30 * 86_400)?,
         })
     }
+}
+
+fn span(range: std::ops::Range<usize>) -> Span {
+    Span { start: range.start, end: range.end }
+}
+
+/// What the reader of TOML says, in our words.
+fn unreadable(error: &toml::de::Error) -> Diagnostic {
+    let message = error.message().replace("unknown field", "unknown key");
+    let found = Diagnostic::error("settings", message);
+    match error.span() {
+        Some(range) => found.label(span(range), ""),
+        None => found,
+    }
+}
+
+/// The message with the place it is about; who prints it says that it is an error.
+fn placed(found: &Diagnostic, path: &Path, directory: &Path, text: &str) -> String {
+    let name = path.strip_prefix(directory).unwrap_or(path).to_string_lossy().into_owned();
+    let shown = diagnostic::render(found, &Source::new(&name, text), false);
+    shown.trim_end().trim_start_matches("error[settings]: ").to_owned()
 }

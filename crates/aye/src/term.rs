@@ -19,6 +19,11 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
+/// How many columns a character takes.
+pub fn char_width(c: char) -> usize {
+    c.width().unwrap_or(0)
+}
+
 /// The text cut to a number of columns, with an ellipsis if something is lost.
 pub fn cut(text: &str, columns: usize) -> String {
     if text.width() <= columns {

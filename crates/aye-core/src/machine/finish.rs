@@ -3,14 +3,14 @@
 use jiff::Timestamp;
 
 use crate::event::{
-    BadOutcome, Event, Fact, PauseReason, ProcessRecord, StepCompleted, StepFailed, WindDownReason,
+    BadOutcome, Event, Fact, PauseReason, ProcessRecord, StepCompleted, StepFailed,
 };
 use crate::input::{End, Finished};
 use crate::journal::Phase;
 use crate::text::World;
 
 use super::run::Machine;
-use super::stop::{Stopping, cancel_message};
+use super::stop::Stopping;
 
 impl Machine {
     /// A step that was running when its driver died: nobody knows.
@@ -42,19 +42,11 @@ impl Machine {
             (End::Exited { .. }, Some(Stopping::Cancel { by, reason }))
                 if self.cleans_up(&step) =>
             {
+                let (name, reason) = (step.clone(), reason.as_deref());
+                let cancelled = self.cancelled_step(name, execution, by, reason, world.now);
                 let ended = exit_message(process.as_ref());
-                let cancelled = cancel_message(by, reason.as_deref());
-                Fact::StepFailed(Box::new(StepFailed {
-                    code: Some("CANCELLED".to_owned()),
-                    message: self.secrets.mask(&format!("{cancelled}; by then: {ended}")),
-                    process,
-                    winding_down: Some(self.wind_down(
-                        WindDownReason::Cancelled,
-                        Some(by.clone()),
-                        world.now,
-                    )),
-                    ..failed(step.clone(), execution, BadOutcome::Cancelled)
-                }))
+                let message = format!("{}; by then: {ended}", cancelled.message);
+                Fact::StepFailed(Box::new(StepFailed { message, process, ..cancelled }))
             }
             (End::Exited { value }, _) => {
                 if process.as_ref().is_none_or(|process| process.exit_code == Some(0)) {
@@ -97,17 +89,9 @@ impl Machine {
                 }))
             }
             (End::Stopped, Some(Stopping::Cancel { by, reason })) => {
-                Fact::StepFailed(Box::new(StepFailed {
-                    code: Some("CANCELLED".to_owned()),
-                    message: self.secrets.mask(&cancel_message(by, reason.as_deref())),
-                    process,
-                    winding_down: Some(self.wind_down(
-                        WindDownReason::Cancelled,
-                        Some(by.clone()),
-                        world.now,
-                    )),
-                    ..failed(step.clone(), execution, BadOutcome::Cancelled)
-                }))
+                let (name, reason) = (step.clone(), reason.as_deref());
+                let cancelled = self.cancelled_step(name, execution, by, reason, world.now);
+                Fact::StepFailed(Box::new(StepFailed { process, ..cancelled }))
             }
             (End::Stopped, Some(Stopping::Interrupt { .. }) | None) => {
                 Fact::StepFailed(Box::new(StepFailed {

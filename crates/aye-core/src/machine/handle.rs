@@ -139,7 +139,7 @@ impl Machine {
             }
             (Phase::Asking { question, .. }, Input::Request(Request::Cancel { by, reason })) => {
                 if self.attached && self.cleans_up(&question.step) {
-                    self.cancel_question(&question, by, reason.as_deref(), world, events);
+                    self.cancel_question(&question, &by, reason.as_deref(), world, events);
                 } else {
                     self.cancel(Some(question.step), by, reason.as_deref(), world, events);
                 }

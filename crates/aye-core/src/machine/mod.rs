@@ -7,6 +7,16 @@
 //! journal cut anywhere goes on the same way. [`Machine::wants`] reads from
 //! the state what the driver should do.
 //!
+//! | concern | file |
+//! |---|---|
+//! | what each input means | `handle` |
+//! | what follows, until the run rests | `advance` |
+//! | before a step acts | `enter`, `ask`, `execution` |
+//! | how its action ended | `finish` |
+//! | answers, holds, expiry | `weigh`, `answer`, `resolve` |
+//! | which way on, and the end | `settle` |
+//! | cancelling, pausing, winding down | `stop` |
+//!
 //! The driver commits the events of one call before it acts on `wants`: that
 //! one commit holds the result of the last step and the intent of the next.
 

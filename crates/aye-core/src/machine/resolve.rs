@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::event::{
     BadOutcome, Event, Fact, FailReason, RetryReason, SkipReason, StepCompleted, StepFailed,
 };
-use crate::journal::{Resolution, Unsure};
+use crate::journal::{Resolution, StepStatus, Unsure};
 use crate::question::{Answer, Prompter, Purpose, Question};
 use crate::skill::ChoiceAction;
 use crate::text::World;
@@ -88,21 +88,24 @@ impl Machine {
 
     /// The run's time was up while the question was open.
     fn run_ended_first(&mut self, question: &Question, world: &World, events: &mut Vec<Event>) {
-        let known = self.state.steps.get(&question.step).and_then(|step| step.message.as_deref());
-        let message = match (question.purpose, known) {
-            // What is known of the step must not be lost.
-            (Purpose::Recover, Some(known)) => {
-                format!("{known}; the run's time limit was up before anybody decided")
+        let step = question.step.clone();
+        let status = self.state.steps.get(&step).map(|record| record.status);
+        if let Some(StepStatus::Unknown | StepStatus::Interrupted) = status {
+            // Nothing runs after a step that may or may not have happened,
+            // not even its clean-up, until somebody has said what became of it.
+            let note = format!("nobody said what became of `{step}`");
+            if self.state.winding_down.is_some() {
+                return self.wound_down(&note, world, events);
             }
-            (Purpose::Gate | Purpose::Ask | Purpose::Recover, _) => {
-                "the run's time limit was up while the question was open".to_owned()
-            }
-        };
+            let message = format!("the run's time limit was up; {note}");
+            let why = FailReason::RunTimedOut;
+            return self.fail_run(why, &message, Some(step), None, world, events);
+        }
         let failed = StepFailed {
             code: Some("TIMEOUT".to_owned()),
-            message,
+            message: "the run's time limit was up while the question was open".to_owned(),
             winding_down: self.begin_winding_down(world.now),
-            ..failed(question.step.clone(), self.execution_of(question), BadOutcome::Timeout)
+            ..failed(step, self.execution_of(question), BadOutcome::Timeout)
         };
         self.emit(Fact::StepFailed(Box::new(failed)), world, events);
     }

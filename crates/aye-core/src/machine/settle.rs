@@ -9,6 +9,7 @@ use crate::skill::{EndStatus, OnError};
 use crate::text::{self, World};
 
 use super::run::Machine;
+use super::stop::cancel_message;
 
 impl Machine {
     /// A step ended: which way now?
@@ -174,7 +175,7 @@ impl Machine {
             WindDownReason::Cancelled => {
                 let by = winding.by.clone();
                 let told = match &by {
-                    Some(by) => format!("cancelled by {by}"),
+                    Some(by) => cancel_message(by, winding.reason.as_deref()),
                     None => "cancelled".to_owned(),
                 };
                 let message = Some(noted(&told));

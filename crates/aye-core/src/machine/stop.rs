@@ -6,6 +6,7 @@ use crate::event::{
     BadOutcome, CancelReason, Event, Fact, PauseReason, Range, StepFailed, WindDownReason,
     WindingDown,
 };
+use crate::flow::Target;
 use crate::question::Question;
 use crate::text::World;
 
@@ -60,27 +61,51 @@ impl Machine {
     pub(super) fn cancel_question(
         &mut self,
         question: &Question,
-        by: String,
+        by: &str,
         reason: Option<&str>,
         world: &World,
         events: &mut Vec<Event>,
     ) {
         let closed = Fact::ConfirmationExpired { question: question.id.clone(), applied: None };
         self.emit(closed, world, events);
-        let failed = StepFailed {
-            code: Some("CANCELLED".to_owned()),
-            message: self.secrets.mask(&cancel_message(&by, reason)),
-            winding_down: Some(self.wind_down(WindDownReason::Cancelled, Some(by), world.now)),
-            ..failed(question.step.clone(), self.execution_of(question), BadOutcome::Cancelled)
-        };
+        let (step, execution) = (question.step.clone(), self.execution_of(question));
+        let failed = self.cancelled_step(step, execution, by, reason, world.now);
         self.emit(Fact::StepFailed(Box::new(failed)), world, events);
         self.advance(world, events);
+    }
+
+    /// The end of the step in which the run was cancelled.
+    pub(super) fn cancelled_step(
+        &self,
+        step: String,
+        execution: u32,
+        by: &str,
+        reason: Option<&str>,
+        now: Timestamp,
+    ) -> StepFailed {
+        let winding = WindingDown {
+            why: WindDownReason::Cancelled,
+            until: after(now, self.flow.skill.cleanup),
+            by: Some(by.to_owned()),
+            reason: reason.map(|reason| self.secrets.mask(reason)),
+        };
+        StepFailed {
+            code: Some("CANCELLED".to_owned()),
+            message: self.secrets.mask(&cancel_message(by, reason)),
+            // The budget for clean-up is spent once.
+            winding_down: Some(self.state.winding_down.clone().unwrap_or(winding)),
+            ..failed(step, execution, BadOutcome::Cancelled)
+        }
     }
 
     /// Whether something is to be done when the run is cancelled in this step.
     pub(super) fn cleans_up(&self, step: &str) -> bool {
         let only = matches!(self.state.started.range, Some(Range::Only(_)));
-        !only && self.node(step).is_some_and(|(_, node)| node.routes.cancelled.is_some())
+        // A step is no clean-up of itself: its outcome may be in doubt.
+        let target = self.node(step).and_then(|(id, node)| {
+            node.routes.cancelled.filter(|target| *target != Target::Step(id))
+        });
+        !only && target.is_some()
     }
 
     /// The run's own limit is up and nothing winds it down yet.
@@ -93,20 +118,12 @@ impl Machine {
     pub(super) fn begin_winding_down(&self, now: Timestamp) -> Option<WindingDown> {
         match self.state.winding_down {
             Some(_) => None,
-            None => Some(self.wind_down(WindDownReason::RunTimeout, None, now)),
-        }
-    }
-
-    pub(super) fn wind_down(
-        &self,
-        why: WindDownReason,
-        by: Option<String>,
-        now: Timestamp,
-    ) -> WindingDown {
-        match &self.state.winding_down {
-            // The budget is spent once.
-            Some(winding) => winding.clone(),
-            None => WindingDown { why, until: after(now, self.flow.skill.cleanup), by },
+            None => Some(WindingDown {
+                why: WindDownReason::RunTimeout,
+                until: after(now, self.flow.skill.cleanup),
+                by: None,
+                reason: None,
+            }),
         }
     }
 }

@@ -59,6 +59,10 @@ fn every_row_of_the_routing_table() {
         (&["failure", "success"], OnError::Continue, Outcome::Timeout, "f"),
         (&["success"], OnError::Continue, Outcome::Timeout, "s"),
         (&["success", "7", "0"], OnError::Fail, Outcome::Timeout, "uncaught"),
+        // the run's time-out: `timeout`, `failure`; `continue` does not outlast it
+        (&["timeout", "failure"], OnError::Fail, Outcome::RunTimeout, "t"),
+        (&["failure", "success"], OnError::Continue, Outcome::RunTimeout, "f"),
+        (&["success"], OnError::Continue, Outcome::RunTimeout, "uncaught"),
         // declined: `declined`, `failure`; never as success
         (&["declined", "failure"], OnError::Fail, Outcome::Declined, "d"),
         (&["failure", "success"], OnError::Fail, Outcome::Declined, "f"),

@@ -1,5 +1,7 @@
 //! The core's integration tests, in one binary because linking is what costs.
 
+#![expect(clippy::unwrap_used, reason = "a failure is the test's failure, in helpers too")]
+
 mod build;
 mod flow;
 mod gates;

@@ -235,7 +235,7 @@ fn verdict(run: &Run) -> Verdict {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
     #[test]
     fn no_input_breaks_a_run(skill in skill(true), yes in any::<bool>(), moves in moves(60)) {
@@ -250,7 +250,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(40) })]
 
     #[test]
     fn every_prefix_of_a_journal_goes_on(
@@ -318,7 +318,7 @@ fn drive_on(run: &mut Run, fate: &Fate, whole: &[Event]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1500) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(600) })]
 
     #[test]
     fn the_oracle_agrees_on_the_path(skill in skill(false), fate in fate()) {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use aye_core::event::{Event, ProcessRecord, Range};
 use aye_core::id::RunId;
@@ -149,8 +150,11 @@ fn cancelled() -> Run {
     run
 }
 
+/// Written at most once, however many tests read it.
+static RECORDED: LazyLock<String> = LazyLock::new(read);
+
 #[expect(clippy::disallowed_methods, reason = "a fixture is a file")]
-fn fixture() -> String {
+fn read() -> String {
     if std::env::var("AYE_UPDATE").is_ok_and(|update| update == "1") {
         let runs = [completed(), failed(), cancelled()];
         std::fs::write(FIXTURE, runs.map(|run| run.json()).concat()).unwrap();
@@ -187,15 +191,40 @@ fn summary(state: &State) -> String {
 
 #[test]
 fn the_recorded_journal_gives_the_state_it_gave() {
-    let text = fixture();
+    let text = RECORDED.as_str();
     let states: String =
-        runs(&text).iter().map(|events| summary(&State::fold(events).unwrap())).collect();
-    insta::assert_snapshot!(states, @"");
+        runs(text).iter().map(|events| summary(&State::fold(events).unwrap())).collect();
+    insta::assert_snapshot!(states, @r#"
+    fixture-1 completed after 45 events, 9 visits, 9 executions, 6 questions
+      build: completed, attempt 2
+      flaky: completed, attempt 2
+      lost: completed, attempt 1
+      never: skipped, attempt 0
+      remark: completed, attempt 0
+      password: completed, attempt 1
+      place: completed, attempt 1
+      deploy: completed, attempt 1
+      last: completed, attempt 1
+      outputs {"build":{"sha":"f00","ratio":0.1,"tags":["x",null,true]},"flaky":null,"lost":null,"remark":null,"password":{"$secret":true},"place":"b","deploy":null,"last":"sure"}
+      results {"summary":"to b"}
+    fixture-2 failed after 6 events, 2 visits, 2 executions, 0 questions
+      work: timed out, attempt 1
+      clean: failed, attempt 1
+      outputs {}
+      results {}
+      the run's time limit was up
+    fixture-3 cancelled after 7 events, 2 visits, 1 executions, 1 questions
+      work: cancelled, attempt 1
+      undo: skipped, attempt 0
+      outputs {}
+      results {}
+      cancelled by eve: wrong branch
+    "#);
 }
 
 #[test]
 fn the_recorded_journal_is_written_as_it_was() {
-    for line in fixture().lines() {
+    for line in RECORDED.as_str().lines() {
         let event: Event = serde_json::from_str(line).unwrap();
         assert_eq!(serde_json::to_string(&event).unwrap(), line);
     }
@@ -203,9 +232,8 @@ fn the_recorded_journal_is_written_as_it_was() {
 
 #[test]
 fn the_recorded_journal_has_every_kind_of_event() {
-    let text = fixture();
-    let found: BTreeSet<&str> =
-        runs(&text).concat().iter().map(|event| event.fact.name()).collect();
+    let text = RECORDED.as_str();
+    let found: BTreeSet<&str> = runs(text).concat().iter().map(|event| event.fact.name()).collect();
     let every = [
         "confirmation_answered",
         "confirmation_expired",

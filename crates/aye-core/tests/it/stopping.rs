@@ -189,9 +189,25 @@ fn what_is_known_of_a_step_survives_the_end_of_the_run() {
     run.crash();
     run.attach();
     run.tick(60);
-    let message = run.machine.state().steps["a"].message.clone().unwrap();
-    assert!(message.contains("its outcome is unknown"), "{message}");
-    assert_eq!(run.tail(1), ["failed run_timed_out"]);
+    assert_eq!(run.machine.state().steps["a"].status, StepStatus::Unknown);
+    assert_eq!(run.tail(2), ["expired", "failed run_timed_out"]);
+    let message = run.machine.state().end_message.clone().unwrap();
+    assert_eq!(message, "the run's time limit was up; nobody said what became of `a`");
+}
+
+#[test]
+fn nothing_runs_after_a_step_of_unknown_outcome_unless_somebody_says_so() {
+    let skill = states([state(command("work"), &[("timeout", "work"), ("cancelled", "work")])]);
+    let mut run = Run::start(within(60, skill.clone()));
+    run.crash();
+    run.attach();
+    run.tick(60);
+    assert_eq!(run.tail(2), ["expired", "failed run_timed_out"]);
+    let mut run = Run::start(skill);
+    run.crash();
+    run.attach();
+    run.cancel("eve");
+    assert_eq!(run.tail(2), ["work ask recover", "cancelled cancelled"]);
 }
 
 #[test]

@@ -28,6 +28,7 @@ fn main() {
         "cat" => cat(),
         "eats-memory" => eats_memory(number(2)),
         "burns-cpu" => burns_cpu(),
+        "orphans" => orphans(number(2)),
         "tree" => tree(number(2)),
         "signals" => signals(),
         "descriptors" => descriptors(),
@@ -40,10 +41,7 @@ fn main() {
     }
 }
 
-#[expect(
-    clippy::exit,
-    reason = "a test program ends with the code it was asked for"
-)]
+#[expect(clippy::exit, reason = "a test program ends with the code it was asked for")]
 fn leave(code: i32) {
     std::process::exit(code);
 }
@@ -122,14 +120,10 @@ fn holds_pipe(detached: bool) {
 /// then waits for ever, so that somebody has to end it all.
 fn stray(kind: &str, file: &str) {
     let note = |pid: i32| {
-        let mut out = std::fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(file)
-            .expect("pid file");
+        let mut out =
+            std::fs::OpenOptions::new().create(true).append(true).open(file).expect("pid file");
         // In one write: several processes append.
-        out.write_all(format!("{pid}\n").as_bytes())
-            .expect("pid written");
+        out.write_all(format!("{pid}\n").as_bytes()).expect("pid written");
     };
     // SAFETY: no arguments.
     let own = || unsafe { libc::getpid() };
@@ -201,14 +195,10 @@ fn flood(stream: &str, bytes: u64) {
     while left > 0 {
         let piece = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
         if stream == "out" || stream == "both" {
-            std::io::stdout()
-                .write_all(&chunk[..piece])
-                .expect("stdout");
+            std::io::stdout().write_all(&chunk[..piece]).expect("stdout");
         }
         if stream == "err" || stream == "both" {
-            std::io::stderr()
-                .write_all(&chunk[..piece])
-                .expect("stderr");
+            std::io::stderr().write_all(&chunk[..piece]).expect("stderr");
         }
         left -= piece as u64;
     }
@@ -243,6 +233,19 @@ fn burns_cpu() {
     }
 }
 
+/// That many processes that lose their parent and die at once.
+fn orphans(count: u64) {
+    for _ in 0..count {
+        let middle = fork(|| {
+            fork(|| {});
+        });
+        // SAFETY: waits for our own child.
+        unsafe { libc::waitpid(middle, std::ptr::null_mut(), 0) };
+    }
+    say("ready");
+    std::thread::sleep(FOREVER);
+}
+
 /// A tree of that many processes, each the child of one of two before it.
 fn tree(count: u64) {
     for _ in 1..count {
@@ -262,9 +265,8 @@ fn tree(count: u64) {
 /// Which signals are blocked or ignored.
 fn signals() {
     let status = std::fs::read_to_string("/proc/self/status").expect("status");
-    for line in status
-        .lines()
-        .filter(|line| line.starts_with("SigBlk") || line.starts_with("SigIgn"))
+    for line in
+        status.lines().filter(|line| line.starts_with("SigBlk") || line.starts_with("SigIgn"))
     {
         println!("{line}");
     }
@@ -286,10 +288,7 @@ fn terminal() {
     unsafe {
         let own = libc::getpgrp();
         let owner = libc::tcgetpgrp(0);
-        print!(
-            "foreground {}\x1b[?1049h\x1b[?1000h\x1b[?2004h\x1b[?25l\x1b[31m",
-            own == owner
-        );
+        print!("foreground {}\x1b[?1049h\x1b[?1000h\x1b[?2004h\x1b[?25l\x1b[31m", own == owner);
         let _ = std::io::stdout().flush();
         let mut modes: libc::termios = std::mem::zeroed();
         libc::tcgetattr(0, &raw mut modes);
@@ -308,12 +307,6 @@ fn pty() {
     unsafe {
         let mut size: libc::winsize = std::mem::zeroed();
         libc::ioctl(1, libc::TIOCGWINSZ, &raw mut size);
-        println!(
-            "{} {} {}x{}",
-            libc::isatty(1),
-            libc::isatty(0),
-            size.ws_col,
-            size.ws_row
-        );
+        println!("{} {} {}x{}", libc::isatty(1), libc::isatty(0), size.ws_col, size.ws_row);
     }
 }

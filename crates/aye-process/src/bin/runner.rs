@@ -49,10 +49,7 @@ fn run(spec: Spec) -> ExitCode {
     let child = match spawn(spec) {
         Ok(child) => child,
         Err(error) => {
-            return fail(
-                &error.to_string(),
-                u8::try_from(error.exit_code()).unwrap_or(1),
-            );
+            return fail(&error.to_string(), u8::try_from(error.exit_code()).unwrap_or(1));
         }
     };
     let mut children = [child];

@@ -12,10 +12,7 @@ const MIB: u64 = 1024 * 1024;
 fn both_streams_are_read_at_once_and_kept_apart() {
     let exit = run(nasty(&["flood", "both", "1000000"]));
     assert!(exit.success());
-    assert_eq!(
-        (exit.stdout.total(), exit.stderr.total()),
-        (1_000_000, 1_000_000)
-    );
+    assert_eq!((exit.stdout.total(), exit.stderr.total()), (1_000_000, 1_000_000));
     assert_eq!(exit.stdout.bytes().len(), 1_000_000);
 }
 
@@ -53,16 +50,12 @@ fn the_log_is_whole_with_and_without_a_viewer() {
         let happening = wait(&mut children, &[], None, &mut |_, stream, bytes| {
             viewed[usize::from(stream == Stream::Stderr)] += bytes.len() as u64;
         });
-        let Ok(Happening::Exited(0, exit)) = happening else {
-            panic!("no end")
-        };
+        let Ok(Happening::Exited(0, exit)) = happening else { panic!("no end") };
         assert!(exit.log_error.is_none());
         assert_eq!(viewed, if live { [20 * MIB; 2] } else { [0; 2] });
         assert_eq!(exit.stdout.bytes().len() as u64, 10 * MIB);
         for stream in [Stream::Stdout, Stream::Stderr] {
-            let size = std::fs::metadata(log::path(&base, stream))
-                .expect("log")
-                .len();
+            let size = std::fs::metadata(log::path(&base, stream)).expect("log").len();
             assert_eq!(size, 20 * MIB);
         }
     }
@@ -128,15 +121,10 @@ fn secrets_are_masked_in_view_log_and_tail() {
     let happening = wait(&mut children, &[], None, &mut |_, _, bytes| {
         viewed.extend_from_slice(bytes);
     });
-    let Ok(Happening::Exited(0, exit)) = happening else {
-        panic!("no end")
-    };
+    let Ok(Happening::Exited(0, exit)) = happening else { panic!("no end") };
     assert_eq!(exit.stdout.text(), "*** and more\n");
     assert_eq!(viewed, b"*** and more\n");
-    assert_eq!(
-        std::fs::read(log::path(&base, Stream::Stdout)).expect("log"),
-        b"*** and more\n"
-    );
+    assert_eq!(std::fs::read(log::path(&base, Stream::Stdout)).expect("log"), b"*** and more\n");
 }
 
 #[test]
@@ -156,6 +144,21 @@ fn a_leftover_that_ignores_term_is_killed() {
     let exit = run(nasty(&["holds-pipe-detached"]));
     assert!(exit.success() && exit.leaky);
     assert_eq!((exit.leftovers, exit.left_running), (1, 0));
+}
+
+#[test]
+fn what_was_written_in_time_is_not_lost() {
+    // More than is read at once, and somebody who keeps the pipe open.
+    let scratch = Scratch::new("in-time");
+    for logged in [false, true] {
+        let mut spec = Spec::new("sh")
+            .args(["-c", "sleep 60 & head -c 60000 /dev/zero; head -c 4000 /dev/zero"]);
+        spec.linger = Duration::ZERO;
+        spec.log = logged.then(|| scratch.path("step"));
+        let exit = run(spec);
+        assert_eq!((exit.stdout.total(), exit.left_running), (64_000, 0));
+        assert!(exit.leaky);
+    }
 }
 
 #[test]

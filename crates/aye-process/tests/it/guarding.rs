@@ -14,15 +14,8 @@ const NOBODY: u32 = 65_534;
 
 fn runner(options: &[&str], kind: &str, pids: &Path, uid: Option<u32>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_runner"));
-    command
-        .args(options)
-        .arg(env!("CARGO_BIN_EXE_nasty"))
-        .args(["stray", kind])
-        .arg(pids);
-    command
-        .stdout(Stdio::piped())
-        .stdin(Stdio::null())
-        .process_group(0);
+    command.args(options).arg(env!("CARGO_BIN_EXE_nasty")).args(["stray", kind]).arg(pids);
+    command.stdout(Stdio::piped()).stdin(Stdio::null()).process_group(0);
     if let Some(uid) = uid {
         command.uid(uid).gid(uid);
     }
@@ -40,9 +33,7 @@ fn expected(kind: &str) -> usize {
 
 fn wait_ready(child: &mut Child, kind: &str, file: &Path) -> Vec<i32> {
     let mut line = String::new();
-    BufReader::new(child.stdout.take().expect("stdout"))
-        .read_line(&mut line)
-        .expect("a line");
+    BufReader::new(child.stdout.take().expect("stdout")).read_line(&mut line).expect("a line");
     assert_eq!(line, "ready\n");
     eventually("all pids", || pids(file).len() == expected(kind));
     pids(file)
@@ -52,12 +43,7 @@ fn wait_ready(child: &mut Child, kind: &str, file: &Path) -> Vec<i32> {
 fn engine_of(guard: i32) -> i32 {
     let children =
         std::fs::read_to_string(format!("/proc/{guard}/task/{guard}/children")).expect("children");
-    children
-        .split_whitespace()
-        .next()
-        .expect("an engine")
-        .parse()
-        .expect("a pid")
+    children.split_whitespace().next().expect("an engine").parse().expect("a pid")
 }
 
 fn kill(pid: i32, signal: i32) {
@@ -67,11 +53,7 @@ fn kill(pid: i32, signal: i32) {
 
 fn users() -> Vec<Option<u32>> {
     // SAFETY: no arguments.
-    if unsafe { libc::geteuid() } == 0 {
-        vec![None, Some(NOBODY)]
-    } else {
-        vec![None]
-    }
+    if unsafe { libc::geteuid() } == 0 { vec![None, Some(NOBODY)] } else { vec![None] }
 }
 
 fn scratch(name: &str, uid: Option<u32>) -> Scratch {
@@ -92,9 +74,7 @@ fn row(name: &str, options: &[&str], act: impl Fn(i32), code: i32) {
             let engine = engine_of(guard);
             act(guard);
             let status = child.wait().expect("ended");
-            let got = status
-                .code()
-                .unwrap_or_else(|| -status.signal().expect("a signal"));
+            let got = status.code().unwrap_or_else(|| -status.signal().expect("a signal"));
             assert_eq!(got, code, "{name}, {kind}, {uid:?}");
             eventually("the end of the engine", || !is_alive(engine));
             let left: Vec<i32> = started.into_iter().filter(|pid| is_alive(*pid)).collect();
@@ -130,32 +110,17 @@ fn sighup_leaves_nobody() {
 
 #[test]
 fn sigkill_of_the_runner_leaves_nobody() {
-    row(
-        "kill",
-        &[],
-        |guard| kill(guard, libc::SIGKILL),
-        -libc::SIGKILL,
-    );
+    row("kill", &[], |guard| kill(guard, libc::SIGKILL), -libc::SIGKILL);
 }
 
 #[test]
 fn sigkill_of_the_engine_leaves_nobody() {
-    row(
-        "kill-engine",
-        &[],
-        |guard| kill(engine_of(guard), libc::SIGKILL),
-        -libc::SIGKILL,
-    );
+    row("kill-engine", &[], |guard| kill(engine_of(guard), libc::SIGKILL), -libc::SIGKILL);
 }
 
 #[test]
 fn sigkill_of_the_group_leaves_nobody() {
-    row(
-        "kill-group",
-        &[],
-        |guard| kill(-guard, libc::SIGKILL),
-        -libc::SIGKILL,
-    );
+    row("kill-group", &[], |guard| kill(-guard, libc::SIGKILL), -libc::SIGKILL);
 }
 
 #[test]
@@ -194,37 +159,67 @@ fn ctrl_c_leaves_nobody_with_and_without_a_shell() {
                 } else {
                     assert_eq!(pseudo.end(), 130);
                 }
-                let left: Vec<i32> = pids(&file)
-                    .into_iter()
-                    .filter(|pid| is_alive(*pid))
-                    .collect();
-                assert!(
-                    left.is_empty(),
-                    "ctrl-c, {kind}, shell {shell}, {uid:?}: {left:?} left"
-                );
+                let left: Vec<i32> = pids(&file).into_iter().filter(|pid| is_alive(*pid)).collect();
+                assert!(left.is_empty(), "ctrl-c, {kind}, shell {shell}, {uid:?}: {left:?} left");
             }
         }
     }
 }
 
 #[test]
+fn a_stray_without_environment_group_and_session_is_ended_with_its_step() {
+    let scratch = scratch("bare-stray", None);
+    let file = scratch.path("pid");
+    let script =
+        format!("env -i setsid sh -c 'echo $$ >{}; exec sleep 60' & sleep 60", file.display());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_runner"));
+    let status = command.args(["--timeout", "1000", "sh", "-c", &script]).status().expect("ended");
+    assert_eq!(status.code(), Some(124));
+    let started = pids(&file);
+    assert_eq!(started.len(), 1);
+    assert!(!is_alive(started[0]));
+}
+
+#[test]
 fn the_exit_code_and_the_signal_pass_through() {
     let nasty = env!("CARGO_BIN_EXE_nasty");
     let run = |args: &[&str]| {
-        Command::new(env!("CARGO_BIN_EXE_runner"))
-            .args(args)
-            .output()
-            .expect("runner")
+        Command::new(env!("CARGO_BIN_EXE_runner")).args(args).output().expect("runner")
     };
     assert_eq!(run(&[nasty, "exit", "42"]).status.code(), Some(42));
     assert_eq!(run(&[nasty, "die", "9"]).status.code(), Some(137));
     assert_eq!(run(&["no-such-program"]).status.code(), Some(127));
-    assert_eq!(
-        run(&["--timeout", "50", nasty, "sleep", "60000"])
-            .status
-            .code(),
-        Some(124)
-    );
+    assert_eq!(run(&["--timeout", "50", nasty, "sleep", "60000"]).status.code(), Some(124));
+}
+
+#[test]
+fn a_signal_to_runner_and_group_is_one_request() {
+    // `timeout` signals the process and then the group it is in.
+    let script =
+        "trap 'sleep 0.3; echo bye; exit 3' TERM; echo ready; while :; do sleep 0.05; done";
+    let output = Command::new("timeout")
+        .args(["1", env!("CARGO_BIN_EXE_runner"), "sh", "-c", script])
+        .output()
+        .expect("ended");
+    assert_eq!(output.status.code(), Some(124));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "ready\nbye\n");
+}
+
+#[test]
+fn a_second_signal_kills_at_once() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_runner"));
+    command.args(["--grace", "60000", env!("CARGO_BIN_EXE_nasty"), "ignores-term"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("runner");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("stdout")).read_line(&mut line).expect("a line");
+    let guard = i32::try_from(child.id()).expect("a pid");
+    kill(guard, libc::SIGTERM);
+    // The same signal twice in a row would be delivered once.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    kill(guard, libc::SIGTERM);
+    let before = std::time::Instant::now();
+    assert_eq!(child.wait().expect("ended").code(), Some(143));
+    assert!(before.elapsed() < crate::helper::LONG);
 }
 
 #[test]
@@ -246,9 +241,7 @@ fn whatever_a_double_kill_leaves_is_found_and_ended() {
     let scratch = scratch("double-kill", None);
     let file = scratch.path("pids");
     let tag = format!("test-{}", std::process::id());
-    let mut child = runner(&["--run", &tag], "double-fork", &file, None)
-        .spawn()
-        .expect("runner");
+    let mut child = runner(&["--run", &tag], "double-fork", &file, None).spawn().expect("runner");
     let started = wait_ready(&mut child, "double-fork", &file);
     let guard = i32::try_from(child.id()).expect("a pid");
     let engine = engine_of(guard);
@@ -262,15 +255,8 @@ fn whatever_a_double_kill_leaves_is_found_and_ended() {
     found_pids.sort_unstable();
     expected.sort_unstable();
     assert_eq!(found_pids, expected);
-    assert!(
-        found
-            .iter()
-            .all(|one| one.identity.is_alive() && one.command.contains("stray"))
-    );
-    assert_eq!(
-        aye_process::survivors::end(&tag, std::time::Duration::from_secs(5)),
-        0
-    );
+    assert!(found.iter().all(|one| one.identity.is_alive() && one.command.contains("stray")));
+    assert_eq!(aye_process::survivors::end(&tag, std::time::Duration::from_secs(5)), 0);
     assert!(started.iter().all(|pid| !is_alive(*pid)));
     assert!(!found[0].identity.is_alive());
 }

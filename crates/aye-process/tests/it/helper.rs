@@ -47,10 +47,7 @@ pub(crate) fn until_output(child: &mut Running, text: &str) {
         let soon = Some(Instant::now() + Duration::from_millis(20));
         let mut view = |_: usize, _: Stream, bytes: &[u8]| seen.extend_from_slice(bytes);
         let happening = wait(std::slice::from_mut(child), &[], soon, &mut view).expect("poll");
-        assert!(
-            matches!(happening, Happening::Deadline),
-            "ended early: {happening:?}"
-        );
+        assert!(matches!(happening, Happening::Deadline), "ended early: {happening:?}");
     }
 }
 
@@ -65,13 +62,8 @@ pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
 
 /// Whether a process exists and is not just a zombie.
 pub(crate) fn is_alive(pid: i32) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
-        !stat
-            .rsplit(") ")
-            .next()
-            .unwrap_or("Z")
-            .starts_with(['Z', 'X'])
-    })
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(") ").next().unwrap_or("Z").starts_with(['Z', 'X']))
 }
 
 /// A directory for one test, removed afterwards.

@@ -12,10 +12,7 @@ use crate::helper::{nasty, run};
 #[test]
 fn memory_is_limited() {
     let mut spec = nasty(&["eats-memory", "500"]);
-    spec.limits = Limits {
-        memory: Some(100 * 1024 * 1024),
-        cpu_seconds: None,
-    };
+    spec.limits = Limits { memory: Some(100 * 1024 * 1024), cpu_seconds: None };
     let exit = run(spec);
     assert!(!exit.success(), "{:?}", exit.outcome);
     assert!(exit.peak_memory < 200 * 1024 * 1024);
@@ -24,22 +21,11 @@ fn memory_is_limited() {
 #[test]
 fn processor_time_is_limited() {
     let mut spec = nasty(&["burns-cpu"]);
-    spec.limits = Limits {
-        memory: None,
-        cpu_seconds: Some(1),
-    };
+    spec.limits = Limits { memory: None, cpu_seconds: Some(1) };
     let exit = run(spec);
-    assert!(
-        matches!(exit.status, Status::Signaled(9 | 24)),
-        "{:?}",
-        exit.status
-    );
+    assert!(matches!(exit.status, Status::Signaled(9 | 24)), "{:?}", exit.status);
     assert!(matches!(exit.outcome, Outcome::Signaled(_)));
-    assert!(
-        exit.cpu_time >= Duration::from_millis(900),
-        "{:?}",
-        exit.cpu_time
-    );
+    assert!(exit.cpu_time >= Duration::from_millis(900), "{:?}", exit.cpu_time);
 }
 
 #[test]
@@ -58,18 +44,11 @@ fn the_eleventh_child_is_refused() {
     }
     let spec = nasty(&["sleep", "60000"]);
     aye_process::slots::set_limit(aye_process::slots::DEFAULT_LIMIT);
-    let mut running: Vec<_> = (0..10)
-        .map(|_| spawn(spec.clone()).expect("started"))
-        .collect();
+    let mut running: Vec<_> = (0..10).map(|_| spawn(spec.clone()).expect("started")).collect();
     assert_eq!(aye_process::slots::in_use(), 10);
     let error = spawn(spec.clone()).expect_err("refused");
     assert_eq!(error.code(), "RESOURCE_LIMIT");
-    assert!(
-        error
-            .to_string()
-            .starts_with("too many concurrent processes"),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("too many concurrent processes"), "{error}");
     drop(running.pop());
     let _again = spawn(spec).expect("a slot is free again");
 }

@@ -36,11 +36,7 @@ impl Pseudo {
         let copy = || slave.try_clone().expect("copy");
         // `/dev/tty` must be usable after the user was changed.
         let _ = rustix::fs::fchmod(&slave, Mode::from_raw_mode(0o666));
-        command
-            .stdin(copy())
-            .stdout(copy())
-            .stderr(copy())
-            .env("TERM", "xterm");
+        command.stdin(copy()).stdout(copy()).stderr(copy()).env("TERM", "xterm");
         // SAFETY: async-signal-safe calls.
         unsafe {
             command.pre_exec(|| {
@@ -51,13 +47,7 @@ impl Pseudo {
         }
         let child = command.spawn().expect("started");
         drop(command);
-        Self {
-            master: File::from(master),
-            child,
-            slave,
-            seen: String::new(),
-            used: 0,
-        }
+        Self { master: File::from(master), child, slave, seen: String::new(), used: 0 }
     }
 
     pub(crate) fn send(&mut self, keys: &[u8]) {
@@ -72,28 +62,20 @@ impl Pseudo {
                 self.used += at + text.len();
                 return;
             }
-            assert!(
-                Instant::now() < give_up,
-                "`{text}` did not appear in {:?}",
-                &self.seen
-            );
+            assert!(Instant::now() < give_up, "`{text}` did not appear in {:?}", &self.seen);
             self.read_for(Duration::from_millis(100));
         }
     }
 
     fn read_for(&mut self, time: Duration) {
-        let timeout = Timespec {
-            tv_sec: 0,
-            tv_nsec: i64::from(time.subsec_nanos()),
-        };
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(time.subsec_nanos()) };
         let mut asked = [PollFd::from_borrowed_fd(self.master.as_fd(), PollFlags::IN)];
         if poll(&mut asked, Some(&timeout)).unwrap_or(0) == 0 {
             return;
         }
         let mut buffer = [0; 4096];
         if let Ok(read) = self.master.read(&mut buffer) {
-            self.seen
-                .push_str(&String::from_utf8_lossy(&buffer[..read]));
+            self.seen.push_str(&String::from_utf8_lossy(&buffer[..read]));
         }
     }
 
@@ -113,9 +95,7 @@ impl Pseudo {
         loop {
             if let Some(status) = self.child.try_wait().expect("wait") {
                 self.read_for(Duration::ZERO);
-                return status
-                    .code()
-                    .unwrap_or_else(|| -status.signal().unwrap_or(0));
+                return status.code().unwrap_or_else(|| -status.signal().unwrap_or(0));
             }
             assert!(Instant::now() < give_up, "no end; seen {:?}", &self.seen);
             self.read_for(Duration::from_millis(10));

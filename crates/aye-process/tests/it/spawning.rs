@@ -33,10 +33,7 @@ fn a_signal_is_128_plus_n() {
 fn a_missing_program_is_127_and_named() {
     let error = refusal(Spec::new("no-such-program-xyz"));
     assert_eq!(error.to_string(), "command `no-such-program-xyz` not found");
-    assert_eq!(
-        (error.code(), error.exit_code()),
-        ("COMMAND_NOT_FOUND", 127)
-    );
+    assert_eq!((error.code(), error.exit_code()), ("COMMAND_NOT_FOUND", 127));
     assert_eq!(refusal(Spec::new("/no/such/file")).exit_code(), 127);
     assert_eq!(refusal(Spec::new("")).exit_code(), 127);
 }
@@ -58,29 +55,18 @@ fn a_file_that_cannot_be_executed_is_126() {
     let file = scratch.path("script");
     std::fs::write(&file, "echo hello\n").expect("written");
     let error = refusal(Spec::new(&file));
-    assert_eq!(
-        (error.code(), error.exit_code()),
-        ("COMMAND_NOT_EXECUTABLE", 126)
-    );
+    assert_eq!((error.code(), error.exit_code()), ("COMMAND_NOT_EXECUTABLE", 126));
     assert!(error.hint().expect("a hint").contains("chmod +x"));
 
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("chmod");
     let error = refusal(Spec::new(&file));
     assert_eq!(error.exit_code(), 126);
-    assert!(
-        error.hint().expect("a hint").contains("#!/bin/sh"),
-        "{error:?}"
-    );
+    assert!(error.hint().expect("a hint").contains("#!/bin/sh"), "{error:?}");
 
     std::fs::write(&file, "#!/no/such/interpreter\n").expect("written");
     let error = refusal(Spec::new(&file));
     assert_eq!(error.exit_code(), 126);
-    assert!(
-        error
-            .hint()
-            .expect("a hint")
-            .contains("/no/such/interpreter")
-    );
+    assert!(error.hint().expect("a hint").contains("/no/such/interpreter"));
 
     assert_eq!(refusal(Spec::new(&scratch.0)).exit_code(), 126);
 }
@@ -91,19 +77,13 @@ fn a_missing_directory_is_its_own_error() {
     spec.cwd = Some("/no/such/directory".into());
     let error = refusal(spec);
     assert_eq!(error.code(), "WORKING_DIRECTORY_NOT_FOUND");
-    assert_eq!(
-        error.to_string(),
-        "working directory `/no/such/directory` does not exist"
-    );
+    assert_eq!(error.to_string(), "working directory `/no/such/directory` does not exist");
 }
 
 #[test]
 fn the_environment_is_an_overlay_and_null_removes() {
     let mut spec = Spec::new("sh").args(["-c", "echo $ADDED ${HOME-removed} ${PATH:+inherited}"]);
-    spec.env = vec![
-        ("ADDED".into(), Some("added".into())),
-        ("HOME".into(), None),
-    ];
+    spec.env = vec![("ADDED".into(), Some("added".into())), ("HOME".into(), None)];
     assert_eq!(run(spec).stdout.text(), "added removed inherited\n");
 }
 
@@ -116,10 +96,7 @@ fn a_relative_program_is_relative_to_the_directory() {
     let mut spec = Spec::new("./tool");
     spec.cwd = Some(scratch.0.clone());
     let expected = scratch.0.canonicalize().expect("real path");
-    assert_eq!(
-        run(spec).stdout.text().trim_end(),
-        expected.to_str().expect("text")
-    );
+    assert_eq!(run(spec).stdout.text().trim_end(), expected.to_str().expect("text"));
 }
 
 #[test]
@@ -149,10 +126,7 @@ fn signals_and_descriptors_are_clean_in_the_child() {
     let exit = run(Spec::new("grep").args(["-E", "SigBlk|SigIgn", "/proc/self/status"]));
     let text = exit.stdout.text();
     let bits = |name: &str| {
-        let line = text
-            .lines()
-            .find_map(|line| line.strip_prefix(name))
-            .expect("a line");
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("a line");
         u64::from_str_radix(line.trim(), 16).expect("a mask")
     };
     assert_eq!(bits("SigBlk:"), 0);

@@ -17,6 +17,7 @@ fn a_time_out_is_124_with_the_partial_output() {
     assert_eq!(exit.status, Status::Signaled(15));
     assert_eq!(exit.stdout.text(), "partial\n");
     assert!(exit.duration >= Duration::from_millis(300));
+    assert!(!exit.stopped);
 }
 
 #[test]
@@ -84,12 +85,9 @@ fn a_stopped_child_still_gets_the_signal() {
     spec.grace = LONG;
     let exit = run(spec);
     assert_eq!(exit.outcome, Outcome::TimedOut);
+    assert!(exit.stopped);
     // It either died of the signal or, just continued, came to its end first.
-    assert!(
-        matches!(exit.status, Status::Signaled(15) | Status::Exited(0)),
-        "{:?}",
-        exit.status
-    );
+    assert!(matches!(exit.status, Status::Signaled(15) | Status::Exited(0)), "{:?}", exit.status);
 }
 
 #[test]
@@ -97,10 +95,7 @@ fn no_process_of_the_tree_survives_a_cancel() {
     for kind in ["foreground", "background", "setsid", "double-fork"] {
         let scratch = Scratch::new(kind);
         let pids = scratch.path("pids");
-        let mut child = start_until(
-            nasty(&["stray", kind, pids.to_str().expect("text")]),
-            "ready",
-        );
+        let mut child = start_until(nasty(&["stray", kind, pids.to_str().expect("text")]), "ready");
         let expected = if kind == "foreground" { 1 } else { 2 };
         let read = || -> Vec<i32> {
             let text = std::fs::read_to_string(&pids).unwrap_or_default();
@@ -117,11 +112,57 @@ fn no_process_of_the_tree_survives_a_cancel() {
 }
 
 #[test]
+fn strays_of_two_steps_are_told_apart() {
+    let scratch = Scratch::new("apart");
+    let start = |name: &str| {
+        let file = scratch.path(name);
+        let child =
+            start_until(nasty(&["stray", "double-fork", file.to_str().expect("text")]), "ready");
+        let read = move || -> Vec<i32> {
+            let text = std::fs::read_to_string(&file).unwrap_or_default();
+            text.lines().filter_map(|line| line.parse().ok()).collect()
+        };
+        eventually("both pids", || read().len() == 2);
+        (child, read())
+    };
+    let (mut one, ones) = start("one");
+    let (mut two, twos) = start("two");
+    one.stop(Stop::Cancel);
+    assert_eq!(finish(&mut one).left_running, 0);
+    assert!(ones.iter().all(|pid| !is_alive(*pid)));
+    assert!(twos.iter().all(|pid| is_alive(*pid)), "the other step lost somebody");
+    two.stop(Stop::Cancel);
+    assert_eq!(finish(&mut two).left_running, 0);
+    assert!(twos.iter().all(|pid| !is_alive(*pid)));
+}
+
+#[test]
 fn a_tree_that_forks_while_it_dies_is_ended() {
     let mut child = start_until(nasty(&["forks-while-dying"]), "ready");
     child.stop(Stop::Cancel);
     let exit = finish(&mut child);
     assert_eq!((exit.left_running, exit.leaky), (0, false));
+}
+
+#[test]
+fn orphans_that_die_while_the_step_goes_on_do_not_pile_up() {
+    let mut child = start_until(nasty(&["orphans", "50"]), "ready");
+    let group = child.pid();
+    let zombies = || {
+        let own = std::process::id();
+        let all = std::fs::read_dir("/proc").expect("proc").flatten();
+        let stats = all.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+        let start = format!("Z {own} {group} ");
+        stats
+            .filter(|stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with(&start)))
+            .count()
+    };
+    eventually("the last of them waited for", || {
+        let soon = Some(Instant::now() + Duration::from_millis(50));
+        let happening = wait(std::slice::from_mut(&mut child), &[], soon, &mut |_, _, _| {});
+        assert!(matches!(happening, Ok(Happening::Deadline)));
+        zombies() == 0
+    });
 }
 
 #[test]
@@ -136,17 +177,11 @@ fn a_large_tree_goes_quickly() {
 fn a_dropped_child_is_killed_with_its_tree() {
     let scratch = Scratch::new("dropped");
     let pids = scratch.path("pids");
-    let child = start_until(
-        nasty(&["stray", "double-fork", pids.to_str().expect("text")]),
-        "ready",
-    );
+    let child =
+        start_until(nasty(&["stray", "double-fork", pids.to_str().expect("text")]), "ready");
     let pid = child.pid();
     eventually("both pids", || {
-        std::fs::read_to_string(&pids)
-            .unwrap_or_default()
-            .lines()
-            .count()
-            == 2
+        std::fs::read_to_string(&pids).unwrap_or_default().lines().count() == 2
     });
     drop(child);
     assert!(!is_alive(pid));
@@ -165,13 +200,8 @@ fn a_pause_stops_processes_and_timers() {
     eventually("the stop", || state(pid) == Some('T'));
     let paused_at = child.elapsed();
     let until = Some(Instant::now() + Duration::from_millis(600));
-    let happening = wait(
-        std::slice::from_mut(&mut child),
-        &[],
-        until,
-        &mut |_, _, _| {},
-    )
-    .expect("poll");
+    let happening =
+        wait(std::slice::from_mut(&mut child), &[], until, &mut |_, _, _| {}).expect("poll");
     assert!(matches!(happening, Happening::Deadline), "{happening:?}");
     assert_eq!(child.elapsed(), paused_at);
     child.resume();

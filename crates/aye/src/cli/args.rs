@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
-use clap::{Args, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::paint::ColorChoice;
 
@@ -27,12 +28,16 @@ executable/found, 130 interrupted.";
 #[command(
     name = "aye",
     version,
-    about = "Runbooks that ask first.",
-    long_about = "Runbooks that ask first.\n\nA skill is a YAML file; Aye runs it step by step, \
+    about = "Runbooks that ask first",
+    long_about = "Runbooks that ask first: a skill is a YAML file; Aye runs it step by step, \
         stops where a person should decide, and never loses or repeats a step.",
     after_help = EXAMPLES,
     propagate_version = false,
     disable_help_subcommand = true,
+    disable_help_flag = true,
+    disable_version_flag = true,
+    subcommand_required = true,
+    arg_required_else_help = true,
     max_term_width = 100
 )]
 pub struct Cli {
@@ -46,11 +51,12 @@ pub struct Cli {
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Options of every command")]
 pub struct Global {
-    /// Where journal and logs are kept [default: XDG state]
+    /// Where journal and logs are kept [default: ~/.local/state/aye]
     #[arg(long, global = true, value_name = "DIR", env = "AYE_HOME", hide_env_values = true)]
     pub home: Option<PathBuf>,
-    /// When to use colours
+    /// When to use colours: auto, always or never
     #[arg(
         long,
         global = true,
@@ -70,14 +76,13 @@ pub struct Global {
         value_parser = FalseyValueParser::new()
     )]
     pub json: bool,
-    /// Say less: only the steps' output
+    /// Say less: only the steps' output, and what went wrong
     #[arg(
         short,
         long,
         global = true,
         env = "AYE_QUIET",
         hide_env_values = true,
-        conflicts_with = "verbose",
         value_parser = FalseyValueParser::new()
     )]
     pub quiet: bool,
@@ -100,6 +105,27 @@ pub struct Global {
         value_parser = FalseyValueParser::new()
     )]
     pub plain: bool,
+    /// Print help
+    #[arg(short, long, global = true, action = ArgAction::HelpShort)]
+    help: Option<bool>,
+    /// Print version
+    #[arg(short = 'V', long, action = ArgAction::Version)]
+    version: Option<bool>,
+}
+
+impl Cli {
+    /// Reads the command line. Where an option and the environment disagree,
+    /// the option wins.
+    pub(super) fn read() -> Result<Self, clap::Error> {
+        let matches = Self::command().try_get_matches()?;
+        let mut cli = Self::from_arg_matches(&matches)?;
+        let typed = |name| matches.value_source(name) == Some(ValueSource::CommandLine);
+        if cli.global.quiet && cli.global.verbose {
+            cli.global.quiet = !typed("verbose");
+            cli.global.verbose = !cli.global.quiet;
+        }
+        Ok(cli)
+    }
 }
 
 /// The verbs.
@@ -139,11 +165,12 @@ pub enum Command {
     Logs(commands::logs::LogsArgs),
     /// Verify that the journal was not changed
     Audit(commands::audit::AuditArgs),
+    /// Set up the second factor for questions that want one
+    Auth(commands::auth::AuthArgs),
     /// Print the JSON schema of skill files
     Schema(commands::schema::SchemaArgs),
     /// Print completions for a shell
     Completions(commands::completions::CompletionsArgs),
-    /// Write manual pages
-    #[command(hide = true)]
+    /// Print the manual page, or write one for each command
     Man(commands::man::ManArgs),
 }

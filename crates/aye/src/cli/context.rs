@@ -49,9 +49,7 @@ pub struct Context {
 impl Context {
     /// Looks around.
     pub fn new(global: &Global) -> Result<Self, Error> {
-        let env: BTreeMap<String, String> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
+        let env = environment();
         let directory = std::env::current_dir().map_err(|source| Error::File {
             doing: "read",
             path: PathBuf::from("."),
@@ -74,6 +72,12 @@ impl Context {
             color: !global.plain && use_color(global.color, &env, is_terminal),
             unicode: !global.plain && speaks_unicode(&env),
         };
+        if home.exists() && !home.is_dir() {
+            return Err(Error::usage(
+                format!("`{}` is no directory", home.display()),
+                "set `AYE_HOME` or `--home` to the directory to keep the journal in",
+            ));
+        }
         Ok(Self {
             settings: Settings::load(&directory)?,
             home,
@@ -120,10 +124,8 @@ impl Context {
     /// Who we are, for the holder of a lock.
     pub fn lock_info(&self) -> LockInfo {
         let Driver { user, host, pid } = self.driver();
-        let command = std::env::args_os()
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect::<Vec<_>>()
-            .join(" ");
+        let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+        let command = command_shown(words);
         LockInfo { user, host, pid, command, since: self.now() }
     }
 
@@ -179,6 +181,27 @@ impl Context {
     /// The error for a journal that is not there yet.
     pub fn no_journal() -> Error {
         Error::not_found("there are no runs yet", "start one with `aye run SKILL`")
+    }
+}
+
+/// What was called, without what was given to it: inputs may be secret.
+fn command_shown(words: impl Iterator<Item = String>) -> String {
+    let plain = words.skip(1).take_while(|word| !word.starts_with('-')).take(2);
+    std::iter::once("aye".to_owned()).chain(plain).collect::<Vec<_>>().join(" ")
+}
+
+fn environment() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+/// The colours of standard error before the options are known.
+pub(super) fn paint_of_errors() -> Paint {
+    let env = environment();
+    Paint {
+        color: use_color(ColorChoice::Auto, &env, std::io::stderr().is_terminal()),
+        unicode: speaks_unicode(&env),
     }
 }
 

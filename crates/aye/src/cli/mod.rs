@@ -3,53 +3,65 @@
 mod args;
 mod commands;
 mod context;
+mod usage;
 
-use clap::Parser as _;
+use std::io::Write as _;
 
 pub use args::{Cli, Global};
 pub use context::Context;
 
 use crate::error::Error;
-use crate::paint::{Tone, inert};
+use crate::paint::{Paint, Tone, inert_lines};
 
 /// Runs the program and returns its exit code.
 pub fn main() -> u8 {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read() {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are no errors; clap knows where each goes.
-            let _ = error.print();
-            return u8::try_from(error.exit_code()).unwrap_or(2);
+        Err(found) => {
+            let Some(error) = usage::error(&found) else {
+                // Help and version are no errors; clap knows where each goes.
+                let _ = found.print();
+                return u8::try_from(found.exit_code()).unwrap_or(2);
+            };
+            report_error(&error, context::paint_of_errors());
+            return error.exit_code();
         }
     };
     let context = match Context::new(&cli.global) {
         Ok(context) => context,
         Err(error) => {
-            eprintln!("error: {error}");
+            report_error(&error, context::paint_of_errors());
             return error.exit_code();
         }
     };
     match commands::run(cli.command, &context) {
         Ok(code) => code,
         Err(error) => {
-            report_error(&error, &context);
+            report_error(&error, context.paint_err);
             error.exit_code()
         }
     }
 }
 
 /// One error, printed once.
-fn report_error(error: &Error, context: &Context) {
+fn report_error(error: &Error, paint: Paint) {
     // Somebody closed the pipe: they have seen enough.
     if let Error::Output(source) = error
         && source.kind() == std::io::ErrorKind::BrokenPipe
     {
         return;
     }
-    let paint = context.paint_err;
-    let message = inert(&error.to_string());
-    eprintln!("{} {message}", paint.text(Tone::Bad, "error:"));
+    let mut text =
+        format!("{} {}\n", paint.text(Tone::Bad, "error:"), inert_lines(&error.to_string()));
     if let Some(hint) = error.hint() {
-        eprintln!("{} {}", paint.text(Tone::Ask, "hint:"), inert(&hint));
+        text.push_str(&format!("{} {}\n", paint.text(Tone::Ask, "hint:"), inert_lines(&hint)));
     }
+    say(&text);
+}
+
+/// Writes to standard error. Somebody may have closed it: that is no reason to
+/// stop, let alone to panic.
+fn say(text: &str) {
+    let mut err = std::io::stderr().lock();
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }

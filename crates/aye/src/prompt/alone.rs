@@ -26,11 +26,7 @@ pub enum Alone {
 }
 
 /// Asks until there is an answer, the time is up or somebody wants to stop.
-pub fn ask_alone(
-    posed: &Posed<'_>,
-    manner: Manner,
-    clock: &dyn Clock,
-) -> Result<Alone, Error> {
+pub fn ask_alone(posed: &Posed<'_>, manner: Manner, clock: &dyn Clock) -> Result<Alone, Error> {
     let mut signals = Signals::catch().map_err(|source| Error::File {
         doing: "catch signals of",
         path: "aye".into(),

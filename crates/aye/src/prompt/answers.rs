@@ -60,7 +60,9 @@ impl Answers {
         match index {
             Some(index) => self.pick(question, index),
             None if matches!(line, "q" | "Q") => self.out(question),
-            None if line.is_empty() => self.wrong(question, "Enter is no answer, there is no default"),
+            None if line.is_empty() => {
+                self.wrong(question, "Enter is no answer, there is no default")
+            }
             None => self.wrong(question, "that is no answer"),
         }
     }

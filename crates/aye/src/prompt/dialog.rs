@@ -399,7 +399,9 @@ pub fn check(question: &Question, text: &str) -> Result<(), String> {
     match &question.pattern {
         Some(pattern) => match regex_lite::Regex::new(pattern) {
             Ok(regex) if regex.is_match(text) => Ok(()),
-            Ok(_) | Err(_) => Err(format!("this does not match `{}`", crate::paint::inert(pattern))),
+            Ok(_) | Err(_) => {
+                Err(format!("this does not match `{}`", crate::paint::inert(pattern)))
+            }
         },
         None if text.is_empty() && question.default.is_none() => {
             Err("nothing is typed yet".to_owned())

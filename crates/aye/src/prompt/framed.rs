@@ -196,7 +196,8 @@ impl Framed {
         let beat = usize::try_from(self.opened.elapsed().as_millis() / BEAT.as_millis());
         let view = view(posed, &self.dialog, look, now, beat.unwrap_or(0));
         let ready = |lines: &[Styled]| -> Vec<Painted> {
-            let paint = |line: &Styled| Painted { text: line.render(look.paint), width: line.width() };
+            let paint =
+                |line: &Styled| Painted { text: line.render(look.paint), width: line.width() };
             lines.iter().map(paint).collect()
         };
         let mut out = String::new();

@@ -40,7 +40,8 @@ impl Tail {
             (Key::Char(key), Key::Char(wanted)) => key.eq_ignore_ascii_case(wanted),
             (key, wanted) => key == wanted,
         };
-        let count = keys.iter().zip(&self.rest).take_while(|(key, rest)| belongs(key, rest)).count();
+        let count =
+            keys.iter().zip(&self.rest).take_while(|(key, rest)| belongs(key, rest)).count();
         keys.drain(..count);
         self.rest.drain(..count);
         self.last = Some(now);

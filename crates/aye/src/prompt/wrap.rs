@@ -10,11 +10,8 @@ use super::style::{Span, Styled};
 /// line. Lines after the first are indented by `hang`. Nothing is lost but
 /// the blanks at which a line was broken.
 pub fn wrap(line: &Styled, columns: usize, hang: usize, at_words: bool) -> Vec<Styled> {
-    let cells: Vec<(char, Option<Tone>)> = line
-        .spans
-        .iter()
-        .flat_map(|span| span.text.chars().map(move |c| (c, span.tone)))
-        .collect();
+    let cells: Vec<(char, Option<Tone>)> =
+        line.spans.iter().flat_map(|span| span.text.chars().map(move |c| (c, span.tone))).collect();
     let mut lines = Vec::new();
     let mut start = 0;
     loop {

@@ -1,8 +1,11 @@
-//! From chunks of bytes to lines of text that are safe to show.
+//! From chunks of bytes to lines of text.
 
 use aye_process::text::Decoder;
 
-/// Splits one stream into lines.
+/// A line longer than this is handed out in parts: memory has an end.
+const LONGEST: usize = 64 * 1024;
+
+/// Splits one stream into lines, as they were written.
 #[derive(Debug, Default)]
 pub(super) struct Feed {
     decoder: Decoder,
@@ -11,27 +14,46 @@ pub(super) struct Feed {
 
 impl Feed {
     /// Takes a chunk and hands out every line that is complete.
-    pub(super) fn push(&mut self, bytes: &[u8], mut line: impl FnMut(&str)) {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Vec<String> {
         self.decoder.push(bytes, &mut self.pending);
-        while let Some(end) = self.pending.find('\n') {
-            line(&visible(&self.pending[..end]));
-            self.pending.drain(..=end);
+        let mut lines = Vec::new();
+        let mut rest = self.pending.as_str();
+        while let Some((line, after)) = rest.split_once('\n') {
+            lines.push(line.strip_suffix('\r').unwrap_or(line).to_owned());
+            rest = after;
         }
+        if rest.len() > LONGEST {
+            lines.push(std::mem::take(&mut rest).to_owned());
+        }
+        self.pending = rest.to_owned();
+        lines
     }
 
     /// Hands out what is left without a line end.
-    pub(super) fn finish(&mut self, mut line: impl FnMut(&str)) {
+    pub(super) fn finish(&mut self) -> Option<String> {
         self.decoder.finish(&mut self.pending);
-        if !self.pending.is_empty() {
-            line(&visible(&self.pending));
-            self.pending.clear();
-        }
+        (!self.pending.is_empty()).then(|| std::mem::take(&mut self.pending))
     }
 }
 
-/// The last state of a line that was rewritten with carriage returns.
-fn visible(line: &str) -> String {
-    let line = line.strip_suffix('\r').unwrap_or(line);
-    let last = line.rsplit('\r').find(|part| !part.is_empty()).unwrap_or("");
-    crate::paint::inert(last)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_whole_however_they_are_cut() {
+        let mut feed = Feed::default();
+        assert!(feed.push("gr\u{fc}".as_bytes()).is_empty());
+        assert_eq!(feed.push(b"n\r\n\nlast"), ["gr\u{fc}n", ""]);
+        assert_eq!(feed.finish().as_deref(), Some("last"));
+        assert_eq!(feed.finish(), None);
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_not_kept_for_ever() {
+        let mut feed = Feed::default();
+        let lines = feed.push(&vec![b'x'; LONGEST + 1]);
+        assert_eq!(lines.len(), 1);
+        assert_eq!(feed.finish(), None);
+    }
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use aye_core::event::{Event, Fact};
+use aye_core::event::{Event, Fact, VERSION};
 use aye_core::journal::State;
 use aye_process::Stream;
 use serde_json::json;
@@ -24,6 +24,18 @@ impl<W: Write> JsonReport<W> {
     /// A report to `out`.
     pub fn new(out: W) -> Self {
         Self { out, run: String::new(), step: String::new(), feeds: Default::default() }
+    }
+
+    fn output_line(&mut self, stream: Stream, text: &str) {
+        let stream = match stream {
+            Stream::Stdout => "stdout",
+            Stream::Stderr => "stderr",
+        };
+        let line = json!({
+            "v": VERSION, "run": self.run, "type": "step_output", "step": self.step,
+            "stream": stream, "text": text,
+        });
+        self.line(&line.to_string());
     }
 
     fn line(&mut self, line: &str) {
@@ -49,23 +61,17 @@ impl<W: Write> Report for JsonReport<W> {
     }
 
     fn output(&mut self, stream: Stream, bytes: &[u8]) {
-        let (index, name) = match stream {
-            Stream::Stdout => (0, "stdout"),
-            Stream::Stderr => (1, "stderr"),
-        };
-        let mut lines = Vec::new();
-        self.feeds[index].push(bytes, |line| lines.push(line.to_owned()));
-        for text in lines {
-            let line = json!({
-                "type": "step_output", "run": self.run, "step": self.step,
-                "stream": name, "text": text,
-            });
-            self.line(&line.to_string());
+        for text in self.feeds[usize::from(stream == Stream::Stderr)].push(bytes) {
+            self.output_line(stream, &text);
         }
     }
 
     fn wants_output(&self) -> bool {
         true
+    }
+
+    fn shows_color(&self) -> bool {
+        false
     }
 
     fn is_live(&self) -> bool {
@@ -75,15 +81,9 @@ impl<W: Write> Report for JsonReport<W> {
     fn step_begins(&mut self, _: bool) {}
 
     fn step_ends(&mut self) {
-        for (index, name) in ["stdout", "stderr"].into_iter().enumerate() {
-            let mut rest = Vec::new();
-            self.feeds[index].finish(|line| rest.push(line.to_owned()));
-            for text in rest {
-                let line = json!({
-                    "type": "step_output", "run": self.run, "step": self.step,
-                    "stream": name, "text": text,
-                });
-                self.line(&line.to_string());
+        for (index, stream) in [Stream::Stdout, Stream::Stderr].into_iter().enumerate() {
+            if let Some(text) = self.feeds[index].finish() {
+                self.output_line(stream, &text);
             }
         }
     }

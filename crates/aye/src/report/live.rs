@@ -7,15 +7,21 @@ use std::time::Duration;
 use aye_core::event::{Event, Fact};
 use aye_core::flow::{Flow, Outcome, Route, Target};
 use aye_core::journal::State;
+use aye_core::skill::Body;
 use aye_process::Stream;
 
 use crate::paint::{Glyph, Paint, Tone, duration};
+use crate::term;
 
 use super::feed::Feed;
-use super::{Report, Verbosity, step_line};
+use super::step_line::{first_line, heading};
+use super::tidy::{rows, tidy};
+use super::{Report, Verbosity, event_json, step_line};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const PLAIN_SPINNER: [&str; 4] = ["|", "/", "-", "\\"];
+/// Columns in front of a step's output: two spaces, the bar, a space.
+const INDENT: usize = 4;
 
 /// Paints everything through one writer, so that nothing overlaps.
 pub struct LiveReport<'a, W> {
@@ -23,12 +29,12 @@ pub struct LiveReport<'a, W> {
     paint: Paint,
     verbosity: Verbosity,
     flow: &'a Flow,
+    columns: fn() -> usize,
     step: String,
-    next: Option<String>,
     feeds: [Feed; 2],
     frame: usize,
-    /// The bottom line is on the screen.
-    painted: bool,
+    /// The bottom line as it stands on the screen, without colours.
+    bottom: Option<String>,
     /// An interactive step has the terminal.
     lent: bool,
 }
@@ -41,41 +47,94 @@ impl<'a, W: Write> LiveReport<'a, W> {
             paint,
             verbosity,
             flow,
+            columns: || term::size().map_or(80, |(columns, _)| usize::from(columns)),
             step: String::new(),
-            next: None,
             feeds: Default::default(),
             frame: 0,
-            painted: false,
+            bottom: None,
             lent: false,
         }
     }
 
-    fn erase(&mut self) {
-        if self.painted {
-            // A terminal that has gone away must not stop the run.
-            let _ = write!(self.out, "\r\u{1b}[2K");
-            self.painted = false;
+    /// What takes the bottom line off the screen. A window that was made
+    /// narrower has folded it into several rows.
+    fn eraser(&mut self) -> String {
+        let Some(bottom) = self.bottom.take() else { return String::new() };
+        let folds = term::width(&bottom).saturating_sub(1) / (self.columns)().max(1);
+        match folds {
+            0 => "\r\u{1b}[2K".to_owned(),
+            folds => format!("\r\u{1b}[{folds}A\u{1b}[J"),
         }
     }
 
+    /// One write for everything: nothing flickers.
+    fn put(&mut self, text: &str) {
+        // A terminal that has gone away must not stop the run.
+        let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+    }
+
+    fn erase(&mut self) {
+        let eraser = self.eraser();
+        self.put(&eraser);
+    }
+
     fn line(&mut self, text: &str) {
-        self.erase();
-        let _ = writeln!(self.out, "{text}").and_then(|()| self.out.flush());
+        let eraser = self.eraser();
+        self.put(&format!("{eraser}{}\n", text.trim_end()));
     }
 
     fn output_lines(&mut self, lines: &[String]) {
         if lines.is_empty() {
             return;
         }
-        self.erase();
+        let bottom = self.bottom.clone();
+        let mut text = self.eraser();
         let bar = self.paint.text(Tone::Dim, self.paint.glyph(Glyph::Bar));
+        let room = (self.columns)().saturating_sub(INDENT);
         for line in lines {
-            let _ = match self.verbosity {
-                Verbosity::Quiet => writeln!(self.out, "{line}"),
-                Verbosity::Normal | Verbosity::Verbose => writeln!(self.out, "  {bar} {line}"),
-            };
+            let line = tidy(line, self.paint.color);
+            if self.verbosity == Verbosity::Quiet {
+                text.push_str(&format!("{line}\n"));
+                continue;
+            }
+            for row in rows(&line, room) {
+                text.push_str(format!("  {bar} {row}").trim_end());
+                text.push('\n');
+            }
         }
-        let _ = self.out.flush();
+        if let Some(bottom) = bottom {
+            text.push_str(&self.painted(&bottom));
+            self.bottom = Some(bottom);
+        }
+        self.put(&text);
+    }
+
+    /// The bottom line with its colours.
+    fn painted(&self, bottom: &str) -> String {
+        let (spinner, rest) = bottom.split_once(' ').unwrap_or((bottom, ""));
+        let spinner = self.paint.text(Tone::Ask, spinner);
+        format!("{spinner} {}", self.paint.text(Tone::Dim, rest))
+    }
+
+    /// `tests 1.2s · 2 of 3 · then release`, as far as there is room.
+    fn progress(&self, elapsed: Duration, remaining: Option<Duration>) -> String {
+        let spinner = if self.paint.unicode {
+            SPINNER[self.frame % SPINNER.len()]
+        } else {
+            PLAIN_SPINNER[self.frame % PLAIN_SPINNER.len()]
+        };
+        let mut parts = vec![format!("{} {}", self.step, duration(elapsed))];
+        // What is left matters when it is little.
+        parts.extend(
+            remaining
+                .filter(|left| *left < elapsed.max(Duration::from_secs(30)))
+                .map(|left| format!("{} left", duration(left))),
+        );
+        parts.extend(place(self.flow, &self.step));
+        parts.extend(next_step(self.flow, &self.step).map(|next| format!("then {next}")));
+        let between = format!(" {} ", self.paint.glyph(Glyph::Dot));
+        let text = format!("{spinner} {}", parts.join(&between));
+        term::cut(&text, (self.columns)().saturating_sub(1))
     }
 }
 
@@ -83,33 +142,45 @@ impl<W: Write> Report for LiveReport<'_, W> {
     fn event(&mut self, event: &Event, _: &State) {
         if let Fact::StepStarted(started) = &event.fact {
             self.step.clone_from(&started.step);
-            self.next = next_step(self.flow, &started.step);
         }
         if self.verbosity == Verbosity::Quiet {
             return;
         }
-        if let Fact::SkillStarted(started) = &event.fact {
-            let head = format!(
-                "{}  {}",
-                self.paint.text(Tone::Strong, &started.skill),
-                self.paint.text(Tone::Dim, &format!("run {}", event.run))
-            );
-            self.line(&head);
+        if self.verbosity == Verbosity::Verbose {
+            self.line(&self.paint.text(Tone::Dim, &event_json(event)));
         }
-        if let Some(line) = step_line(event, self.paint) {
+        let line = match &event.fact {
+            Fact::StepStarted(started) => started.command.as_ref().map(|command| {
+                // A long command must not push the output away.
+                let room = (self.columns)().saturating_sub(term::width(&started.step) + INDENT);
+                let command = term::cut(&first_line(command, self.paint), room);
+                format!(
+                    "{} {}  {}",
+                    self.paint.text(Tone::Ask, self.paint.glyph(Glyph::Running)),
+                    self.paint.text(Tone::Strong, &started.step),
+                    self.paint.text(Tone::Dim, &command)
+                )
+            }),
+            Fact::SkillStarted(_) => heading(event, self.paint),
+            _ => step_line(event, self.paint),
+        };
+        if let Some(line) = line {
             self.line(&line);
         }
     }
 
     fn output(&mut self, stream: Stream, bytes: &[u8]) {
         let index = usize::from(stream == Stream::Stderr);
-        let mut lines = Vec::new();
-        self.feeds[index].push(bytes, |line| lines.push(line.to_owned()));
+        let lines = self.feeds[index].push(bytes);
         self.output_lines(&lines);
     }
 
     fn wants_output(&self) -> bool {
         true
+    }
+
+    fn shows_color(&self) -> bool {
+        self.paint.color
     }
 
     fn is_live(&self) -> bool {
@@ -118,18 +189,16 @@ impl<W: Write> Report for LiveReport<'_, W> {
 
     fn step_begins(&mut self, interactive: bool) {
         self.erase();
-        let _ = self.out.flush();
         self.lent = interactive;
     }
 
     fn step_ends(&mut self) {
         self.lent = false;
+        self.erase();
         for index in 0..2 {
-            let mut rest = Vec::new();
-            self.feeds[index].finish(|line| rest.push(line.to_owned()));
+            let rest: Vec<String> = self.feeds[index].finish().into_iter().collect();
             self.output_lines(&rest);
         }
-        self.erase();
     }
 
     fn tick(&mut self, elapsed: Duration, remaining: Option<Duration>) {
@@ -137,32 +206,22 @@ impl<W: Write> Report for LiveReport<'_, W> {
             return;
         }
         self.frame += 1;
-        let spinner = if self.paint.unicode {
-            SPINNER[self.frame % SPINNER.len()]
-        } else {
-            PLAIN_SPINNER[self.frame % PLAIN_SPINNER.len()]
-        };
-        let dot = self.paint.glyph(Glyph::Dot);
-        let mut rest = vec![duration(elapsed)];
-        // What is left matters when it is little.
-        rest.extend(
-            remaining
-                .filter(|left| *left < elapsed.max(Duration::from_secs(30)))
-                .map(|left| format!("{} left", duration(left))),
-        );
-        rest.extend(self.next.as_ref().map(|next| format!("then {next}")));
-        let text = format!("{} {}", self.step, rest.join(&format!(" {dot} ")));
-        let width = crate::term::size().map_or(80, |(columns, _)| usize::from(columns));
-        let text = crate::term::cut(&text, width.saturating_sub(3));
-        let painted = self.paint.text(Tone::Dim, &text);
-        let spinner = self.paint.text(Tone::Ask, spinner);
-        let _ = write!(self.out, "\r\u{1b}[2K{spinner} {painted}").and_then(|()| self.out.flush());
-        self.painted = true;
+        let eraser = self.eraser();
+        let bottom = self.progress(elapsed, remaining);
+        self.put(&format!("{eraser}{}", self.painted(&bottom)));
+        self.bottom = Some(bottom);
     }
 
     fn pause(&mut self) {
         self.erase();
-        let _ = self.out.flush();
+    }
+}
+
+/// `2 of 3`, where steps follow one another.
+fn place(flow: &Flow, step: &str) -> Option<String> {
+    match (&flow.skill.body, flow.nodes.len()) {
+        (Body::States { .. }, _) | (_, 0 | 1) => None,
+        (Body::Steps(_), all) => Some(format!("{} of {all}", flow.find(step)? + 1)),
     }
 }
 
@@ -171,5 +230,72 @@ fn next_step(flow: &Flow, step: &str) -> Option<String> {
     match flow.route(flow.find(step)?, Outcome::Success) {
         Route::To(Target::Step(next)) => Some(flow.nodes[next].step.name.value.clone()),
         Route::To(Target::End(_)) | Route::Done | Route::Uncaught => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SKILL: &str = "name: s\nsteps:\n- {name: build, shell: x}\n- {name: ship, shell: y}\n";
+
+    fn flow() -> Flow {
+        let mut skills = aye_core::skill::parse("s.yaml", SKILL).skills;
+        Flow::compile(skills.remove(0))
+    }
+
+    /// What is written for these calls, on a terminal of 24 columns.
+    fn written(verbosity: Verbosity, act: impl Fn(&mut LiveReport<'_, &mut Vec<u8>>)) -> String {
+        let flow = flow();
+        let mut bytes = Vec::new();
+        let paint = Paint { color: false, unicode: true };
+        let mut report = LiveReport::new(&mut bytes, paint, verbosity, &flow);
+        report.columns = || 24;
+        report.step = "build".to_owned();
+        act(&mut report);
+        String::from_utf8(bytes).expect("text")
+    }
+
+    #[test]
+    fn the_bottom_line_says_what_runs_how_long_and_what_is_next() {
+        let text = written(Verbosity::Normal, |report| {
+            report.columns = || 80;
+            report.tick(Duration::from_secs(2), Some(Duration::from_secs(90)));
+            report.tick(Duration::from_secs(12), Some(Duration::from_secs(5)));
+        });
+        insta::assert_snapshot!(text.replace('\r', "\\r").replace('\u{1b}', "\\e"), @"⠙ build 2.0s · 1 of 2 · then ship\\r\\e[2K⠹ build 12s · 5.0s left · 1 of 2 · then ship");
+    }
+
+    #[test]
+    fn the_bottom_line_is_cut_and_stays_beneath_the_output() {
+        let text = written(Verbosity::Normal, |report| {
+            report.tick(Duration::from_secs(2), None);
+            report.output(Stream::Stdout, b"a line that is longer than the window\n");
+        });
+        insta::assert_snapshot!(text.replace('\r', "\\r").replace('\u{1b}', "\\e"), @r"
+        ⠙ build 2.0s · 1 of 2 …\r\e[2K  │ a line that is longe
+          │ r than the window
+        ⠙ build 2.0s · 1 of 2 …
+        ");
+    }
+
+    #[test]
+    fn a_bottom_line_folded_by_a_narrower_window_goes_as_a_whole() {
+        let text = written(Verbosity::Normal, |report| {
+            report.tick(Duration::from_secs(2), None);
+            report.columns = || 10;
+            report.pause();
+        });
+        assert!(text.ends_with("\r\u{1b}[2A\u{1b}[J"), "{text:?}");
+    }
+
+    #[test]
+    fn quiet_shows_the_output_alone() {
+        let text = written(Verbosity::Quiet, |report| {
+            report.tick(Duration::from_secs(2), None);
+            report.output(Stream::Stderr, b"only this");
+            report.step_ends();
+        });
+        assert_eq!(text, "only this\n");
     }
 }

@@ -11,6 +11,7 @@ mod live;
 mod plain;
 mod step_line;
 mod summary;
+mod tidy;
 
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ pub use json::{JsonReport, event_json};
 pub use live::LiveReport;
 pub use plain::PlainReport;
 pub use step_line::step_line;
-pub use summary::summary;
+pub use summary::{run_command, summary};
 
 /// Shows a run as it goes on.
 pub trait Report {
@@ -34,6 +35,9 @@ pub trait Report {
 
     /// Whether [`Report::output`] wants to be called.
     fn wants_output(&self) -> bool;
+
+    /// Whether colours in the steps' output are shown as such.
+    fn shows_color(&self) -> bool;
 
     /// Whether [`Report::tick`] shows anything.
     fn is_live(&self) -> bool;

@@ -7,9 +7,11 @@ use aye_core::event::{Event, Fact};
 use aye_core::journal::State;
 use aye_process::Stream;
 
-use crate::paint::Paint;
+use crate::paint::{Paint, Tone};
 
 use super::feed::Feed;
+use super::step_line::heading;
+use super::tidy::tidy;
 use super::{Report, Verbosity, event_json, step_line};
 
 /// The steps' output goes to `out` and `err` as it came, each line with the
@@ -18,6 +20,8 @@ pub struct PlainReport<O, E> {
     out: O,
     err: E,
     paint: Paint,
+    /// Whether standard output and standard error show colours.
+    colors: [bool; 2],
     verbosity: Verbosity,
     step: String,
     feeds: [Feed; 2],
@@ -25,22 +29,23 @@ pub struct PlainReport<O, E> {
 
 impl<O: Write, E: Write> PlainReport<O, E> {
     /// A report to two streams.
-    pub fn new(out: O, err: E, paint: Paint, verbosity: Verbosity) -> Self {
-        Self { out, err, paint, verbosity, step: String::new(), feeds: Default::default() }
+    pub fn new(out: O, err: E, paints: [Paint; 2], verbosity: Verbosity) -> Self {
+        let feeds = Default::default();
+        let colors = paints.map(|paint| paint.color);
+        Self { out, err, paint: paints[1], colors, verbosity, step: String::new(), feeds }
     }
 
-    fn lines(&mut self, index: usize, lines: &[String]) {
+    fn line(&mut self, index: usize, line: &str) {
+        let line = tidy(line, self.colors[index]);
         let prefix = match self.verbosity {
             Verbosity::Quiet => String::new(),
             Verbosity::Normal | Verbosity::Verbose => format!("{} | ", self.step),
         };
-        for line in lines {
-            // A reader that has gone away must not stop the run.
-            let _ = match index {
-                0 => writeln!(self.out, "{prefix}{line}").and_then(|()| self.out.flush()),
-                _ => writeln!(self.err, "{prefix}{line}"),
-            };
-        }
+        // A reader that has gone away must not stop the run.
+        let _ = match index {
+            0 => writeln!(self.out, "{prefix}{line}").and_then(|()| self.out.flush()),
+            _ => writeln!(self.err, "{prefix}{line}"),
+        };
     }
 }
 
@@ -49,25 +54,31 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
         if let Fact::StepStarted(started) = &event.fact {
             self.step.clone_from(&started.step);
         }
-        let line = match self.verbosity {
-            Verbosity::Quiet => None,
-            Verbosity::Normal => step_line(event, self.paint),
-            Verbosity::Verbose => Some(event_json(event)),
-        };
-        if let Some(line) = line {
-            let _ = writeln!(self.err, "{line}");
+        if self.verbosity == Verbosity::Quiet {
+            return;
+        }
+        if self.verbosity == Verbosity::Verbose {
+            let _ = writeln!(self.err, "{}", self.paint.text(Tone::Dim, &event_json(event)));
+        }
+        let head = heading(event, self.paint);
+        if let Some(line) = head.or_else(|| step_line(event, self.paint)) {
+            let _ = writeln!(self.err, "{}", line.trim_end());
         }
     }
 
     fn output(&mut self, stream: Stream, bytes: &[u8]) {
         let index = usize::from(stream == Stream::Stderr);
-        let mut lines = Vec::new();
-        self.feeds[index].push(bytes, |line| lines.push(line.to_owned()));
-        self.lines(index, &lines);
+        for line in self.feeds[index].push(bytes) {
+            self.line(index, &line);
+        }
     }
 
     fn wants_output(&self) -> bool {
         true
+    }
+
+    fn shows_color(&self) -> bool {
+        self.paint.color
     }
 
     fn is_live(&self) -> bool {
@@ -78,9 +89,9 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
 
     fn step_ends(&mut self) {
         for index in 0..2 {
-            let mut rest = Vec::new();
-            self.feeds[index].finish(|line| rest.push(line.to_owned()));
-            self.lines(index, &rest);
+            if let Some(line) = self.feeds[index].finish() {
+                self.line(index, &line);
+            }
         }
     }
 

@@ -130,8 +130,15 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
     })
 }
 
+/// The line above a run: which skill, and the run's id for other commands.
+pub(super) fn heading(event: &Event, paint: Paint) -> Option<String> {
+    let Fact::SkillStarted(started) = &event.fact else { return None };
+    let skill = paint.text(Tone::Strong, &inert_line(&started.skill));
+    Some(format!("{skill}  {}", paint.text(Tone::Dim, &format!("run {}", event.run))))
+}
+
 /// A script is shown by its first line.
-fn first_line(command: &str, paint: Paint) -> String {
+pub(super) fn first_line(command: &str, paint: Paint) -> String {
     let mut lines = command.trim().lines();
     let first = inert_line(lines.next().unwrap_or_default());
     match lines.next() {

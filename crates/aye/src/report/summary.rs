@@ -1,14 +1,17 @@
 //! The end of a report: what happened and what to do next.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::time::Duration;
 
+use aye_core::event::FailReason;
 use aye_core::journal::{Ended, Phase, State, StepStatus};
+use aye_core::machine::is_secret;
 use aye_core::question::Question;
 use serde_json::Value;
 
 use crate::driver::Outcome;
-use crate::paint::{Glyph, Paint, Tone, duration, inert_line};
+use crate::paint::{Glyph, Paint, Tone, duration, inert_line, plural, shell_word};
 
 /// What happened, in a few lines.
 pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
@@ -24,14 +27,17 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
         Outcome::Ended(Ended::Completed) => {
             let _ = write!(text, "{} {skill} completed in {took}", mark(Glyph::Done, Tone::Good));
         }
-        Outcome::Ended(Ended::Failed(_)) => {
+        Outcome::Ended(Ended::Failed(reason)) => {
             let why = state.end_message.as_deref().map(inert_line).unwrap_or_default();
             let _ = write!(text, "{} {skill} failed: {why}", mark(Glyph::Failed, Tone::Bad));
-            if let Some(step) = &state.current {
-                if state.steps.get(step).is_some_and(|record| record.execution > 0) {
+            let step = state.current.as_ref().and_then(|step| state.steps.get_key_value(step));
+            if let (Some((step, record)), FailReason::StepFailed | FailReason::StepTimedOut) =
+                (step, reason)
+            {
+                if record.process.is_some() {
                     next.push(("output", format!("aye logs {run} {step}")));
                 }
-                next.push(("go on", format!("aye run {} --from {step}", state.started.skill)));
+                next.push(("try again", format!("{} --from {step}", run_command(state))));
             }
         }
         Outcome::Ended(Ended::Cancelled(_)) => {
@@ -70,8 +76,10 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
         };
         let _ = writeln!(text, "  {} {shown}", paint.text(Tone::Dim, &format!("{name}:")));
     }
+    let widest = next.iter().map(|(what, _)| what.len()).max().unwrap_or(0);
     for (what, command) in next {
-        let _ = writeln!(text, "  {} {command}", paint.text(Tone::Dim, &format!("{what:8}")));
+        let _ =
+            writeln!(text, "  {}  {command}", paint.text(Tone::Dim, &format!("{what:widest$}")));
     }
     text
 }
@@ -85,13 +93,43 @@ fn answer_command(question: &Question) -> String {
     }
 }
 
+/// What to type to run the skill again with the same inputs.
+pub fn run_command(state: &State) -> String {
+    let started = &state.started;
+    let path = Path::new(&started.file);
+    let own_file = path.file_stem().is_some_and(|stem| stem == started.skill.as_str());
+    let among_skills = path.parent().is_some_and(|parent| parent.ends_with("skills"));
+    let skill = match (own_file, among_skills) {
+        (true, true) => started.skill.clone(),
+        (true, false) => started.file.clone(),
+        (false, _) => format!("{}#{}", started.file, started.skill),
+    };
+    let mut words = vec!["aye".to_owned(), "run".to_owned(), shell_word(&skill)];
+    for (name, value) in &started.inputs {
+        let value = match value {
+            Value::Null => continue,
+            value if is_secret(value) => {
+                words.push(format!("-i {name}=…"));
+                continue;
+            }
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        words.push(format!("-i {}", shell_word(&format!("{name}={value}"))));
+    }
+    if let Some(environment) = &started.environment {
+        words.push(format!("--environment {}", shell_word(environment)));
+    }
+    inert_line(&words.join(" "))
+}
+
 fn counts(state: &State) -> String {
     let count = |wanted: &[StepStatus]| {
         state.steps.values().filter(|step| wanted.contains(&step.status)).count()
     };
     let mut parts = Vec::new();
     let done = count(&[StepStatus::Completed]);
-    parts.push(format!("{done} step{} done", if done == 1 { "" } else { "s" }));
+    parts.push(format!("{} done", plural(done, "step")));
     let skipped = count(&[StepStatus::Skipped]);
     if skipped > 0 {
         parts.push(format!("{skipped} skipped"));
@@ -102,6 +140,8 @@ fn counts(state: &State) -> String {
     }
     let left: u32 =
         state.steps.values().filter_map(|step| step.process.as_ref()).map(|p| p.left_running).sum();
-    parts.push(format!("{left} left running"));
+    if left > 0 {
+        parts.push(format!("{left} left running"));
+    }
     parts.join(", ")
 }

@@ -4,9 +4,8 @@ use clap::Args;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::{Glyph, Tone, inert};
+use crate::paint::{Glyph, Tone, inert, plural};
 
-use super::check::plural;
 use super::output::{print, print_json};
 
 /// Options of `aye audit`.

@@ -5,6 +5,7 @@ use clap::Args;
 
 use crate::cli::Context;
 use crate::error::Error;
+use crate::store::RunStatus;
 
 use super::output::print_line;
 use super::request::{Sent, send};
@@ -26,7 +27,7 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
     drop(reader);
     if row.status.is_ended() {
         return Err(Error::Refused {
-            message: format!("run `{}` has ended already: it {}", row.id, row.status.word()),
+            message: format!("run `{}` has ended already: it {}", row.id, ended(row.status)),
             hint: None,
         });
     }
@@ -34,7 +35,15 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
     let request = Request::Cancel { by: context.driver().user, reason: args.reason };
     match send(context, &mut store, &row, &request)? {
         Sent::Accepted => print_line(&format!("run {} is being cancelled", row.id))?,
-        Sent::AcceptedUndriven => print_line(&format!("run {} is cancelled", row.id))?,
+        Sent::AcceptedUndriven => {
+            let row = context.find_run(&store, row.id.as_str())?;
+            if row.status.is_ended() {
+                print_line(&format!("run {} is cancelled", row.id))?;
+            } else {
+                print_line(&format!("run {} is being cancelled; its clean-up is due", row.id))?;
+                print_line(&format!("nobody drives the run; go on with: aye resume {}", row.id))?;
+            }
+        }
         Sent::Refused(why) => {
             return Err(Error::Refused {
                 message: format!("run `{}` was not cancelled: {why}", row.id),
@@ -43,4 +52,12 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
         }
     }
     Ok(0)
+}
+
+/// How a run ended, after `it`.
+pub(super) fn ended(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Cancelled => "was cancelled",
+        other => other.word(),
+    }
 }

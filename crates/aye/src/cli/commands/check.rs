@@ -8,7 +8,7 @@ use clap::builder::FalseyValueParser;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::{Glyph, Tone};
+use crate::paint::{Glyph, Tone, plural};
 use crate::skills::{SkillFile, all_files, files_below, relative_to};
 
 use super::output::{print, print_json};
@@ -88,9 +88,4 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
         print(&text)?;
     }
     Ok(if failed { 2 } else { 0 })
-}
-
-/// `1 file`, `2 files`.
-pub(super) fn plural(count: usize, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use aye_core::event::Event;
 use aye_core::flow::Flow;
-use aye_core::journal::State;
+use aye_core::journal::{Ended, State};
 use aye_core::machine::Machine;
 use aye_process::Signals;
 
-use crate::cli::Context;
+use crate::cli::{Context, say};
 use crate::driver::{Driver, Outcome, Parts};
 use crate::error::Error;
 use crate::prompt::{Escape, TerminalPrompter};
@@ -59,14 +59,27 @@ pub(super) fn drive(
         Beginning::Resumed => driver.resume(context.driver())?,
     };
     conclude(context, machine.state(), outcome);
+    forget_old_runs(context, store);
     Ok(outcome.exit_code(machine.state()))
 }
 
+/// Finished runs are kept for a while and then forgotten, a few at a time.
+fn forget_old_runs(context: &Context, store: &mut Store) {
+    const AT_ONCE: usize = 20;
+    let keep = context.settings.keep.and_then(|keep| jiff::SignedDuration::try_from(keep).ok());
+    let Some(before) = keep.and_then(|keep| context.now().checked_sub(keep).ok()) else { return };
+    // The run is over and told: that there was no room to tidy up is no news.
+    if store.has_finished_older_than(before).unwrap_or(false) {
+        let _ = store.prune_some(before, AT_ONCE);
+    }
+}
+
 pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome) {
-    if context.json || context.verbosity == Verbosity::Quiet {
+    let well = outcome == Outcome::Ended(Ended::Completed);
+    if context.json || (context.verbosity == Verbosity::Quiet && well) {
         return;
     }
-    eprint!("{}", summary(state, outcome, context.paint_err));
+    say(&summary(state, outcome, context.paint_err));
 }
 
 pub(super) fn choose_report<'a>(context: &Context, flow: &'a Flow) -> Box<dyn Report + 'a> {
@@ -79,6 +92,7 @@ pub(super) fn choose_report<'a>(context: &Context, flow: &'a Flow) -> Box<dyn Re
     if live {
         Box::new(LiveReport::new(err, context.paint_err, context.verbosity, flow))
     } else {
-        Box::new(PlainReport::new(out, err, context.paint_err, context.verbosity))
+        let paints = [context.paint_out, context.paint_err];
+        Box::new(PlainReport::new(out, err, paints, context.verbosity))
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::Context;
+use crate::cli::{Context, say};
 use crate::error::Error;
 use crate::graph;
 use crate::skills::{self, SkillFile};
@@ -47,7 +47,7 @@ pub(super) fn run(args: &GraphArgs, context: &Context) -> Result<u8, Error> {
     let file = SkillFile::read(&context.directory.join(&path))?;
     let file = SkillFile { path: path.clone(), ..file };
     if file.flows.is_empty() {
-        eprint!("{}", file.render(context.paint_err.color));
+        say(&file.render(context.paint_err.color));
         return Err(Error::InvalidSkill(format!("`{}` cannot be drawn", path.display())));
     }
     let (flow, _) = file.into_flow(name.as_deref())?;

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::{Glyph, Tone, inert_line};
+use crate::paint::{Glyph, Tone, inert_line, plural};
 use crate::skills::{SkillFile, all_files, relative_to, skill_name};
 use crate::term;
 
@@ -101,7 +101,7 @@ fn render(listed: &[Listed], context: &Context) -> String {
         let name = paint.text(Tone::Strong, &term::pad(&skill.name, widest));
         if skill.steps == 0 && skill.errors > 0 {
             let mark = paint.text(Tone::Bad, paint.glyph(Glyph::Failed));
-            let note = format!("{} error(s): aye check {}", skill.errors, skill.file);
+            let note = format!("{}: aye check {}", plural(skill.errors, "error"), skill.file);
             text.push_str(&format!("{mark} {name}  {}\n", paint.text(Tone::Bad, &note)));
             continue;
         }

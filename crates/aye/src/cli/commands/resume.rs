@@ -11,12 +11,14 @@ use aye_core::machine::{Machine, Secrets, is_secret};
 use clap::Args;
 use clap::builder::FalseyValueParser;
 
-use crate::cli::Context;
+use crate::cli::{Context, say};
 use crate::error::Error;
-use crate::report::Verbosity;
-use crate::skills::{SkillFile, skill_name};
+use crate::paint::{inert_line, plural};
+use crate::report::{Verbosity, run_command};
+use crate::skills::{SkillFile, relative_to, skill_name};
 use crate::store::{RunLock, RunRow, Store};
 
+use super::cancel::ended;
 use super::drive::{Beginning, drive};
 use super::given;
 
@@ -33,7 +35,13 @@ pub struct ResumeArgs {
     /// A run's id, the beginning of one, or last
     pub run: String,
     /// A secret input, NAME=VALUE: secrets are not kept in the journal
-    #[arg(short, long = "input", value_name = "NAME=VALUE")]
+    #[arg(
+        short,
+        long = "input",
+        value_name = "NAME=VALUE",
+        env = "AYE_INPUT",
+        hide_env_values = true
+    )]
     pub inputs: Vec<String>,
     /// Never ask on this terminal; pause instead
     #[arg(
@@ -48,13 +56,15 @@ pub struct ResumeArgs {
 pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
     let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
     let row = context.find_run(&reader, &args.run)?;
-    drop(reader);
     if row.status.is_ended() {
+        let state = State::fold(&reader.events(&row.id, 0)?)
+            .map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
         return Err(Error::Refused {
-            message: format!("run `{}` has ended: it {}", row.id, row.status.word()),
-            hint: Some(format!("start again with `aye run {}`", row.skill)),
+            message: format!("run `{}` has ended: it {}", row.id, ended(row.status)),
+            hint: Some(format!("start again with `{}`", run_command(&state))),
         });
     }
+    drop(reader);
     let mut store = context.store()?;
     let lock = RunLock::acquire(store.home(), &row.id, &context.lock_info())?;
     let loaded = Loaded::read(&store, &row)?;
@@ -83,8 +93,8 @@ fn end_survivors(row: &RunRow, context: &Context) -> Result<(), Error> {
     }
     if !context.json {
         let warning = context.paint_err.text(crate::paint::Tone::Warn, "warning:");
-        let count = super::check::plural(found.len(), "process");
-        eprintln!("{warning} ended {count} that the run had left behind");
+        let count = plural(found.len(), "process");
+        say(&format!("{warning} ended {count} that the run had left behind\n"));
     }
     Ok(())
 }
@@ -154,12 +164,15 @@ impl Loaded {
 
     fn warn_if_changed(&self, context: &Context) {
         let path = PathBuf::from(&self.row.workspace).join(&self.row.file);
-        let same = std::fs::read_to_string(&path).is_ok_and(|text| text == self.text);
-        if !same {
-            let warning = context.paint_err.text(crate::paint::Tone::Warn, "warning:");
-            let file = path.display();
-            eprintln!("{warning} `{file}` has changed; the run goes on with what it started with");
-        }
+        let became = match std::fs::read_to_string(&path) {
+            Ok(text) if text == self.text => return,
+            Ok(_) => "has changed",
+            Err(_) => "is gone",
+        };
+        let warning = context.paint_err.text(crate::paint::Tone::Warn, "warning:");
+        let file = relative_to(&path, &context.directory);
+        let file = inert_line(&file.to_string_lossy());
+        say(&format!("{warning} `{file}` {became}; the run goes on with what it started with\n"));
     }
 }
 

@@ -11,7 +11,7 @@ use clap::Args;
 use clap::builder::FalseyValueParser;
 use serde_json::Value;
 
-use crate::cli::Context;
+use crate::cli::{Context, say};
 use crate::dry_run;
 use crate::error::Error;
 use crate::report::Verbosity;
@@ -37,7 +37,13 @@ pub struct RunArgs {
     /// A skill's name, a file, or FILE#NAME
     pub skill: String,
     /// An input, NAME=VALUE; may be given several times
-    #[arg(short, long = "input", value_name = "NAME=VALUE")]
+    #[arg(
+        short,
+        long = "input",
+        value_name = "NAME=VALUE",
+        env = "AYE_INPUT",
+        hide_env_values = true
+    )]
     pub inputs: Vec<String>,
     /// Inputs from a JSON file, or - for standard input
     #[arg(long = "inputs", value_name = "FILE", env = "AYE_INPUTS", hide_env_values = true)]
@@ -89,12 +95,12 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
     let file = SkillFile::read(&context.directory.join(&path))?;
     let file = SkillFile { path: path.clone(), ..file };
     if file.has_errors() {
-        eprint!("{}", file.render(context.paint_err.color));
+        say(&file.render(context.paint_err.color));
         return Err(Error::InvalidSkill(format!("`{}` cannot be run", path.display())));
     }
     // Warnings are for authors: `aye check` shows them.
     if (context.verbosity == Verbosity::Verbose || args.dry_run) && !context.json {
-        eprint!("{}", file.render(context.paint_err.color));
+        say(&file.render(context.paint_err.color));
     }
     let (flow, text) = file.into_flow(name.as_deref())?;
     let flow = Arc::new(flow);

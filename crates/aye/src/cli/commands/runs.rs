@@ -1,16 +1,16 @@
 //! `aye runs`.
 
+use clap::builder::FalseyValueParser;
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::{Glyph, Paint, Tone, inert_line};
+use crate::paint::{Glyph, Paint, Tone, inert_line, plural};
 use crate::store::{RunFilter, RunLock, RunRow, RunStatus};
 use crate::term;
 
-use super::check::plural;
 use super::inbox::since;
 use super::output::{print, print_json, print_line};
 
@@ -58,12 +58,18 @@ pub enum RunsCommand {
 
 /// Options of `aye runs prune`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  aye runs prune\n  aye runs prune --older-than 7d --dry-run")]
 pub struct PruneArgs {
     /// How old, e.g. 30d or 12h [default: what aye.toml says, else 30d]
     #[arg(long, value_name = "TIME", env = "AYE_OLDER_THAN", hide_env_values = true)]
     pub older_than: Option<String>,
     /// Only say what would go
-    #[arg(long)]
+    #[arg(
+        long,
+        env = "AYE_DRY_RUN",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
     pub dry_run: bool,
 }
 
@@ -161,8 +167,8 @@ fn line(row: &RunRow, driven: bool, widest: usize, now: Timestamp, paint: Paint)
     };
     let mark = paint.text(tone, paint.glyph(glyph));
     let about = match (&row.message, &row.step) {
+        (_, Some(step)) if !row.status.is_ended() => format!("at {step}"),
         (Some(message), _) => inert_line(message),
-        (None, Some(step)) if !row.status.is_ended() => format!("at {step}"),
         (None, _) => String::new(),
     };
     let took = match row.ended {
@@ -174,10 +180,18 @@ fn line(row: &RunRow, driven: bool, widest: usize, now: Timestamp, paint: Paint)
         paint.text(Tone::Strong, row.id.as_str()),
         term::pad(&row.skill, widest),
         paint.text(tone, &term::pad(status, 9)),
-        term::pad(&format!("{} ago", since(row.started, now)), 12),
-        paint.text(Tone::Dim, &term::cut(&format!("{took} {about}"), 60)),
+        term::pad(&ago(row.started, now), 11),
+        paint.text(Tone::Dim, &term::cut(format!("{took} {about}").trim(), 60)),
     );
     format!("{}\n", text.trim_end())
+}
+
+/// How long ago, as people say it.
+fn ago(then: Timestamp, now: Timestamp) -> String {
+    match now.as_millisecond() - then.as_millisecond() {
+        ..1000 => "just now".to_owned(),
+        _ => format!("{} ago", since(then, now)),
+    }
 }
 
 /// How a status looks.

@@ -208,13 +208,7 @@ fn unattended(why: &str, question: &Question) -> Error {
 }
 
 /// One line that stays on the terminal: the question and what became of it.
-fn closing(
-    question: &Question,
-    value: &str,
-    how: How,
-    after: Option<Duration>,
-    context: &Context,
-) {
+fn closing(question: &Question, value: &str, how: How, after: Option<Duration>, context: &Context) {
     if context.verbosity == Verbosity::Quiet || context.json {
         return;
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use aye_core::event::{Event, Fact};
-use aye_core::journal::{State, StepStatus};
+use aye_core::journal::{Phase, State, StepStatus};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -79,7 +79,12 @@ fn render(state: &State, events: &[Event], paint: Paint) -> String {
     }
     let widest = state.steps.keys().map(|name| term::width(name)).max().unwrap_or(0).min(32);
     for (name, step) in &*state.steps {
-        let (glyph, tone) = look(step.status);
+        // Nobody waits for an answer in a run that is over.
+        let status = match step.status {
+            StepStatus::Waiting if matches!(state.phase, Phase::Ended(_)) => StepStatus::Cancelled,
+            status => status,
+        };
+        let (glyph, tone) = look(status);
         let took = match &step.process {
             Some(process) => duration(Duration::from_millis(process.duration_ms)),
             None => String::new(),
@@ -96,17 +101,16 @@ fn render(state: &State, events: &[Event], paint: Paint) -> String {
         }
         about.extend(step.message.as_deref().map(inert_line));
         about.retain(|part| !part.is_empty());
-        let _ = writeln!(
-            text,
+        let line = format!(
             "{} {}  {}  {}",
             paint.text(tone, paint.glyph(glyph)),
             term::pad(name, widest),
-            paint.text(tone, &term::pad(step.status.word(), 11)),
+            paint.text(tone, &term::pad(status.word(), 11)),
             dim(&about.join(", "))
         );
+        let _ = writeln!(text, "{}", line.trim_end());
     }
-    let decisions: Vec<String> =
-        events.iter().filter_map(|event| decision(event, state, paint)).collect();
+    let decisions: Vec<String> = events.iter().filter_map(|event| decision(event, paint)).collect();
     if !decisions.is_empty() {
         let _ = writeln!(text, "{}", dim("decisions"));
         text.extend(decisions);
@@ -115,7 +119,7 @@ fn render(state: &State, events: &[Event], paint: Paint) -> String {
     text
 }
 
-fn decision(event: &Event, _: &State, paint: Paint) -> Option<String> {
+fn decision(event: &Event, paint: Paint) -> Option<String> {
     let Fact::ConfirmationAnswered(answered) = &event.fact else { return None };
     let answer = &answered.answer;
     let value = answer.value.as_str().unwrap_or("***");

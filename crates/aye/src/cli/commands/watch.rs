@@ -43,8 +43,14 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
     })?;
     let mut bell = store.listen()?;
     let failed = |source| Error::File { doing: "listen to", path: store.home().bell(), source };
-    let mut watch =
-        Watch { store: &store, row: &row, report: &mut *report, state: None, log: None, asked: None };
+    let mut watch = Watch {
+        store: &store,
+        row: &row,
+        report: &mut *report,
+        state: None,
+        log: None,
+        asked: None,
+    };
     loop {
         bell.drain().map_err(failed)?;
         // Asked first: who leaves after the last event leaves nothing unseen.

@@ -96,8 +96,7 @@ pub struct View {
 /// Lays a prompt out.
 pub fn view(posed: &Posed<'_>, dialog: &Dialog, look: Look, now: Timestamp, beat: usize) -> View {
     let head = head(posed, look);
-    let details =
-        if dialog.details { details::details(posed, look, now) } else { Vec::new() };
+    let details = if dialog.details { details::details(posed, look, now) } else { Vec::new() };
     let mut body = rules::rules(posed, look);
     let answer = body.len();
     let footer = footer::footer(posed, dialog, look, now, beat);
@@ -105,8 +104,7 @@ pub fn view(posed: &Posed<'_>, dialog: &Dialog, look: Look, now: Timestamp, beat
         let text = Styled::new().tone(Tone::Warn, format!("! {}", inert(notice)));
         wrap(&text, look.room(), 2, true)
     });
-    let notice: Vec<Styled> =
-        notice.map(|line| look.bar(Part::Plain).then(line)).collect();
+    let notice: Vec<Styled> = notice.map(|line| look.bar(Part::Plain).then(line)).collect();
     let fixed = body.len() + notice.len() + footer.len() + 1;
     let question = posed.question;
     let cursor = match &dialog.stage {
@@ -144,7 +142,9 @@ pub fn view(posed: &Posed<'_>, dialog: &Dialog, look: Look, now: Timestamp, beat
             let ask = look.bar(Part::Plain).tone(Tone::Ask, look.pointer());
             field(&mut body, ask, line, None, look)
         }
-        Stage::List(list) => options::options(&mut body, question, list, look, head.len() + details.len() + fixed),
+        Stage::List(list) => {
+            options::options(&mut body, question, list, look, head.len() + details.len() + fixed)
+        }
     };
     let row = match &dialog.stage {
         Stage::List(_) => answer,
@@ -159,7 +159,11 @@ fn head(posed: &Posed<'_>, look: Look) -> Vec<Styled> {
     if posed.question.title.is_empty() {
         let lines = message(&posed.question.message, look.room(), look.paint);
         let part = |index| if index == 0 { Part::First } else { Part::Plain };
-        return lines.into_iter().enumerate().map(|(i, line)| look.bar(part(i)).then(line)).collect();
+        return lines
+            .into_iter()
+            .enumerate()
+            .map(|(i, line)| look.bar(part(i)).then(line))
+            .collect();
     }
     let title = harmless(Styled::new(), &posed.question.title, Some(Tone::Strong));
     let mut lines = Vec::new();
@@ -169,7 +173,8 @@ fn head(posed: &Posed<'_>, look: Look) -> Vec<Styled> {
     }
     if let (Some(run), [only]) = (posed.run, lines.as_mut_slice()) {
         let dot = look.paint.glyph(crate::paint::Glyph::Dot);
-        let place = format!("  {} {dot} {}", inert(&run.started.skill), inert(&posed.question.step));
+        let place =
+            format!("  {} {dot} {}", inert(&run.started.skill), inert(&posed.question.step));
         let place = Styled::new().tone(Tone::Dim, place);
         if only.width() + place.width() < look.columns {
             *only = std::mem::take(only).then(place);
@@ -207,13 +212,7 @@ fn yes_or_no(question: &Question, yes: usize, no: usize, look: Look) -> Styled {
 }
 
 /// A line with a field to type into; returns the cursor's column.
-fn field(
-    body: &mut Vec<Styled>,
-    ask: Styled,
-    line: &Line,
-    dot: Option<char>,
-    look: Look,
-) -> usize {
+fn field(body: &mut Vec<Styled>, ask: Styled, line: &Line, dot: Option<char>, look: Look) -> usize {
     let before = ask.width();
     let (text, cursor) = line.window(look.columns.saturating_sub(before + 1), dot);
     body.push(ask.plain(text));

@@ -45,15 +45,11 @@ pub fn plain_details(posed: &Posed<'_>, look: Look, now: Timestamp) -> Vec<Strin
 }
 
 /// What stands in front of the cursor.
-pub fn plain_ask(
-    posed: &Posed<'_>,
-    chosen: Option<usize>,
-    look: Look,
-    now: Timestamp,
-) -> String {
+pub fn plain_ask(posed: &Posed<'_>, chosen: Option<usize>, look: Look, now: Timestamp) -> String {
     let question = posed.question;
     let default = default_offer(question);
-    let typed = question.typed.as_ref().filter(|_| chosen.is_some() || yes_and_no(question).is_some());
+    let typed =
+        question.typed.as_ref().filter(|_| chosen.is_some() || yes_and_no(question).is_some());
     let mut ask = match (typed, yes_and_no(question), question.kind) {
         (Some(typed), _, _) => format!("To agree, type {}", inert(typed)),
         (None, Some((yes, _)), _) => {

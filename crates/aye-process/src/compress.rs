@@ -1,0 +1,98 @@
+//! Log files that are finished take less room; `zcat` reads them.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+
+fn compressed_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".gz");
+    PathBuf::from(name)
+}
+
+/// Replaces a file of at least `least` bytes by a compressed one. At every moment one of
+/// the two is there and whole.
+pub(crate) fn compress(path: &Path, least: u64) -> io::Result<()> {
+    let mut plain = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => other?,
+    };
+    if plain.metadata()?.len() < least {
+        return Ok(());
+    }
+    let target = compressed_path(path);
+    let unfinished = target.with_extension("gz.part");
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&unfinished)?;
+    let mut encoder = GzEncoder::new(BufWriter::new(file), Compression::fast());
+    let written = io::copy(&mut plain, &mut encoder).and_then(|_| encoder.finish()?.flush());
+    if let Err(error) = written {
+        let _ = fs::remove_file(&unfinished);
+        return Err(error);
+    }
+    fs::rename(&unfinished, &target)?;
+    fs::remove_file(path)
+}
+
+/// A log file that may not exist yet, may grow, or may be compressed.
+#[derive(Debug, Default)]
+pub(crate) enum Source {
+    #[default]
+    Missing,
+    Plain {
+        file: File,
+        position: u64,
+    },
+    Compressed(Box<BufReader<GzDecoder<File>>>),
+}
+
+impl Source {
+    fn open(&mut self, path: &Path) -> io::Result<()> {
+        if !matches!(self, Self::Missing) {
+            return Ok(());
+        }
+        let found = |result: io::Result<File>| match result {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            other => other.map(Some),
+        };
+        if let Some(file) = found(File::open(path))? {
+            *self = Self::Plain { file, position: 0 };
+        } else if let Some(file) = found(File::open(compressed_path(path)))? {
+            *self = Self::Compressed(Box::new(BufReader::new(GzDecoder::new(file))));
+        }
+        Ok(())
+    }
+
+    /// How many bytes are there to be read at least.
+    pub(crate) fn available(&mut self, path: &Path) -> io::Result<u64> {
+        self.open(path)?;
+        match self {
+            Self::Missing => Ok(0),
+            Self::Plain { file, position } => Ok(file.metadata()?.len().saturating_sub(*position)),
+            Self::Compressed(reader) => Ok(reader.fill_buf()?.len() as u64),
+        }
+    }
+
+    /// Reads on; 0 is the end for now.
+    pub(crate) fn read(&mut self, path: &Path, buffer: &mut [u8]) -> io::Result<usize> {
+        self.open(path)?;
+        match self {
+            Self::Missing => Ok(0),
+            Self::Plain { file, position } => {
+                let read = file.read_at(buffer, *position)?;
+                *position += read as u64;
+                Ok(read)
+            }
+            Self::Compressed(reader) => reader.read(buffer),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A step's line made safe to show: its colours may stay, nothing in it can
+//! move the cursor or hide.
+
+use aye_core::diagnostic::visible;
+
+use crate::term;
+
+/// Ends whatever colours a line has begun.
+const RESET: &str = "\u{1b}[0m";
+
+/// The line as it would look in the end: the last state of one that was
+/// rewritten with carriage returns, colours kept if `color`, other commands to
+/// the terminal dropped, hidden characters written out.
+pub(super) fn tidy(line: &str, color: bool) -> String {
+    let line = line.rsplit('\r').find(|part| !part.is_empty()).unwrap_or("");
+    let mut text = String::with_capacity(line.len());
+    let mut painted = false;
+    for piece in pieces(line) {
+        match piece {
+            Piece::Text(part) => {
+                let parts: Vec<_> = part.split('\t').map(visible).collect();
+                text.push_str(&parts.join("\t"));
+            }
+            Piece::Style(style) if color => {
+                text.push_str(style);
+                painted = true;
+            }
+            Piece::Style(_) | Piece::Other => {}
+        }
+    }
+    if painted {
+        text.push_str(RESET);
+    }
+    text
+}
+
+/// A tidy line in rows of at most `columns`; tabs become spaces, a colour goes
+/// on in the next row.
+pub(super) fn rows(line: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(1);
+    let mut rows = Vec::new();
+    let mut row = String::new();
+    let mut style = String::new();
+    let mut used = 0;
+    for piece in pieces(line) {
+        match piece {
+            Piece::Text(text) => {
+                for c in text.chars() {
+                    let (shown, width) = match c {
+                        '\t' => (' ', 8 - used % 8),
+                        c => (c, term::char_width(c)),
+                    };
+                    if used > 0 && used + width > columns {
+                        if !style.is_empty() {
+                            row.push_str(RESET);
+                        }
+                        rows.push(std::mem::replace(&mut row, style.clone()));
+                        used = 0;
+                        if c == '\t' {
+                            continue;
+                        }
+                    }
+                    let times = if c == '\t' { width } else { 1 };
+                    row.extend(std::iter::repeat_n(shown, times));
+                    used += width;
+                }
+            }
+            Piece::Style(code) => {
+                row.push_str(code);
+                if code == RESET || code == "\u{1b}[m" {
+                    style.clear();
+                } else {
+                    style.push_str(code);
+                }
+            }
+            Piece::Other => {}
+        }
+    }
+    rows.push(row);
+    rows
+}
+
+/// A stretch of a line.
+enum Piece<'a> {
+    /// Plain text.
+    Text(&'a str),
+    /// A colour or another look of the text that follows.
+    Style(&'a str),
+    /// Anything else a terminal would obey.
+    Other,
+}
+
+fn pieces(mut rest: &str) -> impl Iterator<Item = Piece<'_>> {
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let (end, style) = match rest.find('\u{1b}') {
+            None => {
+                let text = std::mem::take(&mut rest);
+                return Some(Piece::Text(text));
+            }
+            Some(0) => escape(rest),
+            Some(at) => {
+                let (text, after) = rest.split_at(at);
+                rest = after;
+                return Some(Piece::Text(text));
+            }
+        };
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        Some(if style { Piece::Style(piece) } else { Piece::Other })
+    })
+}
+
+/// How long the escape sequence at the beginning is, and whether it is a style.
+fn escape(text: &str) -> (usize, bool) {
+    let after = &text[1..];
+    let Some(first) = after.chars().next() else { return (1, false) };
+    match first {
+        '[' => match after[1..].find(|c: char| ('@'..='~').contains(&c)) {
+            Some(at) => {
+                let (parameters, end) = after[1..].split_at(at);
+                let plain = |c: char| c.is_ascii_digit() || c == ';' || c == ':';
+                (at + 3, end.starts_with('m') && parameters.chars().all(plain))
+            }
+            None => (text.len(), false),
+        },
+        // Titles, links and the like, up to a bell or a string terminator.
+        ']' | 'P' | 'X' | '^' | '_' => {
+            let bell = after.find('\u{7}').map(|at| at + 2);
+            let terminator = after.find("\u{1b}\\").map(|at| at + 3);
+            let end = [bell, terminator].into_iter().flatten().min();
+            (end.unwrap_or(text.len()), false)
+        }
+        other => (1 + other.len_utf8(), false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_stay_or_go_and_the_rest_of_the_escapes_goes() {
+        let line = "\u{1b}]0;title\u{7}\u{1b}[2K\u{1b}[1;31mred\u{1b}[0m \u{1b}[5Aup\u{1b}(B";
+        assert_eq!(tidy(line, false), "red upB");
+        assert_eq!(tidy(line, true), "\u{1b}[1;31mred\u{1b}[0m upB\u{1b}[0m");
+        assert_eq!(tidy("\u{1b}[", true), "");
+        assert_eq!(tidy("\u{1b}", true), "");
+        assert_eq!(tidy("\u{1b}\u{fc}x", true), "x");
+    }
+
+    #[test]
+    fn what_was_rewritten_is_shown_as_it_ended() {
+        assert_eq!(tidy("10%\r50%\r100%\r", false), "100%");
+        assert_eq!(tidy("\r", false), "");
+    }
+
+    #[test]
+    fn hidden_characters_are_written_out_and_tabs_are_not() {
+        assert_eq!(tidy("a\tb\u{202e}c\u{8}", false), "a\tb\\u{202e}c\\u{8}");
+    }
+
+    #[test]
+    fn long_lines_are_wrapped_with_their_colour() {
+        assert_eq!(rows("abcdef", 4), ["abcd", "ef"]);
+        assert_eq!(rows("", 4), [""]);
+        assert_eq!(rows("a\tb", 20), ["a       b"]);
+        assert_eq!(rows("\u{65e5}\u{672c}", 3), ["\u{65e5}", "\u{672c}"]);
+        assert_eq!(
+            rows("\u{1b}[31mabcdef\u{1b}[0m", 4),
+            ["\u{1b}[31mabcd\u{1b}[0m", "\u{1b}[31mef\u{1b}[0m"]
+        );
+    }
+}
