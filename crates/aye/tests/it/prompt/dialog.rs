@@ -91,9 +91,8 @@ fn a_paste_or_a_burst_is_no_single_key() {
     let question = confirm();
     leads(&question, "paste:y", &Reply::Stay);
     leads(&question, "paste:y_ paste:yes_", &Reply::Stay);
-    let at_once = |text: &str| {
-        Dialog::new(&question, Escape::Declines).keys(&question, &keys(text))
-    };
+    let at_once =
+        |text: &str| Dialog::new(&question, Escape::Declines).keys(&question, &keys(text));
     assert_eq!(at_once("y e s Enter"), given("proceed"));
     assert_eq!(at_once("y Enter"), given("proceed"));
     assert_eq!(at_once("N o Enter"), given("cancel"));
@@ -120,11 +119,8 @@ fn several_approvals_take_a_word_and_enter() {
 fn a_typed_confirmation_wants_the_text_exactly() {
     let mut question = confirm();
     question.typed = Some("prod".into());
-    let agreed = Reply::Answer(Given {
-        value: "proceed".into(),
-        typed: Some("prod".into()),
-        reason: None,
-    });
+    let agreed =
+        Reply::Answer(Given { value: "proceed".into(), typed: Some("prod".into()), reason: None });
     leads(&question, "p r o d Enter", &agreed);
     leads(&question, "P r o d Enter", &Reply::Stay);
     leads(&question, "p r o d Space Enter", &Reply::Stay);
@@ -221,9 +217,7 @@ fn lines_mean_what_keys_mean() {
         }
         said
     };
-    let value = |text: &str| {
-        Said::Answer(Given { value: text.into(), typed: None, reason: None })
-    };
+    let value = |text: &str| Said::Answer(Given { value: text.into(), typed: None, reason: None });
     let mut question = confirm();
     assert_eq!(said(&question, &["y"]), value("proceed"));
     assert_eq!(said(&question, &["YES"]), value("proceed"));

@@ -12,30 +12,21 @@ fn sequences_become_keys() {
         (b"\n", &[Key::Enter]),
         (b"\t", &[Key::Tab]),
         (b"\x7f\x08", &[Key::Backspace, Key::Backspace]),
-        (b"\x01\x05\x15\x17\x0b", &[
-            Key::Ctrl('a'),
-            Key::Ctrl('e'),
-            Key::Ctrl('u'),
-            Key::Ctrl('w'),
-            Key::Ctrl('k'),
-        ]),
+        (
+            b"\x01\x05\x15\x17\x0b",
+            &[Key::Ctrl('a'), Key::Ctrl('e'), Key::Ctrl('u'), Key::Ctrl('w'), Key::Ctrl('k')],
+        ),
         (b"\x1b[A\x1b[B\x1b[C\x1b[D", &[Key::Up, Key::Down, Key::Right, Key::Left]),
         (b"\x1bOA\x1bOB", &[Key::Up, Key::Down]),
-        (b"\x1b[H\x1b[F\x1b[1~\x1b[4~\x1b[7~\x1b[8~", &[
-            Key::Home,
-            Key::End,
-            Key::Home,
-            Key::End,
-            Key::Home,
-            Key::End,
-        ]),
+        (
+            b"\x1b[H\x1b[F\x1b[1~\x1b[4~\x1b[7~\x1b[8~",
+            &[Key::Home, Key::End, Key::Home, Key::End, Key::Home, Key::End],
+        ),
         (b"\x1b[3~\x1b[5~\x1b[6~", &[Key::Delete, Key::PageUp, Key::PageDown]),
-        (b"\x1b[1;5C\x1b[1;3D\x1bb\x1bf", &[
-            Key::WordRight,
-            Key::WordLeft,
-            Key::WordLeft,
-            Key::WordRight,
-        ]),
+        (
+            b"\x1b[1;5C\x1b[1;3D\x1bb\x1bf",
+            &[Key::WordRight, Key::WordLeft, Key::WordLeft, Key::WordRight],
+        ),
         (b"\x1b[200~yes\r\x1b[201~n", &[Key::Paste("yes\r".into()), Key::Char('n')]),
         // What a terminal reports is nobody's key.
         (b"\x1b[12;40Ry", &[Key::Char('y')]),

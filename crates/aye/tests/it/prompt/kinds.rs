@@ -143,9 +143,12 @@ steps:
     output: where
   - { name: write, shell: 'printf %s {{ where }} > chosen' }
 ";
-    for (keys, chosen, code) in
-        [("\x1b[B\r", "production", 0), ("prod\r", "production", 0), ("1\r", "stage", 0), ("\x1b", "", 5)]
-    {
+    for (keys, chosen, code) in [
+        ("\x1b[B\r", "production", 0),
+        ("prod\r", "production", 0),
+        ("1\r", "stage", 0),
+        ("\x1b", "", 5),
+    ] {
         let place = place(skill);
         let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
         terminal.wait_for("Where to?").wait_for("stage").keys(keys);

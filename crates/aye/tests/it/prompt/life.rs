@@ -42,9 +42,11 @@ fn run(place: &Place) -> Terminal {
 
 #[test]
 fn time_runs_down_and_the_default_is_taken() {
-    for (default, code, outcome) in
-        [(", default: yes", 0, "`proceed` is taken"), (", default: no", 5, "`cancel` is taken"), ("", 5, "that is no")]
-    {
+    for (default, code, outcome) in [
+        (", default: yes", 0, "`proceed` is taken"),
+        (", default: no", 5, "`cancel` is taken"),
+        ("", 5, "that is no"),
+    ] {
         let place = place(&format!("timeout: 2s{default}"));
         let mut terminal = run(&place);
         terminal.wait_for("2s left").wait_for("1s left").wait_for("nobody answered in time");
@@ -58,8 +60,7 @@ fn time_runs_down_and_the_default_is_taken() {
 #[test]
 fn the_spinner_turns_and_disturbs_nothing_typed() {
     let place = Place::new();
-    let mut terminal =
-        Terminal::captured(&place, &["input", "Which commit?", "--timeout", "5m"]);
+    let mut terminal = Terminal::captured(&place, &["input", "Which commit?", "--timeout", "5m"]);
     terminal.wait_for("⠋").keys("abc").wait_for("❯ abc");
     let mut frames = std::collections::BTreeSet::new();
     let give_up = Instant::now() + Duration::from_secs(20);

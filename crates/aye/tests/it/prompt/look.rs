@@ -23,7 +23,8 @@ impl<'a> Tmux<'a> {
         let (x, y) = (columns.to_string(), rows.to_string());
         let script = format!("{command}; echo \"code $?\"; exec cat");
         let size = ["-x", x.as_str(), "-y", y.as_str()];
-        let out = tmux.call(&[&["new-session", "-d", "-s", "t"], &size[..], &[script.as_str()]].concat());
+        let out =
+            tmux.call(&[&["new-session", "-d", "-s", "t"], &size[..], &[script.as_str()]].concat());
         assert!(out.status.success(), "{out:?}");
         Some(tmux)
     }
@@ -79,7 +80,8 @@ impl Drop for Tmux<'_> {
 #[test]
 fn a_confirmation_in_tmux() {
     let place = Place::new();
-    let message = "Deploy **main** to 日本?\n\n- builds\n- runs the tests, all of them, one after the other";
+    let message =
+        "Deploy **main** to 日本?\n\n- builds\n- runs the tests, all of them, one after the other";
     let command = format!("echo before; $AYE confirm '{message}' --title 'Production release'");
     let Some(tmux) = Tmux::start(&place, 50, 16, &command) else { return };
     assert_snapshot!(tmux.wait_for("╰─"), @r"

@@ -62,7 +62,10 @@ pub(super) fn recover() -> Question {
     Question {
         options: vec![
             say(offer("retry", "Retry", ChoiceAction::Proceed), "run the step again"),
-            say(offer("done", "It was done", ChoiceAction::Proceed), "go on as if it had succeeded"),
+            say(
+                offer("done", "It was done", ChoiceAction::Proceed),
+                "go on as if it had succeeded",
+            ),
             say(offer("skip", "Skip", ChoiceAction::Skip), "leave the step out and go on"),
             say(offer("abort", "Abort", ChoiceAction::Cancel), "end the run as failed"),
         ],

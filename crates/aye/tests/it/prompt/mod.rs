@@ -1,5 +1,7 @@
 //! Prompts: what they show, what keys do, and what becomes of the answers.
 
+#![expect(clippy::unwrap_used, reason = "in helpers too a failure is the test's failure")]
+
 mod across;
 mod dialog;
 mod hostile;

@@ -53,7 +53,8 @@ fn a_confirmation() {
     ");
     question.default = Some("proceed".into());
     question.deadline = None;
-    question.message = "One line\n\n- first\n- second, with more to say than fits a line\n  12. deep\nlast".into();
+    question.message =
+        "One line\n\n- first\n- second, with more to say than fits a line\n  12. deep\nlast".into();
     assert_snapshot!(shown(&question, &[], look(34, 24)), @r"
     ╭─ Production release
     │
