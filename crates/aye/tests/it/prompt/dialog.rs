@@ -100,6 +100,8 @@ fn a_paste_or_a_burst_is_no_single_key() {
     assert_eq!(at_once("y y"), Reply::Stay);
     assert_eq!(at_once("r m Space - r f Enter"), Reply::Stay);
     assert_eq!(at_once("Enter Enter"), Reply::Stay);
+    assert_eq!(at_once("? y"), given("proceed"));
+    assert_eq!(at_once("? ?"), Reply::Stay);
 }
 
 #[test]

@@ -272,7 +272,7 @@ fn a_message_taller_than_the_window_is_shown_in_full() {
     for line in 1..=40 {
         assert!(all.contains(&format!("line {line}.")), "{line}: {all}");
     }
-    terminal.keys("?").wait_for("Details").keys("?").wait_for("[y/n]").keys("y");
+    terminal.keys("?").wait_for("? less").keys("?").wait_for("? details").keys("y");
     assert_eq!(terminal.end(), Some(0));
     let count = terminal.vt.all().matches("line 7.").count();
     assert_eq!(count, 1, "it is printed once: {}", terminal.vt.all());
