@@ -85,8 +85,16 @@ impl Dialog {
 
     /// Takes what was read at once. Whatever follows a decision is dropped.
     pub fn keys(&mut self, question: &Question, keys: &[Key]) -> Reply {
-        if let (Stage::Key(yes, no), true) = (&self.stage, keys.len() > 1) {
-            return self.burst(question, keys, *yes, *no);
+        let mut keys = keys;
+        if let Stage::Key(yes, no) = self.stage {
+            // Looking something up is no part of an answer.
+            while let Some((Key::Char('?'), rest)) = keys.split_first() {
+                let _ = self.toggle_details();
+                keys = rest;
+            }
+            if keys.len() > 1 {
+                return self.burst(question, keys, yes, no);
+            }
         }
         let mut reply = Reply::Stay;
         for key in keys {

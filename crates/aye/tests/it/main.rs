@@ -4,4 +4,5 @@ mod cli;
 mod crash;
 mod graph;
 mod policy;
+mod prompt;
 mod store;

@@ -62,7 +62,7 @@ pub struct AnswerArgs {
     pub no_input: bool,
 }
 
-pub(super) fn run(args: AnswerArgs, context: &Context) -> Result<u8, Error> {
+pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
     let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
     let question = find(&reader, &args.question)?;
     let row = context.find_run(&reader, question.run.as_str())?;
@@ -71,7 +71,7 @@ pub(super) fn run(args: AnswerArgs, context: &Context) -> Result<u8, Error> {
         (Some(choice), _) => {
             Given { value: choice.clone(), typed: args.typed.clone(), reason: None }
         }
-        (None, Some(asked)) => match ask_here(&reader, &row, asked, &args, context)? {
+        (None, Some(asked)) => match ask_here(&reader, &row, asked, args, context)? {
             Alone::Answered(given) => given,
             Alone::Cancelled => return Ok(5),
             Alone::TimedOut => return Ok(124),
@@ -125,7 +125,7 @@ pub(super) fn run(args: AnswerArgs, context: &Context) -> Result<u8, Error> {
         }
         Sent::AcceptedUndriven => {
             print_line(&format!("answered {}: {}", question.id, crate::paint::inert_line(&label)))?;
-            go_on(&row, &args, context)
+            go_on(&row, args, context)
         }
         Sent::Refused(why) => Err(Error::Refused {
             message: format!("the answer to `{}` was refused: {why}", question.id),

@@ -225,5 +225,5 @@ fn placeholder(question: &Question) -> Option<String> {
     if question.secret {
         return Some("Enter takes the default".to_owned());
     }
-    (!default.is_empty()).then(|| inert(default))
+    (!default.is_empty()).then(|| format!("Enter takes {}", inert(default)))
 }
