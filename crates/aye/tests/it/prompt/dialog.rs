@@ -34,7 +34,7 @@ fn keys(text: &str) -> Vec<Key> {
 }
 
 fn given(value: &str) -> Reply {
-    Reply::Answer(Given { value: value.into(), typed: None, reason: None })
+    Reply::Answer(Given { value: value.into(), typed: None, reason: None, code: None })
 }
 
 /// What comes of keys pressed one after the other.
@@ -80,7 +80,7 @@ fn three_keys_that_are_no_answer_decline() {
     question.default = Some("proceed".into());
     leads(&question, "x q", &Reply::Stay);
     let reason = Some("no clear answer in three tries".to_owned());
-    let declined = Reply::Answer(Given { value: "cancel".into(), typed: None, reason });
+    let declined = Reply::Answer(Given { value: "cancel".into(), typed: None, reason, code: None });
     leads(&question, "x q Space", &declined);
     let (_, dialog) = press(&question, Escape::Declines, "x");
     assert_eq!(dialog.notice.as_deref(), Some("`x` is no answer; press y or n (2 tries left)"));
@@ -121,8 +121,12 @@ fn several_approvals_take_a_word_and_enter() {
 fn a_typed_confirmation_wants_the_text_exactly() {
     let mut question = confirm();
     question.typed = Some("prod".into());
-    let agreed =
-        Reply::Answer(Given { value: "proceed".into(), typed: Some("prod".into()), reason: None });
+    let agreed = Reply::Answer(Given {
+        value: "proceed".into(),
+        typed: Some("prod".into()),
+        reason: None,
+        code: None,
+    });
     leads(&question, "p r o d Enter", &agreed);
     leads(&question, "P r o d Enter", &Reply::Stay);
     leads(&question, "p r o d Space Enter", &Reply::Stay);
@@ -219,7 +223,9 @@ fn lines_mean_what_keys_mean() {
         }
         said
     };
-    let value = |text: &str| Said::Answer(Given { value: text.into(), typed: None, reason: None });
+    let value = |text: &str| {
+        Said::Answer(Given { value: text.into(), typed: None, reason: None, code: None })
+    };
     let mut question = confirm();
     assert_eq!(said(&question, &["y"]), value("proceed"));
     assert_eq!(said(&question, &["YES"]), value("proceed"));
@@ -351,4 +357,22 @@ fn the_stage_says_how_a_question_is_answered() {
     let mut described = confirm();
     described.options[0].description = Some("creates the merge request".into());
     assert!(matches!(stage(&described), Stage::List(_)));
+}
+
+#[test]
+fn a_yes_that_wants_a_code_asks_for_it_and_a_no_does_not() {
+    let question = aye_core::question::Question { reauth: true, ..confirm() };
+    let mut dialog = Dialog::new(&question, Escape::Declines);
+    let yes: Vec<Key> = "yes".chars().map(Key::Char).chain([Key::Enter]).collect();
+    assert!(!matches!(dialog.keys(&question, &yes), Reply::Answer(_)), "not without a code");
+    let code: Vec<Key> = "123456".chars().map(Key::Char).chain([Key::Enter]).collect();
+    let Reply::Answer(given) = dialog.keys(&question, &code) else {
+        panic!("a code completes the answer");
+    };
+    assert_eq!((given.value.as_str(), given.code.as_deref()), ("proceed", Some("123456")));
+
+    let mut dialog = Dialog::new(&question, Escape::Declines);
+    let no: Vec<Key> = "no".chars().map(Key::Char).chain([Key::Enter]).collect();
+    let Reply::Answer(given) = dialog.keys(&question, &no) else { panic!("no needs no code") };
+    assert_eq!((given.value.as_str(), given.code), ("cancel", None));
 }
