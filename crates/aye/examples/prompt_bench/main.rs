@@ -43,8 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn answers(aye: &Path, durability: &str) -> Result<(), Box<dyn Error>> {
     let place = tempfile::tempdir()?;
     let gate = "command: 'true', confirmation: { message: 'Go on?', timeout: 10m }";
-    let steps: String =
-        (0..QUESTIONS).map(|n| format!("  - {{ name: s{n}, {gate} }}\n")).collect();
+    let steps: String = (0..QUESTIONS).map(|n| format!("  - {{ name: s{n}, {gate} }}\n")).collect();
     std::fs::write(place.path().join("skill.yaml"), format!("name: bench\nsteps:\n{steps}"))?;
     let settings = format!("[journal]\ndurability = \"{durability}\"\n");
     std::fs::write(place.path().join("aye.toml"), settings)?;

@@ -2,11 +2,13 @@
 //! the next change of the countdown.
 
 use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use aye_core::question::{Answer, Prompter as Through};
 use jiff::Timestamp;
 
+use crate::auth::Authenticator;
 use crate::clock::Clock;
 use crate::driver::{Asked, Posed, Prompter};
 use crate::error::Error;
@@ -30,6 +32,8 @@ pub struct Manner {
     pub escape: Escape,
     /// Who sits there.
     pub user: String,
+    /// Where their second factor is kept.
+    pub home: PathBuf,
     /// Why nobody is to be asked at all.
     pub obstacle: Option<String>,
 }
@@ -108,6 +112,17 @@ impl<'a> TerminalPrompter<'a> {
         }
     }
 
+    /// Whether a one-time code was given and is right.
+    fn check_code(&self, code: Option<&str>) -> Result<bool, String> {
+        let Some(code) = code else {
+            return Ok(false);
+        };
+        Authenticator::new(&self.manner.home, &self.manner.user)
+            .check(code, self.clock.now())
+            .map(|()| true)
+            .map_err(|error| format!("{error}; {}", error.hint()))
+    }
+
     fn close(&mut self) {
         match self.open.take() {
             Some(Shown::Framed(prompt)) => prompt.close(),
@@ -120,15 +135,21 @@ impl<'a> TerminalPrompter<'a> {
 impl Prompter for TerminalPrompter<'_> {
     fn ask(&mut self, posed: &Posed<'_>, wake: &[BorrowedFd<'_>]) -> Result<Asked, Error> {
         Ok(match self.hear(posed, wake) {
-            Heard::Given(Given { value, typed, reason }) => Asked::Answered(Answer {
-                value: value.into(),
-                by: self.manner.user.clone(),
-                prompter: Through::Terminal,
-                reason,
-                typed,
-                reauth: false,
-                digest: Some(posed.question.digest.clone()),
-            }),
+            Heard::Given(given) => match self.check_code(given.code.as_deref()) {
+                Ok(reauth) => Asked::Answered(Answer {
+                    value: given.value.into(),
+                    by: self.manner.user.clone(),
+                    prompter: Through::Terminal,
+                    reason: given.reason,
+                    typed: given.typed,
+                    reauth,
+                    digest: Some(posed.question.digest.clone()),
+                }),
+                Err(why) => {
+                    self.refused(&why);
+                    Asked::Woken
+                }
+            },
             Heard::Dismissed => Asked::Unavailable("it was left without an answer".to_owned()),
             Heard::Typing => Asked::Typing,
             Heard::Woken => Asked::Woken,

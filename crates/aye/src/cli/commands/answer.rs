@@ -69,7 +69,7 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
     let asked = reader.asked(&question.id)?;
     let given = match (&args.choice, &asked) {
         (Some(choice), _) => {
-            Given { value: choice.clone(), typed: args.typed.clone(), reason: None }
+            Given { typed: args.typed.clone(), code: args.code.clone(), ..Given::of(choice) }
         }
         (None, Some(asked)) => match ask_here(&reader, &row, asked, args, context)? {
             Alone::Answered(given) => given,
@@ -91,7 +91,7 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
         let agrees = asked.offer(&given.value).is_none_or(|o| o.action == ChoiceAction::Proceed);
         asked.reauth && agrees
     });
-    let reauth = match (&args.code, wants_code) {
+    let reauth = match (&given.code, wants_code) {
         (Some(code), true) => {
             let user = context.driver().user;
             Authenticator::new(&context.home, &user).check(code, context.now())?;
