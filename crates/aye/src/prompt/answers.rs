@@ -13,9 +13,19 @@ const TRIES: u8 = 3;
 pub struct Answers {
     wrong: u8,
     chosen: Option<usize>,
-    /// An answer that still wants its one-time code.
-    uncoded: Option<Given>,
+    agreed: Option<Given>,
     escape: Escape,
+}
+
+/// What the next line is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// The answer.
+    Answer,
+    /// The text that has to be typed to agree.
+    Typed,
+    /// A one-time code.
+    Code,
 }
 
 /// What came of a line.
@@ -34,17 +44,17 @@ pub enum Said {
 impl Answers {
     /// Nothing said yet.
     pub fn new(escape: Escape) -> Self {
-        Self { wrong: 0, chosen: None, uncoded: None, escape }
+        Self { wrong: 0, chosen: None, agreed: None, escape }
     }
 
-    /// The option that still has to be confirmed by typing.
-    pub fn chosen(&self) -> Option<usize> {
-        self.chosen
-    }
-
-    /// Whether a one-time code is asked for now.
-    pub fn wants_code(&self) -> bool {
-        self.uncoded.is_some()
+    /// What the next line is to be.
+    pub fn wanted(&self, question: &Question) -> Wanted {
+        let chosen = self.chosen.or_else(|| typed_at_once(question));
+        match (&self.agreed, chosen, &question.typed) {
+            (Some(_), _, _) => Wanted::Code,
+            (None, Some(_), Some(_)) => Wanted::Typed,
+            (None, _, _) => Wanted::Answer,
+        }
     }
 
     /// Takes a line.
@@ -52,25 +62,10 @@ impl Answers {
         if line.trim() == "?" {
             return Said::Details;
         }
-        if let Some(given) = self.uncoded.clone() {
-            return match line.trim() {
-                "" | "q" | "Q" => {
-                    self.uncoded = None;
-                    Said::Again("no code: nothing is answered yet".to_owned())
-                }
-                code => Said::Answer(Given { code: Some(code.to_owned()), ..given }),
-            };
+        if let Some(given) = self.agreed.take() {
+            let code = Some(line.trim().to_owned());
+            return Said::Answer(Given { code, ..given });
         }
-        match self.answer(question, line) {
-            Said::Answer(given) if given.wants_code(question) => {
-                self.uncoded = Some(given);
-                Said::Again("this needs a one-time code".to_owned())
-            }
-            said => said,
-        }
-    }
-
-    fn answer(&mut self, question: &Question, line: &str) -> Said {
         if question.kind == AskKind::Input {
             return self.text(question, line);
         }
@@ -93,13 +88,13 @@ impl Answers {
         }
     }
 
-    fn text(&self, question: &Question, line: &str) -> Said {
+    fn text(&mut self, question: &Question, line: &str) -> Said {
         let text = match (&question.default, line.is_empty()) {
             (Some(default), true) => default.as_str(),
             (_, _) => line,
         };
         match check(question, text) {
-            Ok(()) => Said::Answer(given(text)),
+            Ok(()) => self.agreed(question, Given::of(text)),
             Err(why) => Said::Again(why),
         }
     }
@@ -107,7 +102,8 @@ impl Answers {
     fn typed(&mut self, question: &Question, index: usize, wanted: &str, line: &str) -> Said {
         if line == wanted {
             let value = question.options.get(index).map_or("", |offer| offer.value.as_str());
-            return Said::Answer(Given { typed: Some(wanted.to_owned()), ..given(value) });
+            let typed = Some(wanted.to_owned());
+            return self.agreed(question, Given { typed, ..Given::of(value) });
         }
         match meaning(line.trim()) {
             Some(false) => self.out(question),
@@ -117,11 +113,22 @@ impl Answers {
 
     fn pick(&mut self, question: &Question, index: usize) -> Said {
         let offer = &question.options[index];
-        if question.typed.is_some() && offer.action == ChoiceAction::Proceed {
+        if offer.action != ChoiceAction::Proceed {
+            return Said::Answer(Given::of(&offer.value));
+        }
+        if question.typed.is_some() {
             self.chosen = Some(index);
             return Said::Again(format!("chosen: {}", offer.label));
         }
-        Said::Answer(given(&offer.value))
+        self.agreed(question, Given::of(&offer.value))
+    }
+
+    fn agreed(&mut self, question: &Question, given: Given) -> Said {
+        if !question.reauth {
+            return Said::Answer(given);
+        }
+        self.agreed = Some(given);
+        Said::Again("the code is in your authenticator app".to_owned())
     }
 
     fn wrong(&mut self, question: &Question, what: &str) -> Said {
@@ -130,7 +137,7 @@ impl Answers {
         if left == 0 {
             let reason = Some("no clear answer in three tries".to_owned());
             return match decline(question) {
-                Some(value) => Said::Answer(Given { reason, ..given(value) }),
+                Some(value) => Said::Answer(Given { reason, ..Given::of(value) }),
                 None => Said::Dismissed,
             };
         }
@@ -140,17 +147,13 @@ impl Answers {
 
     fn out(&self, question: &Question) -> Said {
         match (self.escape, decline(question)) {
-            (Escape::Declines, Some(value)) => Said::Answer(given(value)),
+            (Escape::Declines, Some(value)) => Said::Answer(Given::of(value)),
             (Escape::Declines, None) => {
                 Said::Again("nothing here declines; Ctrl-C pauses the run".to_owned())
             }
             (Escape::Dismisses, _) => Said::Dismissed,
         }
     }
-}
-
-fn given(value: &str) -> Given {
-    Given::of(value)
 }
 
 /// A plain yes or no that has to be typed asks for the text at once.

@@ -32,8 +32,8 @@ pub enum Stage {
     Input(Line),
     /// This option was chosen and has to be confirmed by typing a text.
     Typed(usize, Line),
-    /// This answer counts once a one-time code comes with it.
-    Code(Box<Given>, Line),
+    /// The answer is known; a one-time code has to go with it.
+    Code(Given, Line),
 }
 
 /// What came of a key.
@@ -58,20 +58,14 @@ pub struct Given {
     pub typed: Option<String>,
     /// Why, where the prompt itself knows.
     pub reason: Option<String>,
-    /// The one-time code, for questions that want one.
+    /// The one-time code, not yet checked.
     pub code: Option<String>,
 }
 
 impl Given {
-    /// An answer with nothing further.
+    /// This value and nothing else.
     pub fn of(value: &str) -> Self {
         Self { value: value.to_owned(), typed: None, reason: None, code: None }
-    }
-
-    /// Whether a one-time code has to come with it: saying no needs none.
-    pub fn wants_code(&self, question: &Question) -> bool {
-        let agrees = question.offer(&self.value).is_none_or(|o| o.action == ChoiceAction::Proceed);
-        question.reauth && agrees && self.code.is_none()
     }
 }
 
@@ -121,50 +115,22 @@ impl Dialog {
     /// Takes one key.
     pub fn key(&mut self, question: &Question, key: &Key) -> Reply {
         self.notice = None;
-        let reply = match self.stage.clone() {
+        match self.stage.clone() {
             Stage::Key(yes, no) => self.single(question, key, yes, no),
             Stage::Word(yes, no, line) => self.word(question, key, yes, no, line),
             Stage::List(list) => self.list(question, key, list),
             Stage::Input(line) => self.input(question, key, line),
             Stage::Typed(offer, line) => self.typed(question, key, offer, line),
-            Stage::Code(given, line) => self.code(question, key, &given, line),
-        };
-        match reply {
-            Reply::Answer(given) if given.wants_code(question) => {
-                self.stage = Stage::Code(Box::new(given), Line::default());
-                Reply::Stay
-            }
-            reply => reply,
-        }
-    }
-
-    fn code(&mut self, question: &Question, key: &Key, given: &Given, mut line: Line) -> Reply {
-        match key {
-            Key::Enter if line.is_empty() => {
-                self.notice = Some("type the code, or press Esc".to_owned());
-                Reply::Stay
-            }
-            Key::Enter => {
-                let code = Some(line.text().to_owned());
-                // A wrong one is asked for again.
-                self.stage = Stage::Code(Box::new(given.clone()), Line::default());
-                Reply::Answer(Given { code, ..given.clone() })
-            }
-            Key::Esc | Key::Ctrl('d') => {
-                self.stage = first_stage(question);
-                Reply::Stay
-            }
-            Key::Char('?') if line.is_empty() => self.toggle_details(),
-            key => {
-                let edited = line.key(key);
-                self.stage = Stage::Code(Box::new(given.clone()), line);
-                self.edited(edited)
-            }
+            Stage::Code(given, line) => self.code(question, key, given, line),
         }
     }
 
     /// An answer from here did not count.
     pub fn refused(&mut self, why: &str) {
+        if let Stage::Code(_, line) = &mut self.stage {
+            // A code that was wrong is not mended.
+            *line = Line::default();
+        }
         self.notice = Some(why.to_owned());
     }
 
@@ -272,7 +238,7 @@ impl Dialog {
                     (_, _) => line.text(),
                 };
                 match check(question, &text) {
-                    Ok(()) => Reply::Answer(Given::of(&text)),
+                    Ok(()) => self.agreed(question, Given::of(&text)),
                     Err(why) => {
                         self.notice = Some(why);
                         Reply::Stay
@@ -302,7 +268,8 @@ impl Dialog {
         match key {
             Key::Enter if line.text() == wanted => {
                 let value = question.options.get(offer).map_or("", |offer| offer.value.as_str());
-                Reply::Answer(Given { typed: Some(wanted.to_owned()), ..Given::of(value) })
+                let typed = Some(wanted.to_owned());
+                self.agreed(question, Given { typed, ..Given::of(value) })
             }
             Key::Enter if line.is_empty() => {
                 self.notice = Some("type the text, or press Esc".to_owned());
@@ -353,11 +320,43 @@ impl Dialog {
         let Some(offer) = question.options.get(index) else {
             return Reply::Stay;
         };
-        if question.typed.is_some() && offer.action == ChoiceAction::Proceed {
+        // Saying no needs nothing further.
+        if offer.action != ChoiceAction::Proceed {
+            return Reply::Answer(Given::of(&offer.value));
+        }
+        if question.typed.is_some() {
             self.stage = Stage::Typed(index, Line::default());
             return Reply::Stay;
         }
-        Reply::Answer(Given::of(&offer.value))
+        self.agreed(question, Given::of(&offer.value))
+    }
+
+    /// Somebody agreed; where a one-time code is wanted, it comes now.
+    fn agreed(&mut self, question: &Question, given: Given) -> Reply {
+        if !question.reauth {
+            return Reply::Answer(given);
+        }
+        self.stage = Stage::Code(given, Line::default());
+        Reply::Stay
+    }
+
+    fn code(&mut self, question: &Question, key: &Key, given: Given, mut line: Line) -> Reply {
+        match key {
+            Key::Enter if line.is_empty() => {
+                self.notice = Some("the code is in your authenticator app".to_owned());
+                Reply::Stay
+            }
+            Key::Enter => Reply::Answer(Given { code: Some(line.text()), ..given }),
+            Key::Esc | Key::Ctrl('d') => {
+                self.stage = first_stage(question);
+                Reply::Stay
+            }
+            key => {
+                let edited = line.key(key);
+                self.stage = Stage::Code(given, line);
+                self.edited(edited)
+            }
+        }
     }
 
     fn toggle_details(&mut self) -> Reply {
@@ -382,8 +381,7 @@ impl Dialog {
             Stage::Key(..) => "press y or n",
             Stage::Word(..) => "type yes or no",
             Stage::Typed(..) => "type it exactly",
-            Stage::Code(..) => "type the code",
-            Stage::List(_) | Stage::Input(_) => "answer",
+            Stage::List(_) | Stage::Input(_) | Stage::Code(..) => "answer",
         }
     }
 
@@ -410,9 +408,7 @@ fn first_stage(question: &Question) -> Stage {
     }
     match yes_and_no(question) {
         Some((yes, _)) if question.typed.is_some() => Stage::Typed(yes, Line::default()),
-        Some((yes, no)) if question.approvals > 1 || question.reauth => {
-            Stage::Word(yes, no, Line::default())
-        }
+        Some((yes, no)) if question.approvals > 1 => Stage::Word(yes, no, Line::default()),
         Some((yes, no)) => Stage::Key(yes, no),
         None => Stage::List(List::new(question, question.kind == AskKind::Choose)),
     }

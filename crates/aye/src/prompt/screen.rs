@@ -20,8 +20,8 @@ pub struct Screen {
     lines: Vec<Painted>,
     cursor: (usize, usize),
     columns: usize,
-    /// What the lines look like is not known any more.
-    stale: bool,
+    /// The window has changed and the lines take this many rows now.
+    broken: Option<usize>,
 }
 
 impl Screen {
@@ -32,12 +32,15 @@ impl Screen {
 
     /// Shows these lines in place of what is shown, the cursor in one of them.
     pub fn show(&mut self, lines: Vec<Painted>, cursor: (usize, usize), out: &mut String) {
-        if !self.stale && lines == self.lines && cursor == self.cursor {
+        if self.broken.is_some() {
+            self.erase(out);
+        }
+        if lines == self.lines && cursor == self.cursor {
             return;
         }
         let mut row = self.cursor.0;
         let first = (0..lines.len().max(self.lines.len()))
-            .find(|index| self.stale || lines.get(*index) != self.lines.get(*index));
+            .find(|index| lines.get(*index) != self.lines.get(*index));
         if let Some(first) = first {
             let first = first.min(self.lines.len().saturating_sub(1)).min(lines.len() - 1);
             move_rows(&mut row, first, out);
@@ -47,12 +50,12 @@ impl Screen {
                     out.push_str("\r\n");
                     row += 1;
                 }
-                if self.stale || self.lines.get(index) != Some(line) {
+                if self.lines.get(index) != Some(line) {
                     out.push_str(&line.text);
                     out.push_str("\u{1b}[K");
                 }
             }
-            if self.stale || self.lines.len() > lines.len() {
+            if self.lines.len() > lines.len() {
                 // Erases from the next line on without making one at the bottom.
                 out.push_str("\u{1b}[J");
             }
@@ -64,7 +67,6 @@ impl Screen {
         }
         self.lines = lines;
         self.cursor = cursor;
-        self.stale = false;
     }
 
     /// Takes everything of ours away; the cursor is where the block began.
@@ -74,7 +76,14 @@ impl Screen {
         }
         let mut row = self.cursor.0;
         move_rows(&mut row, 0, out);
-        out.push_str("\r\u{1b}[J");
+        // Line by line: a terminal that is told to clear everything may keep
+        // a copy in its history, and one that has broken a line remembers so
+        // until that line is cleared as a whole.
+        out.push_str("\r\u{1b}7\u{1b}[2K");
+        for _ in 1..self.broken.unwrap_or(self.lines.len()) {
+            out.push_str("\u{1b}[1B\u{1b}[2K");
+        }
+        out.push_str("\u{1b}8");
         self.forget();
     }
 
@@ -91,7 +100,7 @@ impl Screen {
     pub fn forget(&mut self) {
         self.lines.clear();
         self.cursor = (0, 0);
-        self.stale = false;
+        self.broken = None;
     }
 
     /// The window has this many columns now. Terminals break lines that have
@@ -104,7 +113,7 @@ impl Screen {
         let rows = |width: usize| width.max(1).div_ceil(columns.max(1));
         let above: usize = self.lines[..self.cursor.0].iter().map(|line| rows(line.width)).sum();
         self.cursor.0 = above + self.cursor.1 / columns.max(1);
-        self.stale = true;
+        self.broken = Some(self.lines.iter().map(|line| rows(line.width)).sum());
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use aye_core::question::{Answer, Prompter as Through};
 use jiff::Timestamp;
 
-use crate::auth::{AuthError, Authenticator};
+use crate::auth::Authenticator;
 use crate::clock::Clock;
 use crate::driver::{Asked, Posed, Prompter};
 use crate::error::Error;
@@ -103,17 +103,6 @@ impl<'a> TerminalPrompter<'a> {
         heard
     }
 
-    /// Whether a right one-time code came with the answer; a wrong one is an error.
-    fn check_code(&self, given: &Given) -> Result<bool, AuthError> {
-        match &given.code {
-            Some(code) => {
-                let authenticator = Authenticator::new(&self.manner.home, &self.manner.user);
-                authenticator.check(code, self.clock.now()).map(|()| true)
-            }
-            None => Ok(false),
-        }
-    }
-
     fn begin(&self, posed: &Posed<'_>) -> Result<Shown, String> {
         let tty = Tty::open()?;
         if self.manner.plain {
@@ -121,6 +110,17 @@ impl<'a> TerminalPrompter<'a> {
         } else {
             Ok(Shown::Framed(Box::new(Framed::open(tty, posed, &self.manner)?)))
         }
+    }
+
+    /// Whether a one-time code was given and is right.
+    fn check_code(&self, code: Option<&str>) -> Result<bool, String> {
+        let Some(code) = code else {
+            return Ok(false);
+        };
+        Authenticator::new(&self.manner.home, &self.manner.user)
+            .check(code, self.clock.now())
+            .map(|()| true)
+            .map_err(|error| format!("{error}; {}", error.hint()))
     }
 
     fn close(&mut self) {
@@ -135,7 +135,7 @@ impl<'a> TerminalPrompter<'a> {
 impl Prompter for TerminalPrompter<'_> {
     fn ask(&mut self, posed: &Posed<'_>, wake: &[BorrowedFd<'_>]) -> Result<Asked, Error> {
         Ok(match self.hear(posed, wake) {
-            Heard::Given(given) => match self.check_code(&given) {
+            Heard::Given(given) => match self.check_code(given.code.as_deref()) {
                 Ok(reauth) => Asked::Answered(Answer {
                     value: given.value.into(),
                     by: self.manner.user.clone(),
@@ -145,8 +145,8 @@ impl Prompter for TerminalPrompter<'_> {
                     reauth,
                     digest: Some(posed.question.digest.clone()),
                 }),
-                Err(error) => {
-                    self.refused(&format!("{error}; {}", error.hint()));
+                Err(why) => {
+                    self.refused(&why);
                     Asked::Woken
                 }
             },

@@ -5,6 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use aye_core::input::Request;
 use aye_core::journal::{Phase, State};
 use aye_core::question::{Answer, Prompter, Question};
+use aye_core::skill::ChoiceAction;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 
@@ -86,19 +87,23 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
         None => given.value.clone(),
     };
     // A code is used up by checking it, and saying no needs none.
-    let reauth = match (&given.code, &asked) {
-        (Some(code), Some(asked)) if asked.reauth => {
+    let wants_code = asked.as_ref().is_some_and(|asked| {
+        let agrees = asked.offer(&given.value).is_none_or(|o| o.action == ChoiceAction::Proceed);
+        asked.reauth && agrees
+    });
+    let reauth = match (&given.code, wants_code) {
+        (Some(code), true) => {
             let user = context.driver().user;
             Authenticator::new(&context.home, &user).check(code, context.now())?;
             true
         }
-        (None, Some(asked)) if given.wants_code(asked) => {
+        (None, true) => {
             return Err(Error::usage(
                 format!("`{}` wants a one-time code", question.id),
                 format!("`aye answer {} {} --code CODE`", question.id, given.value),
             ));
         }
-        (_, _) => false,
+        (_, false) => false,
     };
     let answer = Answer {
         value: given.value.into(),

@@ -6,7 +6,7 @@ use aye_core::input::Request;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::store::{LockError, RunLock, RunRow, Store, Verdict};
+use crate::store::{Durability, LockError, RunLock, RunRow, Store, Verdict};
 
 use super::resume;
 
@@ -42,7 +42,10 @@ pub(super) fn send(
     }
     let mut bell = store.listen()?;
     let sender = context.driver().user;
-    let id = store.send(&row.id, request, &sender, context.now())?;
+    // The driver's commit, which is what counts, makes the letter durable too;
+    // syncing it on its own would only make the answer later.
+    let mut letters = Store::open(store.home().root(), Durability::Process)?;
+    let id = letters.send(&row.id, request, &sender, context.now())?;
     let since = Instant::now();
     loop {
         bell.drain().map_err(|source| unheard(store, source))?;

@@ -113,9 +113,7 @@ fn hints(posed: &Posed<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
         Stage::Key(..) => vec![details, out],
         Stage::Word(..) => vec!["Enter answers".to_owned(), details, out],
         Stage::Typed(..) => vec!["Enter agrees".to_owned(), out, details],
-        Stage::Code(..) => {
-            vec!["Enter agrees".to_owned(), "Esc goes back".to_owned(), details]
-        }
+        Stage::Code(..) => vec!["Enter agrees".to_owned(), "Esc goes back".to_owned()],
         Stage::Input(line) => {
             let mut hints = vec!["Enter answers".to_owned()];
             if line.is_empty() && posed.question.default.is_some() && !posed.question.secret {

@@ -8,20 +8,19 @@
 //! ╰─ ⠋ 29s left           the first column, so nothing in it can look like this
 //! ```
 
+mod ask;
 mod details;
 mod footer;
 mod options;
 mod plain;
 mod rules;
 
-use aye_core::question::Question;
 use jiff::Timestamp;
 
 use crate::driver::Posed;
 use crate::paint::{Paint, Tone, inert};
 
-use super::dialog::{Dialog, Stage, default_offer};
-use super::line::Line;
+use super::dialog::{Dialog, Stage};
 use super::markup::{harmless, message};
 use super::style::Styled;
 use super::wrap::wrap;
@@ -106,51 +105,8 @@ pub fn view(posed: &Posed<'_>, dialog: &Dialog, look: Look, now: Timestamp, beat
     });
     let notice: Vec<Styled> = notice.map(|line| look.bar(Part::Plain).then(line)).collect();
     let fixed = body.len() + notice.len() + footer.len() + 1;
-    let question = posed.question;
-    let cursor = match &dialog.stage {
-        Stage::Key(yes, no) => {
-            let line = yes_or_no(question, *yes, *no, look).plain(" ");
-            let cursor = line.width();
-            body.push(line);
-            cursor
-        }
-        Stage::Word(yes, no, line) => {
-            let ask = yes_or_no(question, *yes, *no, look).plain(" ");
-            field(&mut body, ask, line, None, look)
-        }
-        Stage::Input(line) => {
-            let ask = look.bar(Part::Divided).tone(Tone::Ask, look.pointer());
-            let dot = question.secret.then_some(if look.paint.unicode { '•' } else { '*' });
-            let cursor = field(&mut body, ask, line, dot, look);
-            if let (true, Some(placeholder), Some(last)) =
-                (line.is_empty(), placeholder(question), body.last_mut())
-            {
-                let room = look.columns.saturating_sub(last.width() + 1);
-                let shown = Styled::new().tone(Tone::Dim, placeholder).cut(room, look.ellipsis());
-                *last = std::mem::take(last).then(shown);
-            }
-            cursor
-        }
-        Stage::Typed(_, line) => {
-            let wanted = inert(question.typed.as_deref().unwrap_or(""));
-            let ask = Styled::new().plain("To agree, type ").tone(Tone::Strong, wanted);
-            let lines = wrap(&ask, look.room(), 2, true);
-            for (index, line) in lines.into_iter().enumerate() {
-                let part = if index == 0 { Part::Divided } else { Part::Plain };
-                body.push(look.bar(part).then(line));
-            }
-            let ask = look.bar(Part::Plain).tone(Tone::Ask, look.pointer());
-            field(&mut body, ask, line, None, look)
-        }
-        Stage::Code(_, line) => {
-            let ask = look.bar(Part::Divided).plain("One-time code ");
-            let ask = ask.tone(Tone::Ask, look.pointer());
-            field(&mut body, ask, line, None, look)
-        }
-        Stage::List(list) => {
-            options::options(&mut body, question, list, look, head.len() + details.len() + fixed)
-        }
-    };
+    let taken = head.len() + details.len() + fixed;
+    let cursor = ask::ask(&mut body, posed.question, dialog, look, taken);
     let row = match &dialog.stage {
         Stage::List(_) => answer,
         Stage::Key(..) | Stage::Word(..) | Stage::Input(_) | Stage::Typed(..) | Stage::Code(..) => {
@@ -195,42 +151,4 @@ fn head(posed: &Posed<'_>, look: Look) -> Vec<Styled> {
     }
     lines.extend(spacious.then(empty));
     lines
-}
-
-/// `Proceed? [y/N]`, or what yes and no are called here.
-fn yes_or_no(question: &Question, yes: usize, no: usize, look: Look) -> Styled {
-    let keys = match default_offer(question) {
-        Some(default) if default == yes => "[Y/n]",
-        Some(_) => "[y/N]",
-        None => "[y/n]",
-    };
-    let label = |index: usize| question.options.get(index).map_or("", |offer| &offer.label);
-    let line = look.bar(Part::Divided);
-    let room = look.room().saturating_sub(keys.len() + 2);
-    let asked = match (label(yes), label(no)) {
-        ("Proceed", "Cancel") => Styled::new().plain("Proceed? "),
-        ("Yes", "No") => Styled::new(),
-        (yes, no) => {
-            let (yes, no) = (inert(yes), inert(no));
-            Styled::new().tone(Tone::Ask, "y ").plain(yes).tone(Tone::Ask, ", n ").plain(no + " ")
-        }
-    };
-    line.then(asked.cut(room, look.ellipsis())).tone(Tone::Strong, keys)
-}
-
-/// A line with a field to type into; returns the cursor's column.
-fn field(body: &mut Vec<Styled>, ask: Styled, line: &Line, dot: Option<char>, look: Look) -> usize {
-    let before = ask.width();
-    let (text, cursor) = line.window(look.columns.saturating_sub(before + 1), dot);
-    body.push(ask.plain(text));
-    before + cursor
-}
-
-/// What Enter would take, shown where nothing is typed yet.
-fn placeholder(question: &Question) -> Option<String> {
-    let default = question.default.as_ref()?;
-    if question.secret {
-        return Some("Enter takes the default".to_owned());
-    }
-    (!default.is_empty()).then(|| format!("Enter takes {}", inert(default)))
 }

@@ -80,7 +80,7 @@ fn ask_line(body: &mut Vec<Styled>, list: &List, look: Look) -> usize {
     let ask = look.bar(Part::Divided);
     if list.filtering || !list.filter.is_empty() {
         let ask = ask.tone(Tone::Ask, "/ ");
-        return super::field(body, ask, &list.filter, None, look);
+        return super::ask::field(body, ask, &list.filter, None, look);
     }
     let numbers = "Choose, or type a number";
     let words = if list.numbered && look.room() > numbers.len() { numbers } else { "Choose" };

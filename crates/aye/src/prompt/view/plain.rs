@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use crate::driver::Posed;
 use crate::paint::{Paint, inert};
-use crate::prompt::answers::Answers;
+use crate::prompt::answers::Wanted;
 use crate::prompt::dialog::{default_offer, yes_and_no};
 use crate::prompt::style::Styled;
 
@@ -46,16 +46,14 @@ pub fn plain_details(posed: &Posed<'_>, look: Look, now: Timestamp) -> Vec<Strin
 }
 
 /// What stands in front of the cursor.
-pub fn plain_ask(posed: &Posed<'_>, answers: &Answers, look: Look, now: Timestamp) -> String {
+pub fn plain_ask(posed: &Posed<'_>, wanted: Wanted, look: Look, now: Timestamp) -> String {
     let question = posed.question;
-    let chosen = answers.chosen();
     let default = default_offer(question);
-    let typed =
-        question.typed.as_ref().filter(|_| chosen.is_some() || yes_and_no(question).is_some());
-    let mut ask = match (typed, yes_and_no(question), question.kind) {
-        _ if answers.wants_code() => "One-time code".to_owned(),
-        (Some(typed), _, _) => format!("To agree, type {}", inert(typed)),
-        (None, Some((yes, _)), _) => {
+    let typed = question.typed.as_deref().unwrap_or_default();
+    let mut ask = match (wanted, yes_and_no(question), question.kind) {
+        (Wanted::Typed, _, _) => format!("To agree, type {}", inert(typed)),
+        (Wanted::Code, _, _) => "One-time code".to_owned(),
+        (Wanted::Answer, Some((yes, _)), _) => {
             let keys = match default {
                 Some(default) if default == yes => "[Y/n]",
                 Some(_) => "[y/N]",
@@ -63,13 +61,13 @@ pub fn plain_ask(posed: &Posed<'_>, answers: &Answers, look: Look, now: Timestam
             };
             format!("Proceed? {keys}")
         }
-        (None, None, AskKind::Input) => match (&question.default, question.secret) {
+        (Wanted::Answer, None, AskKind::Input) => match (&question.default, question.secret) {
             (Some(_), true) => "Not shown, Enter takes the default".to_owned(),
             (None, true) => "Not shown".to_owned(),
             (Some(default), false) => format!("Text, Enter takes `{}`", inert(default)),
             (None, false) => "Text".to_owned(),
         },
-        (None, None, _) => match default {
+        (Wanted::Answer, None, _) => match default {
             Some(default) => format!("Number or name, Enter takes {}", default + 1),
             None => "Number or name".to_owned(),
         },

@@ -34,7 +34,7 @@ fn keys(text: &str) -> Vec<Key> {
 }
 
 fn given(value: &str) -> Reply {
-    Reply::Answer(Given { value: value.into(), typed: None, reason: None, code: None })
+    Reply::Answer(Given::of(value))
 }
 
 /// What comes of keys pressed one after the other.
@@ -80,7 +80,7 @@ fn three_keys_that_are_no_answer_decline() {
     question.default = Some("proceed".into());
     leads(&question, "x q", &Reply::Stay);
     let reason = Some("no clear answer in three tries".to_owned());
-    let declined = Reply::Answer(Given { value: "cancel".into(), typed: None, reason, code: None });
+    let declined = Reply::Answer(Given { reason, ..Given::of("cancel") });
     leads(&question, "x q Space", &declined);
     let (_, dialog) = press(&question, Escape::Declines, "x");
     assert_eq!(dialog.notice.as_deref(), Some("`x` is no answer; press y or n (2 tries left)"));
@@ -121,12 +121,7 @@ fn several_approvals_take_a_word_and_enter() {
 fn a_typed_confirmation_wants_the_text_exactly() {
     let mut question = confirm();
     question.typed = Some("prod".into());
-    let agreed = Reply::Answer(Given {
-        value: "proceed".into(),
-        typed: Some("prod".into()),
-        reason: None,
-        code: None,
-    });
+    let agreed = Reply::Answer(Given { typed: Some("prod".into()), ..Given::of("proceed") });
     leads(&question, "p r o d Enter", &agreed);
     leads(&question, "P r o d Enter", &Reply::Stay);
     leads(&question, "p r o d Space Enter", &Reply::Stay);
@@ -138,6 +133,22 @@ fn a_typed_confirmation_wants_the_text_exactly() {
     question.options[0].description = Some("go".into());
     leads(&question, "1 Enter p r o d Enter", &agreed);
     leads(&question, "1 Enter Esc 2 Enter", &given("cancel"));
+}
+
+#[test]
+fn a_one_time_code_goes_with_a_yes_and_not_with_a_no() {
+    let question = Question { reauth: true, ..confirm() };
+    let agreed = Given { code: Some("12".into()), ..Given::of("proceed") };
+    leads(&question, "n", &given("cancel"));
+    leads(&question, "y Enter", &Reply::Stay);
+    leads(&question, "y 1 2 Enter", &Reply::Answer(agreed.clone()));
+    leads(&question, "y 1 Esc n", &given("cancel"));
+    let typed = Question { typed: Some("p".into()), ..question.clone() };
+    let both = Given { typed: Some("p".into()), ..agreed.clone() };
+    leads(&typed, "p Enter 1 2 Enter", &Reply::Answer(both));
+    let mut answers = Answers::new(Escape::Declines);
+    assert!(matches!(answers.line(&question, "y"), Said::Again(_)));
+    assert_eq!(answers.line(&question, " 12 "), Said::Answer(agreed));
 }
 
 #[test]
@@ -223,9 +234,7 @@ fn lines_mean_what_keys_mean() {
         }
         said
     };
-    let value = |text: &str| {
-        Said::Answer(Given { value: text.into(), typed: None, reason: None, code: None })
-    };
+    let value = |text: &str| Said::Answer(Given::of(text));
     let mut question = confirm();
     assert_eq!(said(&question, &["y"]), value("proceed"));
     assert_eq!(said(&question, &["YES"]), value("proceed"));
@@ -352,27 +361,9 @@ proptest! {
 fn the_stage_says_how_a_question_is_answered() {
     let stage = |question: &Question| Dialog::new(question, Escape::Declines).stage;
     assert!(matches!(stage(&confirm()), Stage::Key(0, 1)));
-    assert!(matches!(stage(&Question { reauth: true, ..confirm() }), Stage::Word(..)));
+    assert!(matches!(stage(&Question { approvals: 2, ..confirm() }), Stage::Word(..)));
     assert!(matches!(stage(&recover()), Stage::List(_)));
     let mut described = confirm();
     described.options[0].description = Some("creates the merge request".into());
     assert!(matches!(stage(&described), Stage::List(_)));
-}
-
-#[test]
-fn a_yes_that_wants_a_code_asks_for_it_and_a_no_does_not() {
-    let question = aye_core::question::Question { reauth: true, ..confirm() };
-    let mut dialog = Dialog::new(&question, Escape::Declines);
-    let yes: Vec<Key> = "yes".chars().map(Key::Char).chain([Key::Enter]).collect();
-    assert!(!matches!(dialog.keys(&question, &yes), Reply::Answer(_)), "not without a code");
-    let code: Vec<Key> = "123456".chars().map(Key::Char).chain([Key::Enter]).collect();
-    let Reply::Answer(given) = dialog.keys(&question, &code) else {
-        panic!("a code completes the answer");
-    };
-    assert_eq!((given.value.as_str(), given.code.as_deref()), ("proceed", Some("123456")));
-
-    let mut dialog = Dialog::new(&question, Escape::Declines);
-    let no: Vec<Key> = "no".chars().map(Key::Char).chain([Key::Enter]).collect();
-    let Reply::Answer(given) = dialog.keys(&question, &no) else { panic!("no needs no code") };
-    assert_eq!((given.value.as_str(), given.code), ("cancel", None));
 }

@@ -103,6 +103,7 @@ fn a_confirmation_in_tmux() {
         pane.matches("[y/n]").count() == 1 && pane.contains("the tests, all of")
     });
     assert_snapshot!(narrow, @r"
+    before
     ╭─ Production release
     │
     │  Deploy main to 日本?
@@ -120,6 +121,7 @@ fn a_confirmation_in_tmux() {
         pane.matches("[y/n]").count() == 1 && pane.contains("one after the other")
     });
     assert_snapshot!(wide, @r"
+    before
     ╭─ Production release
     │
     │  Deploy main to 日本?

@@ -3,7 +3,7 @@
 use aye::driver::Posed;
 use aye::paint::Paint;
 use aye::prompt::Escape;
-use aye::prompt::answers::Answers;
+use aye::prompt::answers::Wanted;
 use aye::prompt::dialog::Dialog;
 use aye::prompt::key::Key;
 use aye::prompt::view::{Look, View, plain_ask, plain_question, view};
@@ -254,7 +254,7 @@ fn plain_lines() {
     let look = Look { paint: Paint { color: false, unicode: false }, columns: 60, rows: 24 };
     let mut text = plain_question(&posed(&question), look).join("\n");
     text.push('\n');
-    text.push_str(&plain_ask(&posed(&question), &Answers::new(Escape::Declines), look, moment(0)));
+    text.push_str(&plain_ask(&posed(&question), Wanted::Answer, look, moment(0)));
     assert_snapshot!(text, @r"
     +- Production release
     |  `build` failed: exit code 3
@@ -265,7 +265,7 @@ fn plain_lines() {
     |  4 Abort: end the run as failed
     +- Number or name, Enter takes 4, within 30s, then Abort:
     ");
-    let text = plain_ask(&posed(&confirm()), &Answers::new(Escape::Declines), look, moment(0));
+    let text = plain_ask(&posed(&confirm()), Wanted::Answer, look, moment(0));
     assert_snapshot!(text, @"+- Proceed? [y/n]:");
 }
 

@@ -13,6 +13,7 @@ pub(super) struct Vt {
     cells: Vec<Vec<String>>,
     row: usize,
     column: usize,
+    saved: (usize, usize),
     /// Lines that went off the top.
     pub(super) above: Vec<String>,
     pending: Vec<u8>,
@@ -28,6 +29,7 @@ impl Vt {
             cells: vec![vec![String::from(" "); columns]; rows],
             row: 0,
             column: 0,
+            saved: (0, 0),
             above: Vec::new(),
             pending: Vec::new(),
             paste: false,
@@ -91,10 +93,19 @@ impl Vt {
 
     fn escape(&mut self) -> Option<usize> {
         let introducer = *self.pending.get(1)?;
-        if matches!(introducer, b'7' | b'8' | b'>' | b'=') {
-            return Some(2);
+        match introducer {
+            b'7' => self.saved = (self.row, self.column),
+            b'8' => (self.row, self.column) = self.saved,
+            b'>' | b'=' => {}
+            other => {
+                assert_eq!(other, b'[', "an escape sequence of an unknown kind");
+                return self.sequence();
+            }
         }
-        assert_eq!(introducer, b'[', "an escape sequence of an unknown kind");
+        Some(2)
+    }
+
+    fn sequence(&mut self) -> Option<usize> {
         let rest = &self.pending[2..];
         let end = rest.iter().position(|byte| (0x40..=0x7e).contains(byte))?;
         let parameters = String::from_utf8(rest[..end].to_vec()).expect("ASCII");
