@@ -699,7 +699,7 @@ fn not(need: Need) -> TextError {
     let (message, hint) = match need {
         Need::Integer | Need::Anything => (
             "a value that the shell would calculate with is no integer",
-            "only whole numbers may stand there; `[ … ]` compares without evaluating",
+            "only whole numbers may stand there; `=` and `!=` compare any text",
         ),
         Need::Name => (
             "a value that names a variable is no name",
