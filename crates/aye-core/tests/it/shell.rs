@@ -129,6 +129,13 @@ fn arithmetic_takes_integers_only() {
         "A=1 declare '{{ x }}'",
         "2>/dev/null unset {{ x }}",
         "command unset {{ x }}",
+        "[ {{ x }} -eq 1 ]",
+        "test 1 -gt \"{{ x }}\"",
+        "a[b[0]+{{ x }}]=1",
+        "a=([{{ x }}]=1)",
+        "declare -A a=([y]=1 [{{ x }}]=1)",
+        "declare -i n={{ x }}",
+        "local -n n={{ x }}",
         "\\unset {{ x }}",
         "true || { unset {{ x }}; }",
     ] {
@@ -141,7 +148,12 @@ fn arithmetic_takes_integers_only() {
     // The same commands with what they are meant for.
     for (template, value) in [
         ("[[ {{ x }} -eq 1 ]]", "1"),
-        ("[[ {{ x }} == 1 ]] && [ {{ x }} -eq 1 ]", "any thing"),
+        ("[[ {{ x }} == 1 ]] && [ {{ x }} = 1 ] && [ 1 -eq 1 ]", "any thing"),
+        ("test {{ x }} = 1; [ $y -eq 1 ]", "any thing"),
+        ("a[0]={{ x }} ls foo[{{ x }}]", "any thing"),
+        ("a=({{ x }} [1]={{ x }})", "any thing"),
+        ("declare a[0]={{ x }}", "any thing"),
+        ("declare -i n={{ x }}", "-7"),
         ("[[ -n {{ x }} ]]; [[ $y -eq 1 ]]", "any thing"),
         ("export A={{ x }} B=\"{{ x }}\"", "any thing"),
         ("read -r -p {{ x }} y", "any thing"),

@@ -1,8 +1,9 @@
 //! Commands: words, reserved words, and what a value may be in which word.
 //!
-//! Most commands take any word. Some of bash's look into theirs: `let` and
-//! `[[ x -eq y ]]` calculate, `unset`, `read` and the like take names of
-//! variables whose subscripts are calculated, and both run `$(…)` inside.
+//! Most commands take any word. Some look into theirs: `let` and, in bash,
+//! `[[ x -eq y ]]`, in others `[ x -eq y ]` too, calculate; `unset`, `read`
+//! and the like take names of variables, whose subscripts are calculated.
+//! Whoever calculates runs the `$(…)` in it.
 
 use super::here::Pending;
 use super::word::is_name;
@@ -38,13 +39,16 @@ pub(super) struct Code {
     /// The next word is the file of a redirection.
     redirects: bool,
     command: String,
+    /// The options of the command so far.
+    options: String,
     previous: String,
     test: Option<Test>,
 }
 
-/// Inside `[[ … ]]`.
-#[derive(Default)]
+/// Inside `[[ … ]]`, `[ … ]` or `test …`.
 struct Test {
+    /// `[[`, which goes on to `]]`.
+    double: bool,
     calculates: bool,
     /// A value that is no integer was placed in it.
     text: bool,
@@ -77,6 +81,8 @@ const TAKE_NAMES: [&str; 11] = [
     "getopts",
     "wait",
 ];
+/// These can make them integers (`-i`) or names of others (`-n`).
+const DECLARE: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
 const CALCULATE: [&str; 6] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
 
 impl Code {
@@ -91,6 +97,7 @@ impl Code {
             at_command: true,
             redirects: false,
             command: String::new(),
+            options: String::new(),
             previous: String::new(),
             test: None,
         }
@@ -129,7 +136,7 @@ impl Code {
 
     /// Inside `[[ … ]]`, where parentheses only group.
     pub(super) fn in_test(&self) -> bool {
-        self.test.is_some()
+        self.test.as_ref().is_some_and(|test| test.double)
     }
 
     /// The end of a word, which may tell that an earlier one should not have
@@ -146,7 +153,7 @@ impl Code {
         }
         if let Some(test) = &mut self.test {
             match word.as_str() {
-                "]]" if plain => self.test = None,
+                "]]" if plain && test.double => self.test = None,
                 word if plain && CALCULATE.contains(&word) => {
                     test.calculates = true;
                     if test.text {
@@ -161,8 +168,8 @@ impl Code {
                 self.cases += 1;
             } else if is("esac") {
                 self.cases = self.cases.saturating_sub(1);
-            } else if is("[[") {
-                self.test = Some(Test::default());
+            } else if is("[[") || word == "[" || word == "test" {
+                self.test = Some(Test { double: word == "[[", calculates: false, text: false });
             }
             let assignment = word.split_once('=').is_some_and(|(name, _)| {
                 is_name(name.trim_end_matches('+').split('[').next().unwrap_or(name))
@@ -171,6 +178,8 @@ impl Code {
             if !self.at_command {
                 self.command.clone_from(&word);
             }
+        } else if word.starts_with('-') {
+            self.options.push_str(&word);
         }
         self.previous = word;
         Ok(())
@@ -179,9 +188,11 @@ impl Code {
     /// The end of a command.
     pub(super) fn end_command(&mut self) {
         // `&&` and parentheses stand inside `[[ … ]]` too.
-        if self.test.is_none() {
+        if !self.in_test() {
+            self.test = None;
             self.at_command = true;
             self.command.clear();
+            self.options.clear();
             self.previous.clear();
         }
     }
@@ -189,30 +200,41 @@ impl Code {
     /// What a value has to be that continues the word; `integer` is whether
     /// it is one.
     pub(super) fn need(&mut self, integer: bool) -> Need {
-        let in_subscript = self
-            .word
-            .rsplit_once('[')
-            .is_some_and(|(name, rest)| is_name(name) && !rest.contains(']'));
-        if in_subscript || self.command == "let" {
+        let command = self.command.as_str();
+        let of_variable = matches!(self.previous.as_str(), "-v" | "-R");
+        let takes_names = match command {
+            "printf" => of_variable,
+            // Options of `read` with a value of their own.
+            "read" if self.previous.starts_with('-') => {
+                !self.previous.ends_with(['p', 't', 'n', 'N', 'd', 'u', 'i'])
+            }
+            _ => TAKE_NAMES.contains(&command),
+        };
+        if command == "let" || self.in_subscript(takes_names) {
             return Need::Integer;
         }
-        let variable = self.previous == "-v" || self.previous == "-R";
         if let Some(test) = &mut self.test {
-            if variable {
+            if of_variable {
                 return Need::Name;
             }
             test.text |= !integer;
             return if test.calculates { Need::Integer } else { Need::Anything };
         }
-        let takes_names = match self.command.as_str() {
-            "test" | "[" | "printf" => variable,
-            // Options of `read` with a value of their own.
-            "read" if self.previous.starts_with('-') => {
-                !self.previous.ends_with(['p', 't', 'n', 'N', 'd', 'u', 'i'])
-            }
-            command => TAKE_NAMES.contains(&command),
-        };
+        if DECLARE.contains(&command) && self.options.contains('i') {
+            return Need::Integer;
+        }
+        if DECLARE.contains(&command) && self.options.contains('n') {
+            return Need::Name;
+        }
         let named = self.word.split_once('=').is_some_and(|(name, _)| !name.contains(['[', '$']));
-        if takes_names && !named { Need::Name } else { Need::Anything }
+        let indexed = self.word.contains("]=") || self.word.contains("]+=");
+        if takes_names && !named && !indexed { Need::Name } else { Need::Anything }
+    }
+
+    /// `a[` at the beginning of an assignment, or `[` in a list of them.
+    fn in_subscript(&self, takes_names: bool) -> bool {
+        let Some((name, rest)) = self.word.split_once('[') else { return false };
+        let open = !rest.contains("]=") && !rest.contains("]+=");
+        open && (name.is_empty() || (is_name(name) && (self.at_command || takes_names)))
     }
 }

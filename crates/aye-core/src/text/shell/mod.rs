@@ -12,10 +12,13 @@
 mod code;
 mod frame;
 mod here;
+mod kinds;
 mod param;
 mod pieces;
 mod place;
 mod reader;
+mod syntax;
+mod value;
 mod word;
 
 pub(super) use pieces::quote_filter;

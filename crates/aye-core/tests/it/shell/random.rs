@@ -45,7 +45,11 @@ fn parts() -> impl Strategy<Value = Part> {
                     template: format!("\"$(printf '%s.' {template})\""),
                     worth: format!("{worth}."),
                 },
-                2 => Part { template: format!("${{u:-{template}}}"), worth },
+                // Bash does not agree with itself about quotes in nested ones.
+                2 if !template.contains('\'') => {
+                    Part { template: format!("${{u:-{template}}}"), worth }
+                }
+                2 => Part { template, worth },
                 3 => Part {
                     template: format!("\"$(case a in a) printf '%s.' {template};; esac)\""),
                     worth: format!("{worth}."),
@@ -127,7 +131,7 @@ fn vanishes(template: &str) -> bool {
     rest.is_empty()
 }
 
-const SHAPES: [&str; 40] = [
+const SHAPES: [&str; 50] = [
     "{{ x }}",
     "{{ x }}",
     "{{ x }}",
@@ -139,6 +143,7 @@ const SHAPES: [&str; 40] = [
     "$(",
     "${y:-",
     "${y#",
+    "${y:",
     "$((",
     "((",
     "(",
@@ -148,10 +153,15 @@ const SHAPES: [&str; 40] = [
     "{",
     "[[ ",
     " ]]",
+    "[ ",
+    " ]",
+    "test ",
     " -eq 1",
     "[",
     "]",
     "a[",
+    "a=(",
+    "]=",
     "<<EOF\n",
     "\nEOF\n",
     "<<'EOF'\n",
@@ -168,4 +178,8 @@ const SHAPES: [&str; 40] = [
     "let ",
     "y=",
     "true && ",
+    "unset ",
+    "export ",
+    "declare -i n=",
+    "$[",
 ];
