@@ -52,6 +52,10 @@ pub struct Execution {
     pub interactive: bool,
     /// Output through a pseudo-terminal.
     pub tty: bool,
+    /// The most memory one of its processes may use, in bytes.
+    pub max_memory: Option<u64>,
+    /// The most processor time one of its processes may use.
+    pub max_cpu: Option<Duration>,
     /// How long it may take: the nearer of its own limit and the run's.
     pub timeout: Option<Duration>,
 }

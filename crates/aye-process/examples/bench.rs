@@ -1,6 +1,7 @@
 //! What the runner costs, as ratios to the bare system calls in the same run.
 //!
-//! `cargo build --release -p aye-process --bins --example bench && target/release/examples/bench`
+//! `cargo build --release -p aye-process --bins --example bench`, then `bench` in `examples/`
+//! of the release directory.
 //!
 //! Rounds are interleaved and medians are printed, because other work on the
 //! machine moves the absolute figures.

@@ -11,6 +11,7 @@
 //! [`guard::spare`] names, is somebody else's business and left alone.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -59,8 +60,14 @@ pub(crate) struct Root {
     pub(crate) leader_lives: bool,
 }
 
-/// Makes orphans of our descendants ours. Cheap, so done with every start.
+/// Makes orphans of our descendants ours.
 pub(crate) fn adopt_orphans() {
+    static DONE_BY: AtomicU32 = AtomicU32::new(0);
+    // A fork copies the note, not the fact.
+    let own = std::process::id();
+    if DONE_BY.swap(own, Ordering::Relaxed) == own {
+        return;
+    }
     // Refused only by kernels older than 3.4, where pidfds fail as well.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }

@@ -189,19 +189,20 @@ fn poll_once(
 fn serve(children: &mut [Running], ready: &mut Ready<'_>, view: &mut LiveView<'_>) {
     let mut buffer = BUFFER.take();
     for (index, child) in children.iter_mut().enumerate().filter(|(_, child)| !child.is_done()) {
-        for stream in 0..2 {
-            if ready.take() {
-                child.pump(stream, &mut buffer, &mut |stream, bytes| {
-                    view(index, stream, bytes);
-                });
-            }
-        }
-        if ready.take() {
-            child.feed();
-        }
+        let streams = [ready.take(), ready.take()];
+        let input = ready.take();
         let deaths = child.deaths().count();
         let dead: Vec<bool> = (0..deaths).map(|_| ready.take()).collect();
+        // All answers first: what follows changes what there is to ask.
         child.note_deaths(dead.into_iter());
+        for stream in (0..2).filter(|stream| streams[*stream]) {
+            child.pump(stream, &mut buffer, &mut |stream, bytes| {
+                view(index, stream, bytes);
+            });
+        }
+        if input {
+            child.feed();
+        }
     }
     BUFFER.set(buffer);
 }

@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod auth;
 pub mod cli;
 pub mod clock;
 pub mod driver;

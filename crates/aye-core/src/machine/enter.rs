@@ -27,7 +27,9 @@ impl Machine {
             return;
         }
         if let Some(condition) = &step.condition {
-            match text::holds(condition, &self.scope(world)) {
+            // The scope must be gone before anything is recorded: it shares the state.
+            let holds = text::holds(condition, &self.scope(world));
+            match holds {
                 Ok(true) => {}
                 Ok(false) => {
                     let message = Some(format!("`{}` is false", condition.trim()));
@@ -96,7 +98,8 @@ impl Machine {
                 self.emit(Fact::StepStarted(Box::new(started)), world, events);
             }
             Action::Command { .. } | Action::Shell { .. } => {
-                match self.command_line(step, &self.scope(world)) {
+                let line = self.command_line(step, &self.scope(world));
+                match line {
                     Ok((command, _)) => {
                         started.command = Some(command);
                         started.deadline = self.step_deadline(step, world.now);

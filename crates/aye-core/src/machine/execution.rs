@@ -44,6 +44,8 @@ impl Machine {
             stdin: render(&step.stdin)?,
             interactive: step.interactive,
             tty: step.tty,
+            max_memory: step.max_memory,
+            max_cpu: step.max_cpu,
             timeout,
         }))
     }

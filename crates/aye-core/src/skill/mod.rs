@@ -10,6 +10,7 @@ mod inputs;
 mod model;
 mod parse;
 mod schema;
+mod size;
 mod span;
 
 pub use duration::{DurationError, format_duration, parse_duration};
@@ -18,5 +19,6 @@ pub use inputs::InputMismatch;
 pub use model::*;
 pub use parse::{Parsed, parse};
 pub use schema::schema;
+pub use size::{SizeError, parse_size};
 pub(crate) use span::SPANNED;
 pub use span::{Span, Spanned};

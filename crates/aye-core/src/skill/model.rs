@@ -130,6 +130,10 @@ pub struct Step {
     pub interactive: bool,
     /// Output through a pseudo-terminal, so that programs keep their colours.
     pub tty: bool,
+    /// The most memory one of its processes may use, in bytes.
+    pub max_memory: Option<u64>,
+    /// The most processor time one of its processes may use.
+    pub max_cpu: Option<Duration>,
     /// May be run again when its outcome is unknown.
     pub idempotent: bool,
     /// Cannot be undone: never remembered, always asked about.

@@ -167,6 +167,20 @@ fn ctrl_c_leaves_nobody_with_and_without_a_shell() {
 }
 
 #[test]
+fn a_stray_without_environment_group_and_session_is_ended_with_its_step() {
+    let scratch = scratch("bare-stray", None);
+    let file = scratch.path("pid");
+    let script =
+        format!("env -i setsid sh -c 'echo $$ >{}; exec sleep 60' & sleep 60", file.display());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_runner"));
+    let status = command.args(["--timeout", "1000", "sh", "-c", &script]).status().expect("ended");
+    assert_eq!(status.code(), Some(124));
+    let started = pids(&file);
+    assert_eq!(started.len(), 1);
+    assert!(!is_alive(started[0]));
+}
+
+#[test]
 fn the_exit_code_and_the_signal_pass_through() {
     let nasty = env!("CARGO_BIN_EXE_nasty");
     let run = |args: &[&str]| {

@@ -112,6 +112,31 @@ fn no_process_of_the_tree_survives_a_cancel() {
 }
 
 #[test]
+fn strays_of_two_steps_are_told_apart() {
+    let scratch = Scratch::new("apart");
+    let start = |name: &str| {
+        let file = scratch.path(name);
+        let child =
+            start_until(nasty(&["stray", "double-fork", file.to_str().expect("text")]), "ready");
+        let read = move || -> Vec<i32> {
+            let text = std::fs::read_to_string(&file).unwrap_or_default();
+            text.lines().filter_map(|line| line.parse().ok()).collect()
+        };
+        eventually("both pids", || read().len() == 2);
+        (child, read())
+    };
+    let (mut one, ones) = start("one");
+    let (mut two, twos) = start("two");
+    one.stop(Stop::Cancel);
+    assert_eq!(finish(&mut one).left_running, 0);
+    assert!(ones.iter().all(|pid| !is_alive(*pid)));
+    assert!(twos.iter().all(|pid| is_alive(*pid)), "the other step lost somebody");
+    two.stop(Stop::Cancel);
+    assert_eq!(finish(&mut two).left_running, 0);
+    assert!(twos.iter().all(|pid| !is_alive(*pid)));
+}
+
+#[test]
 fn a_tree_that_forks_while_it_dies_is_ended() {
     let mut child = start_until(nasty(&["forks-while-dying"]), "ready");
     child.stop(Stop::Cancel);

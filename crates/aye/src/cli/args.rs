@@ -164,6 +164,8 @@ pub enum Command {
     Logs(commands::logs::LogsArgs),
     /// Verify that the journal was not changed
     Audit(commands::audit::AuditArgs),
+    /// Set up the second factor for questions that want one
+    Auth(commands::auth::AuthArgs),
     /// Print the JSON schema of skill files
     Schema(commands::schema::SchemaArgs),
     /// Print completions for a shell

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use aye_core::effect::{Effect, Execution};
 use aye_core::event::ProcessRecord;
 use aye_core::input::{End, Finished, Input};
-use aye_process::{Exit, Happening, Outcome, Running, SpawnError, Spec, Stdin, Stop};
+use aye_process::{Exit, Happening, Limits, Outcome, Running, SpawnError, Spec, Stdin, Stop};
 
 use crate::error::Error;
 
@@ -35,11 +35,13 @@ impl Driver<'_> {
             }
         };
         let spec = self.spec(&resolved);
+        let log = spec.log.clone();
         self.parts.report.step_begins(resolved.interactive);
         match aye_process::spawn(spec) {
             Ok(child) => {
                 let exit = self.attend(child)?;
                 self.parts.report.step_ends();
+                self.logs.finished(log, exit.stdout.total() + exit.stderr.total());
                 let (end, process) = conclude(&exit);
                 self.finished(execution, end, Some(process))
             }
@@ -78,12 +80,21 @@ impl Driver<'_> {
             .iter()
             .map(|(name, value)| (name.into(), value.as_ref().map(Into::into)))
             .collect();
+        // Programs see a pipe; tell those who ask that colours are welcome.
+        let force = "CLICOLOR_FORCE";
+        if self.parts.report.shows_color() && !execution.env.contains_key(force) {
+            spec.env.push((force.into(), Some("1".into())));
+        }
         if let Some(text) = &execution.stdin {
             spec.stdin = Stdin::Bytes(text.clone().into_bytes());
         }
         spec.timeout = execution.timeout;
         spec.interactive = execution.interactive;
         spec.tty = execution.tty;
+        spec.limits = Limits {
+            memory: execution.max_memory,
+            cpu_seconds: execution.max_cpu.map(|limit| limit.as_secs().max(1)),
+        };
         spec.live = self.parts.report.wants_output();
         spec.masks = self.parts.machine.secrets().values().map(|s| s.as_bytes().to_vec()).collect();
         spec.run = Some(state.run.to_string());
@@ -118,8 +129,8 @@ impl Driver<'_> {
                         self.forward_size(&mut children);
                     }
                     // The second request reaches the child as a kill.
-                    for _ in 0..seen.stops {
-                        children[0].stop(Stop::Interrupt);
+                    for stop in seen.stops {
+                        children[0].stop(stop);
                     }
                 }
                 Happening::Wake(_) => self.mail(&mut children)?,

@@ -16,6 +16,7 @@ use crate::report::Report;
 use crate::store::{Listener, RequestId, RunLock, Store, Verdict};
 
 use super::ask::Prompter;
+use super::logs::Logs;
 use super::outcome::Outcome;
 
 /// How often the mailbox is looked at without having been rung for.
@@ -51,6 +52,8 @@ pub struct Driver<'a> {
     pub(super) mail_read: Instant,
     /// How often the run was cancelled: twice means at once.
     pub(super) cancels: u32,
+    /// Compresses the logs of steps that have ended.
+    pub(super) logs: Logs,
     /// The first signal that told us to stop.
     pub(super) told_to_stop: Option<i32>,
 }
@@ -58,7 +61,14 @@ pub struct Driver<'a> {
 impl<'a> Driver<'a> {
     /// A driver for a run whose lock is held.
     pub fn new(parts: Parts<'a>) -> Self {
-        Self { parts, bell: None, mail_read: Instant::now(), cancels: 0, told_to_stop: None }
+        Self {
+            parts,
+            bell: None,
+            mail_read: Instant::now(),
+            cancels: 0,
+            logs: Logs::default(),
+            told_to_stop: None,
+        }
     }
 
     /// Begins a run whose first events `start` has committed.
@@ -84,6 +94,7 @@ impl<'a> Driver<'a> {
                 self.read_mail()?;
             }
         }
+        self.logs.wait();
         let outcome = match (self.told_to_stop, Outcome::of(self.parts.machine.state())) {
             (Some(signal), Outcome::Paused(_)) => Outcome::Interrupted(signal),
             (_, outcome) => outcome,

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use aye_core::input::{Input, Request};
-use aye_process::Signal;
+use aye_process::{Signal, Stop};
 
 use crate::error::Error;
 
@@ -33,14 +33,18 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Takes in the signals that came. Returns how often Aye was told to stop.
+    /// Takes in the signals that came.
     pub(super) fn read_signals(&mut self) -> Result<SignalsSeen, Error> {
         let mut seen = SignalsSeen::default();
         while let Some(signal) = self.parts.signals.next() {
             match signal {
                 Signal::Interrupt | Signal::Terminate | Signal::Hangup => {
                     self.told_to_stop.get_or_insert(signal.number());
-                    seen.stops += 1;
+                    // A person at the terminal interrupts; anything else cancels.
+                    seen.stops.push(match signal {
+                        Signal::Interrupt => Stop::Interrupt,
+                        _ => Stop::Cancel,
+                    });
                     self.tell(Input::Interrupt { signal: name(signal).to_owned() }, None)?;
                 }
                 Signal::Suspend => seen.suspend = true,
@@ -68,10 +72,10 @@ fn listening(source: std::io::Error) -> Error {
 }
 
 /// What the signals were.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Default)]
 pub(super) struct SignalsSeen {
-    /// How often Aye was told to stop.
-    pub(super) stops: u32,
+    /// Each time Aye was told to stop, and how to pass it on.
+    pub(super) stops: Vec<Stop>,
     /// Ctrl-Z.
     pub(super) suspend: bool,
     /// Somebody continued us after a stop.

@@ -14,6 +14,7 @@
 mod act;
 mod ask;
 mod drive;
+mod logs;
 mod mail;
 mod outcome;
 

@@ -70,6 +70,10 @@ impl<W: Write> Report for JsonReport<W> {
         true
     }
 
+    fn shows_color(&self) -> bool {
+        false
+    }
+
     fn is_live(&self) -> bool {
         false
     }

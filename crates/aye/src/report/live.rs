@@ -179,6 +179,10 @@ impl<W: Write> Report for LiveReport<'_, W> {
         true
     }
 
+    fn shows_color(&self) -> bool {
+        self.paint.color
+    }
+
     fn is_live(&self) -> bool {
         true
     }

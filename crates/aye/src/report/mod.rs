@@ -36,6 +36,9 @@ pub trait Report {
     /// Whether [`Report::output`] wants to be called.
     fn wants_output(&self) -> bool;
 
+    /// Whether colours in the steps' output are shown as such.
+    fn shows_color(&self) -> bool;
+
     /// Whether [`Report::tick`] shows anything.
     fn is_live(&self) -> bool;
 

@@ -77,6 +77,10 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
         true
     }
 
+    fn shows_color(&self) -> bool {
+        self.paint.color
+    }
+
     fn is_live(&self) -> bool {
         false
     }

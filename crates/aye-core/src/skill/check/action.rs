@@ -10,7 +10,7 @@ use crate::yaml::NodeId;
 use crate::yaml::decode::Field;
 
 /// Keys that only make sense for a program, with their places.
-fn program_keys(doc: &StepDoc) -> [(&'static str, Option<Span>); 6] {
+fn program_keys(doc: &StepDoc) -> [(&'static str, Option<Span>); 8] {
     [
         ("env", doc.env.key()),
         ("cwd", doc.cwd.key()),
@@ -18,6 +18,8 @@ fn program_keys(doc: &StepDoc) -> [(&'static str, Option<Span>); 6] {
         ("interactive", doc.interactive.key()),
         ("tty", doc.tty.key()),
         ("timeout", doc.timeout.key()),
+        ("max_memory", doc.max_memory.key()),
+        ("max_cpu", doc.max_cpu.key()),
     ]
 }
 

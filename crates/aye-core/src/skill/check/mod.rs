@@ -24,6 +24,7 @@ use serde::Deserialize;
 
 use crate::diagnostic::Diagnostic;
 use crate::skill::duration::{Period, parse_duration};
+use crate::skill::size::{Size, parse_size};
 use crate::skill::{Span, Spanned, Template};
 use crate::yaml::decode::{Fault, Raw, Text, decode};
 use crate::yaml::{NodeId, Tree};
@@ -90,6 +91,18 @@ impl<'t> Checker<'t> {
                 self.report.push(
                     Diagnostic::error("bad-duration", error.to_string())
                         .label(period.span, "")
+                        .hint(error.hint()),
+                );
+            })
+            .ok()
+    }
+
+    fn size(&mut self, size: &Spanned<Size>) -> Option<u64> {
+        parse_size(&size.0.0)
+            .map_err(|error| {
+                self.report.push(
+                    Diagnostic::error("bad-size", error.to_string())
+                        .label(size.span, "")
                         .hint(error.hint()),
                 );
             })

@@ -99,6 +99,8 @@ impl Checker<'_> {
             self.not_empty(&condition, &format!("`condition` of {place}"));
         }
         let timeout = self.step_timeout(&doc);
+        let max_memory = doc.max_memory.get().and_then(|size| self.size(size));
+        let max_cpu = doc.max_cpu.get().and_then(|period| self.duration(period));
         let env = self.env(std::mem::take(&mut doc.env), place);
         Some(Step {
             name,
@@ -114,6 +116,8 @@ impl Checker<'_> {
             stdin: doc.stdin.take().map(template),
             interactive: flag(&doc.interactive),
             tty: flag(&doc.tty),
+            max_memory,
+            max_cpu: max_cpu.filter(|limit| !limit.is_zero()),
             idempotent: flag(&doc.idempotent),
             destructive,
             confirmation,

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::AskDoc;
 use super::words::{STATE_KEYS, STEP_KEYS};
 use crate::skill::duration::Period;
+use crate::skill::size::Size;
 use crate::skill::{EndStatus, OnError};
 use crate::yaml::decode::{Either, Field, Mapping, Raw, Text};
 
@@ -54,6 +55,10 @@ pub(in crate::skill) struct StepDoc {
     pub(in crate::skill) interactive: Field<bool>,
     /// The command's output goes through a pseudo-terminal, so that it keeps its colours.
     pub(in crate::skill) tty: Field<bool>,
+    /// The most memory a process of the command may use.
+    pub(in crate::skill) max_memory: Field<Size>,
+    /// The most processor time a process of the command may use.
+    pub(in crate::skill) max_cpu: Field<Period>,
     /// May be run again when its outcome is unknown.
     pub(in crate::skill) idempotent: Field<bool>,
     /// Cannot be undone: consent is never remembered.

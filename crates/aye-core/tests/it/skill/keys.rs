@@ -71,7 +71,7 @@ fn an_unknown_key_like_no_other() {
      5 |     frobnicate: true
        |     ^^^^^^^^^^
        |
-    hint: the keys here are `name`, `description`, `command`, `args`, `shell`, `confirm`, `choose`, `input`, `condition`, `output`, `timeout`, `on_error`, `env`, `cwd`, `stdin`, `interactive`, `tty`, `idempotent`, `destructive` and `confirmation`
+    hint: the keys here are `name`, `description`, `command`, `args`, `shell`, `confirm`, `choose`, `input`, `condition`, `output`, `timeout`, `on_error`, `env`, `cwd`, `stdin`, `interactive`, `tty`, `max_memory`, `max_cpu`, `idempotent`, `destructive` and `confirmation`
 
     1 error
     ");
@@ -415,6 +415,27 @@ fn a_step_that_is_text() {
        |
      3 |   - make all
        |     ^^^^^^^^ this is the text `make all`
+
+    1 error
+    ");
+}
+
+#[test]
+fn an_amount_of_memory_without_a_unit() {
+    insta::assert_snapshot!(check("
+        name: demo
+        steps:
+          - name: one
+            command: make
+            max_memory: 512
+    "), @"
+    error[bad-size]: `512` has no unit
+      --> demo.yaml:5:17
+       |
+     5 |     max_memory: 512
+       |                 ^^^
+       |
+    hint: write `512MB` or `512B`
 
     1 error
     ");

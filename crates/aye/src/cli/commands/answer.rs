@@ -5,9 +5,11 @@ use std::os::unix::process::CommandExt as _;
 use aye_core::input::Request;
 use aye_core::journal::{Phase, State};
 use aye_core::question::{Answer, Prompter, Question};
+use aye_core::skill::ChoiceAction;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 
+use crate::auth::Authenticator;
 use crate::cli::Context;
 use crate::driver::Posed;
 use crate::error::Error;
@@ -39,6 +41,9 @@ pub struct AnswerArgs {
     /// The text that has to be typed to agree, where a question wants it
     #[arg(long = "type", value_name = "TEXT", env = "AYE_TYPE", hide_env_values = true)]
     pub typed: Option<String>,
+    /// A one-time code, where a question wants it
+    #[arg(long, value_name = "CODE", env = "AYE_CODE", hide_env_values = true)]
+    pub code: Option<String>,
     /// Go on with the run if nobody drives it
     #[arg(
         long,
@@ -81,13 +86,32 @@ pub(super) fn run(args: AnswerArgs, context: &Context) -> Result<u8, Error> {
         Some(asked) => asked.offer(&given.value).map_or(given.value.clone(), |o| o.label.clone()),
         None => given.value.clone(),
     };
+    // A code is used up by checking it, and saying no needs none.
+    let wants_code = asked.as_ref().is_some_and(|asked| {
+        let agrees = asked.offer(&given.value).is_none_or(|o| o.action == ChoiceAction::Proceed);
+        asked.reauth && agrees
+    });
+    let reauth = match (&args.code, wants_code) {
+        (Some(code), true) => {
+            let user = context.driver().user;
+            Authenticator::new(&context.home, &user).check(code, context.now())?;
+            true
+        }
+        (None, true) => {
+            return Err(Error::usage(
+                format!("`{}` wants a one-time code", question.id),
+                format!("`aye answer {} {} --code CODE`", question.id, given.value),
+            ));
+        }
+        (_, false) => false,
+    };
     let answer = Answer {
         value: given.value.into(),
         by: context.driver().user,
         prompter: Prompter::Command,
         reason: args.reason.clone().or(given.reason),
         typed: given.typed,
-        reauth: false,
+        reauth,
         digest: asked.map(|asked| asked.digest),
     };
     let mut store = context.store()?;

@@ -59,7 +59,19 @@ pub(super) fn drive(
         Beginning::Resumed => driver.resume(context.driver())?,
     };
     conclude(context, machine.state(), outcome);
+    forget_old_runs(context, store);
     Ok(outcome.exit_code(machine.state()))
+}
+
+/// Finished runs are kept for a while and then forgotten, a few at a time.
+fn forget_old_runs(context: &Context, store: &mut Store) {
+    const AT_ONCE: usize = 20;
+    let keep = context.settings.keep.and_then(|keep| jiff::SignedDuration::try_from(keep).ok());
+    let Some(before) = keep.and_then(|keep| context.now().checked_sub(keep).ok()) else { return };
+    // The run is over and told: that there was no room to tidy up is no news.
+    if store.has_finished_older_than(before).unwrap_or(false) {
+        let _ = store.prune_some(before, AT_ONCE);
+    }
 }
 
 pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome) {

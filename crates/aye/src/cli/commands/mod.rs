@@ -2,6 +2,7 @@
 
 pub(super) mod answer;
 pub(super) mod audit;
+pub(super) mod auth;
 pub(super) mod cancel;
 pub(super) mod check;
 pub(super) mod choose;
@@ -57,6 +58,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::Show(args) => show::run(&args, context),
         Command::Logs(args) => logs::run(&args, context),
         Command::Audit(args) => audit::run(&args, context),
+        Command::Auth(args) => auth::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
@@ -83,6 +85,7 @@ fn steps_may_run(command: &Command) -> bool {
         | Command::Show(_)
         | Command::Logs(_)
         | Command::Audit(_)
+        | Command::Auth(_)
         | Command::Schema(_)
         | Command::Completions(_)
         | Command::Man(_) => false,

@@ -104,6 +104,8 @@ fn step(name: &str, action: Action) -> Step {
         stdin: None,
         interactive: false,
         tty: false,
+        max_memory: None,
+        max_cpu: None,
         idempotent: false,
         destructive: false,
         confirmation: None,

@@ -1,0 +1,106 @@
+//! `aye auth`.
+
+use clap::{Args, Subcommand};
+use qrcode::QrCode;
+use qrcode::render::unicode::Dense1x2;
+
+use crate::auth::Authenticator;
+use crate::cli::Context;
+use crate::error::Error;
+use crate::paint::Tone;
+
+use super::output::{print, print_json, print_line};
+
+/// Options of `aye auth`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  aye auth setup             scan the picture with an authenticator app\n  \
+    aye auth confirm 123456    prove that the app has it\n\n\
+    Questions with `reauth: true` then want a code: at the prompt, or with\n  \
+    aye answer ID proceed --code 123456"
+)]
+pub struct AuthArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub command: AuthCommand,
+}
+
+/// What to do about the second factor.
+#[derive(Debug, Subcommand)]
+pub enum AuthCommand {
+    /// Make a secret and show it to your authenticator app
+    Setup {
+        /// Replace the one that is there
+        #[arg(long)]
+        force: bool,
+    },
+    /// Finish the set-up with a first code
+    Confirm {
+        /// The code the app shows
+        code: String,
+    },
+    /// Say whether a second factor is set up
+    Status,
+    /// Forget the second factor
+    Remove {
+        /// A code, as proof
+        code: String,
+    },
+}
+
+pub(super) fn run(args: &AuthArgs, context: &Context) -> Result<u8, Error> {
+    let user = context.driver().user;
+    let authenticator = Authenticator::new(&context.home, &user);
+    match &args.command {
+        AuthCommand::Setup { force } => {
+            if authenticator.is_set_up() && !force {
+                return Err(Error::Refused {
+                    message: format!("a second factor is set up for `{user}` already"),
+                    hint: Some("`aye auth setup --force` replaces it".to_owned()),
+                });
+            }
+            let address = authenticator.set_up(context.now())?;
+            print(&picture(&address, context)?)?;
+        }
+        AuthCommand::Confirm { code } => {
+            authenticator.confirm(code, context.now())?;
+            print_line(&format!("a second factor is set up for {user}"))?;
+        }
+        AuthCommand::Status => {
+            let set_up = authenticator.is_set_up();
+            if context.json {
+                print_json(&serde_json::json!({ "user": user, "set_up": set_up }))?;
+            } else if set_up {
+                print_line(&format!("a second factor is set up for {user}"))?;
+            } else {
+                print_line(&format!(
+                    "no second factor is set up for {user}; `aye auth setup` does"
+                ))?;
+            }
+            return Ok(u8::from(!set_up));
+        }
+        AuthCommand::Remove { code } => {
+            authenticator.check(code, context.now())?;
+            authenticator.remove()?;
+            print_line(&format!("the second factor of {user} is forgotten"))?;
+        }
+    }
+    Ok(0)
+}
+
+/// The address as a picture and as text, with what to do next.
+fn picture(address: &str, context: &Context) -> Result<String, Error> {
+    let code = QrCode::new(address).map_err(|error| Error::Refused {
+        message: format!("the picture cannot be drawn: {error}"),
+        hint: None,
+    })?;
+    // Dark on light is what apps read; terminals are mostly light on dark.
+    let drawn =
+        code.render::<Dense1x2>().dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).build();
+    let drawn = if context.paint_out.unicode { drawn + "\n" } else { String::new() };
+    let dim = |text: &str| context.paint_out.text(Tone::Dim, text);
+    Ok(format!(
+        "{drawn}{}\n\nscan it with your authenticator app, then: aye auth confirm CODE\n",
+        dim(address)
+    ))
+}
