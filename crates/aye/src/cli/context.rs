@@ -136,6 +136,7 @@ impl Context {
             plain: self.plain || !prompt::is_capable(&self.env),
             escape,
             user: self.driver().user,
+            home: self.home.clone(),
             obstacle: prompt::obstacle(&self.env, may_ask),
         }
     }
@@ -148,7 +149,7 @@ impl Context {
 
     /// What the configuration limits.
     pub fn limits(&self) -> Limits {
-        Limits { step_timeout: self.settings.step_timeout }
+        Limits { step_timeout: self.settings.step_timeout, verbatim: self.settings.policy.verbatim }
     }
 
     /// A new run's id.

@@ -13,6 +13,8 @@ const TRIES: u8 = 3;
 pub struct Answers {
     wrong: u8,
     chosen: Option<usize>,
+    /// An answer that still wants its one-time code.
+    uncoded: Option<Given>,
     escape: Escape,
 }
 
@@ -32,7 +34,7 @@ pub enum Said {
 impl Answers {
     /// Nothing said yet.
     pub fn new(escape: Escape) -> Self {
-        Self { wrong: 0, chosen: None, escape }
+        Self { wrong: 0, chosen: None, uncoded: None, escape }
     }
 
     /// The option that still has to be confirmed by typing.
@@ -40,11 +42,35 @@ impl Answers {
         self.chosen
     }
 
+    /// Whether a one-time code is asked for now.
+    pub fn wants_code(&self) -> bool {
+        self.uncoded.is_some()
+    }
+
     /// Takes a line.
     pub fn line(&mut self, question: &Question, line: &str) -> Said {
         if line.trim() == "?" {
             return Said::Details;
         }
+        if let Some(given) = self.uncoded.clone() {
+            return match line.trim() {
+                "" | "q" | "Q" => {
+                    self.uncoded = None;
+                    Said::Again("no code: nothing is answered yet".to_owned())
+                }
+                code => Said::Answer(Given { code: Some(code.to_owned()), ..given }),
+            };
+        }
+        match self.answer(question, line) {
+            Said::Answer(given) if given.wants_code(question) => {
+                self.uncoded = Some(given);
+                Said::Again("this needs a one-time code".to_owned())
+            }
+            said => said,
+        }
+    }
+
+    fn answer(&mut self, question: &Question, line: &str) -> Said {
         if question.kind == AskKind::Input {
             return self.text(question, line);
         }
@@ -124,7 +150,7 @@ impl Answers {
 }
 
 fn given(value: &str) -> Given {
-    Given { value: value.to_owned(), typed: None, reason: None }
+    Given::of(value)
 }
 
 /// A plain yes or no that has to be typed asks for the text at once.

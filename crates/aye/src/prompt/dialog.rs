@@ -32,6 +32,8 @@ pub enum Stage {
     Input(Line),
     /// This option was chosen and has to be confirmed by typing a text.
     Typed(usize, Line),
+    /// This answer counts once a one-time code comes with it.
+    Code(Box<Given>, Line),
 }
 
 /// What came of a key.
@@ -56,11 +58,20 @@ pub struct Given {
     pub typed: Option<String>,
     /// Why, where the prompt itself knows.
     pub reason: Option<String>,
+    /// The one-time code, for questions that want one.
+    pub code: Option<String>,
 }
 
 impl Given {
-    fn of(value: &str) -> Self {
-        Self { value: value.to_owned(), typed: None, reason: None }
+    /// An answer with nothing further.
+    pub fn of(value: &str) -> Self {
+        Self { value: value.to_owned(), typed: None, reason: None, code: None }
+    }
+
+    /// Whether a one-time code has to come with it: saying no needs none.
+    pub fn wants_code(&self, question: &Question) -> bool {
+        let agrees = question.offer(&self.value).is_none_or(|o| o.action == ChoiceAction::Proceed);
+        question.reauth && agrees && self.code.is_none()
     }
 }
 
@@ -85,8 +96,16 @@ impl Dialog {
 
     /// Takes what was read at once. Whatever follows a decision is dropped.
     pub fn keys(&mut self, question: &Question, keys: &[Key]) -> Reply {
-        if let (Stage::Key(yes, no), true) = (&self.stage, keys.len() > 1) {
-            return self.burst(question, keys, *yes, *no);
+        let mut keys = keys;
+        if let Stage::Key(yes, no) = self.stage {
+            // Looking something up is no part of an answer.
+            while let Some((Key::Char('?'), rest)) = keys.split_first() {
+                let _ = self.toggle_details();
+                keys = rest;
+            }
+            if keys.len() > 1 {
+                return self.burst(question, keys, yes, no);
+            }
         }
         let mut reply = Reply::Stay;
         for key in keys {
@@ -102,12 +121,45 @@ impl Dialog {
     /// Takes one key.
     pub fn key(&mut self, question: &Question, key: &Key) -> Reply {
         self.notice = None;
-        match self.stage.clone() {
+        let reply = match self.stage.clone() {
             Stage::Key(yes, no) => self.single(question, key, yes, no),
             Stage::Word(yes, no, line) => self.word(question, key, yes, no, line),
             Stage::List(list) => self.list(question, key, list),
             Stage::Input(line) => self.input(question, key, line),
             Stage::Typed(offer, line) => self.typed(question, key, offer, line),
+            Stage::Code(given, line) => self.code(question, key, &given, line),
+        };
+        match reply {
+            Reply::Answer(given) if given.wants_code(question) => {
+                self.stage = Stage::Code(Box::new(given), Line::default());
+                Reply::Stay
+            }
+            reply => reply,
+        }
+    }
+
+    fn code(&mut self, question: &Question, key: &Key, given: &Given, mut line: Line) -> Reply {
+        match key {
+            Key::Enter if line.is_empty() => {
+                self.notice = Some("type the code, or press Esc".to_owned());
+                Reply::Stay
+            }
+            Key::Enter => {
+                let code = Some(line.text().to_owned());
+                // A wrong one is asked for again.
+                self.stage = Stage::Code(Box::new(given.clone()), Line::default());
+                Reply::Answer(Given { code, ..given.clone() })
+            }
+            Key::Esc | Key::Ctrl('d') => {
+                self.stage = first_stage(question);
+                Reply::Stay
+            }
+            Key::Char('?') if line.is_empty() => self.toggle_details(),
+            key => {
+                let edited = line.key(key);
+                self.stage = Stage::Code(Box::new(given.clone()), line);
+                self.edited(edited)
+            }
         }
     }
 
@@ -330,6 +382,7 @@ impl Dialog {
             Stage::Key(..) => "press y or n",
             Stage::Word(..) => "type yes or no",
             Stage::Typed(..) => "type it exactly",
+            Stage::Code(..) => "type the code",
             Stage::List(_) | Stage::Input(_) => "answer",
         }
     }

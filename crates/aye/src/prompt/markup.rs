@@ -23,7 +23,7 @@ fn paragraph(line: &str, columns: usize, paint: Paint) -> Vec<Styled> {
     let indent = line.len() - line.trim_start_matches(' ').len();
     let text = &line[indent..];
     let (mark, text) = match item(text) {
-        Some((_, text)) if text.is_empty() => (String::new(), &line[indent..]),
+        Some((_, "")) => (String::new(), &line[indent..]),
         Some(("-" | "*", text)) if paint.unicode => ("• ".to_owned(), text),
         Some((mark, text)) => (format!("{mark} "), text),
         None => (String::new(), text),
@@ -49,7 +49,10 @@ fn item(text: &str) -> Option<(&str, &str)> {
 fn inline(text: &str, styled: bool) -> Styled {
     let mut line = Styled::new();
     let mut rest = text;
-    while styled {
+    if !styled {
+        return harmless(line, rest, None);
+    }
+    loop {
         let bold = rest.find("**").and_then(|at| enclosed(rest, at, "**"));
         let code = rest.find('`').and_then(|at| enclosed(rest, at, "`"));
         let (tone, at, inner, mark) = match (bold, code) {

@@ -153,7 +153,7 @@ impl Plain {
             Say::Nothing => Vec::new(),
         };
         let mut text: String = lines.iter().map(|line| format!("{line}\r\n")).collect();
-        text.push_str(&plain_ask(posed, self.answers.chosen(), look, clock.now()));
+        text.push_str(&plain_ask(posed, &self.answers, look, clock.now()));
         self.asking = true;
         self.tty.write(&text)
     }

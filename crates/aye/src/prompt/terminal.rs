@@ -2,11 +2,13 @@
 //! the next change of the countdown.
 
 use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use aye_core::question::{Answer, Prompter as Through};
 use jiff::Timestamp;
 
+use crate::auth::{AuthError, Authenticator};
 use crate::clock::Clock;
 use crate::driver::{Asked, Posed, Prompter};
 use crate::error::Error;
@@ -30,6 +32,8 @@ pub struct Manner {
     pub escape: Escape,
     /// Who sits there.
     pub user: String,
+    /// Where their second factor is kept.
+    pub home: PathBuf,
     /// Why nobody is to be asked at all.
     pub obstacle: Option<String>,
 }
@@ -99,6 +103,17 @@ impl<'a> TerminalPrompter<'a> {
         heard
     }
 
+    /// Whether a right one-time code came with the answer; a wrong one is an error.
+    fn check_code(&self, given: &Given) -> Result<bool, AuthError> {
+        match &given.code {
+            Some(code) => {
+                let authenticator = Authenticator::new(&self.manner.home, &self.manner.user);
+                authenticator.check(code, self.clock.now()).map(|()| true)
+            }
+            None => Ok(false),
+        }
+    }
+
     fn begin(&self, posed: &Posed<'_>) -> Result<Shown, String> {
         let tty = Tty::open()?;
         if self.manner.plain {
@@ -120,15 +135,21 @@ impl<'a> TerminalPrompter<'a> {
 impl Prompter for TerminalPrompter<'_> {
     fn ask(&mut self, posed: &Posed<'_>, wake: &[BorrowedFd<'_>]) -> Result<Asked, Error> {
         Ok(match self.hear(posed, wake) {
-            Heard::Given(Given { value, typed, reason }) => Asked::Answered(Answer {
-                value: value.into(),
-                by: self.manner.user.clone(),
-                prompter: Through::Terminal,
-                reason,
-                typed,
-                reauth: false,
-                digest: Some(posed.question.digest.clone()),
-            }),
+            Heard::Given(given) => match self.check_code(&given) {
+                Ok(reauth) => Asked::Answered(Answer {
+                    value: given.value.into(),
+                    by: self.manner.user.clone(),
+                    prompter: Through::Terminal,
+                    reason: given.reason,
+                    typed: given.typed,
+                    reauth,
+                    digest: Some(posed.question.digest.clone()),
+                }),
+                Err(error) => {
+                    self.refused(&format!("{error}; {}", error.hint()));
+                    Asked::Woken
+                }
+            },
             Heard::Dismissed => Asked::Unavailable("it was left without an answer".to_owned()),
             Heard::Typing => Asked::Typing,
             Heard::Woken => Asked::Woken,

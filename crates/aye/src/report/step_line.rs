@@ -93,7 +93,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                     format!(
                         "{} {}  {}",
                         mark(Glyph::Answered, Tone::Ask),
-                        paint.text(Tone::Strong, &inert_line(label)),
+                        paint.text(Tone::Strong, &crate::term::cut(&inert_line(label), 60)),
                         dim(&format!("answered by {who} after {after}{reason}"))
                     )
                 }

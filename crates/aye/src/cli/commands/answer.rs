@@ -5,7 +5,6 @@ use std::os::unix::process::CommandExt as _;
 use aye_core::input::Request;
 use aye_core::journal::{Phase, State};
 use aye_core::question::{Answer, Prompter, Question};
-use aye_core::skill::ChoiceAction;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 
@@ -62,16 +61,16 @@ pub struct AnswerArgs {
     pub no_input: bool,
 }
 
-pub(super) fn run(args: AnswerArgs, context: &Context) -> Result<u8, Error> {
+pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
     let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
     let question = find(&reader, &args.question)?;
     let row = context.find_run(&reader, question.run.as_str())?;
     let asked = reader.asked(&question.id)?;
     let given = match (&args.choice, &asked) {
         (Some(choice), _) => {
-            Given { value: choice.clone(), typed: args.typed.clone(), reason: None }
+            Given { typed: args.typed.clone(), code: args.code.clone(), ..Given::of(choice) }
         }
-        (None, Some(asked)) => match ask_here(&reader, &row, asked, &args, context)? {
+        (None, Some(asked)) => match ask_here(&reader, &row, asked, args, context)? {
             Alone::Answered(given) => given,
             Alone::Cancelled => return Ok(5),
             Alone::TimedOut => return Ok(124),
@@ -87,23 +86,19 @@ pub(super) fn run(args: AnswerArgs, context: &Context) -> Result<u8, Error> {
         None => given.value.clone(),
     };
     // A code is used up by checking it, and saying no needs none.
-    let wants_code = asked.as_ref().is_some_and(|asked| {
-        let agrees = asked.offer(&given.value).is_none_or(|o| o.action == ChoiceAction::Proceed);
-        asked.reauth && agrees
-    });
-    let reauth = match (&args.code, wants_code) {
-        (Some(code), true) => {
+    let reauth = match (&given.code, &asked) {
+        (Some(code), Some(asked)) if asked.reauth => {
             let user = context.driver().user;
             Authenticator::new(&context.home, &user).check(code, context.now())?;
             true
         }
-        (None, true) => {
+        (None, Some(asked)) if given.wants_code(asked) => {
             return Err(Error::usage(
                 format!("`{}` wants a one-time code", question.id),
                 format!("`aye answer {} {} --code CODE`", question.id, given.value),
             ));
         }
-        (_, false) => false,
+        (_, _) => false,
     };
     let answer = Answer {
         value: given.value.into(),
@@ -125,7 +120,7 @@ pub(super) fn run(args: AnswerArgs, context: &Context) -> Result<u8, Error> {
         }
         Sent::AcceptedUndriven => {
             print_line(&format!("answered {}: {}", question.id, crate::paint::inert_line(&label)))?;
-            go_on(&row, &args, context)
+            go_on(&row, args, context)
         }
         Sent::Refused(why) => Err(Error::Refused {
             message: format!("the answer to `{}` was refused: {why}", question.id),

@@ -44,7 +44,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::Run(args) => run::run(args, context),
         Command::Resume(args) => resume::run(&args, context),
         Command::Cancel(args) => cancel::run(args, context),
-        Command::Answer(args) => answer::run(args, context),
+        Command::Answer(args) => answer::run(&args, context),
         Command::Inbox(args) => inbox::run(&args, context),
         Command::Watch(args) => watch::run(&args, context),
         Command::Confirm(args) => confirm::run(&args, context),

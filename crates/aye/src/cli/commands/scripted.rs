@@ -25,6 +25,9 @@ const CANCELLED: u8 = 5;
 /// The exit code of a prompt that nobody answered.
 const TIMED_OUT: u8 = 124;
 
+/// The longest question and answer in the line that stays.
+const SHORT: usize = 60;
+
 /// Options of every question a script asks.
 #[derive(Debug, Args)]
 pub struct Asking {
@@ -211,11 +214,13 @@ fn closing(question: &Question, value: &str, how: How, after: Option<Duration>, 
     }
     let paint = context.paint_err;
     let asked = inert_line(question.message.trim().lines().next().unwrap_or_default());
+    let asked = crate::term::cut(&asked, SHORT);
     let answer = match question.offer(value) {
         Some(offer) => inert_line(&offer.label),
         None if question.secret => "***".to_owned(),
         None => inert_line(value),
     };
+    let answer = crate::term::cut(&answer, SHORT);
     let (glyph, tone) = match how {
         How::Given => (Glyph::Answered, Tone::Ask),
         How::Override | How::Expired | How::Unattended => (Glyph::Asking, Tone::Warn),

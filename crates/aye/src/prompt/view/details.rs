@@ -68,13 +68,13 @@ struct Rows {
 impl Rows {
     /// `name  text`, the text wrapped beside the name.
     fn row(&mut self, name: &str, text: &str, tone: Option<Tone>) {
-        self.styled(name, harmless(Styled::new(), text, tone));
+        self.styled(name, &harmless(Styled::new(), text, tone));
     }
 
-    fn styled(&mut self, name: &str, text: Styled) {
+    fn styled(&mut self, name: &str, text: &Styled) {
         let column = COLUMN.min(self.look.room() / 3);
         let room = self.look.room().saturating_sub(column).max(1);
-        for (index, line) in wrap(&text, room, 0, true).into_iter().enumerate() {
+        for (index, line) in wrap(text, room, 0, true).into_iter().enumerate() {
             let name = if index == 0 { name } else { "" };
             let name = Styled::new().tone(Tone::Dim, name).cut(column.saturating_sub(1), "");
             let gap = " ".repeat(column.saturating_sub(name.width()));
@@ -122,7 +122,7 @@ fn so_far(rows: &mut Rows, run: &State, step: &str, now: Timestamp) {
         if let Some(message) = &record.message {
             line = harmless(line.plain("  "), message, Some(Tone::Dim));
         }
-        rows.styled(if index == 0 { "so far" } else { "" }, line);
+        rows.styled(if index == 0 { "so far" } else { "" }, &line);
     }
     let failed = run.steps.get(step).and_then(|record| record.process.as_ref());
     if let Some(process) = failed {

@@ -1,5 +1,6 @@
 //! The last line: how long is left, what happens then, and which keys help.
 
+use aye_core::journal::State;
 use aye_core::question::Question;
 use aye_core::skill::AskKind;
 use jiff::Timestamp;
@@ -77,7 +78,7 @@ pub(super) fn left_in_words(seconds: i64) -> String {
 /// What happens when the time is up.
 pub(super) fn outcome_in_words(posed: &Posed<'_>) -> String {
     let question = posed.question;
-    let of_run = posed.run.and_then(|run| run.deadline());
+    let of_run = posed.run.and_then(State::deadline);
     if of_run.is_some() && of_run == posed.deadline && question.deadline != posed.deadline {
         return "then the run ends".to_owned();
     }
@@ -112,12 +113,17 @@ fn hints(posed: &Posed<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
         Stage::Key(..) => vec![details, out],
         Stage::Word(..) => vec!["Enter answers".to_owned(), details, out],
         Stage::Typed(..) => vec!["Enter agrees".to_owned(), out, details],
+        Stage::Code(..) => {
+            vec!["Enter agrees".to_owned(), "Esc goes back".to_owned(), details]
+        }
         Stage::Input(line) => {
             let mut hints = vec!["Enter answers".to_owned()];
             if line.is_empty() && posed.question.default.is_some() && !posed.question.secret {
                 hints.push("Tab edits".to_owned());
             }
             hints.push(details);
+            // A run's question for text cannot be declined.
+            hints.extend(posed.run.is_none().then_some(out));
             hints
         }
         Stage::List(list) => list_hints(list, look, details, out),

@@ -142,13 +142,20 @@ pub fn view(posed: &Posed<'_>, dialog: &Dialog, look: Look, now: Timestamp, beat
             let ask = look.bar(Part::Plain).tone(Tone::Ask, look.pointer());
             field(&mut body, ask, line, None, look)
         }
+        Stage::Code(_, line) => {
+            let ask = look.bar(Part::Divided).plain("One-time code ");
+            let ask = ask.tone(Tone::Ask, look.pointer());
+            field(&mut body, ask, line, None, look)
+        }
         Stage::List(list) => {
             options::options(&mut body, question, list, look, head.len() + details.len() + fixed)
         }
     };
     let row = match &dialog.stage {
         Stage::List(_) => answer,
-        Stage::Key(..) | Stage::Word(..) | Stage::Input(_) | Stage::Typed(..) => body.len() - 1,
+        Stage::Key(..) | Stage::Word(..) | Stage::Input(_) | Stage::Typed(..) | Stage::Code(..) => {
+            body.len() - 1
+        }
     };
     body.extend(notice);
     body.extend(footer);
@@ -225,5 +232,5 @@ fn placeholder(question: &Question) -> Option<String> {
     if question.secret {
         return Some("Enter takes the default".to_owned());
     }
-    (!default.is_empty()).then(|| inert(default))
+    (!default.is_empty()).then(|| format!("Enter takes {}", inert(default)))
 }

@@ -82,8 +82,9 @@ fn ask_line(body: &mut Vec<Styled>, list: &List, look: Look) -> usize {
         let ask = ask.tone(Tone::Ask, "/ ");
         return super::field(body, ask, &list.filter, None, look);
     }
-    let words = if list.numbered { "Choose, or type a number" } else { "Choose" };
-    let ask = ask.then(Styled::new().plain(words).cut(look.room(), look.ellipsis())).plain(" ");
+    let numbers = "Choose, or type a number";
+    let words = if list.numbered && look.room() > numbers.len() { numbers } else { "Choose" };
+    let ask = ask.plain(words).plain(" ");
     let cursor = ask.width().min(look.columns.saturating_sub(1));
     body.push(ask);
     cursor

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 
 use crate::driver::Posed;
 use crate::paint::{Paint, inert};
+use crate::prompt::answers::Answers;
 use crate::prompt::dialog::{default_offer, yes_and_no};
 use crate::prompt::style::Styled;
 
@@ -45,12 +46,14 @@ pub fn plain_details(posed: &Posed<'_>, look: Look, now: Timestamp) -> Vec<Strin
 }
 
 /// What stands in front of the cursor.
-pub fn plain_ask(posed: &Posed<'_>, chosen: Option<usize>, look: Look, now: Timestamp) -> String {
+pub fn plain_ask(posed: &Posed<'_>, answers: &Answers, look: Look, now: Timestamp) -> String {
     let question = posed.question;
+    let chosen = answers.chosen();
     let default = default_offer(question);
     let typed =
         question.typed.as_ref().filter(|_| chosen.is_some() || yes_and_no(question).is_some());
     let mut ask = match (typed, yes_and_no(question), question.kind) {
+        _ if answers.wants_code() => "One-time code".to_owned(),
         (Some(typed), _, _) => format!("To agree, type {}", inert(typed)),
         (None, Some((yes, _)), _) => {
             let keys = match default {

@@ -27,8 +27,10 @@ pub(super) fn rules(posed: &Posed<'_>, look: Look) -> Vec<Styled> {
     }
     let mut lines = Vec::new();
     for rule in rules {
-        for line in wrap(&Styled::new().tone(Tone::Warn, rule), look.room(), 2, true) {
-            lines.push(look.bar(Part::Plain).then(line));
+        let rule = wrap(&Styled::new().tone(Tone::Warn, rule), look.room(), 2, true);
+        for (index, line) in rule.into_iter().enumerate() {
+            let part = if index == 0 { Part::Divided } else { Part::Plain };
+            lines.push(look.bar(part).then(line));
         }
     }
     lines

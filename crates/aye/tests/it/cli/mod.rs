@@ -4,6 +4,7 @@
 pub(crate) mod harness;
 
 mod audit;
+mod auth;
 mod dry_run;
 mod events;
 mod failing;

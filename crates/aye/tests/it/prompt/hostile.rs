@@ -1,0 +1,105 @@
+//! Texts that want to be more than texts.
+
+use super::pty::Terminal;
+use crate::cli::harness::Place;
+
+/// What an attacker would put into a message, and what must not appear as such.
+const HOSTILE: [&str; 16] = [
+    "\u{1b}[2J\u{1b}[Hcleared",
+    "\u{9b}2Jcleared",
+    "\u{1b}]0;title\u{7}bell",
+    "\u{1b}[8mhidden\u{1b}[0m",
+    "over\rwritten",
+    "back\u{8}\u{8}\u{8}\u{8}space",
+    "right\u{202e}to left",
+    "zero\u{200b}width\u{feff}",
+    "tag\u{e0041}\u{e007f}",
+    "'; touch pwned #",
+    "$(touch pwned)",
+    "`touch pwned`",
+    "\"; touch pwned; \"",
+    "}; touch pwned",
+    "%s%n\\n\\x1b[2J",
+    "│ fake\n├─ Proceed? [Y/n] y\n╰─ 1s left",
+];
+
+#[test]
+fn hostile_texts_are_shown_inert() {
+    for text in HOSTILE {
+        let place = Place::new();
+        let args = ["confirm", text, "--title", text];
+        let mut terminal = Terminal::captured(&place, &args);
+        // The terminal in the tests panics at every sequence it does not know,
+        // and the screen must be what the program drew.
+        terminal.wait_for("[y/n]").wait_for("╰─ ? details");
+        let screen = terminal.vt.screen();
+        let first: Vec<char> = screen.lines().filter_map(|line| line.chars().next()).collect();
+        assert_eq!(first.iter().filter(|c| **c == '╰').count(), 1, "{text:?}:\n{screen}");
+        assert_eq!(first.iter().filter(|c| **c == '├').count(), 1, "{text:?}:\n{screen}");
+        assert!(first.iter().all(|c| "╭│├╰".contains(*c)), "{text:?}:\n{screen}");
+        assert!(!screen.chars().any(aye_core::diagnostic::is_hidden), "{text:?}:\n{screen}");
+        terminal.keys("n");
+        assert_eq!(terminal.end(), Some(1), "{text:?}");
+        terminal.assert_clean();
+        let odd: Vec<_> = std::fs::read_dir(place.work()).unwrap().collect();
+        assert!(odd.is_empty(), "{text:?} left something behind");
+    }
+}
+
+#[test]
+fn hostile_options_and_defaults_are_data() {
+    for text in HOSTILE {
+        let place = Place::new();
+        let mut terminal = Terminal::captured(&place, &["choose", "Which?", "safe", text]);
+        terminal.wait_for("Which?").keys("\x1b[B\r");
+        assert_eq!(terminal.end(), Some(0), "{text:?}: {}", terminal.vt.all());
+        assert_eq!(terminal.stdout(), format!("{text}\n"), "the answer is what was given");
+        terminal.assert_clean();
+        let args = ["input", "Which?", "--default", text];
+        let mut terminal = Terminal::captured(&place, &args);
+        terminal.wait_for("Which?").keys("\t\r");
+        assert_eq!(terminal.end(), Some(0), "{text:?}");
+        assert_eq!(terminal.stdout(), format!("{text}\n"));
+        assert!(std::fs::read_dir(place.work()).unwrap().next().is_none(), "{text:?}");
+    }
+}
+
+#[test]
+fn what_a_step_left_in_a_variable_is_shown_inert_too() {
+    let place = Place::new();
+    place.write(
+        "skill.yaml",
+        r#"
+name: hostile
+steps:
+  - { name: read, command: cat, args: [evil], output: evil }
+  - name: deploy
+    command: touch
+    args: [deployed]
+    confirmation: { title: "{{ evil }}", message: "Deploy {{ evil }}?", timeout: 0 }
+"#,
+    );
+    place.write("evil", "\u{1b}[2J\u{1b}]0;x\u{7}'; touch pwned #\n├─ Proceed? [Y/n] y");
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
+    terminal.wait_for("\n├─ Proceed? [y/n]").wait_for("\\u{1b}[2J");
+    terminal.keys("?").wait_for("Details").keys("n");
+    assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
+    assert!(!place.work().join("pwned").exists() && !place.work().join("deployed").exists());
+}
+
+#[test]
+fn endless_texts_are_shown_and_left() {
+    let place = Place::new();
+    let word = "x".repeat(20_000);
+    let mut terminal = Terminal::captured(&place, &["confirm", &word]);
+    terminal.wait_for("[y/n]");
+    let shown = terminal.vt.all().matches('x').count();
+    assert_eq!(shown, 20_000, "a message is shown in full");
+    terminal.keys("y");
+    assert_eq!(terminal.end(), Some(0));
+    let mut terminal = Terminal::captured(&place, &["input", "Name?"]);
+    terminal.wait_for("Name?").keys("\x1b[200~").keys(&word).keys("\x1b[201~");
+    terminal.wait_for("xxxx").keys("\r");
+    assert_eq!(terminal.end(), Some(0));
+    assert_eq!(terminal.stdout().len(), 20_001);
+}

@@ -1,0 +1,279 @@
+//! From the first paint to the last: time, signals, windows, stops.
+
+use std::time::{Duration, Instant};
+
+use aye::store::{Home, RunLock};
+use aye_core::id::RunId;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::pty::Terminal;
+use crate::cli::harness::Place;
+
+fn place(timeout: &str) -> Place {
+    let place = Place::new();
+    place.write(
+        "skill.yaml",
+        &format!(
+            "
+name: gate
+steps:
+  - name: deploy
+    command: touch
+    args: [deployed]
+    confirmation: {{ message: 'Deploy?', {timeout} }}
+"
+        ),
+    );
+    place
+}
+
+/// The process that drives the only run.
+fn driver(place: &Place) -> Pid {
+    let home = Home::new(&place.home());
+    let runs = place.aye(&["runs", "--json"]).ok().json();
+    let run = RunId::new(runs[0]["id"].as_str().unwrap()).unwrap();
+    let held = RunLock::holder(&home, &run).unwrap().expect("somebody drives it");
+    Pid::from_raw(i32::try_from(held.info.expect("who").pid).unwrap()).unwrap()
+}
+
+fn run(place: &Place) -> Terminal {
+    Terminal::aye(place, &["run", "skill.yaml"])
+}
+
+#[test]
+fn time_runs_down_and_the_default_is_taken() {
+    for (default, code, outcome) in [
+        (", default: yes", 0, "`proceed` is taken"),
+        (", default: no", 5, "`cancel` is taken"),
+        ("", 5, "that is no"),
+    ] {
+        let place = place(&format!("timeout: 2s{default}"));
+        let mut terminal = run(&place);
+        terminal.wait_for("2s left").wait_for("1s left").wait_for("nobody answered in time");
+        assert_eq!(terminal.end(), Some(code), "{}", terminal.vt.all());
+        assert!(terminal.vt.all().contains(outcome), "{}", terminal.vt.all());
+        assert_eq!(place.work().join("deployed").exists(), code == 0);
+        terminal.assert_clean();
+    }
+}
+
+#[test]
+fn the_spinner_turns_and_disturbs_nothing_typed() {
+    let place = Place::new();
+    let mut terminal = Terminal::captured(&place, &["input", "Which commit?", "--timeout", "5m"]);
+    terminal.wait_for("⠋").keys("abc").wait_for("❯ abc");
+    let mut frames = std::collections::BTreeSet::new();
+    let give_up = Instant::now() + Duration::from_secs(20);
+    while frames.len() < 10 && Instant::now() < give_up {
+        terminal.read(Duration::from_millis(50));
+        let screen = terminal.vt.screen();
+        frames.extend(screen.chars().filter(|c| ('\u{2800}'..='\u{28ff}').contains(c)));
+        assert!(screen.contains("├─ ❯ abc"), "{screen}");
+        assert_eq!(terminal.vt.cursor(), (1, 8));
+    }
+    assert_eq!(frames.len(), 10, "all frames are shown");
+    terminal.keys("d\r");
+    assert_eq!(terminal.end(), Some(0));
+    assert_eq!(terminal.stdout(), "abcd\n");
+}
+
+#[test]
+fn somebody_who_types_gets_more_time() {
+    let place = Place::new();
+    place.write(
+        "skill.yaml",
+        "
+name: slow
+steps:
+  - { name: who, input: { message: 'Who?', timeout: 3s }, output: who }
+",
+    );
+    let mut terminal = run(&place);
+    terminal.wait_for("Who?").keys("a").wait_for("30s left");
+    terminal.keys("da\r");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert!(terminal.vt.all().contains("ada"));
+}
+
+#[test]
+fn ctrl_c_pauses_the_run_and_leaves_the_terminal_clean() {
+    for (name, keys) in [("Ctrl-C", "\x03"), ("typed, then Ctrl-C", "?\x03")] {
+        let place = place("timeout: 5m, default: yes");
+        let mut terminal = run(&place);
+        terminal.wait_for("[Y/n]").keys(keys);
+        assert_eq!(terminal.end(), Some(130), "{name}: {}", terminal.vt.all());
+        assert!(!place.work().join("deployed").exists());
+        terminal.assert_clean();
+        assert!(!terminal.vt.screen().contains("[Y/n]"), "{}", terminal.vt.screen());
+        let inbox = place.aye(&["inbox", "--json"]).ok().json();
+        assert_eq!(inbox.as_array().unwrap().len(), 1, "the question still waits");
+    }
+}
+
+#[test]
+fn sigterm_leaves_the_terminal_clean() {
+    let place = place("timeout: 5m");
+    let mut terminal = run(&place);
+    terminal.wait_for("[y/n]");
+    kill_process(terminal.pid(), Signal::TERM).unwrap();
+    assert_eq!(terminal.end(), Some(143), "{}", terminal.vt.all());
+    terminal.assert_clean();
+    assert!(!place.work().join("deployed").exists());
+}
+
+#[test]
+fn ctrl_backslash_does_not_leave_a_broken_terminal() {
+    let place = place("timeout: 5m");
+    let mut terminal = run(&place);
+    terminal.wait_for("[y/n]").keys("\x1c").wait_for("press y or n").keys("y");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    terminal.assert_clean();
+}
+
+#[test]
+fn a_closed_window_is_no_answer() {
+    let place = place("timeout: 0, default: yes");
+    let mut terminal = run(&place);
+    terminal.wait_for("[Y/n]");
+    let code = terminal.hang_up().unwrap();
+    assert_ne!(code, Some(0));
+    assert!(!place.work().join("deployed").exists());
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    assert_eq!(inbox.as_array().unwrap().len(), 1, "the question still waits");
+}
+
+#[test]
+fn a_killed_prompt_is_asked_again_with_the_time_that_is_left() {
+    let place = place("timeout: 10m, default: no");
+    let mut terminal = run(&place);
+    terminal.wait_for("10m 0s left").wait_for("9m 5");
+    // The guard ends with the engine, whichever of them is hit.
+    kill_process(terminal.pid(), Signal::KILL).unwrap();
+    terminal.end();
+    let mut again = Terminal::aye(&place, &["resume", "last"]);
+    again.wait_for("[y/N]").wait_for("9m 5").keys("y");
+    assert_eq!(again.end(), Some(0), "{}", again.vt.all());
+    assert!(place.work().join("deployed").exists());
+    again.assert_clean();
+}
+
+#[test]
+fn time_that_ran_out_while_nobody_looked_counts() {
+    let place = place("timeout: 1s, default: yes");
+    let mut terminal = run(&place);
+    terminal.wait_for("[Y/n]").keys("\x03");
+    assert_eq!(terminal.end(), Some(130));
+    std::thread::sleep(Duration::from_millis(1100));
+    let ran = place.aye(&["resume", "last"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.all().contains("nobody answered in time"), "{}", ran.all());
+}
+
+#[test]
+fn the_prompt_follows_the_window() {
+    let place = Place::new();
+    let message = "A message that is long enough to be broken into lines in a small window.";
+    let mut terminal = Terminal::captured(&place, &["confirm", message, "--title", "Resize"]);
+    terminal.wait_for("[y/n]");
+    for (columns, rows) in [(40, 20), (20, 20), (100, 30), (30, 6), (80, 24)] {
+        terminal.resize(columns, rows);
+        terminal.wait_for("[y/n]").wait_for("╰─");
+        let widest = terminal.vt.screen().lines().map(|line| line.chars().count()).max();
+        assert!(widest.unwrap_or(0) < usize::from(columns), "{}", terminal.vt.screen());
+    }
+    terminal.keys("y");
+    assert_eq!(terminal.end(), Some(0));
+    terminal.assert_clean();
+}
+
+#[test]
+fn ctrl_z_and_fg_bring_the_prompt_back() {
+    let place = place("timeout: 10m");
+    let mut shell = Terminal::shell(&place);
+    shell.keys("$AYE run skill.yaml\n").wait_for("[y/n]").keys("\x1a");
+    shell.wait_for("Stopped").wait_gone("[y/n]");
+    assert!(!shell.vt.screen().contains("Proceed?"), "{}", shell.vt.screen());
+    shell.keys("stty -a | grep -o ' echo '\n").wait_for("\n echo");
+    shell.keys("fg\n").wait_for("[y/n]").wait_for(" left");
+    let count = shell.vt.screen().matches("[y/n]").count();
+    assert_eq!(count, 1, "{}", shell.vt.screen());
+    shell.keys("y").wait_for("gate completed");
+    shell.keys("exit\n");
+    shell.end();
+    assert!(place.work().join("deployed").exists());
+}
+
+#[test]
+fn a_stop_from_outside_is_survived_too() {
+    let place = place("timeout: 10m");
+    let mut shell = Terminal::shell(&place);
+    shell.keys("$AYE run skill.yaml\n").wait_for("[y/n]");
+    kill_process(driver(&place), Signal::STOP).unwrap();
+    shell.wait_for("Stopped").keys("fg\n");
+    shell.wait("a second prompt", |vt| vt.all().matches("[y/n]").count() >= 2);
+    shell.keys("y").wait_for("gate completed").keys("exit\n");
+    shell.end();
+    assert!(place.work().join("deployed").exists());
+}
+
+#[test]
+fn in_the_background_nobody_is_asked() {
+    let place = place("timeout: 10m, default: yes");
+    let mut shell = Terminal::shell(&place);
+    shell.keys("$AYE run skill.yaml & wait %1; echo \"code $?\"\n");
+    shell.wait_for("nobody can be asked here: this process is in the background");
+    shell.wait_for("code 6").keys("exit\n");
+    shell.end();
+    assert!(!place.work().join("deployed").exists());
+}
+
+#[test]
+fn sent_to_the_background_the_run_waits() {
+    let place = place("timeout: 10m, default: yes");
+    let mut shell = Terminal::shell(&place);
+    shell.keys("$AYE run skill.yaml\n").wait_for("[Y/n]").keys("\x1a").wait_for("Stopped");
+    shell.keys("bg; wait %1; echo \"code $?\"\n").wait_for("code 6").keys("exit\n");
+    shell.end();
+    assert!(!place.work().join("deployed").exists());
+}
+
+#[test]
+fn without_a_terminal_the_run_waits_and_says_what_to_do() {
+    let place = place("timeout: 10m, default: yes");
+    let ran = place.aye(&["run", "skill.yaml"]);
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    let all = ran.all();
+    for hint in ["nobody can be asked here", "aye answer", "aye resume", "aye inbox", "--yes"] {
+        assert!(all.contains(hint), "{hint}: {all}");
+    }
+    assert!(!place.work().join("deployed").exists(), "a default is never taken");
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml", "--no-input"]);
+    assert_eq!(terminal.end(), Some(6), "{}", terminal.vt.all());
+    assert!(terminal.vt.all().contains("`--no-input` was given"));
+    let mut terminal = Terminal::with(&place, &["run", "skill.yaml"], &[("CI", "true")]);
+    assert_eq!(terminal.end(), Some(6), "{}", terminal.vt.all());
+    assert!(!place.work().join("deployed").exists());
+}
+
+#[test]
+fn yes_asks_nobody() {
+    let place = place("timeout: 10m");
+    let ran = place.aye(&["run", "skill.yaml", "--yes"]).ok();
+    assert!(ran.all().contains("answered by --yes"), "{}", ran.all());
+}
+
+#[test]
+fn a_message_taller_than_the_window_is_shown_in_full() {
+    let place = Place::new();
+    let message: String = (1..=40).map(|line| format!("line {line}.\n")).collect();
+    let mut terminal = Terminal::captured(&place, &["confirm", &message, "--title", "Long"]);
+    terminal.wait_for("[y/n]");
+    let all = terminal.vt.all();
+    for line in 1..=40 {
+        assert!(all.contains(&format!("line {line}.")), "{line}: {all}");
+    }
+    terminal.keys("?").wait_for("? less").keys("?").wait_for("? details").keys("y");
+    assert_eq!(terminal.end(), Some(0));
+    let count = terminal.vt.all().matches("line 7.").count();
+    assert_eq!(count, 1, "it is printed once: {}", terminal.vt.all());
+}

@@ -1,0 +1,172 @@
+//! The look in a terminal multiplexer that people use: captured panes.
+
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use insta::assert_snapshot;
+
+use crate::cli::harness::{AYE, Place};
+
+/// A tmux server of its own.
+struct Tmux<'a> {
+    place: &'a Place,
+}
+
+impl<'a> Tmux<'a> {
+    /// `None`, with a line that says so, where tmux is missing.
+    fn start(place: &'a Place, columns: u16, rows: u16, command: &str) -> Option<Self> {
+        if Command::new("tmux").arg("-V").output().is_err() {
+            eprintln!("skipped: tmux is not installed");
+            return None;
+        }
+        let tmux = Self { place };
+        let (x, y) = (columns.to_string(), rows.to_string());
+        let script = format!("{command}; echo \"code $?\"; exec cat");
+        let size = ["-x", x.as_str(), "-y", y.as_str()];
+        let out =
+            tmux.call(&[&["new-session", "-d", "-s", "t"], &size[..], &[script.as_str()]].concat());
+        assert!(out.status.success(), "{out:?}");
+        Some(tmux)
+    }
+
+    fn call(&self, args: &[&str]) -> Output {
+        let aye = self.place.command(&[]);
+        let mut command = Command::new("tmux");
+        command.env_clear().envs(aye.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("TERM", "xterm-256color").env("AYE", AYE).current_dir(self.place.work());
+        let socket = self.place.path().join("tmux");
+        command.arg("-f/dev/null").arg("-S").arg(socket).args(args).output().unwrap()
+    }
+
+    fn pane(&self) -> String {
+        let out = self.call(&["capture-pane", "-p", "-S", "-", "-t", "t"]);
+        String::from_utf8(out.stdout).unwrap().trim_end().to_owned()
+    }
+
+    #[track_caller]
+    fn wait(&self, what: &str, done: impl Fn(&str) -> bool) -> String {
+        let give_up = Instant::now() + Duration::from_secs(30);
+        loop {
+            let pane = self.pane();
+            if done(&pane) {
+                return pane;
+            }
+            assert!(Instant::now() < give_up, "waited for {what} in:\n{pane}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    #[track_caller]
+    fn wait_for(&self, text: &str) -> String {
+        self.wait(text, |pane| pane.contains(text))
+    }
+
+    fn keys(&self, keys: &str) {
+        self.call(&["send-keys", "-t", "t", keys]);
+    }
+
+    fn resize(&self, columns: u16, rows: u16) {
+        let (x, y) = (columns.to_string(), rows.to_string());
+        self.call(&["resize-window", "-t", "t", "-x", &x, "-y", &y]);
+    }
+}
+
+impl Drop for Tmux<'_> {
+    fn drop(&mut self) {
+        self.call(&["kill-server"]);
+    }
+}
+
+#[test]
+fn a_confirmation_in_tmux() {
+    let place = Place::new();
+    let message =
+        "Deploy **main** to 日本?\n\n- builds\n- runs the tests, all of them, one after the other";
+    let command = format!("echo before; $AYE confirm '{message}' --title 'Production release'");
+    let Some(tmux) = Tmux::start(&place, 50, 16, &command) else { return };
+    assert_snapshot!(tmux.wait_for("╰─"), @r"
+    before
+    ╭─ Production release
+    │
+    │  Deploy main to 日本?
+    │
+    │  • builds
+    │  • runs the tests, all of them, one after the
+    │    other
+    │
+    ├─ [y/n]
+    ╰─ ? details · Esc cancels
+    ");
+    // Narrower, the old lines are broken by tmux itself; none may stay behind.
+    tmux.resize(30, 16);
+    let narrow = tmux.wait("one prompt", |pane| {
+        pane.matches("[y/n]").count() == 1 && pane.contains("the tests, all of")
+    });
+    assert_snapshot!(narrow, @r"
+    ╭─ Production release
+    │
+    │  Deploy main to 日本?
+    │
+    │  • builds
+    │  • runs the tests, all of
+    │    them, one after the
+    │    other
+    │
+    ├─ [y/n]
+    ╰─ ? details · Esc cancels
+    ");
+    tmux.resize(60, 16);
+    let wide = tmux.wait("one prompt", |pane| {
+        pane.matches("[y/n]").count() == 1 && pane.contains("one after the other")
+    });
+    assert_snapshot!(wide, @r"
+    ╭─ Production release
+    │
+    │  Deploy main to 日本?
+    │
+    │  • builds
+    │  • runs the tests, all of them, one after the other
+    │
+    ├─ [y/n]
+    ╰─ ? details · Esc cancels
+    ");
+    tmux.keys("y");
+    let done = tmux.wait_for("code 0");
+    assert!(done.starts_with("before\n● Deploy"), "{done}");
+    assert_eq!(done.lines().count(), 3, "{done}");
+}
+
+#[test]
+fn a_list_in_tmux() {
+    let place = Place::new();
+    let command = "$AYE choose 'Which host?' $(seq -f host-%g 1 30) --title Hosts";
+    let Some(tmux) = Tmux::start(&place, 40, 12, command) else { return };
+    tmux.wait_for("╰─");
+    tmux.keys("Up");
+    assert_snapshot!(tmux.wait_for("❯ host-30"), @r"
+    ╭─ Hosts
+    │  Which host?
+    ├─ Choose
+    │    ↑ 25 more
+    │    host-26
+    │    host-27
+    │    host-28
+    │    host-29
+    │  ❯ host-30
+    │
+    ╰─ ↑↓ move · Enter chooses
+    ");
+    for key in ["o", "s", "t", "-", "2", "1"] {
+        tmux.keys(key);
+    }
+    assert_snapshot!(tmux.wait_for("❯ host-21"), @r"
+    ╭─ Hosts
+    │  Which host?
+    ├─ / ost-21
+    │  ❯ host-21
+    ╰─ Enter chooses · Esc shows all
+    ");
+    tmux.keys("Enter");
+    let done = tmux.wait_for("code 0");
+    assert!(done.contains("host-21"), "{done}");
+}

@@ -1,0 +1,17 @@
+//! Prompts: what they show, what keys do, and what becomes of the answers.
+
+#![expect(clippy::unwrap_used, reason = "in helpers too a failure is the test's failure")]
+
+mod across;
+mod dialog;
+mod hostile;
+mod keys;
+mod kinds;
+mod life;
+mod look;
+mod made;
+mod pty;
+mod screen;
+mod scripts;
+mod view;
+mod vt;

@@ -1,0 +1,59 @@
+//! What differs is painted, and nothing else is harmed.
+
+use aye::prompt::screen::{Painted, Screen};
+use proptest::prelude::*;
+
+use super::vt::Vt;
+
+fn painted(lines: &[String]) -> Vec<Painted> {
+    let one = |line: &String| Painted { text: line.clone(), width: line.len() };
+    lines.iter().map(one).collect()
+}
+
+#[test]
+fn only_what_changed_is_written() {
+    let mut screen = Screen::default();
+    let mut out = String::new();
+    let lines = |last: &str| painted(&["one".into(), "two".into(), last.into()]);
+    screen.show(lines("30s left"), (1, 3), &mut out);
+    out.clear();
+    screen.show(lines("30s left"), (1, 3), &mut out);
+    assert_eq!(out, "");
+    screen.show(lines("29s left"), (1, 3), &mut out);
+    assert_eq!(out, "\u{1b}[1B\r29s left\u{1b}[K\u{1b}[1A\r\u{1b}[3C");
+}
+
+proptest! {
+    /// However views follow each other, the screen shows the last one, with
+    /// what was there before above it, and erasing leaves only that.
+    #[test]
+    fn the_last_view_is_what_is_seen(
+        before in prop::collection::vec("[a-z]{1,10}", 0..20),
+        views in prop::collection::vec(prop::collection::vec("[a-z ]{0,18}", 1..9), 1..8),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let mut vt = Vt::new(20, 10);
+        for line in &before {
+            vt.write(format!("{line}\r\n").as_bytes());
+        }
+        let mut screen = Screen::default();
+        for view in &views {
+            let mut out = String::new();
+            let row = at.index(view.len());
+            let column = view[row].len();
+            screen.show(painted(view), (row, column), &mut out);
+            vt.write(out.as_bytes());
+            let mut expected: Vec<String> = before.clone();
+            expected.extend(view.iter().map(|line| line.trim_end().to_owned()));
+            let (all, expected) = (vt.all(), expected.join("\n"));
+            prop_assert_eq!(all.trim_end(), expected.trim_end());
+            prop_assert_eq!(vt.cursor().1, column);
+        }
+        let mut out = String::new();
+        screen.erase(&mut out);
+        vt.write(out.as_bytes());
+        let all = vt.all();
+        prop_assert_eq!(all.trim_end(), before.join("\n"));
+        prop_assert_eq!(vt.cursor().1, 0);
+    }
+}

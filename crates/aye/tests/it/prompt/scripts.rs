@@ -1,0 +1,171 @@
+//! `aye confirm`, `aye choose` and `aye input`, as scripts use them.
+
+use std::process::Stdio;
+
+use super::pty::Terminal;
+use crate::cli::harness::Place;
+
+#[track_caller]
+fn ask(args: &[&str], wait: &str, keys: &str) -> (Option<i32>, String) {
+    let place = Place::new();
+    let mut terminal = Terminal::captured(&place, args);
+    terminal.wait_for(wait).keys(keys);
+    let code = terminal.end();
+    terminal.assert_clean();
+    assert!(!terminal.vt.screen().contains(['╭', '╰']), "{}", terminal.vt.screen());
+    (code, terminal.stdout())
+}
+
+#[test]
+fn confirm_has_an_exit_code_for_everything() {
+    let confirm = |keys| ask(&["confirm", "Deploy?"], "[y/n]", keys);
+    assert_eq!(confirm("y"), (Some(0), "yes\n".into()));
+    assert_eq!(confirm("n"), (Some(1), "no\n".into()));
+    assert_eq!(confirm("\x1b"), (Some(5), String::new()));
+    assert_eq!(confirm("\x03"), (Some(130), String::new()));
+    let no = ask(&["confirm", "Deploy?", "--default", "no"], "[y/N]", "\r");
+    assert_eq!(no, (Some(1), "no\n".into()));
+    let yes = ask(&["confirm", "Deploy?", "--default", "yes"], "[Y/n]", "\r");
+    assert_eq!(yes, (Some(0), "yes\n".into()));
+    let late = ask(&["confirm", "Deploy?", "--timeout", "1s"], "1s left", "");
+    assert_eq!(late, (Some(124), String::new()));
+    let late = ask(&["confirm", "Go?", "--timeout", "1s", "--default", "no"], "1s left", "");
+    assert_eq!(late, (Some(1), "no\n".into()));
+    let json = ask(&["confirm", "Deploy?", "--json"], "[y/n]", "y");
+    assert_eq!(json, (Some(0), "{\"value\":true,\"how\":\"answered\"}\n".into()));
+}
+
+#[test]
+fn one_line_stays_on_the_terminal() {
+    let place = Place::new();
+    let mut terminal = Terminal::aye(&place, &["confirm", "Deploy?"]);
+    terminal.wait_for("[y/n]").keys("y");
+    assert_eq!(terminal.end(), Some(0));
+    let screen = terminal.vt.screen();
+    assert!(screen.starts_with("● Deploy?  Yes  after "), "{screen}");
+    assert_eq!(screen.lines().count(), 1, "{screen}");
+}
+
+#[test]
+fn choose_and_input_print_the_answer_alone() {
+    let options = ["choose", "Where?", "stage", "production", "*", "$(id)", "-n"];
+    assert_eq!(ask(&options[..5], "stage", "prod\r"), (Some(0), "production\n".into()));
+    assert_eq!(ask(&options[..5], "stage", "3\r"), (Some(0), "*\n".into()));
+    assert_eq!(ask(&options[..6], "stage", "4\r"), (Some(0), "$(id)\n".into()));
+    assert_eq!(ask(&options[..4], "stage", "q"), (Some(5), String::new()));
+    let odd = ask(&["choose", "--", "Where?", "-n", "-e"], "-n", "1\r");
+    assert_eq!(odd, (Some(0), "-n\n".into()));
+    let input = ["input", "Name?", "--default", "$(touch x) `y`"];
+    assert_eq!(ask(&input, "Enter takes", "\r"), (Some(0), "$(touch x) `y`\n".into()));
+    assert_eq!(ask(&input[..2], "Name?", "a b\\n  \r"), (Some(0), "a b\\n  \n".into()));
+    assert_eq!(ask(&input[..2], "Name?", "\x1b"), (Some(5), String::new()));
+    let matched = ask(&["input", "Hex?", "--match", "^[0-9a-f]+$"], "Hex?", "xyz\r\x15beef\r");
+    assert_eq!(matched, (Some(0), "beef\n".into()));
+    let secret = ask(&["input", "Token?", "--secret"], "Token?", "s3cret\r");
+    assert_eq!(secret, (Some(0), "s3cret\n".into()));
+    let wide = ask(&["input", "Name?"], "Name?", "日本\x7f語\r");
+    assert_eq!(wide, (Some(0), "日語\n".into()));
+    let late = ask(&["input", "Name?", "--timeout", "1s", "--default", "x"], "1s left", "");
+    assert_eq!(late, (Some(0), "x\n".into()));
+}
+
+#[test]
+fn plain_prompts_read_lines() {
+    let plain = |args: &[&str], wait: &str, keys: &str| {
+        let mut all = args.to_vec();
+        all.push("--plain");
+        ask(&all, wait, keys)
+    };
+    assert_eq!(plain(&["confirm", "Deploy?"], "[y/n]:", "yes\n"), (Some(0), "yes\n".into()));
+    assert_eq!(plain(&["confirm", "Deploy?"], "[y/n]:", "\x04"), (Some(5), String::new()));
+    assert_eq!(plain(&["confirm", "Deploy?"], "[y/n]:", "a\nb\nc\n"), (Some(1), "no\n".into()));
+    let chosen = plain(&["choose", "Where?", "stage", "prod"], "name:", "2\n");
+    assert_eq!(chosen, (Some(0), "prod\n".into()));
+    let text = plain(&["input", "Name?", "--default", "ada"], "Enter takes `ada`:", "\n");
+    assert_eq!(text, (Some(0), "ada\n".into()));
+    let place = Place::new();
+    let mut terminal = Terminal::captured(&place, &["input", "Token?", "--secret", "--plain"]);
+    terminal.wait_for("Not shown:").keys("hunter2\n");
+    assert_eq!(terminal.end(), Some(0));
+    assert_eq!(terminal.stdout(), "hunter2\n");
+    assert!(!terminal.vt.all().contains("hunter2"));
+    terminal.assert_clean();
+}
+
+#[test]
+fn without_a_terminal_nothing_is_assumed() {
+    let place = Place::new();
+    for args in [
+        &["confirm", "Deploy?"][..],
+        &["confirm", "Deploy?", "--default", "yes"],
+        &["choose", "Where?", "a", "b", "--default", "a"],
+        &["input", "Name?", "--default", "x"],
+    ] {
+        let ran = place.aye(args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (6, ""), "{args:?}: {}", ran.all());
+        assert!(ran.stderr.contains("nobody can be asked"), "{}", ran.all());
+        assert!(ran.stderr.contains("--yes"), "{}", ran.all());
+    }
+    assert_eq!(place.aye(&["confirm", "Deploy?", "--yes"]).ok().stdout, "yes\n");
+    let args = ["confirm", "Deploy?", "--default", "no", "--default-on-no-terminal"];
+    let ran = place.aye(&args);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, "no\n"));
+    let ran = place.aye(&["choose", "Where?", "a", "b", "--yes", "--default", "b"]).ok();
+    assert_eq!(ran.stdout, "b\n");
+}
+
+#[test]
+fn mistakes_are_named() {
+    let place = Place::new();
+    for (args, said) in [
+        (&["confirm", " "][..], "the message is empty"),
+        (&["confirm", "x", "--timeout", "30"], "`30` has no unit"),
+        (&["choose", "x"], "there is nothing to choose from"),
+        (&["choose", "x", "a", "a"], "option `a` is there twice"),
+        (&["choose", "x", "a", ""], "an option is empty"),
+        (&["choose", "x", "a", "--default", "b"], "the default `b` is no option"),
+        (&["choose", "x", "a", "--yes"], "`--yes` has nothing to answer with"),
+        (&["input", "x", "--match", "("], "`(` is no regular expression"),
+        (&["input", "x", "--match", "^a$", "--default", "b"], "the default `b` does not match"),
+    ] {
+        let ran = place.aye(args);
+        assert_eq!(ran.code, 2, "{args:?}: {}", ran.all());
+        assert!(ran.stderr.contains(said), "{args:?}: {}", ran.all());
+    }
+}
+
+#[test]
+fn options_come_from_a_pipe() {
+    let place = Place::new();
+    let mut shell = Terminal::shell(&place);
+    shell.keys("printf 'main\\nfeature\\n' | $AYE choose 'Which branch?'; echo \"code $?\"\n");
+    shell.wait_for("├─ Choose").keys("feat\r").wait_for("code 0").keys("exit\n");
+    shell.end();
+    assert!(shell.vt.all().contains("\nfeature\n"), "{}", shell.vt.all());
+}
+
+/// The example in the repository does what it says.
+#[test]
+fn the_example_script_runs() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/ask.sh");
+    let place = Place::new();
+    let mut shell = Terminal::shell(&place);
+    shell.keys(&format!("PATH=$(dirname $AYE):$PATH bash {script}; echo \"code $?\"\n"));
+    shell.wait_for("├─ Choose").keys("stage\r");
+    shell.wait_for("Which version?").keys("1.2.3\r");
+    shell.wait_for("Deploy 1.2.3 to stage?").keys("y");
+    shell.wait_for("deploying 1.2.3 to stage").wait_for("code 0");
+    shell.keys(&format!("PATH=$(dirname $AYE):$PATH bash {script}; echo \"code $?\"\n"));
+    shell.wait("a second list", |vt| vt.screen().contains("├─ Choose"));
+    shell.keys("\x1b").wait_for("code 5").keys("exit\n");
+    shell.end();
+    // Without a terminal it stops before anything happens.
+    let path = std::path::Path::new(crate::cli::harness::AYE).parent().unwrap().display();
+    let output = std::process::Command::new("setsid")
+        .args(["bash", script])
+        .env("PATH", format!("{path}:/usr/bin:/bin"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(6));
+}

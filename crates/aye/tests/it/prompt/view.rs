@@ -1,0 +1,308 @@
+//! What prompts look like.
+
+use aye::driver::Posed;
+use aye::paint::Paint;
+use aye::prompt::Escape;
+use aye::prompt::answers::Answers;
+use aye::prompt::dialog::Dialog;
+use aye::prompt::key::Key;
+use aye::prompt::view::{Look, View, plain_ask, plain_question, view};
+use aye_core::question::Question;
+use insta::assert_snapshot;
+use proptest::prelude::*;
+
+use super::made::{choose, confirm, input, moment, recover};
+
+const PLAIN: Paint = Paint { color: false, unicode: true };
+
+fn look(columns: usize, rows: usize) -> Look {
+    Look { paint: PLAIN, columns, rows }
+}
+
+fn posed(question: &Question) -> Posed<'_> {
+    let deadline = question.deadline;
+    Posed { question, deadline, agreed: &[], run: None }
+}
+
+fn lines(view: &View, look: Look) -> Vec<String> {
+    let all = view.head.iter().chain(&view.details).chain(&view.body);
+    all.map(|line| line.render(look.paint)).collect()
+}
+
+fn shown(question: &Question, keys: &[Key], look: Look) -> String {
+    let mut dialog = Dialog::new(question, Escape::Declines);
+    for key in keys {
+        let _ = dialog.key(question, key);
+    }
+    let view = view(&posed(question), &dialog, look, moment(0), 3);
+    lines(&view, look).iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+#[test]
+fn a_confirmation() {
+    let mut question = confirm();
+    question.default = Some("cancel".into());
+    question.deadline = Some(moment(65));
+    assert_snapshot!(shown(&question, &[Key::Char('x')], look(60, 24)), @r"
+    ╭─ Production release
+    │
+    │  Release `abc123` to **production**?
+    │
+    ├─ Proceed? [y/N]
+    │  ! `x` is no answer; press y or n (2 tries left)
+    ╰─ ⠸ 1m 5s left, then no · ? details · Esc cancels
+    ");
+    question.default = Some("proceed".into());
+    question.deadline = None;
+    question.message =
+        "One line\n\n- first\n- second, with more to say than fits a line\n  12. deep\nlast".into();
+    assert_snapshot!(shown(&question, &[], look(34, 24)), @r"
+    ╭─ Production release
+    │
+    │  One line
+    │
+    │  • first
+    │  • second, with more to say
+    │    than fits a line
+    │    12. deep
+    │  last
+    │
+    ├─ Proceed? [Y/n]
+    ╰─ ? details · Esc cancels
+    ");
+}
+
+#[test]
+fn colours_mark_what_matters() {
+    let paint = Paint { color: true, unicode: true };
+    let mut question = confirm();
+    question.deadline = Some(moment(9));
+    let look = Look { paint, ..look(60, 10) };
+    let text = shown(&question, &[], look).replace('\u{1b}', "^");
+    assert_snapshot!(text, @r"
+    ^[36m╭─ ^[0m^[1mProduction release^[0m
+    ^[36m│  ^[0mRelease ^[36mabc123^[0m to ^[1mproduction^[0m?
+    ^[36m├─ ^[0mProceed? ^[1m[y/n]^[0m
+    ^[36m╰─ ^[0m^[36m⠸ ^[0m^[33m9s left^[0m^[2m, then no answer^[0m^[2m · ^[0m^[2m? details^[0m^[2m · ^[0m^[2mEsc cancels^[0m
+    ");
+}
+
+#[test]
+fn a_list() {
+    let mut question = recover();
+    question.default = Some("skip".into());
+    assert_snapshot!(shown(&question, &[Key::Up], look(60, 24)), @r"
+    ╭─ Production release
+    │
+    │  `build` failed: exit code 3
+    │
+    ├─ Choose, or type a number
+    │    1 Retry           run the step again
+    │  ❯ 2 It was done     go on as if it had succeeded
+    │    3 Skip (default)  leave the step out and go on
+    │    4 Abort           end the run as failed
+    ╰─ ↑↓ move · Enter chooses · type to filter · ? details
+    ");
+    assert_snapshot!(shown(&question, &[Key::Down], look(26, 40)), @r"
+    ╭─ Production release
+    │
+    │  `build` failed: exit
+    │  code 3
+    │
+    ├─ Choose
+    │    1 Retry
+    │        run the step
+    │        again
+    │    2 It was done
+    │        go on as if it
+    │        had succeeded
+    │    3 Skip (default)
+    │        leave the step
+    │        out and go on
+    │  ❯ 4 Abort
+    │        end the run as
+    │        failed
+    ╰─ ↑↓ move
+    ");
+    assert_snapshot!(shown(&question, &[Key::Char('t')], look(60, 24)), @r"
+    ╭─ Production release
+    │
+    │  `build` failed: exit code 3
+    │
+    ├─ / t
+    │  ❯ 1 Retry           run the step again
+    │    2 It was done     go on as if it had succeeded
+    │    4 Abort           end the run as failed
+    ╰─ Enter chooses · Esc shows all
+    ");
+}
+
+#[test]
+fn a_list_longer_than_the_window() {
+    let names: Vec<String> = (100..140).map(|number| format!("host-{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut question = choose(&names);
+    question.default = Some("host-120".into());
+    assert_snapshot!(shown(&question, &[], look(40, 12)), @r"
+    ╭─ Production release
+    │  Which environment?
+    ├─ Choose
+    │    ↑ 18 more
+    │    host-118
+    │    host-119
+    │  ❯ host-120 (default)
+    │    host-121
+    │    host-122
+    │    ↓ 17 more
+    ╰─ ↑↓ move · Enter chooses
+    ");
+}
+
+#[test]
+fn an_input() {
+    let mut question = input();
+    question.default = Some("HEAD".into());
+    assert_snapshot!(shown(&question, &[], look(60, 12)), @r"
+    ╭─ Production release
+    │  Which commit?
+    ├─ ❯ Enter takes HEAD
+    ╰─ Enter answers · Tab edits · ? details · Esc cancels
+    ");
+    question.pattern = Some("^[0-9a-f]+$".into());
+    assert_snapshot!(shown(&question, &[Key::Char('x'), Key::Enter], look(60, 12)), @r"
+    ╭─ Production release
+    │  Which commit?
+    ├─ ❯ x
+    │  ! this does not match `^[0-9a-f]+$`
+    ╰─ Enter answers · ? details · Esc cancels
+    ");
+    question.secret = true;
+    assert_snapshot!(shown(&question, &[Key::Paste("hunter2".into())], look(60, 12)), @r"
+    ╭─ Production release
+    │  Which commit?
+    ├─ ❯ •••••••
+    ╰─ Enter answers · ? details · Esc cancels
+    ");
+}
+
+#[test]
+fn what_has_to_be_typed() {
+    let mut question = confirm();
+    question.typed = Some("production".into());
+    question.approvals = 2;
+    let agreed = ["ada".to_owned()];
+    let posed = Posed { question: &question, deadline: None, agreed: &agreed, run: None };
+    let dialog = Dialog::new(&question, Escape::Declines);
+    let look = look(60, 12);
+    let view = view(&posed, &dialog, look, moment(0), 0);
+    assert_snapshot!(lines(&view, look).join("\n"), @r"
+    ╭─ Production release
+    │  Release `abc123` to **production**?
+    ├─ 2 different people have to agree; so far: ada
+    ├─ To agree, type production
+    │  ❯ 
+    ╰─ Enter agrees · Esc cancels · ? details
+    ");
+}
+
+#[test]
+fn details() {
+    let mut question = confirm();
+    question.follows = Some("./deploy --to production 'with a space'".into());
+    question.deadline = Some(moment(90));
+    question.by = aye_core::skill::By::Names(vec!["ada".into(), "bob".into()]);
+    assert_snapshot!(shown(&question, &[Key::Char('?')], look(60, 30)), @r"
+    ╭─ Production release
+    │
+    │  Release `abc123` to **production**?
+    │
+    ├─ Details
+    │  then runs ./deploy --to production 'with a space'
+    │  option    Proceed: goes on
+    │  option    Cancel: declines
+    │  who       ada, bob
+    │  until     14:14:50 UTC, then no answer
+    ├─ only ada, bob may answer
+    ├─ Proceed? [y/n]
+    ╰─ ⠸ 1m 30s left, then no answer · ? less · Esc cancels
+    ");
+}
+
+#[test]
+fn the_narrowest_window() {
+    let mut question = confirm();
+    question.deadline = Some(moment(65));
+    question.message = "日本語のメッセージは幅が広い。 Deploy it?".into();
+    assert_snapshot!(shown(&question, &[], look(20, 24)), @r"
+    ╭─ Production
+    │  release
+    │
+    │  日本語のメッセー
+    │  ジは幅が広い。
+    │  Deploy it?
+    │
+    ├─ Proceed? [y/n]
+    ╰─ ⠸ 1m 5s left
+    ");
+}
+
+#[test]
+fn plain_lines() {
+    let mut question = recover();
+    question.deadline = Some(moment(30));
+    question.default = Some("abort".into());
+    let look = Look { paint: Paint { color: false, unicode: false }, columns: 60, rows: 24 };
+    let mut text = plain_question(&posed(&question), look).join("\n");
+    text.push('\n');
+    text.push_str(&plain_ask(&posed(&question), &Answers::new(Escape::Declines), look, moment(0)));
+    assert_snapshot!(text, @r"
+    +- Production release
+    |  `build` failed: exit code 3
+    +- Options
+    |  1 Retry: run the step again
+    |  2 It was done: go on as if it had succeeded
+    |  3 Skip: leave the step out and go on
+    |  4 Abort: end the run as failed
+    +- Number or name, Enter takes 4, within 30s, then Abort:
+    ");
+    let text = plain_ask(&posed(&confirm()), &Answers::new(Escape::Declines), look, moment(0));
+    assert_snapshot!(text, @"+- Proceed? [y/n]:");
+}
+
+proptest! {
+    /// Whatever a question says, no line is wider than the window, nothing in
+    /// it steers the terminal, and the first column is the frame's alone.
+    #[test]
+    fn nothing_reaches_beyond_its_place(
+        message in "(?s).{0,120}",
+        title in "(?s).{1,40}",
+        label in "(?s).{1,40}",
+        description in "(?s).{0,60}",
+        typed in "(?s).{0,30}",
+        columns in 20usize..100,
+        rows in 4usize..40,
+        list in any::<bool>(),
+    ) {
+        let mut question = if list { recover() } else { confirm() };
+        question.message = message;
+        question.title = title;
+        question.options[0].label = label.clone();
+        question.options[1].description = Some(description);
+        question.follows = Some(typed.clone());
+        question.deadline = Some(moment(65));
+        let look = look(columns, rows);
+        let mut dialog = Dialog::new(&question, Escape::Declines);
+        let _ = dialog.key(&question, &Key::Char('?'));
+        let _ = dialog.key(&question, &Key::Paste(typed));
+        let view = view(&posed(&question), &dialog, look, moment(0), 0);
+        let lines = lines(&view, look);
+        for line in &lines {
+            prop_assert!(unicode_width::UnicodeWidthStr::width(line.as_str()) < columns.max(11), "{line:?}");
+            prop_assert!(!line.chars().any(aye_core::diagnostic::is_hidden), "{line:?}");
+            prop_assert!(line.starts_with(['╭', '│', '├', '╰']), "{line:?}");
+        }
+        let count = |glyph: char| lines.iter().filter(|line| line.starts_with(glyph)).count();
+        prop_assert_eq!((count('╭'), count('╰')), (1, 1));
+        prop_assert!(view.cursor.0 < view.body.len() && view.cursor.1 < columns.max(11));
+    }
+}
