@@ -100,7 +100,6 @@ fn a_command_that_is_not_there_is_127() {
     ✗ a  command `no-such-program-anywhere` not found
       hint: is it installed and in `PATH`?
     ✗ s failed: step `a`: command `no-such-program-anywhere` not found  0 steps done, 1 failed
-      output     aye logs RUN a
       try again  aye run s.yaml --from a
     --- exit 127
     ");
@@ -118,7 +117,6 @@ fn a_file_that_cannot_be_executed_is_126() {
     ✗ a  `PLACE/work/./script` is not executable
       hint: `chmod +x PLACE/work/./script`
     ✗ s failed: step `a`: `PLACE/work/./script` is not executable  0 steps done, 1 failed
-      output     aye logs RUN a
       try again  aye run s.yaml --from a
     --- exit 126
     ");

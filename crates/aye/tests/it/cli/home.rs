@@ -2,6 +2,7 @@
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use insta::assert_snapshot;
 
@@ -49,20 +50,32 @@ fn a_home_that_cannot_be_made_or_written_stops_the_run_before_it_acts() {
     assert!(!place.work().join("ran").exists());
 }
 
+/// Sets the modes of a directory and everything in it, from the bottom up.
+fn set_modes(path: &Path, directories: u32, files: u32) {
+    if path.is_dir() {
+        std::fs::set_permissions(path, Permissions::from_mode(0o700)).unwrap();
+        for entry in std::fs::read_dir(path).unwrap() {
+            set_modes(&entry.unwrap().path(), directories, files);
+        }
+    }
+    let mode = if path.is_dir() { directories } else { files };
+    std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
 #[test]
 fn a_read_only_home_can_be_read() {
     let place = place();
     place.aye(&["run", "s.yaml"]).ok();
     std::fs::remove_file(place.work().join("ran")).unwrap();
-    let mode = |mode| std::fs::set_permissions(place.home(), Permissions::from_mode(mode)).unwrap();
-    mode(0o500);
+    set_modes(&place.home(), 0o500, 0o400);
     let listed = place.aye(&["runs", "--json"]);
     // Root may write everywhere: only others can be kept out.
     let ran = (!rustix::process::getuid().is_root()).then(|| place.aye(&["run", "s.yaml"]));
-    mode(0o700);
+    set_modes(&place.home(), 0o700, 0o600);
     assert_eq!(listed.ok().json().as_array().unwrap().len(), 1);
     if let Some(ran) = ran {
         assert_eq!(ran.code, 4, "{}", ran.all());
+        assert!(ran.stderr.contains("cannot be written to\nhint: "), "{}", ran.all());
         assert!(!place.work().join("ran").exists());
     }
 }

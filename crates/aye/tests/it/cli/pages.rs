@@ -122,6 +122,22 @@ fn every_skill_in_the_guide_is_sound() {
     }
 }
 
+#[test]
+fn the_guide_names_every_key_of_the_schema() {
+    let guide = page("docs/skills.md");
+    let schema: serde_json::Value = serde_json::from_str(&page("docs/skill.schema.json")).unwrap();
+    let mut seen = 0;
+    for (kind, definition) in schema["$defs"].as_object().unwrap() {
+        let Some(keys) = definition["properties"].as_object() else { continue };
+        for key in keys.keys() {
+            let named = guide.contains(&format!("{key}:")) || guide.contains(&format!("`{key}`"));
+            assert!(named, "`{key}` of {kind} is not in docs/skills.md");
+            seen += 1;
+        }
+    }
+    assert!(seen > 50, "{seen}");
+}
+
 /// The reference of every command, from the options themselves.
 fn reference() -> String {
     fn add(text: &mut String, path: &str, command: &mut clap::Command) {

@@ -28,7 +28,7 @@ fn an_idempotent_step_is_run_again() {
     --- stdout
     b | b
     --- stderr
-    ▸ resumed by USER on HOST
+    s  run RUN, resumed by USER on HOST
     ▸ a  attempt 2: it may be run twice
     ▸ a  touch began; while [ ! -e go ]; do sleep 0.02; done
     ✓ a  DURATION
@@ -47,7 +47,7 @@ fn another_step_is_asked_about_first() {
     );
     assert_snapshot!(place.aye(&["resume", "last", "--no-input"]).all(), @r"
     --- stderr
-    ▸ resumed by USER on HOST
+    s  run RUN, resumed by USER on HOST
     ‖ nobody can be asked here: `--no-input` was given
     ‖ s waits for an answer: `a` was stopped before it ended. It may have done part of its work.  0 steps done
       answer   aye answer RUN-1 retry|done|skip|abort
@@ -106,7 +106,7 @@ fn a_changed_file_is_told_and_not_used() {
     b | old
     --- stderr
     warning: `s.yaml` has changed; the run goes on with what it started with
-    ▸ resumed by USER on HOST
+    s  run RUN, resumed by USER on HOST
     ▸ a  attempt 2: it may be run twice
     ▸ a  touch began; while [ ! -e go ]; do sleep 0.02; done
     ✓ a  DURATION

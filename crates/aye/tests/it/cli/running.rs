@@ -157,6 +157,7 @@ fn a_run_can_begin_later_or_be_one_step() {
     assert_snapshot!(ran.all(), @r"
     --- stderr
     error: the skill has no step `third-and-last`
+    hint: `--dry-run` shows its steps
     --- exit 3
     ");
 }
@@ -174,7 +175,7 @@ fn a_step_that_needs_what_was_left_out_says_so() {
     ✗ b  command: `a` is not defined
       hint: known names: inputs, env, branch, workspace, worktree, now, today, run, skill, steps
     ✗ s failed: step `b`: command: `a` is not defined  0 steps done, 1 failed
-      try again  aye run s.yaml --from b
+      try again  aye run s.yaml
     --- exit 1
     ");
 }
@@ -267,7 +268,7 @@ fn a_skill_that_is_not_there_or_broken_is_not_run() {
     assert_snapshot!(place.aye(&["run", "relaese"]).all(), @r"
     --- stderr
     error: there is no skill `relaese`
-    hint: `aye list` shows the skills that are there
+    hint: did you mean `release`?
     --- exit 3
     ");
     assert_snapshot!(place.aye(&["run", "nosuch.yaml"]).all(), @r"

@@ -123,7 +123,7 @@ fn prune_forgets_what_is_old_and_over() {
     place.aye(&["audit"]).ok();
     assert_snapshot!(place.aye(&["runs", "prune", "--older-than", "soon"]).all(), @r"
     --- stderr
-    error: `soon`: `soon` is no duration
+    error: `soon` is no duration
     hint: write a time such as `30d` or `DURATION`
     --- exit 2
     ");

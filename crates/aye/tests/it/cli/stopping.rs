@@ -41,7 +41,7 @@ fn an_interrupt_pauses_the_run_and_is_130() {
     --- stderr
     long  run RUN
     ▸ first  touch began; while [ ! -e go ]; do sleep 0.02; done; echo over
-    ? first  Aye was told to stop while the step ran after DURATION
+    ? first  Aye was told to stop while the step ran
     ‖ interrupted by SIGINT
     ‖ long is paused  0 steps done
       go on    aye resume RUN
@@ -92,6 +92,7 @@ fn a_running_step_is_cancelled_and_its_clean_up_runs() {
     assert_snapshot!(place.aye(&["cancel", "last"]).all(), @r"
     --- stderr
     error: run `RUN` has ended already: it was cancelled
+    hint: `aye show RUN` tells how
     --- exit 1
     ");
 }
