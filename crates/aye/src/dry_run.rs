@@ -9,7 +9,7 @@ use aye_core::event::Range;
 use aye_core::flow::{Flow, NodeId, Outcome, Route, Target};
 use aye_core::machine::StartError;
 use aye_core::skill::{Action, Inputs, Step, StepTimeout, format_duration};
-use aye_core::text::{self, Scope, World};
+use aye_core::text::{self, Scope, Verbatim, World};
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -81,6 +81,15 @@ pub fn plan(
         let text = text::text(template, &scope).unwrap_or_else(|_| partly(template, &scope));
         inputs.secrets.mask(&text)
     };
+    // Values in a script are data and shown as that; a script that needs what
+    // earlier steps give stays as written.
+    let script = |template: &str| {
+        let mask = |text: &str| inputs.secrets.mask(text);
+        match text::shell_script(template, &scope, Verbatim::default()) {
+            Ok(script) => mask(&script.shown(mask)),
+            Err(_) => mask(template),
+        }
+    };
     let mut next = match range {
         None => flow.start,
         Some(range) => Target::Step(flow.find(range.step()).ok_or_else(|| {
@@ -119,7 +128,7 @@ pub fn plan(
             break;
         }
         seen.push(node);
-        plan.steps.push(planned(step, &scope, &show));
+        plan.steps.push(planned(step, &scope, &show, &script));
         plan.warnings.extend(warnings(step, &show));
         if matches!(range, Some(Range::Only(_))) {
             break;
@@ -150,13 +159,18 @@ fn partly(template: &str, scope: &Scope) -> String {
     if template.contains("{%") { template.to_owned() } else { text + rest }
 }
 
-fn planned(step: &Step, scope: &Scope, show: &impl Fn(&str) -> String) -> PlannedStep {
+fn planned(
+    step: &Step,
+    scope: &Scope,
+    show: &impl Fn(&str) -> String,
+    script_shown: &impl Fn(&str) -> String,
+) -> PlannedStep {
     let command = match &step.action {
         Action::Command { program, args } => {
             let words = std::iter::once(program).chain(args).map(|word| word_shown(word, show));
             Some(words.collect::<Vec<_>>().join(" "))
         }
-        Action::Shell { script } => Some(show(script)),
+        Action::Shell { script } => Some(script_shown(script)),
         Action::Ask(_) | Action::Note => None,
     };
     let ask = match &step.action {

@@ -39,7 +39,7 @@ fn the_plan_is_shown_and_nothing_runs() {
       token = "***"
       1. look at most DURATION
          ▸ touch ran
-           echo stage ***
+           echo stage '***'
       2. never
          if inputs.where == 'moon' (does not hold: would be skipped)
          ? Really?
@@ -53,6 +53,18 @@ fn the_plan_is_shown_and_nothing_runs() {
     "#);
     assert!(!place.work().join("ran").exists());
     assert!(!place.home().exists(), "no journal either");
+}
+
+#[test]
+fn a_script_is_shown_as_it_would_run() {
+    let place = Place::new();
+    let skill = "name: s\ninputs: [{ name: x, default: 'a; b' }]\nsteps:\n- {name: a, shell: 'echo {{ inputs.x }}'}\n- {name: b, shell: 'echo {{ a }} {{ inputs.x }}'}\n";
+    place.write("s.yaml", skill);
+    let plan = place.aye(&["run", "s.yaml", "--dry-run", "--json"]).ok().json();
+    assert_eq!(plan["steps"][0]["command"], "echo 'a; b'");
+    assert_eq!(plan["steps"][1]["command"], "echo {{ a }} {{ inputs.x }}");
+    let run = place.aye(&["run", "s.yaml", "--json"]).ok().stdout;
+    assert!(run.contains(r#""command":"echo 'a; b'""#), "{run}");
 }
 
 #[test]
