@@ -136,7 +136,7 @@ fn load_pending(db: &Connection, run: &RunId) -> Result<(Vec<Pending>, Strange),
         let id = RequestId(row.get(0)?);
         match serde_json::from_str(row.get_ref(3)?.as_str()?) {
             Ok(request) => {
-                pending.push(Pending { id, at: runs::time(row, 1)?, sender: row.get(2)?, request })
+                pending.push(Pending { id, at: runs::time(row, 1)?, sender: row.get(2)?, request });
             }
             Err(error) => strange.push((id, Verdict::Refused(error.to_string()))),
         }

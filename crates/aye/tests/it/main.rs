@@ -1,5 +1,7 @@
 //! Every integration test of the program, in one binary: it links once.
 
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
+
 mod cli;
 mod crash;
 mod graph;
