@@ -142,7 +142,7 @@ impl StoreError {
             }
             Self::Foreign { .. } => "set AYE_HOME to a directory of Aye's own",
             Self::Newer { .. } | Self::NewerEvent { .. } => "upgrade this Aye",
-            Self::Busy { .. } => "try again; `aye doctor` shows who uses the journal",
+            Self::Busy { .. } => "try again; another program holds the journal",
             Self::Conflict { .. } => {
                 "another process appended to this run; see `aye show`, then `aye resume`"
             }

@@ -13,6 +13,7 @@ use crate::auth::Authenticator;
 use crate::cli::Context;
 use crate::driver::Posed;
 use crate::error::Error;
+use crate::prompt::dialog::{meaning, yes_and_no};
 use crate::prompt::{Alone, Escape, Given, ask_alone};
 use crate::store::{Found, QuestionRow, QuestionState, RunRow, Store};
 
@@ -68,9 +69,11 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
     let row = context.find_run(&reader, question.run.as_str())?;
     let asked = reader.asked(&question.id)?;
     let given = match (&args.choice, &asked) {
-        (Some(choice), _) => {
-            Given { typed: args.typed.clone(), code: args.code.clone(), ..Given::of(choice) }
-        }
+        (Some(choice), _) => Given {
+            typed: args.typed.clone(),
+            code: args.code.clone(),
+            ..Given::of(&meant(choice, asked.as_ref()))
+        },
         (None, Some(asked)) => match ask_here(&reader, &row, asked, args, context)? {
             Alone::Answered(given) => given,
             Alone::Cancelled => return Ok(5),
@@ -227,4 +230,14 @@ fn resume(row: &RunRow, context: &Context) -> Result<u8, Error> {
     };
     let source = command.exec();
     Err(Error::File { doing: "start", path: program, source })
+}
+
+/// `yes` and `no` for a plain yes or no, unless an option is called that.
+fn meant(choice: &str, asked: Option<&Question>) -> String {
+    let plain = asked.filter(|asked| asked.offer(choice).is_none()).and_then(|asked| {
+        let (yes, no) = yes_and_no(asked)?;
+        let index = if meaning(choice)? { yes } else { no };
+        asked.options.get(index)
+    });
+    plain.map_or_else(|| choice.to_owned(), |offer| offer.value.clone())
 }

@@ -17,6 +17,7 @@ use crate::prompt::screen::{Painted, Screen};
 use crate::store::{QuestionRow, RunLock, Store};
 
 use super::output::{print, print_json, print_line};
+use super::runs::ago;
 
 /// How often a list that shows times is painted.
 const LOOK: Duration = Duration::from_secs(1);
@@ -112,7 +113,7 @@ fn list(open: &[Waiting], context: &Context) -> String {
     let mut text = String::new();
     for one in open {
         let mark = paint.text(Tone::Ask, paint.glyph(Glyph::Asking));
-        let waited = format!("asked {} ago", since(one.asked, now));
+        let waited = format!("asked {}", ago(one.asked, now));
         let left = match one.deadline {
             Some(deadline) if deadline <= now => "its time is up".to_owned(),
             Some(deadline) => format!("{} left", since(now, deadline)),

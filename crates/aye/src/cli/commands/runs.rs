@@ -192,7 +192,7 @@ fn line(row: &RunRow, driven: bool, widest: usize, now: Timestamp, paint: Paint)
 }
 
 /// How long ago, as people say it.
-fn ago(then: Timestamp, now: Timestamp) -> String {
+pub(super) fn ago(then: Timestamp, now: Timestamp) -> String {
     match now.as_millisecond() - then.as_millisecond() {
         ..1000 => "just now".to_owned(),
         _ => format!("{} ago", since(then, now)),

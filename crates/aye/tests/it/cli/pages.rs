@@ -59,7 +59,7 @@ fn the_commands_of_the_readme_work() {
     for command in commands {
         let question = format!("{}-1", place.last());
         // The value of the option; `yes` is how a page says it.
-        let command = command.replace("ID", &question).replace(" yes", " proceed");
+        let command = command.replace("ID", &question);
         let words: Vec<&str> = command.split_whitespace().skip(1).collect();
         let ran = place.aye(&words);
         let ended = ["resume", "cancel"].contains(&words[0]);
