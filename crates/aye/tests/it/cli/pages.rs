@@ -58,7 +58,6 @@ fn the_commands_of_the_readme_work() {
     assert!(commands.len() > 8, "{commands:?}");
     for command in commands {
         let question = format!("{}-1", place.last());
-        // The value of the option; `yes` is how a page says it.
         let command = command.replace("ID", &question);
         let words: Vec<&str> = command.split_whitespace().skip(1).collect();
         let ran = place.aye(&words);
