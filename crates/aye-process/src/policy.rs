@@ -5,8 +5,7 @@
 //! entry with a slash is a whole path; one without is a whole name, of the
 //! name asked for and of the file found. `*` stands for any characters but
 //! `/`. There is no list of forbidden characters: arguments reach the
-//! program as they are, and only text that goes through a shell is checked,
-//! by [`check_shell_value`].
+//! program as they are.
 
 use std::path::{Path, PathBuf};
 
@@ -46,14 +45,6 @@ pub enum Refusal {
         /// The real path of the workspace.
         workspace: PathBuf,
     },
-    /// A value that would be more than a word in a shell's text.
-    #[error("value `{value}` for a `shell:` text contains {what}")]
-    ShellValue {
-        /// The value, safe to show.
-        value: String,
-        /// What is wrong with it.
-        what: &'static str,
-    },
 }
 
 impl Refusal {
@@ -63,7 +54,6 @@ impl Refusal {
         match self {
             Self::Command { .. } => "COMMAND_NOT_ALLOWED",
             Self::Directory { .. } => "PATH_TRAVERSAL",
-            Self::ShellValue { .. } => "INJECTION_DETECTED",
         }
     }
 
@@ -75,9 +65,6 @@ impl Refusal {
                 format!("it means `{}`; add it to `allow` under `[policy]`", resolved.display())
             }
             Self::Directory { .. } => "use a directory inside the workspace".to_owned(),
-            Self::ShellValue { .. } => {
-                "pass it as an argument or through `env:`, where no shell reads it".to_owned()
-            }
         }
     }
 }
@@ -156,33 +143,6 @@ fn matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// Checks a value that a template puts into a `shell:` text unquoted: it must be one
-/// plain word, with nothing that a shell would act upon.
-///
-/// # Errors
-/// [`Refusal::ShellValue`] names what was found.
-pub fn check_shell_value(value: &str) -> Result<(), Refusal> {
-    let found = value.chars().find_map(|letter| match letter {
-        '\n' | '\r' => Some("a line break"),
-        '\0' => Some("a zero byte"),
-        '`' | '$' => Some("an expansion"),
-        ';' | '&' | '|' => Some("a command separator"),
-        '<' | '>' => Some("a redirection"),
-        '(' | ')' | '{' | '}' => Some("a group"),
-        '"' | '\'' | '\\' => Some("a quote"),
-        '*' | '?' | '[' | ']' | '~' | '!' | '#' => Some("a pattern or comment"),
-        ' ' | '\t' => Some("a blank"),
-        letter if letter.is_control() => Some("a control character"),
-        _ => None,
-    });
-    let found = found
-        .or_else(|| value.starts_with('-').then_some("a leading dash, which makes it an option"));
-    match found {
-        Some(what) => Err(Refusal::ShellValue { value: crate::text::plain(value), what }),
-        None => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,36 +199,5 @@ mod tests {
         assert_eq!(check("app/link"), Err("PATH_TRAVERSAL"));
         assert_eq!(check("app/missing"), Err("PATH_TRAVERSAL"));
         std::fs::remove_dir_all(root).expect("removed");
-    }
-
-    #[test]
-    fn only_a_plain_word_may_enter_a_shell_text() {
-        for good in [
-            "main",
-            "v1.2.3",
-            "HEAD~3..HEAD".replace('~', "^").as_str(),
-            "a/b_c-d",
-            "x=y",
-            "50%",
-            "name@host:path",
-        ] {
-            assert_eq!(check_shell_value(good), Ok(()), "{good}");
-        }
-        for bad in [
-            "a;b",
-            "$(id)",
-            "`id`",
-            "a b",
-            "a\nb",
-            "-rf",
-            "a|b",
-            "a>b",
-            "it's",
-            "*",
-            "~",
-            "\u{1b}[0m",
-        ] {
-            assert!(check_shell_value(bad).is_err(), "{bad}");
-        }
     }
 }

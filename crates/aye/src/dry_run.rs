@@ -65,7 +65,7 @@ pub fn plan(
     flow: &Flow,
     inputs: &Inputs,
     range: Option<&Range>,
-    environment: Option<String>,
+    environment: Option<&str>,
     world: &World,
 ) -> Result<Plan, StartError> {
     let scope = Scope {

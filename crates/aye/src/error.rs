@@ -125,7 +125,7 @@ impl Error {
             },
             Self::Store(error) => Some(error.hint().to_owned()),
             Self::Lock(LockError::Held(held)) => Some(format!(
-                "`aye logs {run} -f` follows it; `aye answer` and `aye cancel {run}` reach it from here",
+                "`aye watch {run}` shows it; `aye answer` and `aye cancel {run}` reach it from here",
                 run = held.run
             )),
             Self::Lock(error) => Some(error.hint().to_owned()),

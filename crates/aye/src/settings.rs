@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use aye_core::diagnostic::{self, Diagnostic, Source};
 use aye_core::skill::Span;
+use aye_core::text::Verbatim;
+use aye_process::policy::Policy;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -27,6 +29,31 @@ pub struct Settings {
     pub step_timeout: Option<Duration>,
     /// How long finished runs are kept; `None` is for ever.
     pub keep: Option<Duration>,
+    /// How many processes may run at once.
+    pub max_processes: usize,
+    /// What steps may run.
+    pub policy: PolicySettings,
+}
+
+/// `[policy]`: off unless the project asks for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PolicySettings {
+    /// The programs that may run; empty allows all.
+    pub allow: Vec<String>,
+    /// Steps work inside the workspace only.
+    pub workspace_only: bool,
+    /// What `{{ x | safe }}` may put into a `shell:` script.
+    pub verbatim: Verbatim,
+}
+
+impl PolicySettings {
+    /// What it means for a run in this workspace.
+    pub fn for_run(&self, workspace: &Path) -> Policy {
+        Policy {
+            allow: self.allow.clone(),
+            workspace: self.workspace_only.then(|| workspace.to_path_buf()),
+        }
+    }
 }
 
 /// The file as written.
@@ -36,12 +63,14 @@ struct File {
     skills: Option<Vec<PathBuf>>,
     run: RunSection,
     journal: JournalSection,
+    policy: PolicySection,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct RunSection {
     step_timeout: Option<Spanned<String>>,
+    max_processes: Option<Spanned<usize>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -49,6 +78,14 @@ struct RunSection {
 struct JournalSection {
     durability: Option<DurabilityWord>,
     keep: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct PolicySection {
+    allow: Option<Spanned<Vec<String>>>,
+    workspace_only: bool,
+    check_shell_values: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -93,7 +130,18 @@ impl Settings {
             .into_iter()
             .map(|dir| root.join(dir))
             .collect();
+        let max_processes = match &file.run.max_processes {
+            None => aye_process::slots::DEFAULT_LIMIT,
+            Some(count) if *count.get_ref() == 0 => {
+                let message = "`max_processes` is 0: nothing could run";
+                return Err(Diagnostic::error("settings", message)
+                    .label(span(count.span()), "give 1 or more"));
+            }
+            Some(count) => *count.get_ref(),
+        };
         Ok(Self {
+            policy: file.policy.read(&root)?,
+            max_processes,
             skills,
             root,
             durability: match file.journal.durability {
@@ -125,4 +173,39 @@ fn placed(found: &Diagnostic, path: &Path, directory: &Path, text: &str) -> Stri
     let name = path.strip_prefix(directory).unwrap_or(path).to_string_lossy().into_owned();
     let shown = diagnostic::render(found, &Source::new(&name, text), false);
     shown.trim_end().trim_start_matches("error[settings]: ").to_owned()
+}
+
+impl PolicySection {
+    fn read(self, root: &Path) -> Result<PolicySettings, Diagnostic> {
+        let place = self.allow.as_ref().map(Spanned::span).unwrap_or_default();
+        let allow = match self.allow.map(Spanned::into_inner) {
+            None => Vec::new(),
+            // Nobody who writes it means "everything".
+            Some(list) if list.is_empty() || list.iter().any(String::is_empty) => {
+                let message = "`allow` names no program; leave it out to allow all";
+                return Err(Diagnostic::error("settings", message)
+                    .label(span(place), "name the programs that may run"));
+            }
+            Some(list) => list.into_iter().map(|entry| anchored(entry, root)).collect(),
+        };
+        Ok(PolicySettings {
+            allow,
+            workspace_only: self.workspace_only,
+            verbatim: if self.check_shell_values {
+                Verbatim::PlainWord
+            } else {
+                Verbatim::Anything
+            },
+        })
+    }
+}
+
+/// An entry like `./tool` means the file below the project's directory.
+fn anchored(entry: String, root: &Path) -> String {
+    if entry.starts_with('/') || !entry.contains('/') {
+        return entry;
+    }
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+    let below = entry.trim_start_matches("./");
+    root.join(below).to_string_lossy().into_owned()
 }

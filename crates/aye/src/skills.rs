@@ -133,6 +133,7 @@ pub fn find(
     let mut known = Vec::new();
     for path in &files {
         let Ok(read) = SkillFile::read(path) else { continue };
+        known.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
         for flow in &read.flows {
             if skill_name(flow) == file {
                 return Ok((relative_to(path, directory), Some(file.to_owned())));

@@ -186,7 +186,7 @@ impl Machine {
         events: &mut Vec<Event>,
     ) {
         let failed = StepFailed {
-            code: Some("TEMPLATE".to_owned()),
+            code: Some(error.code.to_owned()),
             message: self.secrets.mask(&format!("{part}: {error}")),
             hint: error.hint.as_ref().map(|hint| self.secrets.mask(hint)),
             ..failed(step, 0, BadOutcome::Failure)

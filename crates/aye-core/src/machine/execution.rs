@@ -30,6 +30,9 @@ impl Machine {
         for (name, template) in &step.env {
             env.insert(name.clone(), render(template)?);
         }
+        let invocation = self.invocation(&step.action, &scope)?;
+        // Last, so that nothing in the file can stand in for a value.
+        env.extend(invocation.values.into_iter().map(|(name, value)| (name, Some(value))));
         let until = self.step_deadline(step, world.now);
         // Nothing is left, rather than less than nothing.
         let timeout =
@@ -38,7 +41,7 @@ impl Machine {
             execution: *execution,
             step: step.name.value.clone(),
             attempt: *attempt,
-            argv: argv(&step.action, &scope)?,
+            argv: invocation.argv,
             env,
             cwd: render(&step.cwd)?,
             stdin: render(&step.stdin)?,
@@ -70,17 +73,12 @@ impl Machine {
         step: &Step,
         scope: &Scope,
     ) -> Result<(String, Vec<String>), TextError> {
-        let argv = argv(&step.action, scope)?;
-        // Masked before it is quoted: quoting changes what a secret looks like.
-        let argv: Vec<String> = argv.iter().map(|word| self.secrets.mask(word)).collect();
-        let shown = match &step.action {
-            Action::Shell { .. } => argv.last().cloned().unwrap_or_default(),
-            Action::Command { .. } | Action::Ask(_) | Action::Note => {
-                argv.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
-            }
-        };
+        let Invocation { argv, values, shown } = self.invocation(&step.action, scope)?;
+        let mut words: Vec<String> = argv.iter().map(|word| self.secrets.mask(word)).collect();
+        for (name, value) in values {
+            words.push(format!("{name}={}", self.secrets.mask(&value)));
+        }
         // What else decides what happens has to render too, before anything runs.
-        let mut words = argv;
         for (name, template) in &step.env {
             let value =
                 template.as_ref().map(|template| text::text(template, scope)).transpose()?;
@@ -92,29 +90,37 @@ impl Machine {
         }
         Ok((shown, words))
     }
-}
 
-fn argv(action: &Action, scope: &Scope) -> Result<Vec<String>, TextError> {
-    match action {
-        Action::Command { program, args } => {
-            let mut argv = vec![text::text(program, scope)?];
-            for arg in args {
-                argv.push(text::text(arg, scope)?);
+    fn invocation(&self, action: &Action, scope: &Scope) -> Result<Invocation, TextError> {
+        let mask = |text: &str| self.secrets.mask(text);
+        match action {
+            Action::Command { program, args } => {
+                let mut argv = vec![text::text(program, scope)?];
+                for arg in args {
+                    argv.push(text::text(arg, scope)?);
+                }
+                // Masked before it is quoted: quoting changes what a secret looks like.
+                let shown: Vec<String> =
+                    argv.iter().map(|word| text::legible(&mask(word))).collect();
+                Ok(Invocation { argv, values: Vec::new(), shown: shown.join(" ") })
             }
-            Ok(argv)
+            Action::Shell { script } => {
+                let script = text::shell_script(script, scope, self.limits.verbatim)?;
+                let shown = mask(&script.shown(mask));
+                let argv = vec!["sh".to_owned(), "-c".to_owned(), script.text];
+                Ok(Invocation { argv, values: script.values, shown })
+            }
+            Action::Ask(_) | Action::Note => Ok(Invocation::default()),
         }
-        Action::Shell { script } => {
-            Ok(vec!["sh".to_owned(), "-c".to_owned(), text::text(script, scope)?])
-        }
-        Action::Ask(_) | Action::Note => Ok(Vec::new()),
     }
 }
 
-/// A word as a shell would want it, for people to read and copy.
-fn quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,~^".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
+/// A command with everything resolved.
+#[derive(Default)]
+struct Invocation {
+    argv: Vec<String>,
+    /// Environment variables that the script refers to.
+    values: Vec<(String, String)>,
+    /// For people, secrets masked.
+    shown: String,
 }

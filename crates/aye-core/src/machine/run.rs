@@ -13,7 +13,7 @@ use crate::event::{Driver, Event, Fact, Range, SkillStarted, VERSION};
 use crate::flow::{Flow, Node, NodeId};
 use crate::id::RunId;
 use crate::journal::{FoldError, Phase, State};
-use crate::text::{Scope, World};
+use crate::text::{Scope, Verbatim, World};
 
 use super::secrets::{Secrets, secret_marker};
 use super::stop::Stopping;
@@ -23,11 +23,13 @@ use super::stop::Stopping;
 pub struct Limits {
     /// The time-out of a step that names none; `None` is no limit.
     pub step_timeout: Option<Duration>,
+    /// What `{{ x | safe }}` may put into a `shell:` script.
+    pub verbatim: Verbatim,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { step_timeout: Some(Duration::from_secs(120)) }
+        Self { step_timeout: Some(Duration::from_secs(120)), verbatim: Verbatim::default() }
     }
 }
 

@@ -24,6 +24,7 @@ static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     if let Ok(syntax) = syntax.build() {
         engine.set_syntax(syntax);
     }
+    engine.add_filter("quote", |value: minijinja::Value| super::shell::quote_filter(&value));
     engine
 });
 
@@ -37,10 +38,25 @@ pub struct TextError {
     pub hint: Option<String>,
     /// Bytes of the template it is about.
     pub range: Option<std::ops::Range<usize>>,
+    /// What a step that fails because of it reports: `TEMPLATE`,
+    /// `INJECTION_DETECTED` or `RESOURCE_LIMIT`.
+    pub code: &'static str,
+}
+
+impl TextError {
+    /// A template that is wrong.
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, range: None, code: "TEMPLATE" }
+    }
+}
+
+/// The engine, for those who need it a little different.
+pub(super) fn engine() -> &'static Environment<'static> {
+    &ENGINE
 }
 
 /// Whether the text has anything to render.
-fn is_plain(template: &str) -> bool {
+pub(super) fn is_plain(template: &str) -> bool {
     !(template.contains("{{") || template.contains("{%") || template.contains("{#"))
 }
 
@@ -135,41 +151,49 @@ pub fn holds(condition: &str, scope: &Scope) -> Result<bool, TextError> {
 }
 
 fn render_text(template: &str, scope: &Scope) -> Result<String, TextError> {
-    let compiled = ENGINE
+    let mut text = Vec::new();
+    render_with(&ENGINE, template, scope, &mut text)?;
+    String::from_utf8(text).map_err(|error| TextError::new(error.to_string()))
+}
+
+/// Renders with this engine to this writer.
+pub(super) fn render_with(
+    engine: &Environment<'_>,
+    template: &str,
+    scope: &Scope,
+    to: impl std::io::Write,
+) -> Result<(), TextError> {
+    let compiled = engine
         .template_from_named_str("template", template)
         .map_err(|error| explain(&error, None, &[]))?;
-    compiled.render(minijinja::Value::from_object(scope.clone())).map_err(|error| {
+    let rendered = compiled.render_captured_to(minijinja::Value::from_object(scope.clone()), to);
+    rendered.map(drop).map_err(|error| {
         let used: Vec<String> = compiled.undeclared_variables(true).into_iter().collect();
         explain(&error, Some(scope), &used)
     })
 }
 
 fn to_data(value: &minijinja::Value) -> Result<Value, TextError> {
-    serde_json::to_value(value).map_err(|error| TextError {
-        message: format!("the result is no data: {error}"),
-        hint: None,
-        range: None,
-    })
+    serde_json::to_value(value)
+        .map_err(|error| TextError::new(format!("the result is no data: {error}")))
 }
 
 fn undefined(scope: &Scope, used: &[String]) -> TextError {
     if let Some(name) = scope.lost_secret(used) {
         return TextError {
-            message: format!("the secret `{name}` is not known"),
             hint: Some("secrets are not kept: give it again".to_owned()),
-            range: None,
+            ..TextError::new(format!("the secret `{name}` is not known"))
         };
     }
     let mut missing: Vec<&String> = used.iter().filter(|name| !scope.knows(name)).collect();
     missing.sort();
     let Some(name) = missing.first() else {
         return TextError {
-            message: "the value is not defined".to_owned(),
             hint: Some(
                 "a key is missing; write `x.key | default('')` or ask `x.key is defined`"
                     .to_owned(),
             ),
-            range: None,
+            ..TextError::new("the value is not defined")
         };
     };
     let known: Vec<String> = scope.names().into_iter().chain(scope.inputs_named()).collect();
@@ -177,7 +201,7 @@ fn undefined(scope: &Scope, used: &[String]) -> TextError {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("known names: {}", known.join(", ")),
     };
-    TextError { message: format!("`{name}` is not defined"), hint: Some(hint), range: None }
+    TextError { hint: Some(hint), ..TextError::new(format!("`{name}` is not defined")) }
 }
 
 fn explain(error: &Error, scope: Option<&Scope>, used: &[String]) -> TextError {
@@ -189,5 +213,5 @@ fn explain(error: &Error, scope: Option<&Scope>, used: &[String]) -> TextError {
         (kind, Some(detail)) => format!("{kind}: {detail}"),
         (kind, None) => kind.to_string(),
     };
-    TextError { message, hint: None, range: error.range() }
+    TextError { range: error.range(), ..TextError::new(message) }
 }

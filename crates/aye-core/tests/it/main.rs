@@ -13,6 +13,7 @@ mod recorded;
 mod recovery;
 mod routing;
 mod secrets;
+mod shell;
 mod skill;
 mod stopping;
 mod templates;

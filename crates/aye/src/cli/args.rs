@@ -37,7 +37,6 @@ executable/found, 130 interrupted.";
     disable_help_flag = true,
     disable_version_flag = true,
     subcommand_required = true,
-    arg_required_else_help = true,
     max_term_width = 100
 )]
 pub struct Cli {

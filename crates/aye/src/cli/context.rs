@@ -149,7 +149,7 @@ impl Context {
 
     /// What the configuration limits.
     pub fn limits(&self) -> Limits {
-        Limits { step_timeout: self.settings.step_timeout }
+        Limits { step_timeout: self.settings.step_timeout, verbatim: self.settings.policy.verbatim }
     }
 
     /// A new run's id.

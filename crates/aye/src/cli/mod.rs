@@ -7,6 +7,9 @@ mod usage;
 
 use std::io::Write as _;
 
+use clap::CommandFactory as _;
+use clap::error::ErrorKind;
+
 pub use args::{Cli, Global};
 pub use context::Context;
 
@@ -18,6 +21,10 @@ pub fn main() -> u8 {
     let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(found) => {
+            if found.kind() == ErrorKind::MissingSubcommand {
+                say(&Cli::command().render_help().to_string());
+                return 2;
+            }
             let Some(error) = usage::error(&found) else {
                 // Help and version are no errors; clap knows where each goes.
                 let _ = found.print();

@@ -28,7 +28,10 @@ pub(super) fn error(found: &clap::Error) -> Option<Error> {
         ErrorKind::InvalidSubcommand => {
             let wanted = one(ContextKind::InvalidSubcommand).unwrap_or_default();
             let near = first(ContextKind::SuggestedSubcommand);
-            (format!("there is no command `{wanted}`"), near.map(did_you_mean).or_else(more))
+            (
+                format!("there is no command `{wanted}`"),
+                near.as_deref().map(did_you_mean).or_else(more),
+            )
         }
         ErrorKind::UnknownArgument => {
             let near = first(ContextKind::SuggestedArg);
@@ -36,13 +39,14 @@ pub(super) fn error(found: &clap::Error) -> Option<Error> {
                 true => format!("there is no option `{arg}`"),
                 false => format!("`{arg}` is too much"),
             };
-            (message, near.map(did_you_mean).or_else(more))
+            (message, near.as_deref().map(did_you_mean).or_else(more))
         }
         ErrorKind::InvalidValue if value.is_empty() => {
             (format!("`{arg}` needs a value"), valid(found).or_else(more))
         }
         ErrorKind::InvalidValue => {
-            let near = first(ContextKind::SuggestedValue).map(did_you_mean);
+            let near = first(ContextKind::SuggestedValue);
+            let near = near.as_deref().map(did_you_mean);
             (format!("`{value}` does not fit `{arg}`"), near.or_else(|| valid(found)))
         }
         ErrorKind::ValueValidation => {
@@ -50,7 +54,6 @@ pub(super) fn error(found: &clap::Error) -> Option<Error> {
             (format!("`{value}` does not fit `{arg}`{}", why.unwrap_or_default()), more())
         }
         ErrorKind::MissingRequiredArgument => (format!("`{arg}` is missing"), more()),
-        ErrorKind::MissingSubcommand => ("a command is missing".to_owned(), more()),
         ErrorKind::ArgumentConflict => {
             let prior = one(ContextKind::PriorArg).unwrap_or_default();
             let message = match prior == arg {
@@ -68,7 +71,7 @@ pub(super) fn error(found: &clap::Error) -> Option<Error> {
     Some(Error::Usage { message, hint })
 }
 
-fn did_you_mean(near: String) -> String {
+fn did_you_mean(near: &str) -> String {
     format!("did you mean `{near}`?")
 }
 

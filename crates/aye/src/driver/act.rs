@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use aye_core::effect::{Effect, Execution};
 use aye_core::event::ProcessRecord;
 use aye_core::input::{End, Finished, Input};
+use aye_process::policy::Policy;
 use aye_process::{Exit, Happening, Limits, Outcome, Running, SpawnError, Spec, Stdin, Stop};
 
 use crate::error::Error;
@@ -26,7 +27,7 @@ impl Driver<'_> {
             Ok(None) => return Ok(()),
             Err(error) => {
                 let end = End::NotStarted {
-                    code: "TEMPLATE".to_owned(),
+                    code: error.code.to_owned(),
                     exit_code: None,
                     message: error.to_string(),
                     hint: error.hint,
@@ -35,6 +36,9 @@ impl Driver<'_> {
             }
         };
         let spec = self.spec(&resolved);
+        if let Err(end) = permitted(&self.parts.policy, &spec) {
+            return self.finished(execution, *end, None);
+        }
         let log = spec.log.clone();
         self.parts.report.step_begins(resolved.interactive);
         match aye_process::spawn(spec) {
@@ -213,6 +217,22 @@ fn conclude(exit: &Exit) -> (End, ProcessRecord) {
         Outcome::Cancelled | Outcome::Interrupted => End::Stopped,
     };
     (end, process)
+}
+
+/// What the policy has against it; an empty one is not asked.
+fn permitted(policy: &Policy, spec: &Spec) -> Result<(), Box<End>> {
+    if *policy == Policy::default() {
+        return Ok(());
+    }
+    let program = aye_process::resolve(spec).map_err(|error| Box::new(not_started(&error)))?;
+    policy.check(spec, &program).map_err(|refusal| {
+        Box::new(End::NotStarted {
+            code: refusal.code().to_owned(),
+            exit_code: None,
+            message: refusal.to_string(),
+            hint: Some(refusal.hint()),
+        })
+    })
 }
 
 fn not_started(error: &SpawnError) -> End {

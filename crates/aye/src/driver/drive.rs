@@ -9,6 +9,7 @@ use aye_core::input::Input;
 use aye_core::machine::{Machine, Refusal};
 use aye_core::text::{Names, World};
 use aye_process::Signals;
+use aye_process::policy::Policy;
 
 use crate::clock::Clock;
 use crate::error::Error;
@@ -43,6 +44,8 @@ pub struct Parts<'a> {
     pub prompter: Option<&'a mut dyn Prompter>,
     /// Signals for Aye itself.
     pub signals: &'a mut Signals,
+    /// What steps may run.
+    pub policy: Policy,
 }
 
 /// Drives one run.

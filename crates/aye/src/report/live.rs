@@ -139,7 +139,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
 }
 
 impl<W: Write> Report for LiveReport<'_, W> {
-    fn event(&mut self, event: &Event, _: &State) {
+    fn event(&mut self, event: &Event, state: &State) {
         if let Fact::StepStarted(started) = &event.fact {
             self.step.clone_from(&started.step);
         }
@@ -161,8 +161,7 @@ impl<W: Write> Report for LiveReport<'_, W> {
                     self.paint.text(Tone::Dim, &command)
                 )
             }),
-            Fact::SkillStarted(_) => heading(event, self.paint),
-            _ => step_line(event, self.paint),
+            _ => heading(event, state, self.paint).or_else(|| step_line(event, self.paint)),
         };
         if let Some(line) = line {
             self.line(&line);

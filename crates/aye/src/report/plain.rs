@@ -50,7 +50,7 @@ impl<O: Write, E: Write> PlainReport<O, E> {
 }
 
 impl<O: Write, E: Write> Report for PlainReport<O, E> {
-    fn event(&mut self, event: &Event, _: &State) {
+    fn event(&mut self, event: &Event, state: &State) {
         if let Fact::StepStarted(started) = &event.fact {
             self.step.clone_from(&started.step);
         }
@@ -60,7 +60,7 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
         if self.verbosity == Verbosity::Verbose {
             let _ = writeln!(self.err, "{}", self.paint.text(Tone::Dim, &event_json(event)));
         }
-        let head = heading(event, self.paint);
+        let head = heading(event, state, self.paint);
         if let Some(line) = head.or_else(|| step_line(event, self.paint)) {
             let _ = writeln!(self.err, "{}", line.trim_end());
         }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use aye_core::event::{BadOutcome, Event, Fact, PauseReason, RetryReason};
+use aye_core::journal::State;
 use aye_core::question::Prompter;
 
 use crate::paint::{Glyph, Paint, Tone, duration, inert_line};
@@ -52,7 +53,8 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 name(&failed.step),
                 paint.text(Tone::Bad, &inert_line(&failed.message))
             );
-            if let Some(after) = after.filter(|after| !after.is_zero()) {
+            let ended = failed.outcome != BadOutcome::Interrupted;
+            if let Some(after) = after.filter(|after| ended && !after.is_zero()) {
                 line.push_str(&dim(&format!(" after {}", duration(after))));
             }
             if let Some(hint) = &failed.hint {
@@ -131,10 +133,18 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
 }
 
 /// The line above a run: which skill, and the run's id for other commands.
-pub(super) fn heading(event: &Event, paint: Paint) -> Option<String> {
-    let Fact::SkillStarted(started) = &event.fact else { return None };
-    let skill = paint.text(Tone::Strong, &inert_line(&started.skill));
-    Some(format!("{skill}  {}", paint.text(Tone::Dim, &format!("run {}", event.run))))
+pub(super) fn heading(event: &Event, state: &State, paint: Paint) -> Option<String> {
+    let mut about = format!("run {}", event.run);
+    match &event.fact {
+        Fact::SkillStarted(_) => {}
+        Fact::SkillResumed { driver } => {
+            about
+                .push_str(&inert_line(&format!(", resumed by {} on {}", driver.user, driver.host)));
+        }
+        _ => return None,
+    }
+    let skill = paint.text(Tone::Strong, &inert_line(&state.started.skill));
+    Some(format!("{skill}  {}", paint.text(Tone::Dim, &about)))
 }
 
 /// A script is shown by its first line.

@@ -34,10 +34,17 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
             if let (Some((step, record)), FailReason::StepFailed | FailReason::StepTimedOut) =
                 (step, reason)
             {
-                if record.process.is_some() {
+                let unstarted = matches!(
+                    record.code.as_deref(),
+                    Some("COMMAND_NOT_FOUND" | "COMMAND_NOT_EXECUTABLE" | "SPAWN_FAILED")
+                );
+                if record.process.is_some() && !unstarted {
                     next.push(("output", format!("aye logs {run} {step}")));
                 }
-                next.push(("try again", format!("{} --from {step}", run_command(state))));
+                // What could not even be written down needs what came before.
+                let from =
+                    if record.execution > 0 { format!(" --from {step}") } else { String::new() };
+                next.push(("try again", format!("{}{from}", run_command(state))));
             }
         }
         Outcome::Ended(Ended::Cancelled(_)) => {

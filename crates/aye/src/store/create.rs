@@ -64,9 +64,31 @@ pub(super) fn create(home: &Home) -> Result<(), StoreError> {
     // Closing moves the log into the file and syncs it.
     db.close().map_err(|(_, error)| StoreError::sqlite(&path, &error))?;
     fs::rename(&draft, &path).map_err(failed)?;
-    // Not every file system can sync a directory: the journal works without.
-    let _ = File::open(home.root()).and_then(|directory| directory.sync_all());
+    sync_directory(home);
     Ok(())
+}
+
+/// Sees to it that the name of the log outlives loss of power.
+///
+/// SQLite would sync the directory with the first commit of every process,
+/// because it cannot know who made the log; ours is told not to (see
+/// `.cargo/config.toml`), and it is done here, once, when there is no log:
+/// in a new home, or after another program has closed the journal.
+pub(super) fn name_log(home: &Home) {
+    let log = home.journal().with_extension("db-wal");
+    if log.exists() {
+        return;
+    }
+    // What cannot be made here SQLite will report in its own words.
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&log);
+    if made.is_ok() {
+        sync_directory(home);
+    }
+}
+
+/// Not every file system can sync a directory: the journal works without.
+fn sync_directory(home: &Home) {
+    let _ = File::open(home.root()).and_then(|directory| directory.sync_all());
 }
 
 /// Waits until nobody else makes or migrates a journal in this home.

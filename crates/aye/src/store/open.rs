@@ -38,6 +38,7 @@ impl Store {
                 connect(&home)?.ok_or_else(|| StoreError::ReadOnly { path: home.journal() })?
             }
         };
+        create::name_log(&home);
         let store = Self::prepare(home, db, durability)?;
         if store.is_read_only()? {
             return Err(StoreError::ReadOnly { path: store.home.journal() });

@@ -3,5 +3,6 @@
 mod cli;
 mod crash;
 mod graph;
+mod policy;
 mod prompt;
 mod store;

@@ -28,22 +28,14 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
     if row.status.is_ended() {
         return Err(Error::Refused {
             message: format!("run `{}` has ended already: it {}", row.id, ended(row.status)),
-            hint: None,
+            hint: Some(format!("`aye show {}` tells how", row.id)),
         });
     }
     let mut store = context.store()?;
     let request = Request::Cancel { by: context.driver().user, reason: args.reason };
     match send(context, &mut store, &row, &request)? {
         Sent::Accepted => print_line(&format!("run {} is being cancelled", row.id))?,
-        Sent::AcceptedUndriven => {
-            let row = context.find_run(&store, row.id.as_str())?;
-            if row.status.is_ended() {
-                print_line(&format!("run {} is cancelled", row.id))?;
-            } else {
-                print_line(&format!("run {} is being cancelled; its clean-up is due", row.id))?;
-                print_line(&format!("nobody drives the run; go on with: aye resume {}", row.id))?;
-            }
-        }
+        Sent::AcceptedUndriven => print_line(&format!("run {} is cancelled", row.id))?,
         Sent::Refused(why) => {
             return Err(Error::Refused {
                 message: format!("run `{}` was not cancelled: {why}", row.id),

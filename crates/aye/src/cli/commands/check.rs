@@ -52,7 +52,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
     let mut files = Vec::new();
     for path in paths {
         let shown = relative_to(&path, &context.directory);
-        files.push(SkillFile { path: shown, ..SkillFile::read(&path)? });
+        files.push(SkillFile { path: shown.clone(), ..SkillFile::read(&shown)? });
     }
     let all = || files.iter().flat_map(|file| &file.diagnostics);
     let errors = all().filter(|found| found.is_error()).count();

@@ -43,6 +43,7 @@ pub(super) fn drive(
     let mut prompter =
         TerminalPrompter::new(context.manner(Escape::Declines, may_ask), &context.clock);
     let workspace = machine.state().started.workspace.clone();
+    aye_process::slots::set_limit(context.settings.max_processes);
     let parts = Parts {
         store,
         lock,
@@ -52,6 +53,7 @@ pub(super) fn drive(
         report: &mut *report,
         prompter: Some(&mut prompter),
         signals: &mut signals,
+        policy: context.settings.policy.for_run(Path::new(&workspace)),
     };
     let driver = Driver::new(parts);
     let (machine, outcome) = match beginning {

@@ -50,10 +50,16 @@ skills = [\"skills\"]          # where skills are looked for
 
 [run]
 step_timeout = \"2m\"          # for steps that name none; \"0s\" is no limit
+max_processes = 10           # at once
 
 [journal]
 durability = \"power\"         # or \"process\": quicker, safe unless the power fails
 keep = \"30d\"                 # how long finished runs are kept
+
+# [policy]                   # what steps may run; everything unless you say so
+# allow = [\"cargo\", \"/usr/bin/git\"]
+# workspace_only = true
+# check_shell_values = true
 ";
 
 pub(super) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {

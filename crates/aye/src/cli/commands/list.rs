@@ -41,12 +41,9 @@ pub(super) fn run(_: &ListArgs, context: &Context) -> Result<u8, Error> {
     let mut listed = Vec::new();
     for path in all_files(&context.settings) {
         let file = relative_to(&path, &context.directory).display().to_string();
-        let read = match SkillFile::read(&path) {
-            Ok(read) => read,
-            Err(_) => {
-                listed.push(broken(&file, 1));
-                continue;
-            }
+        let Ok(read) = SkillFile::read(&path) else {
+            listed.push(broken(&file, 1));
+            continue;
         };
         let errors = read.diagnostics.iter().filter(|found| found.is_error()).count();
         if errors > 0 && read.flows.is_empty() {
@@ -55,7 +52,12 @@ pub(super) fn run(_: &ListArgs, context: &Context) -> Result<u8, Error> {
         listed.extend(read.flows.iter().map(|flow| {
             Listed {
                 name: skill_name(flow).to_owned(),
-                description: flow.skill.description.clone(),
+                // Without one, the name stands in for it.
+                description: flow
+                    .skill
+                    .description
+                    .clone()
+                    .filter(|about| about != skill_name(flow)),
                 file: file.clone(),
                 inputs: flow
                     .skill

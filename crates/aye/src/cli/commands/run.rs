@@ -123,8 +123,9 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         (None, None) => None,
     };
     if args.dry_run {
-        let plan = dry_run::plan(&flow, &inputs, range.as_ref(), args.environment, &world);
-        let plan = plan.map_err(no_such_step)?;
+        let plan =
+            dry_run::plan(&flow, &inputs, range.as_ref(), args.environment.as_deref(), &world);
+        let plan = plan.map_err(|error| no_such_step(&error))?;
         if context.json {
             super::output::print_json(&plan)?;
         } else {
@@ -147,14 +148,17 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
     };
     let mut store = context.store()?;
     let lock = RunLock::acquire(store.home(), &start.run, &context.lock_info())?;
-    let (machine, events) =
-        Machine::start(Arc::clone(&flow), context.limits(), start, &world).map_err(no_such_step)?;
+    let (machine, events) = Machine::start(Arc::clone(&flow), context.limits(), start, &world)
+        .map_err(|error| no_such_step(&error))?;
     store.start(&events, &source)?;
     drive(context, &flow, &mut store, lock, machine, &Beginning::Started(&events), !args.no_input)
 }
 
-fn no_such_step(error: StartError) -> Error {
-    let StartError::NoSuchStep { nearest, .. } = &error;
-    let hint = nearest.as_ref().map(|near| format!("did you mean `{near}`?"));
-    Error::NotFound { message: error.to_string(), hint }
+fn no_such_step(error: &StartError) -> Error {
+    let StartError::NoSuchStep { nearest, .. } = error;
+    let hint = match nearest {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`--dry-run` shows its steps".to_owned(),
+    };
+    Error::not_found(error.to_string(), hint)
 }

@@ -100,6 +100,7 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
         limit: args.limit,
         ..RunFilter::default()
     };
+    let narrowed = filter.status.is_some() || filter.skill.is_some();
     let store = context.store_to_read()?;
     let rows = match &store {
         Some(store) => store.runs(&filter)?,
@@ -122,7 +123,11 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
         return Ok(0);
     }
     if rows.is_empty() {
-        let text = context.paint_out.text(Tone::Dim, "no runs; start one with `aye run SKILL`");
+        let text = match narrowed {
+            true => "no such runs; `aye runs` lists all",
+            false => "no runs; start one with `aye run SKILL`",
+        };
+        let text = context.paint_out.text(Tone::Dim, text);
         print_line(&text)?;
         return Ok(0);
     }
@@ -208,7 +213,7 @@ pub(super) fn look(status: RunStatus) -> (Glyph, Tone) {
 fn prune(args: &PruneArgs, context: &Context) -> Result<u8, Error> {
     let keep = match &args.older_than {
         Some(text) => Some(aye_core::skill::parse_duration(text).map_err(|error| {
-            Error::usage(format!("`{text}`: {error}"), "write a time such as `30d` or `12h`")
+            Error::usage(error.to_string(), "write a time such as `30d` or `12h`")
         })?),
         None => context.settings.keep,
     };

@@ -242,6 +242,6 @@ fn closing(question: &Question, value: &str, how: How, after: Option<Duration>, 
     match how {
         How::Given if twice => {}
         How::Given => say(&line),
-        How::Override | How::Expired | How::Unattended => eprintln!("{line}"),
+        How::Override | How::Expired | How::Unattended => crate::cli::say(&format!("{line}\n")),
     }
 }

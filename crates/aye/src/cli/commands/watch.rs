@@ -160,7 +160,7 @@ impl Watch<'_> {
         let fresh = self.asked.as_deref() != Some(question.id.as_str());
         if fresh && !context.json {
             self.report.pause();
-            eprint!("{}", super::inbox::entry(question, context));
+            crate::cli::say(&super::inbox::entry(question, context));
         }
         self.asked = Some(question.id.to_string());
     }

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -80,6 +81,37 @@ impl Place {
         command.spawn().unwrap()
     }
 
+    /// Starts a skill and lets it go on until its step has made a file.
+    pub(crate) fn start_until(&self, args: &[&str], file: &str) -> Child {
+        let mut child = self.start(args);
+        let mut ended = false;
+        until(file, || {
+            ended = child.try_wait().unwrap().is_some();
+            ended || self.work().join(file).exists()
+        });
+        if ended && !self.work().join(file).exists() {
+            panic!("ended before it made `{file}`: {}", self.finish(child).all());
+        }
+        child
+    }
+
+    /// What a program that was started has printed and returned in the end.
+    pub(crate) fn finish(&self, child: Child) -> Ran {
+        Ran::of(child.wait_with_output().unwrap(), self)
+    }
+
+    /// The newest run's id.
+    pub(crate) fn last(&self) -> String {
+        let runs = self.aye(&["runs", "--json"]).ok().json();
+        runs[0]["id"].as_str().expect("there is a run").to_owned()
+    }
+
+    /// Where the newest run stands.
+    pub(crate) fn status(&self) -> String {
+        let runs = self.aye(&["runs", "--json"]).ok().json();
+        runs[0]["status"].as_str().expect("there is a run").to_owned()
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }
@@ -131,26 +163,62 @@ impl Ran {
     }
 }
 
-/// Replaces run ids, times and durations.
+/// Replaces what differs from call to call, machine to machine, user to user.
 fn settled(text: &str) -> String {
+    let (user, host) = (escape(&user()), escape(&host()));
     let patterns = [
         (r"\b[0-9abcdefghjkmnpqrstvwxyz]{10}\b(-\d+)?", "RUN$1"),
         (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "TIME"),
         (r"\b[0-9a-f]{64}\b", "DIGEST"),
-        (r"\b\d+(\.\d)?m?s\b", "DURATION"),
-        (r#""pid":\d+"#, r#""pid":PID"#),
+        (r"\b\d+(\.\d)?(ms|s|m|h)( \d+[sm])?\b", "DURATION"),
+        (r"(just now|DURATION ago) +", "AGO  "),
+        (r#""pid":\s*\d+"#, r#""pid":PID"#),
         (r"process \d+", "process PID"),
         (r#"("duration_ms"|"latency_ms"|"peak_memory"|"cpu_ms"):\s*\d+"#, "$1:N"),
         (r"\d+ MB", "N MB"),
-        (r"by \w+ on [\w.-]+", "by USER on HOST"),
-        (r#""user":\s*"\w+""#, r#""user":"USER""#),
-        (r#""host":\s*"[\w.-]+""#, r#""host":"HOST""#),
-        (r" by root\b", " by USER"),
-        (r"DURATION ago\s+", "DURATION ago "),
+        (&format!(r"\bby {user}\b"), "by USER"),
+        (&format!(r"by USER on {host}\b"), "by USER on HOST"),
+        (&format!("`{user}` on `{host}`"), "`USER` on `HOST`"),
+        (&format!(r#""user":\s*"{user}""#), r#""user":"USER""#),
+        (&format!(r#""by":\s*"{user}""#), r#""by":"USER""#),
+        (&format!(r#""host":\s*"{host}""#), r#""host":"HOST""#),
     ];
     let mut text = text.to_owned();
     for (pattern, with) in patterns {
         text = regex_lite::Regex::new(pattern).unwrap().replace_all(&text, with).into_owned();
     }
     text
+}
+
+/// Who runs the tests, as the program sees it.
+fn user() -> String {
+    let output = Command::new("id").arg("-un").output().unwrap();
+    let name = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+    if name.is_empty() { rustix::process::getuid().as_raw().to_string() } else { name }
+}
+
+fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+fn escape(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_alphanumeric() { c.to_string() } else { format!("\\{c}") })
+        .collect()
+}
+
+/// Waits until something has happened; fails loudly if it never does.
+#[track_caller]
+pub(crate) fn until(what: &str, mut happened: impl FnMut() -> bool) {
+    let give_up = Instant::now() + Duration::from_secs(120);
+    while !happened() {
+        assert!(Instant::now() < give_up, "never: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Sends a signal to a program that was started.
+pub(crate) fn signal(child: &Child, signal: rustix::process::Signal) {
+    let pid = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(pid, signal).unwrap();
 }

@@ -1,7 +1,22 @@
 //! Every command of the program, as a user would call it.
 
+#[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 pub(crate) mod harness;
 
-mod journal;
-mod looking;
+mod audit;
+mod auth;
+mod dry_run;
+mod events;
+mod failing;
+mod help;
+#[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+mod home;
+mod inputs;
+#[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+mod looks;
+mod pages;
+mod resuming;
 mod running;
+mod runs;
+mod skills;
+mod stopping;

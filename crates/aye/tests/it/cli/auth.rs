@@ -1,0 +1,79 @@
+//! `aye auth`, and questions that want a one-time code.
+
+use totp_rs::{Builder, Secret};
+
+use super::harness::Place;
+
+const SKILL: &str = "
+name: guarded
+steps:
+  - name: act
+    command: touch
+    args: [acted]
+    confirmation: { message: Really?, reauth: true, timeout: 1h }
+";
+
+/// The code that an authenticator app would show, `periods` from now.
+fn code(place: &Place, periods: i64) -> String {
+    let user = place.aye(&["auth", "status", "--json"]).json()["user"].as_str().unwrap().to_owned();
+    let path = place.home().join(format!("auth/{user}.json"));
+    let kept: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let secret = Secret::try_from_base32(kept["secret"].as_str().unwrap()).unwrap();
+    let totp = Builder::new().with_secret(secret).build().unwrap();
+    let now = jiff::Timestamp::now().as_second() + 30 * periods;
+    totp.generate(u64::try_from(now).unwrap()).to_string()
+}
+
+#[test]
+fn a_question_that_wants_a_code_is_not_answered_without_one() {
+    let place = Place::new();
+    place.write("guarded.yaml", SKILL);
+    assert_eq!(place.aye(&["auth", "status"]).code, 1);
+    let shown = place.aye(&["auth", "setup"]).ok();
+    assert!(shown.stdout.contains("otpauth://totp/Aye:"), "{}", shown.all());
+    assert!(shown.stdout.contains('█'), "a picture to scan: {}", shown.all());
+    place.aye(&["auth", "confirm", &code(&place, -1)]).ok();
+    assert_eq!(place.aye(&["auth", "status"]).code, 0);
+
+    // `--yes` may not open it.
+    assert_eq!(place.aye(&["run", "guarded.yaml", "--yes", "--no-input"]).code, 6);
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let question = inbox[0]["id"].as_str().unwrap().to_owned();
+    let without = place.aye(&["answer", &question, "proceed", "--no-input"]);
+    assert_eq!(without.code, 2, "{}", without.all());
+    assert!(without.stderr.contains("wants a one-time code"), "{}", without.all());
+    let wrong = place.aye(&["answer", &question, "proceed", "--code", "000000", "--no-input"]);
+    assert_eq!(wrong.code, 1, "{}", wrong.all());
+    assert!(wrong.stderr.contains("the code is wrong"), "{}", wrong.all());
+    assert!(!place.work().join("acted").exists());
+
+    let right = code(&place, 0);
+    place.aye(&["answer", &question, "proceed", "--code", &right, "--no-input"]).ok();
+    place.aye(&["resume", "last", "--no-input"]).ok();
+    assert!(place.work().join("acted").exists());
+    let shown = place.aye(&["show", "last", "--json"]).ok();
+    assert!(!shown.stdout.contains(&right), "a code is not written down");
+
+    let again = place.aye(&["run", "guarded.yaml", "--no-input"]);
+    assert_eq!(again.code, 6);
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let question = inbox[0]["id"].as_str().unwrap().to_owned();
+    let twice = place.aye(&["answer", &question, "proceed", "--code", &right, "--no-input"]);
+    assert_eq!(twice.code, 1, "a code counts once: {}", twice.all());
+    // Saying no needs none.
+    place.aye(&["answer", &question, "cancel", "--no-input"]).ok();
+}
+
+#[test]
+fn a_second_factor_is_replaced_on_purpose_and_forgotten_with_a_code() {
+    let place = Place::new();
+    place.aye(&["auth", "setup"]).ok();
+    place.aye(&["auth", "confirm", &code(&place, -1)]).ok();
+    let again = place.aye(&["auth", "setup"]);
+    assert_eq!(again.code, 1);
+    assert!(again.stderr.contains("--force"), "{}", again.all());
+    assert_eq!(place.aye(&["auth", "remove", "000000"]).code, 1);
+    place.aye(&["auth", "remove", &code(&place, 0)]).ok();
+    assert_eq!(place.aye(&["auth", "status"]).code, 1);
+}

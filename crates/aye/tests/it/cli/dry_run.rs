@@ -1,0 +1,142 @@
+//! `aye run --dry-run`: what would happen; nothing does.
+
+use insta::assert_snapshot;
+
+use super::harness::Place;
+
+const SKILL: &str = "\
+name: plan
+inputs:
+  - { name: where, default: stage }
+  - { name: token, type: secret, required: false }
+steps:
+  - name: look
+    shell: |
+      touch ran
+      echo {{ inputs.where }} {{ inputs.token }}
+    output: seen
+    timeout: 1m
+  - name: never
+    command: echo
+    args: [no]
+    condition: inputs.where == 'moon'
+    confirmation: Really?
+  - name: wipe
+    command: rm
+    args: [-rf, 'the {{ seen }} of {{ inputs.where }}', 'a b']
+    destructive: true
+";
+
+#[test]
+fn the_plan_is_shown_and_nothing_runs() {
+    let place = Place::new();
+    place.write("plan.yaml", SKILL);
+    let ran = place.aye(&["run", "plan.yaml", "--dry-run", "-i", "token=hunter2"]);
+    assert_snapshot!(ran.all(), @r#"
+    --- stdout
+    plan  dry run: nothing is run, nobody is asked
+      where = "stage"
+      token = "***"
+      1. look at most DURATION
+         ▸ touch ran
+           echo stage ***
+      2. never
+         if inputs.where == 'moon' (does not hold: would be skipped)
+         ? Really?
+         ▸ echo no
+      3. wipe destructive
+         ▸ rm -rf "the {{ seen }} of stage" 'a b'
+    3 steps, no questions
+    warning: `wipe` cannot be undone and asks nobody
+    warning: `wipe` uses `rm -rf`
+    --- exit 0
+    "#);
+    assert!(!place.work().join("ran").exists());
+    assert!(!place.home().exists(), "no journal either");
+}
+
+#[test]
+fn the_plan_as_json() {
+    let place = Place::new();
+    place.write("plan.yaml", SKILL);
+    let ran = place.aye(&["run", "plan.yaml", "--dry-run", "--json", "--only", "wipe"]);
+    assert_snapshot!(ran.all(), @r#"
+    --- stdout
+    {
+      "skill": "plan",
+      "inputs": {
+        "where": "stage",
+        "token": null
+      },
+      "steps": [
+        {
+          "step": "wipe",
+          "kind": "command",
+          "command": "rm -rf \"the {{ seen }} of stage\" 'a b'",
+          "destructive": true
+        }
+      ],
+      "questions": 0,
+      "warnings": [
+        "`wipe` cannot be undone and asks nobody",
+        "`wipe` uses `rm -rf`"
+      ]
+    }
+    --- exit 0
+    "#);
+}
+
+#[test]
+fn a_part_of_the_plan() {
+    let place = Place::new();
+    place.write("plan.yaml", SKILL);
+    let ran = place.aye(&["run", "plan.yaml", "--dry-run", "--from", "never", "-i", "where=moon"]);
+    assert_snapshot!(ran.all(), @r#"
+    --- stdout
+    plan  dry run: nothing is run, nobody is asked
+      where = "moon"
+      token = null
+      1. never
+         if inputs.where == 'moon' (holds)
+         ? Really?
+         ▸ echo no
+      2. wipe destructive
+         ▸ rm -rf "the {{ seen }} of moon" 'a b'
+    2 steps, 1 question
+    warning: `wipe` cannot be undone and asks nobody
+    warning: `wipe` uses `rm -rf`
+    --- exit 0
+    "#);
+    let ran = place.aye(&["run", "plan.yaml", "--dry-run", "--from", "nevr"]);
+    assert_snapshot!(ran.all(), @r"
+    --- stderr
+    error: the skill has no step `nevr`
+    hint: did you mean `never`?
+    --- exit 3
+    ");
+}
+
+#[test]
+fn a_way_that_goes_round_is_cut() {
+    let place = Place::new();
+    let skill = "name: round\ninitial: a\nstates:\n  a: { shell: echo a, transitions: { success: b } }\n  b: { confirm: Again?, transitions: { success: a, declined: end } }\n  end: { type: final }\n";
+    place.write("round.yaml", skill);
+    assert_snapshot!(place.aye(&["run", "round.yaml", "--dry-run"]).all(), @r"
+    --- stdout
+    round  dry run: nothing is run, nobody is asked
+      1. a
+         ▸ echo a
+      2. b
+         ? Again?
+    2 steps, 1 question
+    warning: goes round: `a` comes again
+    --- stderr
+    warning[cycle]: cycle: a -> b -> a
+      --> round.yaml:4:3
+       |
+     4 |   a: { shell: echo a, transitions: { success: b } }
+       |   ^
+
+    --- exit 0
+    ");
+}

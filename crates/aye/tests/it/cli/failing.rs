@@ -1,0 +1,196 @@
+//! Steps that fail, and the exit codes they stand for.
+
+use insta::assert_snapshot;
+
+use super::harness::{Place, Ran};
+
+fn run(skill: &str) -> (Place, Ran) {
+    let place = Place::new();
+    place.write("s.yaml", skill);
+    let ran = place.aye(&["run", "s.yaml"]);
+    (place, ran)
+}
+
+#[test]
+fn a_failing_step_ends_the_run() {
+    let (place, ran) = run(
+        "name: s\nsteps:\n- {name: a, shell: 'echo oops >&2; exit 3'}\n- {name: b, shell: touch b}\n",
+    );
+    assert_snapshot!(ran.all(), @r"
+    --- stderr
+    s  run RUN
+    ▸ a  echo oops >&2; exit 3
+    a | oops
+    ✗ a  exit code 3 after DURATION
+    ✗ s failed: step `a`: exit code 3  0 steps done, 1 failed
+      output     aye logs RUN a
+      try again  aye run s.yaml --from a
+    --- exit 1
+    ");
+    assert!(!place.work().join("b").exists());
+    let ran = place.aye(&["-q", "run", "s.yaml"]);
+    assert_snapshot!(ran.all(), @r"
+    --- stderr
+    oops
+    ✗ s failed: step `a`: exit code 3  0 steps done, 1 failed
+      output     aye logs RUN a
+      try again  aye run s.yaml --from a
+    --- exit 1
+    ");
+}
+
+#[test]
+fn the_hint_to_try_again_can_be_typed_as_it_stands() {
+    let place = Place::new();
+    let skill = "inputs: [{ name: who, default: 'a b' }, { name: n, type: integer }]\nsteps:\n- {name: one, shell: touch one}\n- {name: two, shell: test -e go}\n";
+    place.write("two.yaml", &format!("name: other\n{skill}"));
+    let ran = place.aye(&["run", "two.yaml", "-i", "n=3", "--environment", "stage"]);
+    let hint = ran.stderr.lines().find_map(|line| line.trim().strip_prefix("try again")).unwrap();
+    assert_snapshot!(hint.trim(), @"aye run two.yaml#other -i 'who=a b' -i n=3 --environment stage --from two");
+    std::fs::remove_file(place.work().join("one")).unwrap();
+    place.write("go", "");
+    let command = hint.trim().replacen("aye", super::harness::AYE, 1);
+    let again = std::process::Command::new("sh")
+        .args(["-c", &command])
+        .current_dir(place.work())
+        .env("AYE_HOME", place.home())
+        .status()
+        .unwrap();
+    assert!(again.success());
+    assert!(!place.work().join("one").exists(), "it went on from the step that failed");
+}
+
+#[test]
+fn a_failure_may_be_passed_over() {
+    let (_, ran) = run(
+        "name: s\nsteps:\n- {name: a, shell: exit 3, on_error: continue}\n- {name: b, shell: echo on}\n",
+    );
+    assert_snapshot!(ran.all(), @r"
+    --- stdout
+    b | on
+    --- stderr
+    s  run RUN
+    ▸ a  exit 3
+    ✗ a  exit code 3 after DURATION
+    ▸ b  echo on
+    ✓ b  DURATION
+    ✓ s completed in DURATION  1 step done, 1 failed
+    --- exit 0
+    ");
+}
+
+#[test]
+fn a_failure_may_be_asked_about() {
+    let (place, ran) = run("name: s\nsteps:\n- {name: a, shell: test -e go, on_error: ask}\n");
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    place.write("go", "");
+    let question = format!("{}-1", place.last());
+    place.aye(&["answer", &question, "retry"]);
+    let ran = place.aye(&["resume", "last"]);
+    assert!(ran.code == 0 || place.status() == "completed", "{}", ran.all());
+}
+
+#[test]
+fn a_command_that_is_not_there_is_127() {
+    let (_, ran) = run("name: s\nsteps:\n- {name: a, command: no-such-program-anywhere}\n");
+    assert_snapshot!(ran.all(), @r"
+    --- stderr
+    s  run RUN
+    ▸ a  no-such-program-anywhere
+    ✗ a  command `no-such-program-anywhere` not found
+      hint: is it installed and in `PATH`?
+    ✗ s failed: step `a`: command `no-such-program-anywhere` not found  0 steps done, 1 failed
+      try again  aye run s.yaml --from a
+    --- exit 127
+    ");
+}
+
+#[test]
+fn a_file_that_cannot_be_executed_is_126() {
+    let place = Place::new();
+    place.write("script", "echo no\n");
+    place.write("s.yaml", "name: s\nsteps:\n- {name: a, command: ./script}\n");
+    assert_snapshot!(place.aye(&["run", "s.yaml"]).all(), @r"
+    --- stderr
+    s  run RUN
+    ▸ a  ./script
+    ✗ a  `PLACE/work/./script` is not executable
+      hint: `chmod +x PLACE/work/./script`
+    ✗ s failed: step `a`: `PLACE/work/./script` is not executable  0 steps done, 1 failed
+      try again  aye run s.yaml --from a
+    --- exit 126
+    ");
+}
+
+#[test]
+fn a_step_that_takes_too_long_is_124() {
+    let (_, ran) = run("name: s\nsteps:\n- {name: a, shell: sleep 100, timeout: 100ms}\n");
+    assert_snapshot!(ran.all(), @r"
+    --- stderr
+    s  run RUN
+    ▸ a  sleep 100
+    ✗ a  timed out after DURATION
+    ✗ s failed: step `a`: timed out  0 steps done, 1 failed
+      output     aye logs RUN a
+      try again  aye run s.yaml --from a
+    --- exit 124
+    ");
+}
+
+#[test]
+fn a_run_that_takes_too_long_is_124_and_cleans_up() {
+    let (place, ran) = run(
+        "name: s\ntimeout: 1s\ninitial: a\nstates:\n  a: { shell: sleep 100, transitions: { success: end, timeout: tidy } }\n  tidy: { shell: echo tidied; touch tidied, transitions: { success: end } }\n  end: { type: final }\n",
+    );
+    assert_snapshot!(ran.all(), @r"
+    --- stdout
+    tidy | tidied
+    --- stderr
+    s  run RUN
+    ▸ a  sleep 100
+    ✗ a  the run's time limit was up after DURATION
+    ▸ tidy  echo tidied; touch tidied
+    ✓ tidy  DURATION
+    ✗ s failed: the run's time limit was up  1 step done, 1 failed
+    --- exit 124
+    ");
+    assert!(place.work().join("tidied").exists());
+}
+
+#[test]
+fn a_final_state_that_failed_is_1_and_a_cancelled_one_5() {
+    let skill = "name: s\ninitial: a\nstates:\n  a: { shell: exit 1, transitions: { success: end, failure: end } }\n  end: { type: final, status: STATUS }\n";
+    let (_, ran) = run(&skill.replace("STATUS", "failed"));
+    assert_snapshot!(ran.all(), @r"
+    --- stderr
+    s  run RUN
+    ▸ a  exit 1
+    ✗ a  exit code 1 after DURATION
+    ✗ s failed: ended in `end`  0 steps done, 1 failed
+    --- exit 1
+    ");
+    let (_, ran) = run(&skill.replace("STATUS", "cancelled"));
+    assert_snapshot!(ran.all(), @r"
+    --- stderr
+    s  run RUN
+    ▸ a  exit 1
+    ✗ a  exit code 1 after DURATION
+    ✗ s cancelled: ended in `end`  0 steps done, 1 failed
+    --- exit 5
+    ");
+}
+
+#[test]
+fn a_program_that_died_of_a_signal_says_which() {
+    let (_, ran) = run("name: s\nsteps:\n- {name: a, shell: kill -9 $$}\n");
+    assert_snapshot!(ran.all(), @r"
+    --- stderr
+    s  run RUN
+    ▸ a  kill -9 $$
+    ✗ a  ended by signal 9 after DURATION
+    ✗ s failed: step `a`: ended by signal 9  0 steps done, 1 failed
+      output     aye logs RUN a
+      try again  aye run s.yaml --from a
+    --- exit 1
+    ");
+}

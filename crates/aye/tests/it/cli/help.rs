@@ -1,0 +1,203 @@
+//! `--help`, and what is said about command lines that make no sense.
+
+use clap::CommandFactory as _;
+use insta::assert_snapshot;
+
+use super::harness::Place;
+
+#[test]
+fn the_overview() {
+    assert_snapshot!(Place::new().aye(&["--help"]).all(), @r"
+    --- stdout
+    Runbooks that ask first
+
+    Usage: aye [OPTIONS] <COMMAND>
+
+    Commands:
+      run          Run a skill
+      resume       Go on with a run that was paused, interrupted or cut off
+      cancel       Stop a run, whoever drives it
+      answer       Answer a question, whoever asks it
+      inbox        List what waits for an answer
+      watch        Follow a run that another process drives
+      confirm      Ask yes or no, for shell scripts
+      choose       Ask for one of several, for shell scripts
+      input        Ask for text, for shell scripts
+      list         List the skills of this project
+      check        Check skill files
+      graph        Draw a skill
+      init         Make a first skill
+      runs         List runs, or prune old ones
+      show         Show a run: its steps, decisions and outputs
+      logs         Show what a run's steps wrote
+      audit        Verify that the journal was not changed
+      auth         Set up the second factor for questions that want one
+      schema       Print the JSON schema of skill files
+      completions  Print completions for a shell
+      man          Print the manual page, or write one for each command
+
+    Options of every command:
+          --home <DIR>    Where journal and logs are kept [default: ~/.local/state/aye] [env: AYE_HOME]
+          --color <WHEN>  When to use colours: auto, always or never [env: AYE_COLOR] [default: auto]
+          --json          Print JSON for programs [env: AYE_JSON]
+      -q, --quiet         Say less: only the steps' output, and what went wrong [env: AYE_QUIET]
+      -v, --verbose       Say more: every event [env: AYE_VERBOSE]
+          --plain         Plain lines, no moving parts, ASCII: for screen readers and logs [env:
+                          AYE_PLAIN]
+      -h, --help          Print help
+      -V, --version       Print version
+
+    Examples:
+      aye init                            make a first skill
+      aye run release -i commit=abc123    run a skill by name
+      aye run deploy.yaml --dry-run       see what would happen
+      aye inbox                           what waits for an answer
+      aye answer RUN-1 proceed     answer from anywhere
+      aye resume last                     go on after a crash or a pause
+
+    Exit codes: 0 done, 1 failed, 2 usage or invalid skill, 3 not found, 4 unreadable,
+    5 declined or cancelled, 6 paused and waiting, 124 timed out, 126/127 command not
+    executable/found, 130 interrupted.
+    --- exit 0
+    ");
+}
+
+#[test]
+fn every_command_helps_with_examples() {
+    let place = Place::new();
+    let cli = aye::cli::Cli::command();
+    let mut paths: Vec<Vec<&str>> = Vec::new();
+    for command in cli.get_subcommands() {
+        paths.push(vec![command.get_name()]);
+        paths.extend(
+            command.get_subcommands().map(|below| vec![command.get_name(), below.get_name()]),
+        );
+    }
+    assert!(paths.len() > 15);
+    for path in paths {
+        let ran = place.aye(&[&path[..], &["--help"]].concat()).ok();
+        // What stands below `aye auth` is in the examples of `aye auth` itself.
+        let examples =
+            ran.stdout.contains("\nExamples:\n  ") || path[0] == "auth" && path.len() > 1;
+        assert!(examples, "{path:?}:\n{}", ran.stdout);
+        assert!(ran.stdout.contains(&format!("Usage: aye {}", path.join(" "))), "{path:?}");
+        assert_eq!(ran.stdout, place.aye(&[&path[..], &["-h"]].concat()).stdout);
+        assert!(ran.stdout.lines().all(|line| line.chars().count() <= 100), "{path:?}");
+    }
+}
+
+#[test]
+fn every_option_has_a_twin_in_the_environment() {
+    fn look(command: &clap::Command, seen: &mut usize) {
+        for option in command.get_arguments().filter(|arg| !arg.is_positional()) {
+            let name = option.get_long().unwrap();
+            // To replace a second factor has to be typed each time.
+            if ["help", "version", "force"].contains(&name) {
+                continue;
+            }
+            let twin = option.get_env().unwrap_or_else(|| panic!("--{name} has none"));
+            let wanted = format!("AYE_{}", name.to_uppercase().replace('-', "_"));
+            assert_eq!(twin.to_str(), Some(wanted.as_str()));
+            *seen += 1;
+        }
+        for below in command.get_subcommands() {
+            look(below, seen);
+        }
+    }
+    let mut seen = 0;
+    look(&aye::cli::Cli::command(), &mut seen);
+    assert!(seen > 20);
+}
+
+#[test]
+fn without_a_command_there_is_help() {
+    let ran = Place::new().aye(&[]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("Usage: aye"), "{}", ran.all());
+}
+
+#[test]
+fn the_version() {
+    let version = format!("aye {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(Place::new().aye(&["--version"]).ok().stdout, version);
+    assert_eq!(Place::new().aye(&["-V"]).ok().stdout, version);
+}
+
+#[test]
+fn mistakes_are_one_error_and_one_hint() {
+    let place = Place::new();
+    let said = |args: &[&str]| place.aye(args).all();
+    assert_snapshot!(said(&["resum"]), @r"
+    --- stderr
+    error: there is no command `resum`
+    hint: did you mean `resume`?
+    --- exit 2
+    ");
+    assert_snapshot!(said(&["frobnicate"]), @r"
+    --- stderr
+    error: there is no command `frobnicate`
+    hint: see `aye --help`
+    --- exit 2
+    ");
+    assert_snapshot!(said(&["run"]), @r"
+    --- stderr
+    error: `<SKILL>` is missing
+    hint: see `aye run --help`
+    --- exit 2
+    ");
+    assert_snapshot!(said(&["run", "a", "b"]), @r"
+    --- stderr
+    error: `b` is too much
+    hint: see `aye run --help`
+    --- exit 2
+    ");
+    assert_snapshot!(said(&["run", "a", "--form", "x"]), @r"
+    --- stderr
+    error: there is no option `--form`
+    hint: did you mean `--from`?
+    --- exit 2
+    ");
+    assert_snapshot!(said(&["run", "a", "--from"]), @r"
+    --- stderr
+    error: `--from <STEP>` needs a value
+    hint: see `aye --help`
+    --- exit 2
+    ");
+    assert_snapshot!(said(&["run", "a", "--from", "x", "--only", "y"]), @r"
+    --- stderr
+    error: `--from <STEP>` cannot be used together with `--only <STEP>`
+    hint: leave one of them out
+    --- exit 2
+    ");
+    assert_snapshot!(said(&["--color", "neverr", "list"]), @r"
+    --- stderr
+    error: `neverr` does not fit `--color <WHEN>`
+    hint: did you mean `never`?
+    --- exit 2
+    ");
+    assert_snapshot!(said(&["runs", "prun"]), @r"
+    --- stderr
+    error: there is no command `prun`
+    hint: did you mean `prune`?
+    --- exit 2
+    ");
+    assert_snapshot!(said(&["graph"]), @r"
+    --- stderr
+    error: `<SKILL>` is missing
+    hint: see `aye graph --help`
+    --- exit 2
+    ");
+}
+
+#[test]
+fn every_mistake_ends_with_2_and_is_printed_once() {
+    let place = Place::new();
+    for args in
+        [&["nosuch"][..], &["run"], &["--nope"], &["runs", "-n", "-1"], &["graph", "a", "-f", "x"]]
+    {
+        let ran = place.aye(args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}");
+        assert_eq!(ran.stderr.matches("error:").count(), 1, "{}", ran.all());
+        assert_eq!(ran.stderr.matches("hint:").count(), 1, "{}", ran.all());
+    }
+}

@@ -1,0 +1,176 @@
+//! The pages people read: what they show works.
+
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory as _;
+
+use super::harness::Place;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn page(name: &str) -> String {
+    std::fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The fenced blocks of a language.
+fn blocks(page: &str, language: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if line.trim() == format!("```{language}") {
+            let block: Vec<&str> = lines.by_ref().take_while(|line| line.trim() != "```").collect();
+            blocks.push(block.join("\n") + "\n");
+        }
+    }
+    blocks
+}
+
+#[test]
+fn the_skill_of_the_readme_runs() {
+    let readme = page("README.md");
+    let skills = blocks(&readme, "yaml");
+    assert_eq!(skills.len(), 1);
+    let place = Place::new();
+    place.write("skills/hello.yaml", &skills[0]);
+    place.aye(&["check", "--strict"]).ok();
+    let ran = place.aye(&["-q", "run", "hello", "--yes"]).ok();
+    assert_eq!(ran.stdout, "Hello, world!\nHello, world!\n");
+}
+
+#[test]
+fn the_commands_of_the_readme_work() {
+    let readme = page("README.md");
+    let place = Place::new();
+    let first = &blocks(&readme, "sh")[1];
+    assert!(first.starts_with("aye init"), "{first}");
+    for line in first.lines() {
+        let command = line.split('#').next().unwrap_or_default();
+        let words: Vec<&str> = command.split_whitespace().skip(1).collect();
+        let ran = place.aye(&words);
+        // It asks before it greets, and nobody is here to be asked.
+        assert_eq!(ran.code, if words[0] == "run" { 6 } else { 0 }, "{line}: {}", ran.all());
+    }
+    let table = readme.lines().filter(|line| line.starts_with("| `aye "));
+    let commands: Vec<&str> =
+        table.flat_map(|line| line.split('`')).filter(|part| part.starts_with("aye ")).collect();
+    assert!(commands.len() > 8, "{commands:?}");
+    for command in commands {
+        let question = format!("{}-1", place.last());
+        // The value of the option; `yes` is how a page says it.
+        let command = command.replace("ID", &question).replace(" yes", " proceed");
+        let words: Vec<&str> = command.split_whitespace().skip(1).collect();
+        let ran = place.aye(&words);
+        let ended = ["resume", "cancel"].contains(&words[0]);
+        let fine = if ended { [0, 1] } else { [0, 0] };
+        assert!(fine.contains(&ran.code), "{command}: {}", ran.all());
+        assert!(!ran.stderr.contains("there is no"), "{command}: {}", ran.all());
+    }
+}
+
+#[test]
+fn the_links_of_the_guides_lead_somewhere() {
+    for name in ["docs/skills.md", "docs/cli.md"] {
+        let text = page(name);
+        let directory = root().join(name).parent().unwrap().to_path_buf();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = link.split('#').next().unwrap_or_default();
+            if !file.is_empty() && !file.contains("://") {
+                assert!(directory.join(file).exists(), "{name} links to {link}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_examples_are_sound_and_run() {
+    let mut seen = 0;
+    for entry in std::fs::read_dir(root().join("examples")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.to_str().unwrap();
+        let place = Place::new();
+        place.aye(&["check", name]).ok();
+        let ran = place.aye(&["run", name, "--yes"]).ok();
+        assert!(ran.stderr.contains("completed in"), "{}", ran.all());
+        place.aye(&["run", name, "--dry-run"]).ok();
+        for format in ["text", "mermaid", "dot", "svg"] {
+            place.aye(&["graph", name, "-f", format]).ok();
+        }
+        seen += 1;
+    }
+    assert!(seen >= 2);
+}
+
+#[test]
+fn every_skill_in_the_guide_is_sound() {
+    let guide = page("docs/skills.md");
+    let skills = blocks(&guide, "yaml");
+    assert!(skills.len() >= 10, "{}", skills.len());
+    let place = Place::new();
+    for (number, skill) in skills.iter().enumerate() {
+        let name = format!("block-{number}.yaml");
+        place.write(&name, skill);
+        let ran = place.aye(&["check", &name]);
+        assert_eq!(ran.code, 0, "{skill}\n{}", ran.all());
+        assert!(!ran.stdout.starts_with('\u{2713}') || ran.stdout.contains("sound skill"));
+    }
+    for settings in blocks(&guide, "toml") {
+        place.write("aye.toml", &settings);
+        let ran = place.aye(&["runs"]);
+        assert_eq!(ran.code, 0, "{settings}\n{}", ran.all());
+    }
+}
+
+#[test]
+fn the_guide_names_every_key_of_the_schema() {
+    let guide = page("docs/skills.md");
+    let schema: serde_json::Value = serde_json::from_str(&page("docs/skill.schema.json")).unwrap();
+    let mut seen = 0;
+    for (kind, definition) in schema["$defs"].as_object().unwrap() {
+        let Some(keys) = definition["properties"].as_object() else { continue };
+        for key in keys.keys() {
+            let named = guide.contains(&format!("{key}:")) || guide.contains(&format!("`{key}`"));
+            assert!(named, "`{key}` of {kind} is not in docs/skills.md");
+            seen += 1;
+        }
+    }
+    assert!(seen > 50, "{seen}");
+}
+
+/// The reference of every command, from the options themselves.
+fn reference() -> String {
+    fn add(text: &mut String, path: &str, command: &mut clap::Command) {
+        let help = command.clone().term_width(100).render_help().to_string();
+        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+        let help = help.join("\n").replacen(
+            &format!("Usage: {}", command.get_name()),
+            &format!("Usage: {path}"),
+            1,
+        );
+        text.push_str(&format!("\n## {path}\n\n```text\n{}\n```\n", help.trim()));
+        let names: Vec<String> =
+            command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
+        for name in names {
+            if let Some(below) = command.find_subcommand_mut(&name) {
+                add(text, &format!("{path} {name}"), below);
+            }
+        }
+    }
+    let mut cli = aye::cli::Cli::command();
+    cli.build();
+    let mut text = "# The command line\n\nWritten by the program itself: `AYE_UPDATE=1 cargo test -p aye the_reference`.\n".to_owned();
+    add(&mut text, "aye", &mut cli);
+    text
+}
+
+#[test]
+fn the_reference_is_what_the_program_says() {
+    let path = root().join("docs/cli.md");
+    let wanted = reference();
+    if std::env::var_os("AYE_UPDATE").is_some() {
+        std::fs::write(&path, &wanted).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == wanted, "docs/cli.md is not what the options say: AYE_UPDATE=1 rewrites it");
+}

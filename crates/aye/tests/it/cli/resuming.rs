@@ -1,0 +1,210 @@
+//! `aye resume`.
+
+use insta::assert_snapshot;
+use rustix::process::Signal;
+
+use super::harness::{Place, signal};
+
+const WAIT: &str = "touch began; while [ ! -e go ]; do sleep 0.02; done";
+
+/// A run that was interrupted in its only long step.
+fn interrupted(skill: &str, args: &[&str]) -> Place {
+    let place = Place::new();
+    place.write("s.yaml", &skill.replace("WAIT", WAIT));
+    let child = place.start_until(&[&["run", "s.yaml"], args].concat(), "began");
+    signal(&child, Signal::INT);
+    assert_eq!(place.finish(child).code, 130);
+    place.write("go", "");
+    place
+}
+
+#[test]
+fn an_idempotent_step_is_run_again() {
+    let place = interrupted(
+        "name: s\nsteps:\n- {name: a, shell: 'WAIT', idempotent: true}\n- {name: b, shell: echo b}\n",
+        &[],
+    );
+    assert_snapshot!(place.aye(&["resume", "last"]).all(), @r"
+    --- stdout
+    b | b
+    --- stderr
+    s  run RUN, resumed by USER on HOST
+    ▸ a  attempt 2: it may be run twice
+    ▸ a  touch began; while [ ! -e go ]; do sleep 0.02; done
+    ✓ a  DURATION
+    ▸ b  echo b
+    ✓ b  DURATION
+    ✓ s completed in DURATION  2 steps done
+    --- exit 0
+    ");
+}
+
+#[test]
+fn another_step_is_asked_about_first() {
+    let place = interrupted(
+        "name: s\nsteps:\n- {name: a, shell: 'WAIT'}\n- {name: b, shell: echo b}\n",
+        &[],
+    );
+    assert_snapshot!(place.aye(&["resume", "last", "--no-input"]).all(), @r"
+    --- stderr
+    s  run RUN, resumed by USER on HOST
+    ‖ nobody can be asked here: `--no-input` was given
+    ‖ s waits for an answer: `a` was stopped before it ended. It may have done part of its work.  0 steps done
+      answer   aye answer RUN-1 retry|done|skip|abort
+      inbox    aye inbox
+      go on    aye resume RUN
+      give up  aye cancel RUN
+    --- exit 6
+    ");
+    let question = format!("{}-1", place.last());
+    place.aye(&["answer", &question, "done"]);
+    if place.status() != "completed" {
+        place.aye(&["resume", "last"]).ok();
+    }
+    let shown = place.aye(&["show", "last"]).ok().all();
+    assert_snapshot!(shown, @r"
+    --- stdout
+    s  run RUN by USER on HOST at TIME
+    ✓ a  completed    marked as done by USER
+    ✓ b  completed    DURATION, N MB
+    decisions
+      ? RUN-1 = done by USER through command after DURATION
+    ✓ s completed in DURATION  2 steps done
+    --- exit 0
+    ");
+}
+
+#[test]
+fn secrets_are_wanted_again() {
+    let place = interrupted(
+        "name: s\ninputs: [{ name: token, type: secret, required: true }]\nsteps:\n- {name: a, shell: 'WAIT', idempotent: true}\n- {name: b, shell: 'printf %s {{ inputs.token }} > token'}\n",
+        &["-i", "token=hunter2"],
+    );
+    assert_snapshot!(place.aye(&["resume", "last"]).all(), @r"
+    --- stderr
+    error: secret input `token` is not kept in the journal
+    hint: give it again: `aye resume RUN -i token=…`
+    --- exit 2
+    ");
+    assert_snapshot!(place.aye(&["resume", "last", "-i", "tok=x"]).all(), @r"
+    --- stderr
+    error: `tok` is no secret input of this run
+    hint: a resumed run keeps the inputs it was started with
+    --- exit 2
+    ");
+    place.aye(&["resume", "last", "-i", "token=hunter2"]).ok();
+    assert_eq!(place.read("token"), "hunter2");
+}
+
+#[test]
+fn a_changed_file_is_told_and_not_used() {
+    let skill = "name: s\nsteps:\n- {name: a, shell: 'WAIT', idempotent: true}\n- {name: b, shell: echo old}\n";
+    let place = interrupted(skill, &[]);
+    place.write("s.yaml", "name: s\nsteps:\n- {name: b, shell: echo new}\n");
+    assert_snapshot!(place.aye(&["resume", "last"]).all(), @r"
+    --- stdout
+    b | old
+    --- stderr
+    warning: `s.yaml` has changed; the run goes on with what it started with
+    s  run RUN, resumed by USER on HOST
+    ▸ a  attempt 2: it may be run twice
+    ▸ a  touch began; while [ ! -e go ]; do sleep 0.02; done
+    ✓ a  DURATION
+    ▸ b  echo old
+    ✓ b  DURATION
+    ✓ s completed in DURATION  2 steps done
+    --- exit 0
+    ");
+    let place = interrupted(skill, &[]);
+    std::fs::remove_file(place.work().join("s.yaml")).unwrap();
+    let ran = place.aye(&["resume", "last"]).ok();
+    assert!(ran.stderr.starts_with("warning: `s.yaml` is gone"), "{}", ran.all());
+}
+
+#[test]
+fn what_has_ended_is_not_resumed() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s\ninputs: [{ name: who, default: you }]\nsteps:\n- {name: a, shell: echo a}\n",
+    );
+    assert_snapshot!(place.aye(&["resume", "last"]).all(), @r"
+    --- stderr
+    error: there are no runs yet
+    hint: start one with `aye run SKILL`
+    --- exit 3
+    ");
+    place.aye(&["run", "s.yaml"]).ok();
+    assert_snapshot!(place.aye(&["resume", "last"]).all(), @r"
+    --- stderr
+    error: run `RUN` has ended: it completed
+    hint: start again with `aye run s.yaml -i who=you`
+    --- exit 1
+    ");
+}
+
+#[test]
+fn a_run_that_is_driven_is_not_driven_twice() {
+    let place = Place::new();
+    let skill =
+        "name: s\ninputs: [{ name: token, type: secret }]\nsteps:\n- {name: a, shell: 'WAIT'}\n";
+    place.write("s.yaml", &skill.replace("WAIT", WAIT));
+    let child = place.start_until(&["run", "s.yaml", "-i", "token=hunter2"], "began");
+    let second = place.aye(&["resume", "last"]);
+    assert!(!second.all().contains("hunter2"), "who drives it is told, not with what");
+    assert_snapshot!(second.all(), @r"
+    --- stderr
+    error: run `RUN` is driven by `USER` on `HOST` (process PID, `aye run s.yaml`) since TIME
+    hint: `aye watch RUN` shows it; `aye answer` and `aye cancel RUN` reach it from here
+    --- exit 1
+    ");
+    place.write("go", "");
+    assert_eq!(place.finish(child).code, 0);
+}
+
+#[test]
+fn of_two_that_resume_at_once_one_drives_and_the_other_says_who() {
+    for _ in 0..5 {
+        let place = interrupted(
+            "name: s\nsteps:\n- {name: a, shell: 'WAIT', idempotent: true}\n- {name: b, shell: 'echo b >> b; until [ -e both ]; do sleep 0.02; done'}\n",
+            &[],
+        );
+        let run = place.last();
+        let mut children = vec![
+            place.start(&["resume", &run, "--no-input"]),
+            place.start(&["resume", &run, "--no-input"]),
+        ];
+        // The loser does not wait for anything.
+        let mut loser = None;
+        super::harness::until("one of two gives way", || {
+            loser = children.iter_mut().position(|child| child.try_wait().unwrap().is_some());
+            loser.is_some()
+        });
+        let loser = place.finish(children.remove(loser.unwrap()));
+        place.write("both", "");
+        let winner = place.finish(children.remove(0));
+        assert_eq!((winner.code, loser.code), (0, 1), "{}\n{}", winner.all(), loser.all());
+        assert!(loser.stderr.contains("is driven by"), "{}", loser.all());
+        assert_eq!(place.read("b"), "b\n");
+    }
+}
+
+#[test]
+fn the_beginning_of_an_id_is_enough_and_several_are_told() {
+    let place = Place::new();
+    place
+        .write("s.yaml", "name: s\nsteps:\n- {name: a, confirm: { message: 'Go?', timeout: 0 }}\n");
+    // Ids begin with one of 32 letters: among 33 runs two begin alike.
+    for _ in 0..33 {
+        assert_eq!(place.aye(&["-q", "run", "s.yaml"]).code, 6);
+    }
+    let runs = place.aye(&["runs", "--json", "-n", "33"]).ok().json();
+    let ids: Vec<&str> =
+        runs.as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()).collect();
+    let shared = ids.iter().find(|id| ids.iter().filter(|other| other[..1] == id[..1]).count() > 1);
+    let shared = shared.expect("two begin alike");
+    let ran = place.aye(&["resume", &shared[..1]]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.stderr.contains("stands for several runs"), "{}", ran.all());
+    assert_eq!(place.aye(&["resume", &shared[..9]]).code, 6);
+}

@@ -1,0 +1,243 @@
+//! Looking at runs: `runs`, `show`, `logs`.
+
+use std::io::{BufRead as _, BufReader};
+
+use insta::assert_snapshot;
+
+use super::harness::{Place, until};
+
+const GOOD: &str = "name: good\nsteps:\n- {name: a, shell: 'echo out; echo err >&2'}\n- {name: b, shell: echo more}\noutputs: [{ name: said, value: '{{ b }}' }]\n";
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("good.yaml", GOOD);
+    place.write("bad.yaml", "name: bad\nsteps:\n- {name: a, shell: exit 3}\n");
+    place.write(
+        "asks.yaml",
+        "name: asks\nsteps:\n- {name: gate, confirm: { message: 'Go?', timeout: 0 }}\n",
+    );
+    place
+}
+
+fn filled() -> Place {
+    let place = place();
+    place.aye(&["run", "good.yaml"]).ok();
+    place.aye(&["run", "bad.yaml"]);
+    place.aye(&["run", "asks.yaml"]);
+    place
+}
+
+#[test]
+fn runs_lists_the_newest_first() {
+    assert_snapshot!(place().aye(&["runs"]).all(), @r"
+    --- stdout
+    no runs; start one with `aye run SKILL`
+    --- exit 0
+    ");
+    assert_snapshot!(filled().aye(&["runs"]).all(), @r"
+    --- stdout
+    ? RUN  asks  waiting    AGO  at gate
+    ✗ RUN  bad   failed     AGO  in DURATION step `a`: exit code 3
+    ✓ RUN  good  completed  AGO  in DURATION
+    --- exit 0
+    ");
+}
+
+#[test]
+fn runs_can_be_narrowed() {
+    let place = filled();
+    assert_snapshot!(place.aye(&["runs", "--status", "failed"]).all(), @r"
+    --- stdout
+    ✗ RUN  bad  failed     AGO  in DURATION step `a`: exit code 3
+    --- exit 0
+    ");
+    assert_snapshot!(place.aye(&["runs", "--skill", "good"]).all(), @r"
+    --- stdout
+    ✓ RUN  good  completed  AGO  in DURATION
+    --- exit 0
+    ");
+    assert_snapshot!(place.aye(&["runs", "-n", "1"]).all(), @r"
+    --- stdout
+    ? RUN  asks  waiting    AGO  at gate
+    --- exit 0
+    ");
+    assert_snapshot!(place.aye(&["runs", "--status", "lost"]).all(), @r"
+    --- stderr
+    error: `lost` does not fit `--status <STATUS>`
+    hint: it is one of: running, paused, completed, failed, cancelled
+    --- exit 2
+    ");
+    assert_snapshot!(place.aye(&["runs", "-n", "x"]).all(), @r"
+    --- stderr
+    error: `x` does not fit `--limit <COUNT>`: invalid digit found in string
+    hint: see `aye --help`
+    --- exit 2
+    ");
+}
+
+#[test]
+fn runs_as_json() {
+    let place = filled();
+    assert_snapshot!(place.aye(&["runs", "--json", "-n", "1"]).all(), @r#"
+    --- stdout
+    [
+      {
+        "id": "RUN",
+        "skill": "asks",
+        "status": "paused",
+        "waiting": 1,
+        "driven": false,
+        "step": "gate",
+        "message": "neither standard input nor standard error is a terminal",
+        "environment": null,
+        "user":"USER",
+        "started": "TIME",
+        "updated": "TIME",
+        "ended": null
+      }
+    ]
+    --- exit 0
+    "#);
+    assert_eq!(Place::new().aye(&["runs", "--json"]).ok().json(), serde_json::json!([]));
+}
+
+#[test]
+fn prune_forgets_what_is_old_and_over() {
+    let place = filled();
+    assert_snapshot!(place.aye(&["runs", "prune"]).all(), @r"
+    --- stdout
+    forgot 0 runs with 0 events
+    --- exit 0
+    ");
+    assert_snapshot!(place.aye(&["runs", "prune", "--older-than", "0s", "--dry-run"]).all(), @r"
+    --- stdout
+    would forget 2 runs with 10 events
+    --- exit 0
+    ");
+    assert_eq!(place.aye(&["runs", "--json"]).ok().json().as_array().unwrap().len(), 3);
+    let ran = place.aye(&["runs", "prune", "--older-than", "0s", "--json"]).ok().json();
+    assert_eq!((&ran["runs"], &ran["dry_run"]), (&2.into(), &false.into()));
+    let left = place.aye(&["runs", "--json"]).ok().json();
+    assert_eq!(left.as_array().unwrap().len(), 1);
+    assert_eq!(left[0]["skill"], "asks", "what is not over stays");
+    place.aye(&["audit"]).ok();
+    assert_snapshot!(place.aye(&["runs", "prune", "--older-than", "soon"]).all(), @r"
+    --- stderr
+    error: `soon` is no duration
+    hint: write a time such as `30d` or `DURATION`
+    --- exit 2
+    ");
+    assert_snapshot!(Place::new().aye(&["runs", "prune"]).all(), @r"
+    --- stdout
+    no runs
+    --- exit 0
+    ");
+}
+
+#[test]
+fn prune_keeps_for_ever_where_the_settings_say_so() {
+    let place = place();
+    place.write("aye.toml", "[journal]\nkeep = \"0s\"\n");
+    place.aye(&["run", "good.yaml"]).ok();
+    assert_snapshot!(place.aye(&["runs", "prune"]).all(), @r"
+    --- stdout
+    aye.toml says to keep runs for ever; give `--older-than` to prune all the same
+    --- exit 0
+    ");
+}
+
+#[test]
+fn show_tells_a_run() {
+    let place = filled();
+    assert_snapshot!(place.aye(&["show"]).all(), @r"
+    --- stdout
+    asks  run RUN by USER on HOST at TIME
+    ? gate  waiting
+    ‖ asks waits for an answer: Go?  0 steps done
+      answer   aye answer RUN-1 proceed|cancel
+      say yes  add --yes to the command
+      inbox    aye inbox
+      go on    aye resume RUN
+      give up  aye cancel RUN
+    --- exit 0
+    ");
+    let runs = place.aye(&["runs", "--json"]).ok().json();
+    let good = runs[2]["id"].as_str().unwrap();
+    assert_snapshot!(place.aye(&["show", good]).all(), @r"
+    --- stdout
+    good  run RUN by USER on HOST at TIME
+    ✓ a  completed    DURATION, N MB
+    ✓ b  completed    DURATION, N MB
+    ✓ good completed in DURATION  2 steps done
+      said: more
+    --- exit 0
+    ");
+    assert_snapshot!(place.aye(&["show", "zzzz"]).all(), @r"
+    --- stderr
+    error: there is no run `zzzz`
+    hint: `aye runs` lists them
+    --- exit 3
+    ");
+    let shown = place.aye(&["show", good, "--json"]).ok().json();
+    assert_eq!(shown["status"], "completed");
+    assert_eq!(shown["outputs"]["said"], "more");
+    assert_eq!(shown["events"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn logs_shows_what_the_steps_wrote() {
+    let place = place();
+    assert_snapshot!(place.aye(&["logs"]).all(), @r"
+    --- stderr
+    error: there are no runs yet
+    hint: start one with `aye run SKILL`
+    --- exit 3
+    ");
+    place.aye(&["run", "good.yaml"]).ok();
+    assert_snapshot!(place.aye(&["logs"]).all(), @r"
+    --- stdout
+    out
+    more
+    --- stderr
+    == a
+    err
+    == b
+    --- exit 0
+    ");
+    assert_snapshot!(place.aye(&["logs", "last", "b"]).all(), @r"
+    --- stdout
+    more
+    --- exit 0
+    ");
+    assert_snapshot!(place.aye(&["logs", "last", "c"]).all(), @r"
+    --- stderr
+    error: step `c` of run `RUN` has run no command
+    hint: `aye show RUN` lists its steps
+    --- exit 3
+    ");
+}
+
+#[test]
+fn logs_follows_a_run_that_goes_on() {
+    let place = Place::new();
+    let wait = |file: &str| format!("while [ ! -e {file} ]; do sleep 0.02; done");
+    let skill = format!(
+        "name: live\nsteps:\n- {{name: a, shell: 'echo one; touch began; {}; echo two'}}\n- {{name: b, shell: '{}; echo three'}}\n",
+        wait("go"),
+        wait("on")
+    );
+    place.write("live.yaml", &skill);
+    let run = place.start_until(&["run", "live.yaml"], "began");
+    let mut follow = place.start(&["logs", "last", "-f"]);
+    let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
+    let mut next = || lines.next().map(|line| line.unwrap());
+    assert_eq!(next().as_deref(), Some("one"));
+    place.write("go", "");
+    assert_eq!(next().as_deref(), Some("two"));
+    place.write("on", "");
+    assert_eq!(next().as_deref(), Some("three"));
+    assert_eq!(next(), None, "it ends with the run");
+    assert_eq!(follow.wait().unwrap().code(), Some(0));
+    assert_eq!(place.finish(run).code, 0);
+    until("the run ended", || place.status() == "completed");
+}

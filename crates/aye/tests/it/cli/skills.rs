@@ -1,0 +1,396 @@
+//! Looking at skills: `list`, `check`, `graph`, `schema`, `init`.
+
+use insta::assert_snapshot;
+
+use super::harness::Place;
+
+const GOOD: &str = "\
+name: release
+description: Promote a commit
+inputs:
+  - { name: commit, required: true, description: Which }
+  - { name: environment, default: stage }
+steps:
+  - { name: build, command: make }
+  - { name: ship, command: echo, args: ['{{ build }}'], confirmation: Ship? }
+";
+
+const WARNS: &str = "\
+name: warns
+initial: a
+states:
+  a: { shell: echo a, transitions: { success: done } }
+  lost: { shell: echo lost, transitions: { success: done } }
+  done: { type: final }
+";
+
+const BROKEN: &str = "\
+name: broken
+steps:
+  - name: one
+    comand: echo
+  - name: one
+    shell: echo
+    timeout: 5
+";
+
+fn project() -> Place {
+    let place = Place::new();
+    place.write("skills/release.yaml", GOOD);
+    place.write("skills/deep/warns.yml", WARNS);
+    place.write("skills/broken.yaml", BROKEN);
+    place.write("skills/notes.txt", "no skill");
+    place
+}
+
+#[test]
+fn list_shows_the_skills_with_what_they_need() {
+    assert_snapshot!(project().aye(&["list"]).all(), @r"
+    --- stdout
+    ✗ broken.yaml  3 errors: aye check skills/broken.yaml
+    ▸ warns
+    ▸ release      Promote a commit  -i commit=…
+    --- exit 0
+    ");
+}
+
+#[test]
+fn list_as_json() {
+    let place = project();
+    std::fs::remove_file(place.work().join("skills/broken.yaml")).unwrap();
+    assert_snapshot!(place.aye(&["list", "--json"]).all(), @r#"
+    --- stdout
+    [
+      {
+        "name": "warns",
+        "description": null,
+        "file": "skills/deep/warns.yml",
+        "inputs": [],
+        "steps": 2,
+        "errors": 0
+      },
+      {
+        "name": "release",
+        "description": "Promote a commit",
+        "file": "skills/release.yaml",
+        "inputs": [
+          {
+            "name": "commit",
+            "type": "string",
+            "required": true,
+            "description": "Which"
+          },
+          {
+            "name": "environment",
+            "type": "string",
+            "required": false,
+            "description": null
+          }
+        ],
+        "steps": 2,
+        "errors": 0
+      }
+    ]
+    --- exit 0
+    "#);
+}
+
+#[test]
+fn list_looks_where_the_settings_say() {
+    let place = Place::new();
+    assert_snapshot!(place.aye(&["list"]).all(), @r#"
+    --- stderr
+    error: there are no skills here
+    hint: `aye init` makes a first one; `skills = ["…"]` in `aye.toml` says where to look
+    --- exit 3
+    "#);
+    assert_eq!(place.aye(&["list", "--json"]).ok().json(), serde_json::json!([]));
+    place.write("aye.toml", "skills = [\"books\"]\n");
+    place.write("books/release.yaml", GOOD);
+    place.write("below/x", "");
+    let output = place.command(&["list"]).current_dir(place.work().join("below")).output().unwrap();
+    let ran = super::harness::Ran::of(output, &place).ok();
+    assert!(ran.stdout.contains("release"), "{}", ran.all());
+}
+
+#[test]
+fn check_says_what_is_wrong_and_where() {
+    assert_snapshot!(project().aye(&["check"]).all(), @r"
+    --- stdout
+    error[unknown-key]: unknown key `comand` in step `one`
+      --> skills/broken.yaml:4:5
+       |
+     4 |     comand: echo
+       |     ^^^^^^ did you mean `command`?
+
+    error[duplicate-name]: step `one` is there twice
+      --> skills/broken.yaml:5:11
+       |
+     3 |   - name: one
+       |           --- first here
+    ...
+     5 |   - name: one
+       |           ^^^ again here
+
+    error[bad-duration]: `5` has no unit
+      --> skills/broken.yaml:7:14
+       |
+     7 |     timeout: 5
+       |              ^
+       |
+    hint: write `DURATION` for seconds or `DURATION` for milliseconds
+
+    warning[unreachable]: state `lost` cannot be reached
+      --> skills/deep/warns.yml:5:3
+       |
+     5 |   lost: { shell: echo lost, transitions: { success: done } }
+       |   ^^^^
+
+    ✗ 2 sound skills in 3 files: 3 errors, 1 warning
+    --- exit 2
+    ");
+}
+
+#[test]
+fn check_takes_files_and_directories() {
+    let place = project();
+    assert_snapshot!(place.aye(&["check", "skills/release.yaml"]).all(), @r"
+    --- stdout
+    ✓ 1 sound skill in 1 file
+    --- exit 0
+    ");
+    assert_snapshot!(place.aye(&["check", "skills/deep", "skills/release.yaml"]).all(), @r"
+    --- stdout
+    warning[unreachable]: state `lost` cannot be reached
+      --> skills/deep/warns.yml:5:3
+       |
+     5 |   lost: { shell: echo lost, transitions: { success: done } }
+       |   ^^^^
+
+    ✓ 2 sound skills in 2 files: 1 warning
+    --- exit 0
+    ");
+    assert_snapshot!(place.aye(&["check", "gone.yaml"]).all(), @r"
+    --- stderr
+    error: cannot read `gone.yaml`: No such file or directory (os error 2)
+    hint: check the path
+    --- exit 3
+    ");
+    std::fs::create_dir(place.work().join("empty")).unwrap();
+    assert_snapshot!(place.aye(&["check", "empty"]).all(), @r"
+    --- stderr
+    error: there is nothing to check
+    hint: name a file or a directory, or make a skill with `aye init`
+    --- exit 3
+    ");
+    std::fs::write(place.work().join("latin.yaml"), b"name: gr\xfcn\n").unwrap();
+    assert_snapshot!(place.aye(&["check", "latin.yaml"]).all(), @r"
+    --- stderr
+    error: cannot read `latin.yaml`: invalid utf-8 sequence of 1 bytes from index 8
+    hint: save it as UTF-8 text
+    --- exit 4
+    ");
+}
+
+#[test]
+fn strict_makes_errors_of_warnings() {
+    let place = project();
+    assert_eq!(place.aye(&["check", "skills/deep"]).code, 0);
+    let ran = place.aye(&["check", "skills/deep", "--strict"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.stdout.ends_with("\u{2717} 1 sound skill in 1 file: 1 warning\n"), "{}", ran.all());
+}
+
+#[test]
+fn check_as_json() {
+    let place = project();
+    assert_snapshot!(place.aye(&["check", "--json", "skills/deep"]).all(), @r#"
+    --- stdout
+    [
+      {
+        "severity": "warning",
+        "code": "unreachable",
+        "message": "state `lost` cannot be reached",
+        "file": "skills/deep/warns.yml",
+        "line": 5,
+        "column": 3,
+        "end_line": 5,
+        "end_column": 7,
+        "labels": [
+          {
+            "text": "",
+            "line": 5,
+            "column": 3,
+            "end_line": 5,
+            "end_column": 7
+          }
+        ]
+      }
+    ]
+    --- exit 0
+    "#);
+    let ran = place.aye(&["check", "--json"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.json().as_array().unwrap().len() > 2);
+}
+
+#[test]
+fn graph_draws_in_four_ways() {
+    let place = project();
+    assert_snapshot!(place.aye(&["graph", "release"]).all(), @r"
+    --- stdout
+    release  Promote a commit
+
+      ▸ build      make
+      ▸ ship       echo {{ build }}
+      │ ⚑ asks first  Ship?
+      │ └ declined → cancelled
+      │
+      ■ end
+    --- exit 0
+    ");
+    assert_snapshot!(place.aye(&["graph", "release", "--format", "mermaid"]).all(), @r#"
+    --- stdout
+    flowchart TD
+      start((" "))
+      n0["build<br/>make"]
+      n1["ship<br/>⚑ asks first#58; Ship#63;<br/>echo #123;#123; build #125;#125;"]
+      n2(["end"])
+      n3(["cancelled"])
+      start --> n0
+      n0 --> n1
+      n1 --> n2
+      n1 -.->|"declined"| n3
+      classDef command fill:#eef2f7,stroke:#64748b,color:#0f172a
+      classDef question fill:#fef3c7,stroke:#b45309,color:#451a03
+      classDef gate fill:#eef2f7,stroke:#d97706,stroke-width:3px,color:#0f172a
+      classDef note fill:#f8fafc,stroke:#94a3b8,stroke-dasharray:3 3,color:#334155
+      classDef completed fill:#dcfce7,stroke:#15803d,color:#052e16
+      classDef failed fill:#fee2e2,stroke:#b91c1c,color:#450a0a
+      classDef cancelled fill:#f1f5f9,stroke:#64748b,stroke-dasharray:4 3,color:#1e293b
+      classDef start fill:#64748b,stroke:#64748b
+      classDef unreached opacity:0.5
+      class start start
+      class n0 command
+      class n1 gate
+      class n2 completed
+      class n3 cancelled
+    --- exit 0
+    "#);
+    assert_snapshot!(place.aye(&["graph", "release", "-f", "dot"]).all(), @r##"
+    --- stdout
+    digraph flow {
+      graph [label="release", labelloc=t, fontname=Helvetica, rankdir=TB]
+      node [fontname=Helvetica, fontsize=11, style=filled, shape=box]
+      edge [fontname=Helvetica, fontsize=9]
+      start [label="", shape=circle, width=0.18, fillcolor="#64748b", color="#64748b"]
+      n0 [label="build\nmake", shape=box, style="filled", fillcolor="#eef2f7", color="#64748b", fontcolor="#0f172a"]
+      n1 [label="ship\n⚑ asks first: Ship?\necho {{ build }}", shape=box, style="filled,bold", fillcolor="#eef2f7", color="#d97706", fontcolor="#0f172a"]
+      n2 [label="end", shape=box, style="filled,rounded", fillcolor="#dcfce7", color="#15803d", fontcolor="#0f172a"]
+      n3 [label="cancelled", shape=box, style="filled,rounded,dashed", fillcolor="#f1f5f9", color="#64748b", fontcolor="#0f172a"]
+      start -> n0
+      n0 -> n1 [color="#475569", fontcolor="#475569"]
+      n1 -> n2 [color="#475569", fontcolor="#475569"]
+      n1 -> n3 [label="declined", color="#b45309", fontcolor="#b45309", style=dashed]
+    }
+    --- exit 0
+    "##);
+    let svg = place.aye(&["graph", "release", "-f", "svg"]).ok().stdout;
+    let document = roxmltree::Document::parse(&svg).expect("SVG is XML");
+    assert_eq!(document.root_element().tag_name().name(), "svg");
+    assert!(svg.contains("build") && svg.contains("ship"));
+}
+
+#[test]
+fn graph_refuses_what_it_cannot_draw() {
+    let place = project();
+    assert_snapshot!(place.aye(&["graph", "release", "-f", "pdf"]).all(), @r"
+    --- stderr
+    error: `pdf` does not fit `--format <FORMAT>`
+    hint: it is one of: text, mermaid, dot, svg
+    --- exit 2
+    ");
+    assert_snapshot!(place.aye(&["graph", "skills/broken.yaml"]).all(), @r"
+    --- stderr
+    error[unknown-key]: unknown key `comand` in step `one`
+      --> skills/broken.yaml:4:5
+       |
+     4 |     comand: echo
+       |     ^^^^^^ did you mean `command`?
+
+    error[duplicate-name]: step `one` is there twice
+      --> skills/broken.yaml:5:11
+       |
+     3 |   - name: one
+       |           --- first here
+    ...
+     5 |   - name: one
+       |           ^^^ again here
+
+    error[bad-duration]: `5` has no unit
+      --> skills/broken.yaml:7:14
+       |
+     7 |     timeout: 5
+       |              ^
+       |
+    hint: write `DURATION` for seconds or `DURATION` for milliseconds
+
+    error: `skills/broken.yaml` cannot be drawn
+    --- exit 2
+    ");
+    assert_eq!(place.aye(&["graph", "nosuch"]).code, 3);
+}
+
+#[test]
+fn schema_is_the_one_that_is_published() {
+    let ran = Place::new().aye(&["schema"]).ok();
+    let published = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/skill.schema.json");
+    let published = std::fs::read_to_string(published).unwrap();
+    assert_eq!(ran.json(), serde_json::from_str::<serde_json::Value>(&published).unwrap());
+}
+
+#[test]
+fn init_makes_a_skill_that_runs_and_overwrites_nothing() {
+    let place = Place::new();
+    assert_snapshot!(place.aye(&["init"]).all(), @r"
+    --- stdout
+    ✓ aye.toml
+    ✓ skills/hello.yaml
+
+    Run it:  aye run hello
+    --- exit 0
+    ");
+    assert_snapshot!(place.aye(&["check", "--strict"]).all(), @r"
+    --- stdout
+    ✓ 1 sound skill in 1 file
+    --- exit 0
+    ");
+    assert_eq!(
+        place.aye(&["-q", "run", "hello", "--yes", "-i", "who=you"]).ok().stdout,
+        "Hello, you!\nHello, you!\n"
+    );
+    let settings = place.read("aye.toml");
+    let mine = place.write("skills/hello.yaml", "mine");
+    assert_snapshot!(place.aye(&["init"]).all(), @r"
+    --- stderr
+    error: `skills/hello.yaml` is there already; nothing was changed
+    hint: choose another name: `aye init NAME`
+    --- exit 2
+    ");
+    assert_eq!(std::fs::read_to_string(mine).unwrap(), "mine");
+    assert_snapshot!(place.aye(&["init", "release"]).all(), @r"
+    --- stdout
+    − aye.toml is there already
+    ✓ skills/release.yaml
+
+    Run it:  aye run release
+    --- exit 0
+    ");
+    assert_eq!(place.read("aye.toml"), settings);
+    assert_snapshot!(place.aye(&["init", "../evil"]).all(), @r"
+    --- stderr
+    error: `../evil` is no name for a skill
+    hint: use letters, digits, `-` and `_`, beginning with a letter
+    --- exit 2
+    ");
+}
