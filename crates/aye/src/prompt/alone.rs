@@ -1,5 +1,7 @@
 //! Asking without a run: for shell scripts.
 
+use std::os::fd::BorrowedFd;
+
 use aye_process::{Signal, Signals};
 
 use crate::clock::Clock;
@@ -19,14 +21,44 @@ pub enum Alone {
     Cancelled,
     /// Nobody answered in time.
     TimedOut,
+    /// The question was closed elsewhere.
+    Closed,
     /// A signal asked us to stop.
     Stopped(i32),
     /// Nobody can be asked, and why.
     Unavailable(String),
 }
 
+/// Another place where the question may be closed.
+pub trait Elsewhere {
+    /// Readable when there may be news.
+    fn wake(&self) -> Option<BorrowedFd<'_>>;
+
+    /// Whether the question is closed; what made it readable is forgotten.
+    fn is_closed(&mut self) -> Result<bool, Error>;
+}
+
+/// For questions that exist here only.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Nowhere;
+
+impl Elsewhere for Nowhere {
+    fn wake(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    fn is_closed(&mut self) -> Result<bool, Error> {
+        Ok(false)
+    }
+}
+
 /// Asks until there is an answer, the time is up or somebody wants to stop.
-pub fn ask_alone(posed: &Posed<'_>, manner: Manner, clock: &dyn Clock) -> Result<Alone, Error> {
+pub fn ask_alone(
+    posed: &Posed<'_>,
+    manner: Manner,
+    clock: &dyn Clock,
+    elsewhere: &mut dyn Elsewhere,
+) -> Result<Alone, Error> {
     let mut signals = Signals::catch().map_err(|source| Error::File {
         doing: "catch signals of",
         path: "aye".into(),
@@ -34,7 +66,9 @@ pub fn ask_alone(posed: &Posed<'_>, manner: Manner, clock: &dyn Clock) -> Result
     })?;
     let mut prompter = TerminalPrompter::new(manner, clock);
     let outcome = loop {
-        let heard = prompter.hear(posed, &[signals.fd()]);
+        let mut wake = vec![signals.fd()];
+        wake.extend(elsewhere.wake());
+        let heard = prompter.hear(posed, &wake);
         match heard {
             Heard::Given(given) => break Alone::Answered(given),
             Heard::Dismissed => break Alone::Cancelled,
@@ -44,6 +78,9 @@ pub fn ask_alone(posed: &Posed<'_>, manner: Manner, clock: &dyn Clock) -> Result
             Heard::Woken => {
                 if let Some(signal) = attend(&mut signals, &mut prompter) {
                     break Alone::Stopped(signal.number());
+                }
+                if elsewhere.is_closed()? {
+                    break Alone::Closed;
                 }
             }
         }

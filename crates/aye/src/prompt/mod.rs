@@ -32,7 +32,7 @@ mod tty;
 pub mod view;
 pub mod wrap;
 
-pub use alone::{Alone, ask_alone, say};
+pub use alone::{Alone, Elsewhere, Nowhere, ask_alone, say};
 pub use available::{is_capable, obstacle};
 pub use dialog::{Escape, Given};
 pub use terminal::{Manner, TerminalPrompter};

@@ -1,5 +1,6 @@
 //! `aye answer`.
 
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::process::CommandExt as _;
 
 use aye_core::input::Request;
@@ -14,8 +15,8 @@ use crate::cli::Context;
 use crate::driver::Posed;
 use crate::error::Error;
 use crate::prompt::dialog::{meaning, yes_and_no};
-use crate::prompt::{Alone, Escape, Given, ask_alone};
-use crate::store::{Found, QuestionRow, QuestionState, RunRow, Store};
+use crate::prompt::{Alone, Elsewhere, Escape, Given, Nowhere, ask_alone};
+use crate::store::{Found, Listener, QuestionRow, QuestionState, RunRow, Store};
 
 use super::output::print_line;
 use super::request::{Sent, send};
@@ -78,6 +79,7 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
             Alone::Answered(given) => given,
             Alone::Cancelled => return Ok(5),
             Alone::TimedOut => return Ok(124),
+            Alone::Closed => return Err(closed(&reader, &question)?),
             Alone::Stopped(signal) => return Ok(u8::try_from(128 + signal).unwrap_or(1)),
             Alone::Unavailable(why) => return Err(say_what(&question, &why)),
         },
@@ -157,6 +159,18 @@ fn find(reader: &Store, name: &str) -> Result<QuestionRow, Error> {
     }
 }
 
+/// Somebody else was quicker.
+fn closed(reader: &Store, question: &QuestionRow) -> Result<Error, Error> {
+    let row = find(reader, question.id.as_str())?;
+    let by = match (&row.answered_by, &row.prompter) {
+        (Some(by), Some(prompter)) => format!(" by {by} through {prompter}"),
+        (Some(by), None) => format!(" by {by}"),
+        (None, _) => String::new(),
+    };
+    let message = format!("question `{}` was {}{by} meanwhile", row.id, row.state.word());
+    Ok(Error::Refused { message, hint: None })
+}
+
 fn say_what(question: &QuestionRow, why: &str) -> Error {
     Error::Unattended {
         message: format!("nobody can be asked here: {why}"),
@@ -187,7 +201,31 @@ fn ask_here(
     };
     let posed = Posed { question: asked, deadline, agreed: &agreed, run: Some(&state) };
     let manner = context.manner(Escape::Dismisses, !args.no_input);
-    ask_alone(&posed, manner, &context.clock)
+    let mut journal = Journal { bell: reader.listen()?, reader, question: asked.id.as_str() };
+    ask_alone(&posed, manner, &context.clock, &mut journal)
+}
+
+/// The question as the journal has it, while it is shown here.
+struct Journal<'a> {
+    reader: &'a Store,
+    bell: Listener,
+    question: &'a str,
+}
+
+impl Elsewhere for Journal<'_> {
+    fn wake(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.bell.as_fd())
+    }
+
+    fn is_closed(&mut self) -> Result<bool, Error> {
+        self.bell.drain().map_err(|source| Error::File {
+            doing: "listen to",
+            path: self.reader.home().bell(),
+            source,
+        })?;
+        let found = self.reader.question(self.question)?;
+        Ok(!matches!(found, Found::One(row) if row.state == QuestionState::Open))
+    }
 }
 
 /// Nobody drives the run: offers to.
@@ -204,7 +242,7 @@ fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<
     let question = super::confirm::yes_or_no(&message, Some(super::confirm::Default::Yes))?;
     let posed = Posed { question: &question, deadline: None, agreed: &[], run: None };
     let manner = context.manner(Escape::Dismisses, !args.no_input && !context.json);
-    let said = ask_alone(&posed, manner, &context.clock)?;
+    let said = ask_alone(&posed, manner, &context.clock, &mut Nowhere)?;
     Ok(matches!(said, Alone::Answered(given) if given.value == super::confirm::YES))
 }
 

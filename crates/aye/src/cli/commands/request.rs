@@ -56,10 +56,12 @@ pub(super) fn send(
         }
         // The driver may have gone before it read its mail.
         if RunLock::holder(store.home(), &row.id)?.is_none() {
-            return Err(Error::Refused {
-                message: format!("run `{}` stopped before it read this", row.id),
-                hint: Some(format!("`aye resume {}` takes it up and reads it", row.id)),
-            });
+            match resume::settle_mail(context, store, row) {
+                Ok(()) => return Ok(undriven(store.verdict(id)?)),
+                // Somebody took it up in this moment: they will read it.
+                Err(Error::Lock(LockError::Held(_))) => {}
+                Err(error) => return Err(error),
+            }
         }
         if since.elapsed() > PATIENCE {
             return Err(Error::Refused {
@@ -68,6 +70,15 @@ pub(super) fn send(
             });
         }
         bell.wait(Duration::from_millis(500)).map_err(|source| unheard(store, source))?;
+    }
+}
+
+/// What became of a letter that we read ourselves.
+fn undriven(verdict: Option<Verdict>) -> Sent {
+    match verdict {
+        Some(Verdict::Accepted) => Sent::AcceptedUndriven,
+        Some(Verdict::Refused(why)) => Sent::Refused(why),
+        None => Sent::Refused("it was not read".to_owned()),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::paint::{inert_line, plural};
 use crate::report::{Verbosity, run_command};
 use crate::skills::{SkillFile, relative_to, skill_name};
-use crate::store::{RunLock, RunRow, Store};
+use crate::store::{RunLock, RunRow, Store, Verdict};
 
 use super::cancel::ended;
 use super::drive::{Beginning, drive};
@@ -195,4 +195,24 @@ pub(super) fn apply(
     store.append(&events, &[])?;
     drop(lock);
     Ok(reaction.refusal.map(|refusal| refusal.to_string()))
+}
+
+/// Reads the mail of a run that nobody drives any more, without driving it.
+pub(super) fn settle_mail(context: &Context, store: &mut Store, row: &RunRow) -> Result<(), Error> {
+    let lock = RunLock::acquire(store.home(), &row.id, &context.lock_info())?;
+    let mut machine = Loaded::read(store, row)?.machine(context, Secrets::default())?;
+    let names = context.names(&PathBuf::from(&row.workspace));
+    let world = aye_core::text::World { now: context.now(), names };
+    let expired = machine.handle(Input::Tick, &world);
+    store.append(&expired.events, &[])?;
+    for letter in store.pending(&row.id)? {
+        let reaction = machine.handle(Input::Request(letter.request), &world);
+        let verdict = match reaction.refusal {
+            None => Verdict::Accepted,
+            Some(refusal) => Verdict::Refused(refusal.to_string()),
+        };
+        store.append(&reaction.events, &[(letter.id, verdict)])?;
+    }
+    drop(lock);
+    Ok(())
 }

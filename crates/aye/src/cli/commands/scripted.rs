@@ -15,7 +15,7 @@ use crate::cli::Context;
 use crate::driver::Posed;
 use crate::error::Error;
 use crate::paint::{Glyph, Tone, duration, inert_line};
-use crate::prompt::{Alone, Escape, ask_alone, say};
+use crate::prompt::{Alone, Escape, Nowhere, ask_alone, say};
 use crate::report::Verbosity;
 
 use super::output::print_line;
@@ -138,9 +138,9 @@ pub(super) fn ask(
     let posed = Posed { question, deadline, agreed: &[], run: None };
     let manner = context.manner(Escape::Dismisses, !asking.no_input);
     let fallback = |how| question.default.clone().map(|value| (value, how));
-    let (value, how) = match ask_alone(&posed, manner, &context.clock)? {
+    let (value, how) = match ask_alone(&posed, manner, &context.clock, &mut Nowhere)? {
         Alone::Answered(given) => (given.value, How::Given),
-        Alone::Cancelled => return Ok(Asked::Nothing(CANCELLED)),
+        Alone::Cancelled | Alone::Closed => return Ok(Asked::Nothing(CANCELLED)),
         Alone::Stopped(signal) => {
             return Ok(Asked::Nothing(u8::try_from(128 + signal).unwrap_or(1)));
         }

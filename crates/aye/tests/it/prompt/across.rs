@@ -91,6 +91,23 @@ fn a_question_is_answered_on_another_terminal() {
 }
 
 #[test]
+fn two_terminals_with_one_question() {
+    let place = place("timeout: 10m");
+    let mut run = Terminal::aye(&place, &["run", "skill.yaml"]);
+    run.wait_for("[y/n]");
+    let question = open_question(&place);
+    let mut other = Terminal::aye(&place, &["answer", &question]);
+    other.wait_for("[y/n]").wait_for("gate · deploy");
+    run.keys("n");
+    assert_eq!(run.end(), Some(5));
+    assert_eq!(other.end(), Some(1), "{}", other.vt.all());
+    let said = other.vt.all();
+    assert!(said.contains("was answered by") && said.contains("through terminal"), "{said}");
+    assert!(!said.contains("[y/n]"), "{said}");
+    other.assert_clean();
+}
+
+#[test]
 fn who_answers_can_drive_the_run_on() {
     let first = place("timeout: 10m");
     assert_eq!(first.aye(&["run", "skill.yaml"]).code, 6);

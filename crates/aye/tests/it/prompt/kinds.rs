@@ -271,3 +271,32 @@ fn a_dumb_terminal_gets_plain_lines() {
     terminal.wait_for("Proceed? [y/N], within").keys("\n");
     assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
 }
+
+#[test]
+fn a_one_time_code_is_checked() {
+    let place = place(
+        "
+name: guarded
+steps:
+  - { name: deploy, command: touch, args: [deployed], confirmation: { message: 'Deploy?', reauth: true, timeout: 0 } }
+",
+    );
+    let setup = place.aye(&["auth", "setup"]).ok();
+    let secret = setup.stdout.split("secret=").nth(1).unwrap().split('&').next().unwrap();
+    let totp = totp_rs::Builder::new()
+        .with_secret(totp_rs::Secret::try_from_base32(secret).unwrap())
+        .build()
+        .unwrap();
+    let now = || u64::try_from(jiff::Timestamp::now().as_second()).unwrap();
+    // Each code counts once: the set-up takes the one before.
+    let before = totp.generate(now() - 30).to_string();
+    place.aye(&["auth", "confirm", &before]).ok();
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
+    terminal.wait_for("[y/n]").keys("y").wait_for("One-time code").keys(&before).keys("\r");
+    terminal.wait_for("was used before");
+    assert!(!place.work().join("deployed").exists());
+    terminal.keys(&totp.generate(now()).to_string()).keys("\r");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert!(place.work().join("deployed").exists());
+    terminal.assert_clean();
+}
