@@ -77,6 +77,22 @@ pub struct Question {
 }
 
 impl Question {
+    /// What `--yes` answers: the default if that goes on; else, for a
+    /// confirmation, the first option that does. A choice or a text without
+    /// a default has no yes.
+    pub fn yes_value(&self) -> Option<String> {
+        let goes_on = |value: &&str| self.action(&(*value).into()) == ChoiceAction::Proceed;
+        let options = self.options.iter().map(|offer| offer.value.as_str());
+        let options = options.filter(|_| self.kind == AskKind::Confirm);
+        self.default.as_deref().into_iter().chain(options).find(goes_on).map(str::to_owned)
+    }
+
+    /// Whether `--yes` would answer it.
+    pub fn takes_yes(&self) -> bool {
+        let open = self.by == By::Anyone && self.approvals <= 1 && !self.reauth;
+        self.overridable && open && self.typed.is_none() && self.yes_value().is_some()
+    }
+
     /// What this value means for the run. Text typed into an `input` goes on;
     /// a value that was never offered is no consent.
     pub fn action(&self, value: &Value) -> ChoiceAction {

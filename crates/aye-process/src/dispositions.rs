@@ -90,3 +90,17 @@ pub(crate) fn with_nothing_blocked<T>(action: impl FnOnce() -> T) -> T {
     before.apply(libc::SIG_SETMASK);
     result
 }
+
+/// Lets a write beyond the limit for file sizes fail instead of ending this
+/// process. A handler that does nothing, not an ignored signal: children get
+/// the default back with their `exec`.
+pub fn survive_file_size_limit() {
+    extern "C" fn nothing(_: libc::c_int) {}
+    // SAFETY: a zeroed `sigaction` is valid, and the handler does nothing.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = nothing as *const () as usize;
+        action.sa_flags = libc::SA_RESTART;
+        libc::sigaction(libc::SIGXFSZ, &raw const action, std::ptr::null_mut());
+    }
+}

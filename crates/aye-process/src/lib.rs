@@ -48,6 +48,7 @@ mod tree;
 mod vfork;
 mod wait;
 
+pub use dispositions::survive_file_size_limit;
 pub use error::SpawnError;
 pub use exit::{Exit, Outcome, Output, Status};
 pub use log_reader::LogReader;

@@ -12,7 +12,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::BorrowedFd;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::spec::Stream;
@@ -160,7 +160,7 @@ fn create(path: &Path) -> io::Result<File> {
     options.read(true).write(true).create(true).truncate(true).mode(0o600);
     options.open(path).or_else(|error| match path.parent() {
         Some(parent) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(parent)?;
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
             options.open(path)
         }
         _ => Err(error),

@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -17,6 +17,10 @@ use crate::error::Error;
 
 /// How long a code holds.
 const PERIOD: u64 = 30;
+/// After so many wrong codes in a row…
+const TRIES: u32 = 5;
+/// …none is looked at for so many seconds.
+const REST: i64 = 60;
 
 /// A user's second factor.
 #[derive(Debug, Clone)]
@@ -34,6 +38,11 @@ struct Kept {
     confirmed: bool,
     /// The last period whose code was used: no code counts twice.
     used: u64,
+    /// Wrong codes in a row, and when the last one came: guessing is slow.
+    #[serde(default)]
+    wrong: u32,
+    #[serde(default)]
+    wrong_at: Timestamp,
     since: Timestamp,
 }
 
@@ -46,6 +55,9 @@ pub enum AuthError {
     /// Wrong, too old, or used before.
     #[error("the code is wrong, too old, or was used before")]
     Wrong,
+    /// Too many wrong codes in a row.
+    #[error("too many wrong codes in a row")]
+    TooMany,
     /// The file cannot be used.
     #[error("cannot use `{}`: {message}", path.display())]
     File {
@@ -61,8 +73,9 @@ impl AuthError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NotSetUp(_) => "`aye auth setup` shows a code for your authenticator app",
+            Self::TooMany => "wait a minute and try again",
             Self::Wrong => "wait for the next code; check that this machine's clock is right",
-            Self::File { .. } => "`aye auth setup --force` makes a new one",
+            Self::File { .. } => "remove the file and set it up again",
         }
     }
 }
@@ -97,7 +110,14 @@ impl Authenticator {
             "otpauth://totp/Aye:{user}?secret={secret}&issuer=Aye",
             user = self.user.replace(|c: char| !c.is_ascii_alphanumeric(), "_")
         );
-        self.save(&Kept { secret, confirmed: false, used: 0, since: now })?;
+        self.save(&Kept {
+            secret,
+            confirmed: false,
+            used: 0,
+            wrong: 0,
+            wrong_at: now,
+            since: now,
+        })?;
         Ok(address)
     }
 
@@ -128,8 +148,22 @@ impl Authenticator {
         let totp = self.totp(&kept.secret)?;
         let seconds = u64::try_from(now.as_second()).unwrap_or(0);
         let code: String = code.chars().filter(|c| !c.is_whitespace()).collect();
-        let period = totp.check(&code, seconds).filter(|period| *period > kept.used);
-        kept.used = period.ok_or(AuthError::Wrong)?;
+        let waited = now.as_second() - kept.wrong_at.as_second();
+        if kept.wrong >= TRIES && waited < REST {
+            return Err(AuthError::TooMany);
+        }
+        match totp.check(&code, seconds).filter(|period| *period > kept.used) {
+            Some(period) => {
+                kept.used = period;
+                kept.wrong = 0;
+            }
+            None => {
+                kept.wrong = if waited < REST { kept.wrong + 1 } else { 1 };
+                kept.wrong_at = now;
+                self.save(kept)?;
+                return Err(AuthError::Wrong);
+            }
+        }
         Ok(())
     }
 
@@ -161,7 +195,7 @@ impl Authenticator {
         let failed = |error: std::io::Error| self.unusable(&error.to_string());
         let text = serde_json::to_string(kept).unwrap_or_default();
         let directory = self.path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(directory).map_err(failed)?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
         let draft = self.path.with_extension(format!("{}.new", std::process::id()));
         let mut file = fs::OpenOptions::new()
             .write(true)

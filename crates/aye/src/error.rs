@@ -100,6 +100,8 @@ impl Error {
             Self::File { source, .. } if source.kind() == std::io::ErrorKind::NotFound => 3,
             Self::File { .. } | Self::Store(_) | Self::Journal { .. } => 4,
             Self::Lock(LockError::Store(_)) => 4,
+            // As if the signal had ended us, as other programs are.
+            Self::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => 141,
             Self::Lock(LockError::Held(_)) | Self::Output(_) | Self::Refused { .. } => 1,
         }
     }

@@ -1,5 +1,6 @@
 //! Finding and reading skills.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use aye_core::diagnostic::{self, Diagnostic, Source, did_you_mean};
@@ -23,14 +24,21 @@ pub struct SkillFile {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// More than any skill may have: what is beyond need not be read to be refused.
+const ENOUGH: u64 = 4 << 20;
+
 impl SkillFile {
     /// Reads and checks a file.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let bytes = std::fs::read(path).map_err(|source| Error::File {
-            doing: "read",
-            path: path.to_path_buf(),
-            source,
-        })?;
+        let failed = |source| Error::File { doing: "read", path: path.to_path_buf(), source };
+        // A pipe or a device may never end.
+        if !std::fs::metadata(path).map_err(failed)?.is_file() {
+            let message = format!("`{}` is not a file", path.display());
+            return Err(Error::usage(message, "name a skill file"));
+        }
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(path).map_err(failed)?;
+        file.take(ENOUGH).read_to_end(&mut bytes).map_err(failed)?;
         let text = String::from_utf8(bytes).map_err(|error| Error::File {
             doing: "read",
             path: path.to_path_buf(),
@@ -120,26 +128,26 @@ pub fn find(
         return Err(Error::not_found(format!("there is no file `{file}`"), hint));
     }
     let files = all_files(settings);
-    for ending in ["yaml", "yml"] {
-        let exact = files.iter().find(|path| {
-            path.file_stem().is_some_and(|stem| stem == file)
-                && path.extension().is_some_and(|found| found == ending)
-        });
-        if let Some(path) = exact {
-            return Ok((relative_to(path, directory), name));
-        }
+    let named: Vec<&PathBuf> =
+        files.iter().filter(|path| path.file_stem().is_some_and(|stem| stem == file)).collect();
+    if let Some(path) = only_one(&named, file, directory)? {
+        return Ok((relative_to(path, directory), name));
     }
     // The name may be one of several in a file, or differ from the file's.
     let mut known = Vec::new();
+    let mut holding = Vec::new();
     for path in &files {
         let Ok(read) = SkillFile::read(path) else { continue };
         known.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
         for flow in &read.flows {
             if skill_name(flow) == file {
-                return Ok((relative_to(path, directory), Some(file.to_owned())));
+                holding.push(path);
             }
             known.push(skill_name(flow).to_owned());
         }
+    }
+    if let Some(path) = only_one(&holding, file, directory)? {
+        return Ok((relative_to(path, directory), Some(file.to_owned())));
     }
     let hint = match did_you_mean(file, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -151,6 +159,26 @@ pub fn find(
     Err(Error::not_found(format!("there is no skill `{file}`"), hint))
 }
 
+/// The wrong runbook is worse than none: a name that stands for several is refused.
+fn only_one<'a>(
+    found: &[&'a PathBuf],
+    name: &str,
+    directory: &Path,
+) -> Result<Option<&'a PathBuf>, Error> {
+    match found {
+        [] => Ok(None),
+        [path] => Ok(Some(path)),
+        several => {
+            let shown: Vec<String> = several
+                .iter()
+                .map(|path| relative_to(path, directory).display().to_string())
+                .collect();
+            let message = format!("`{name}` stands for several skills: {}", shown.join(", "));
+            Err(Error::usage(message, format!("give the file: `aye run {}`", shown[0])))
+        }
+    }
+}
+
 /// Every skill file of the project, in order.
 pub fn all_files(settings: &Settings) -> Vec<PathBuf> {
     settings.skills.iter().flat_map(|directory| files_below(directory)).collect()
@@ -159,14 +187,16 @@ pub fn all_files(settings: &Settings) -> Vec<PathBuf> {
 /// The YAML files below a directory, in order.
 pub fn files_below(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
+    let mut entries: Vec<std::fs::DirEntry> = entries.flatten().collect();
+    entries.sort_by_key(std::fs::DirEntry::path);
     let mut files = Vec::new();
-    for path in paths {
+    for entry in entries {
+        let path = entry.path();
         let is_yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
-        if path.is_dir() {
+        // A link to a directory may lead round in a circle; one to a file is fine.
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             files.extend(files_below(&path));
-        } else if is_yaml {
+        } else if is_yaml && path.is_file() {
             files.push(path);
         }
     }

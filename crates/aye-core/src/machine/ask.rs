@@ -72,6 +72,7 @@ impl Machine {
             follows,
             digest: String::new(),
         };
+        sound(&question)?;
         question.digest = bind(&question, &words);
         Ok(question)
     }
@@ -139,6 +140,22 @@ impl Machine {
     fn next_question(&self) -> QuestionId {
         QuestionId::new(&self.state.run, self.state.questions + 1)
     }
+}
+
+/// What only shows once everything is rendered: a question must ask
+/// something, and a text to type must be one.
+fn sound(question: &Question) -> Result<(), TextError> {
+    const LONGEST_GATE: usize = 500;
+    let problem = if question.message.trim().is_empty() {
+        "the message is empty"
+    } else if question.typed.as_ref().is_some_and(|typed| typed.trim().is_empty()) {
+        "the text that has to be typed is empty"
+    } else if question.purpose == Purpose::Gate && question.message.chars().count() > LONGEST_GATE {
+        "the message is longer than 500 characters; a `confirm` step has no limit"
+    } else {
+        return Ok(());
+    };
+    Err(TextError::new(problem))
 }
 
 /// The digest of what is asked and of what a yes starts.

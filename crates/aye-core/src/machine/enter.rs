@@ -149,7 +149,11 @@ impl Machine {
         if let Some(step) = step
             && let Some(ask) = &step.confirmation
             && let Ok((line, _)) = self.command_line(step, &self.scope(world))
-            && self.state.steps.get(name).and_then(|record| record.command.as_ref()) != Some(&line)
+            && (ask.typed.is_some()
+                || ask.reauth
+                || ask.approvals > 1
+                || self.state.steps.get(name).and_then(|record| record.command.as_ref())
+                    != Some(&line))
             && let Ok(question) = self.pose(step, ask, Purpose::Gate, world)
         {
             return self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);

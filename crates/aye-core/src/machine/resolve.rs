@@ -21,7 +21,7 @@ impl Machine {
             return None;
         }
         let answer = Answer {
-            value: override_value(question)?.into(),
+            value: question.yes_value()?.into(),
             by: self.state.started.driver.user.clone(),
             prompter: Prompter::Override,
             reason: None,
@@ -188,12 +188,4 @@ impl Machine {
         let question = self.pose_unsure(unsure);
         self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
     }
-}
-
-/// What `--yes` answers: the default if that goes on, else the first option
-/// that does. Text without a default has no yes.
-fn override_value(question: &Question) -> Option<String> {
-    let goes_on = |value: &&str| question.action(&(*value).into()) == ChoiceAction::Proceed;
-    let options = question.options.iter().map(|offer| offer.value.as_str());
-    question.default.as_deref().into_iter().chain(options).find(goes_on).map(str::to_owned)
 }

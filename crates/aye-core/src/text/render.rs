@@ -45,7 +45,7 @@ pub struct TextError {
 
 impl TextError {
     /// A template that is wrong.
-    pub(super) fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), hint: None, range: None, code: "TEMPLATE" }
     }
 }

@@ -18,6 +18,7 @@ use crate::paint::{Paint, Tone, inert_lines};
 
 /// Runs the program and returns its exit code.
 pub fn main() -> u8 {
+    aye_process::survive_file_size_limit();
     let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(found) => {

@@ -22,6 +22,10 @@ const REFRESH: Duration = Duration::from_millis(100);
 impl Driver<'_> {
     /// Runs the action to its end, whatever that is.
     pub(super) fn act(&mut self, execution: u32) -> Result<(), Error> {
+        if matches!(self.parts.machine.wants(), Effect::Stop { .. }) {
+            // Cancelled before it began.
+            return self.finished(execution, End::Stopped, None);
+        }
         let resolved = match self.parts.machine.execution(&self.world()) {
             Ok(Some(resolved)) => resolved,
             Ok(None) => return Ok(()),
@@ -103,8 +107,8 @@ impl Driver<'_> {
         spec.masks = self.parts.machine.secrets().values().map(|s| s.as_bytes().to_vec()).collect();
         spec.run = Some(state.run.to_string());
         if !execution.interactive {
-            let name = format!("{:04}-{}", execution.execution, execution.step);
-            spec.log = Some(self.parts.store.home().logs(&state.run).join(name));
+            let home = self.parts.store.home();
+            spec.log = Some(home.log(&state.run, execution.execution, &execution.step));
         }
         spec
     }

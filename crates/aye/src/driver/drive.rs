@@ -57,6 +57,10 @@ pub struct Driver<'a> {
     pub(super) cancels: u32,
     /// Compresses the logs of steps that have ended.
     pub(super) logs: Logs,
+    /// Requests that have been taken and have no consequence yet: they are
+    /// settled with the events that come of them, so that a crash before
+    /// then leaves them waiting for the next driver.
+    pub(super) unsettled: Vec<RequestId>,
     /// The first signal that told us to stop.
     pub(super) told_to_stop: Option<i32>,
 }
@@ -70,6 +74,7 @@ impl<'a> Driver<'a> {
             mail_read: Instant::now(),
             cancels: 0,
             logs: Logs::default(),
+            unsettled: Vec::new(),
             told_to_stop: None,
         }
     }
@@ -83,6 +88,8 @@ impl<'a> Driver<'a> {
     /// Takes up a run.
     pub fn resume(mut self, driver: aye_core::event::Driver) -> Result<(Machine, Outcome), Error> {
         self.tell(Input::Attach(driver), None)?;
+        // What was asked for while nobody drove it comes before anything is run.
+        self.read_mail()?;
         self.drive()
     }
 
@@ -117,7 +124,18 @@ impl<'a> Driver<'a> {
             None => Verdict::Accepted,
             Some(refusal) => Verdict::Refused(refusal.to_string()),
         };
-        let handled: Vec<(RequestId, Verdict)> = from.map(|id| (id, verdict)).into_iter().collect();
+        let pending = matches!(self.parts.machine.wants(), Effect::Stop { .. });
+        if let (Some(id), true, true, None) =
+            (from, pending, reaction.events.is_empty(), &reaction.refusal)
+        {
+            self.unsettled.push(id);
+            return Ok(None);
+        }
+        let mut handled: Vec<(RequestId, Verdict)> =
+            from.map(|id| (id, verdict)).into_iter().collect();
+        if !reaction.events.is_empty() {
+            handled.extend(self.unsettled.drain(..).map(|id| (id, Verdict::Accepted)));
+        }
         if !reaction.events.is_empty() || !handled.is_empty() {
             self.parts.store.append(&reaction.events, &handled)?;
         }

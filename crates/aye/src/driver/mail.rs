@@ -27,6 +27,9 @@ impl Driver<'_> {
         self.mail_read = Instant::now();
         let run = self.parts.machine.state().run.clone();
         for letter in self.parts.store.pending(&run)? {
+            if self.unsettled.contains(&letter.id) {
+                continue;
+            }
             self.cancels += u32::from(matches!(letter.request, Request::Cancel { .. }));
             self.tell(Input::Request(letter.request), Some(letter.id))?;
         }

@@ -88,6 +88,11 @@ impl Dialog {
         Self { stage: first_stage(question), notice: None, details: false, wrong: 0, escape }
     }
 
+    /// What Escape means here.
+    pub fn escape(&self) -> Escape {
+        self.escape
+    }
+
     /// Takes what was read at once. Whatever follows a decision is dropped.
     pub fn keys(&mut self, question: &Question, keys: &[Key]) -> Reply {
         let mut keys = keys;

@@ -183,7 +183,7 @@ impl Plain {
         if self.tty.is_foreground() {
             self.tty.retake();
             self.asking = false;
-            self.say.get_or_insert(Say::Question);
+            self.say = Some(Say::Question);
         }
     }
 

@@ -55,7 +55,7 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
             let why = match &state.phase {
                 Phase::Asking { question, .. } => {
                     next.push(("answer", answer_command(question)));
-                    if question.overridable {
+                    if question.takes_yes() && !state.started.yes {
                         next.push(("say yes", "add --yes to the command".to_owned()));
                     }
                     next.push(("inbox", "aye inbox".to_owned()));
@@ -93,7 +93,8 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
 
 /// What to type to answer a question.
 fn answer_command(question: &Question) -> String {
-    let choices: Vec<&str> = question.options.iter().map(|offer| offer.value.as_str()).collect();
+    let choices: Vec<String> =
+        question.options.iter().map(|offer| shell_word(&inert_line(&offer.value))).collect();
     match choices.is_empty() {
         true => format!("aye answer {} TEXT", question.id),
         false => format!("aye answer {} {}", question.id, choices.join("|")),

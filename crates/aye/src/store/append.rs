@@ -18,8 +18,9 @@ impl Store {
         handled: &[(RequestId, Verdict)],
     ) -> Result<(), StoreError> {
         self.commit(|change| {
-            append_all(change, events)?;
-            mailbox::settle(change, handled)
+            // Before the events: one that ends the run refuses what is left.
+            mailbox::settle(change, handled)?;
+            append_all(change, events)
         })
     }
 

@@ -48,6 +48,17 @@ impl Home {
         self.root.join("logs").join(run.as_str())
     }
 
+    /// Where the output of one execution of a step is kept. A step may be
+    /// called what it likes; a file may not: the number tells them apart.
+    pub fn log(&self, run: &RunId, execution: u32, step: &str) -> PathBuf {
+        const LONGEST: usize = 100;
+        let mut end = step.len().min(LONGEST);
+        while !step.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.logs(run).join(format!("{execution:04}-{}", &step[..end]))
+    }
+
     /// Makes the directory of a run's step logs.
     pub fn create_logs(&self, run: &RunId) -> Result<PathBuf, StoreError> {
         let path = self.logs(run);

@@ -144,18 +144,23 @@ fn load_pending(db: &Connection, run: &RunId) -> Result<(Vec<Pending>, Strange),
     Ok((pending, strange))
 }
 
-/// Gives verdicts; the first one a request gets stands.
+/// Gives verdicts; the first one a request gets stands. What was asked for has
+/// become events or nothing: the letter itself is not kept.
 pub(super) fn settle(db: &Connection, verdicts: &[(RequestId, Verdict)]) -> Result<(), Failure> {
     for (id, verdict) in verdicts {
-        db.prepare_cached("UPDATE requests SET verdict = ?2 WHERE id = ?1 AND verdict IS NULL")?
-            .execute(params![id.0, verdict.text()])?;
+        db.prepare_cached(
+            "UPDATE requests SET verdict = ?2, body = '' WHERE id = ?1 AND verdict IS NULL",
+        )?
+        .execute(params![id.0, verdict.text()])?;
     }
     Ok(())
 }
 
 /// Refuses what nobody will read any more.
 pub(super) fn refuse_rest(db: &Connection, run: &RunId) -> Result<(), rusqlite::Error> {
-    db.prepare_cached("UPDATE requests SET verdict = ?2 WHERE run = ?1 AND verdict IS NULL")?
-        .execute(params![run.as_str(), Verdict::Refused(ENDED.to_owned()).text()])?;
+    db.prepare_cached(
+        "UPDATE requests SET verdict = ?2, body = '' WHERE run = ?1 AND verdict IS NULL",
+    )?
+    .execute(params![run.as_str(), Verdict::Refused(ENDED.to_owned()).text()])?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Going through events run by run, one row in memory at a time.
 
 use aye_core::id::RunId;
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
 use super::append::Failure;
@@ -36,6 +37,13 @@ pub(super) fn walk(
     Ok(())
 }
 
+/// What is no text was changed: it stands for something that hashes to
+/// nothing that was ever written.
+fn text(value: ValueRef<'_>) -> &str {
+    let bytes = value.as_bytes().unwrap_or_default();
+    std::str::from_utf8(bytes).unwrap_or("\u{fffd}")
+}
+
 fn stored<'a>(row: &'a Row<'_>) -> Result<Stored<'a>, rusqlite::Error> {
     Ok(Stored {
         n: row.get(0)?,
@@ -43,8 +51,8 @@ fn stored<'a>(row: &'a Row<'_>) -> Result<Stored<'a>, rusqlite::Error> {
             run: row.get_ref(1)?.as_str()?,
             seq: row.get(2)?,
             at: row.get(3)?,
-            kind: row.get_ref(4)?.as_str()?,
-            body: row.get_ref(5)?.as_str()?,
+            kind: text(row.get_ref(4)?),
+            body: text(row.get_ref(5)?),
         },
         hash: row.get_ref(6)?.as_blob()?.try_into().ok(),
     })

@@ -16,7 +16,7 @@ use crate::driver::Posed;
 use crate::error::Error;
 use crate::prompt::dialog::{meaning, yes_and_no};
 use crate::prompt::{Alone, Elsewhere, Escape, Given, Nowhere, ask_alone};
-use crate::store::{Found, Listener, QuestionRow, QuestionState, RunRow, Store};
+use crate::store::{Found, Listener, QuestionRow, QuestionState, RunLock, RunRow, Store};
 
 use super::output::print_line;
 use super::request::{Sent, send};
@@ -91,6 +91,15 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
         Some(asked) => asked.offer(&given.value).map_or(given.value.clone(), |o| o.label.clone()),
         None => given.value.clone(),
     };
+    // Nobody would be there to keep it: it is never written down.
+    if asked.as_ref().is_some_and(|asked| asked.secret)
+        && RunLock::holder(context.store()?.home(), &row.id)?.is_none()
+    {
+        return Err(Error::Refused {
+            message: format!("`{}` asks for a secret and nobody drives the run", question.id),
+            hint: Some(format!("answer it where the run goes on: `aye resume {}`", row.id)),
+        });
+    }
     // A code is used up by checking it, and saying no needs none.
     let wants_code = asked.as_ref().is_some_and(|asked| {
         let agrees = asked.offer(&given.value).is_none_or(|o| o.action == ChoiceAction::Proceed);
@@ -105,7 +114,7 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
         (None, true) => {
             return Err(Error::usage(
                 format!("`{}` wants a one-time code", question.id),
-                format!("`aye answer {} {} --code CODE`", question.id, given.value),
+                format!("`aye answer {} {label} --code CODE`", question.id),
             ));
         }
         (_, false) => false,

@@ -30,9 +30,9 @@ pub struct AuthArgs {
 pub enum AuthCommand {
     /// Make a secret and show it to your authenticator app
     Setup {
-        /// Replace the one that is there
-        #[arg(long)]
-        force: bool,
+        /// Replace the one that is there: a code of it, as proof
+        #[arg(long, value_name = "CODE", env = "AYE_REPLACE", hide_env_values = true)]
+        replace: Option<String>,
     },
     /// Finish the set-up with a first code
     Confirm {
@@ -52,12 +52,16 @@ pub(super) fn run(args: &AuthArgs, context: &Context) -> Result<u8, Error> {
     let user = context.driver().user;
     let authenticator = Authenticator::new(&context.home, &user);
     match &args.command {
-        AuthCommand::Setup { force } => {
-            if authenticator.is_set_up() && !force {
-                return Err(Error::Refused {
-                    message: format!("a second factor is set up for `{user}` already"),
-                    hint: Some("`aye auth setup --force` replaces it".to_owned()),
-                });
+        AuthCommand::Setup { replace } => {
+            match (authenticator.is_set_up(), replace) {
+                (true, Some(code)) => authenticator.check(code, context.now())?,
+                (true, None) => {
+                    return Err(Error::Refused {
+                        message: format!("a second factor is set up for `{user}` already"),
+                        hint: Some("`aye auth setup --replace CODE` replaces it".to_owned()),
+                    });
+                }
+                (false, _) => {}
             }
             let address = authenticator.set_up(context.now())?;
             print(&picture(&address, context)?)?;

@@ -5,10 +5,11 @@ use clap::Args;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::store::RunStatus;
+use crate::store::{RunLock, RunStatus};
 
 use super::output::print_line;
 use super::request::{Sent, send};
+use super::resume::{self, Loaded, ResumeArgs};
 
 /// Options of `aye cancel`.
 #[derive(Debug, Args)]
@@ -33,8 +34,17 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
     }
     let mut store = context.store()?;
     let request = Request::Cancel { by: context.driver().user, reason: args.reason };
+    let undriven = RunLock::holder(store.home(), &row.id)?.is_none();
+    if undriven && Loaded::read(&store, &row)?.cleans_up() {
+        // Somebody has to drive its clean-up: whoever cancels.
+        store.send(&row.id, &request, &context.driver().user, context.now())?;
+        drop(store);
+        let resumed = ResumeArgs { run: row.id.to_string(), inputs: Vec::new(), no_input: true };
+        let code = resume::run(&resumed, context)?;
+        return Ok(if code == 5 { 0 } else { code });
+    }
     match send(context, &mut store, &row, &request)? {
-        Sent::Accepted => print_line(&format!("run {} is being cancelled", row.id))?,
+        Sent::Accepted => print_line(&format!("run {} is cancelled", row.id))?,
         Sent::AcceptedUndriven => print_line(&format!("run {} is cancelled", row.id))?,
         Sent::Refused(why) => {
             return Err(Error::Refused {

@@ -1,11 +1,9 @@
 //! `aye logs`.
 
 use std::io::Write as _;
-use std::path::Path;
 use std::time::Duration;
 
 use aye_core::event::Fact;
-use aye_core::id::RunId;
 use aye_process::{LogReader, Stream};
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -61,7 +59,7 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
                 if args.step.is_none() || started.attempt > 1 {
                     heading(context, &started.step, started.attempt)?;
                 }
-                let base = log_base(&store, &row.id, started.execution, &started.step);
+                let base = store.home().log(&row.id, started.execution, &started.step);
                 open = Some(LogReader::new(base));
             }
         }
@@ -74,16 +72,6 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
         return Err(Error::not_found(message, format!("`aye show {}` lists its steps", row.id)));
     }
     Ok(0)
-}
-
-/// Where the output of an execution is.
-pub(crate) fn log_base(
-    store: &Store,
-    run: &RunId,
-    execution: u32,
-    step: &str,
-) -> impl AsRef<Path> + Into<std::path::PathBuf> + use<> {
-    store.home().logs(run).join(format!("{execution:04}-{step}"))
 }
 
 fn heading(context: &Context, step: &str, attempt: u32) -> Result<(), Error> {

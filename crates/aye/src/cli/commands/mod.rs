@@ -69,9 +69,9 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
 fn steps_may_run(command: &Command) -> bool {
     match command {
         Command::Run(args) => !args.dry_run,
-        Command::Resume(_) => true,
-        Command::Cancel(_)
-        | Command::Answer(_)
+        // A run that is cancelled may have to be cleaned up.
+        Command::Resume(_) | Command::Cancel(_) => true,
+        Command::Answer(_)
         | Command::Inbox(_)
         | Command::Watch(_)
         | Command::Confirm(_)

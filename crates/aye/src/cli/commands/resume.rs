@@ -124,6 +124,12 @@ impl Loaded {
         Ok(Self { row: row.clone(), text, flow: Arc::new(flow), events })
     }
 
+    /// Whether something is to be done when the run is cancelled where it is.
+    pub(super) fn cleans_up(&self) -> bool {
+        let node = self.row.step.as_ref().and_then(|step| self.flow.find(step));
+        node.is_some_and(|node| self.flow.nodes[node].routes.cancelled.is_some())
+    }
+
     pub(super) fn machine(&self, context: &Context, secrets: Secrets) -> Result<Machine, Error> {
         let flow = Arc::clone(&self.flow);
         Machine::restore(flow, context.limits(), secrets, &self.events)
@@ -185,6 +191,9 @@ pub(super) fn apply(
 ) -> Result<Option<String>, Error> {
     let lock = RunLock::acquire(store.home(), &row.id, &context.lock_info())?;
     let loaded = Loaded::read(store, row)?;
+    if matches!(request, Request::Cancel { .. }) {
+        end_survivors(row, context)?;
+    }
     let mut machine = loaded.machine(context, Secrets::default())?;
     let names = context.names(&PathBuf::from(&row.workspace));
     let world = aye_core::text::World { now: context.now(), names };

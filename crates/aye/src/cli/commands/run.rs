@@ -91,6 +91,10 @@ pub struct RunArgs {
 }
 
 pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
+    if context.directory.to_str().is_none() {
+        let message = format!("`{}` is no UTF-8 path", context.directory.display());
+        return Err(Error::usage(message, "run it from a directory whose path is text"));
+    }
     let (path, name) = skills::find(&args.skill, &context.directory, &context.settings)?;
     let file = SkillFile::read(&context.directory.join(&path))?;
     let file = SkillFile { path: path.clone(), ..file };

@@ -120,6 +120,11 @@ fn render(state: &State, events: &[Event], paint: Paint) -> String {
 }
 
 fn decision(event: &Event, paint: Paint) -> Option<String> {
+    if let Fact::ConfirmationExpired { question, applied } = &event.fact {
+        let taken = applied.as_deref().map_or("no".to_owned(), inert_line);
+        let mark = paint.glyph(Glyph::Asking);
+        return Some(format!("  {mark} {question} = {taken}: nobody answered in time\n"));
+    }
     let Fact::ConfirmationAnswered(answered) = &event.fact else { return None };
     let answer = &answered.answer;
     let value = answer.value.as_str().unwrap_or("***");

@@ -14,7 +14,6 @@ use crate::report::Report;
 use crate::store::{RunLock, RunRow, Store};
 
 use super::drive::{choose_report, conclude};
-use super::logs::log_base;
 use super::resume::Loaded;
 
 /// How often output is looked for, and the bottom line painted.
@@ -130,7 +129,7 @@ impl Watch<'_> {
         if let Fact::StepStarted(started) = &event.fact
             && started.command.is_some()
         {
-            let base = log_base(self.store, &self.row.id, started.execution, &started.step);
+            let base = self.store.home().log(&self.row.id, started.execution, &started.step);
             self.log = Some(LogReader::new(base));
             self.report.step_begins(false);
         }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::driver::Posed;
 use crate::paint::{Glyph, Tone, inert};
-use crate::prompt::dialog::{Dialog, Stage, yes_and_no};
+use crate::prompt::dialog::{Dialog, Escape, Stage, yes_and_no};
 use crate::prompt::list::List;
 use crate::prompt::style::Styled;
 
@@ -104,9 +104,9 @@ fn label(question: &Question, value: &str) -> String {
 
 fn hints(posed: &Posed<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
     let details = if dialog.details { "? less" } else { "? details" }.to_owned();
-    let out = match posed.run {
-        Some(_) => "Esc declines",
-        None => "Esc cancels",
+    let out = match dialog.escape() {
+        Escape::Declines => "Esc declines",
+        Escape::Dismisses => "Esc leaves it",
     };
     let out = out.to_owned();
     match &dialog.stage {

@@ -72,7 +72,7 @@ fn a_second_factor_is_replaced_on_purpose_and_forgotten_with_a_code() {
     place.aye(&["auth", "confirm", &code(&place, -1)]).ok();
     let again = place.aye(&["auth", "setup"]);
     assert_eq!(again.code, 1);
-    assert!(again.stderr.contains("--force"), "{}", again.all());
+    assert!(again.stderr.contains("--replace"), "{}", again.all());
     assert_eq!(place.aye(&["auth", "remove", "000000"]).code, 1);
     place.aye(&["auth", "remove", &code(&place, 0)]).ok();
     assert_eq!(place.aye(&["auth", "status"]).code, 1);
