@@ -329,8 +329,11 @@ pub struct ProcessRecord {
     /// It left a process holding its output.
     #[serde(default, skip_serializing_if = "is_false")]
     pub leaky: bool,
-    /// Processes that could not be ended.
+    /// Processes that went on after it had ended, and that were ended.
     #[serde(default, skip_serializing_if = "is_zero")]
+    pub leftovers: u32,
+    /// Processes that could not be ended.
+    #[serde(default)]
     pub left_running: u32,
     /// Largest resident memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]

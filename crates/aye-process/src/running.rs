@@ -39,6 +39,7 @@ pub struct Running {
     pub(crate) streams: [Option<Capture>; 2],
     pub(crate) log: Log,
     pub(crate) live: bool,
+    held: bool,
     pub(crate) feed: Option<Feed>,
     pub(crate) terminal: Option<Handover>,
     pub(crate) pty: Option<OwnedFd>,
@@ -75,6 +76,7 @@ impl Running {
             streams: [None, None],
             log: Log::default(),
             live: false,
+            held: false,
             feed: None,
             terminal: None,
             pty: None,
@@ -137,6 +139,17 @@ impl Running {
     /// Whether the callback of [`wait`](crate::wait()) gets the bytes from now on.
     pub fn set_live(&mut self, live: bool) {
         self.live = live;
+    }
+
+    /// Leaves what the child writes where it is while it runs, for a view that
+    /// cannot keep up; everything else goes on.
+    pub fn hold(&mut self, hold: bool) {
+        self.held = hold;
+    }
+
+    /// Once the program has ended or is being ended its pipes are emptied.
+    pub(crate) fn is_held(&self) -> bool {
+        self.held && matches!(self.stage, Stage::Running)
     }
 
     /// Stops all processes of the step and its timers, for Ctrl-Z.

@@ -14,10 +14,10 @@ use crate::dispositions::with_blocked;
 /// Leaves whatever a full-screen program may have left on: alternate screen,
 /// mouse, focus and paste reports, application keys, hidden cursor, colours.
 ///
-/// Leaving the alternate screen restores the saved cursor even when it was
-/// not on, so the cursor is saved just before.
+/// The alternate screen is left with 1047, not 1049: that one restores a
+/// cursor that an earlier program saved, even when the screen was not on.
 const RESET: &[u8] =
-    b"\x1b7\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\
+    b"\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\
 \x1b[?1l\x1b>\x1b[?7h\x1b[?25h\x1b[0m";
 
 /// The modes of a terminal, to be restored later.

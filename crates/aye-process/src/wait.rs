@@ -146,7 +146,8 @@ fn poll_once(
     let mut due = until;
     for child in children.iter().filter(|child| !child.is_done()) {
         for stream in &child.streams {
-            questions.ask(stream.as_ref().and_then(super::capture::Capture::pipe), PollFlags::IN);
+            let pipe = stream.as_ref().and_then(super::capture::Capture::pipe);
+            questions.ask(pipe.filter(|_| !child.is_held()), PollFlags::IN);
         }
         questions.ask(child.feed.as_ref().map(|feed| feed.pipe.as_fd()), PollFlags::OUT);
         for death in child.deaths() {

@@ -338,17 +338,19 @@ fn yes_answers_where_it_may_and_is_recorded() {
     let mut run = Run::yes(steps([
         gated(command("a"), expiring(confirm("go?"), 10, Some("no"))),
         asking("q", Ask { default: Some(t("y")), ..choose("which?", &["x", "y"]) }),
-        asking("r", choose("which?", &["x", "y"])),
         asking("n", Ask { default: Some(t("7")), ..input("n?") }),
     ]));
     assert_eq!(run.trace(), ["a ask gate", "ann says yes (override)", "a start"]);
     run.exit(0);
     assert_eq!(run.tail(1), ["completed"]);
     let outputs = &run.machine.state().outputs;
-    assert_eq!(
-        (&outputs["q"], &outputs["r"], &outputs["n"]),
-        (&json!("y"), &json!("x"), &json!("7"))
-    );
+    assert_eq!((&outputs["q"], &outputs["n"]), (&json!("y"), &json!("7")));
+}
+
+#[test]
+fn a_choice_without_a_default_has_no_yes() {
+    let run = Run::yes(steps([asking("r", choose("which?", &["x", "y"]))]));
+    assert_eq!(run.tail(1), ["r ask ask"]);
 }
 
 #[test]

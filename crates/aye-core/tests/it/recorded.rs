@@ -78,6 +78,7 @@ fn completed() -> Run {
         stderr: "warning\n".to_owned(),
         dropped: 17,
         leaky: true,
+        leftovers: 1,
         left_running: 1,
         peak_memory: Some(1 << 20),
         cpu_ms: Some(900),

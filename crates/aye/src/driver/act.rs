@@ -11,13 +11,18 @@ use aye_process::policy::Policy;
 use aye_process::{Exit, Happening, Limits, Outcome, Running, SpawnError, Spec, Stdin, Stop};
 
 use crate::error::Error;
+use crate::report::Outlet;
 
 use super::drive::{Driver, QUICK, SLOW_POLL};
 
+/// How much of its output is a step's result, for later steps.
+const VALUE: usize = 1024 * 1024;
 /// How much of each stream a journal keeps; the log has the rest.
 const KEPT: usize = 64 * 1024;
 /// How often a view that shows the time is refreshed.
 const REFRESH: Duration = Duration::from_millis(100);
+/// How often a reader that did not keep up is looked at again.
+const HELD: Duration = Duration::from_millis(10);
 
 impl Driver<'_> {
     /// Runs the action to its end, whatever that is.
@@ -124,7 +129,21 @@ impl Driver<'_> {
                 (true, true) => Instant::now() + REFRESH,
                 (true, false) => self.mail_read + SLOW_POLL,
             };
+            // A reader that does not keep up holds the step back, nothing else;
+            // once the step is to end, nobody waits for the reader.
+            let full = self.parts.outlets.iter().any(Outlet::is_full);
+            let ending = children[0].stopping().is_some();
+            children[0].hold(full);
+            if full && ending {
+                children[0].set_live(false);
+            }
+            let until = if full { until.min(Instant::now() + HELD) } else { until };
             let happening = self.wait(&mut children, until)?;
+            if full {
+                self.parts.outlets.iter().for_each(|outlet| {
+                    outlet.drain();
+                });
+            }
             match happening {
                 Happening::Exited(_, exit) => return Ok(*exit),
                 Happening::Wake(0) => {
@@ -142,7 +161,7 @@ impl Driver<'_> {
                     }
                 }
                 Happening::Wake(_) => self.mail(&mut children)?,
-                Happening::Deadline if !listening => self.listen()?,
+                Happening::Deadline if !listening && began.elapsed() >= QUICK => self.listen()?,
                 Happening::Deadline | Happening::Idle => {
                     self.parts.report.tick(children[0].elapsed(), children[0].remaining());
                     if self.mail_read.elapsed() >= SLOW_POLL {
@@ -208,6 +227,7 @@ fn conclude(exit: &Exit) -> (End, ProcessRecord) {
         stderr: exit.stderr.text_of_last(KEPT),
         dropped: beyond(exit.stdout.total()) + beyond(exit.stderr.total()),
         leaky: exit.leaky,
+        leftovers: u32::try_from(exit.leftovers).unwrap_or(u32::MAX),
         left_running: u32::try_from(exit.left_running).unwrap_or(u32::MAX),
         peak_memory: Some(exit.peak_memory),
         cpu_ms: Some(u64::try_from(exit.cpu_time.as_millis()).unwrap_or(u64::MAX)),
@@ -215,7 +235,8 @@ fn conclude(exit: &Exit) -> (End, ProcessRecord) {
     };
     let end = match exit.outcome {
         Outcome::Exited(_) | Outcome::Signaled(_) => {
-            End::Exited { value: process.stdout.trim_end_matches(['\n', '\r']).into() }
+            let value = aye_process::text::lossy(exit.stdout.last(VALUE));
+            End::Exited { value: value.trim_end_matches(['\n', '\r']).into() }
         }
         Outcome::TimedOut => End::TimedOut,
         Outcome::Cancelled | Outcome::Interrupted => End::Stopped,

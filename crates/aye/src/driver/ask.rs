@@ -70,6 +70,7 @@ impl Driver<'_> {
     /// Waits until the question is no longer open.
     pub(super) fn ask(&mut self, question: &Question) -> Result<(), Error> {
         self.listen()?;
+        self.let_words_out()?;
         self.parts.report.pause();
         while self.is_open(question) {
             let now = self.parts.clock.now();

@@ -8,12 +8,12 @@ use aye_core::event::{Event, Fact};
 use aye_core::input::Input;
 use aye_core::machine::{Machine, Refusal};
 use aye_core::text::{Names, World};
-use aye_process::Signals;
 use aye_process::policy::Policy;
+use aye_process::{Happening, Signals};
 
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::report::Report;
+use crate::report::{Outlet, Report};
 use crate::store::{Listener, RequestId, RunLock, Store, Verdict};
 
 use super::ask::Prompter;
@@ -38,6 +38,8 @@ pub struct Parts<'a> {
     pub clock: &'a dyn Clock,
     /// What templates can look up.
     pub names: Arc<dyn Names>,
+    /// What the report's words go through.
+    pub outlets: Vec<Outlet>,
     /// Who shows what happens.
     pub report: &'a mut dyn Report,
     /// Who asks; `None` when nobody can be asked here.
@@ -105,6 +107,7 @@ impl<'a> Driver<'a> {
             }
         }
         self.logs.wait();
+        self.let_words_out()?;
         let outcome = match (self.told_to_stop, Outcome::of(self.parts.machine.state())) {
             (Some(signal), Outcome::Paused(_)) => Outcome::Interrupted(signal),
             (_, outcome) => outcome,
@@ -141,6 +144,20 @@ impl<'a> Driver<'a> {
         }
         self.show(&reaction.events);
         Ok(reaction.refusal)
+    }
+
+    /// Waits for whoever reads what is shown, unless Aye is told to stop.
+    pub(super) fn let_words_out(&mut self) -> Result<(), Error> {
+        const LOOK: Duration = Duration::from_millis(20);
+        while !self.parts.outlets.iter().fold(true, |done, outlet| outlet.drain() && done) {
+            let until = Some(Instant::now() + LOOK);
+            let wake = [self.parts.signals.fd()];
+            let woken = aye_process::wait(&mut [], &wake, until, &mut |_, _, _| {});
+            if matches!(woken, Ok(Happening::Wake(_))) && !self.read_signals()?.stops.is_empty() {
+                self.parts.outlets.iter().for_each(Outlet::discard);
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn world(&self) -> World {

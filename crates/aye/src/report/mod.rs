@@ -8,6 +8,7 @@
 mod feed;
 mod json;
 mod live;
+mod outlet;
 mod plain;
 mod step_line;
 mod summary;
@@ -21,6 +22,7 @@ use aye_process::Stream;
 
 pub use json::{JsonReport, event_json};
 pub use live::LiveReport;
+pub use outlet::Outlet;
 pub use plain::PlainReport;
 pub use step_line::step_line;
 pub use summary::{run_command, summary};

@@ -148,7 +148,9 @@ fn counts(state: &State) -> String {
     }
     let left: u32 =
         state.steps.values().filter_map(|step| step.process.as_ref()).map(|p| p.left_running).sum();
-    if left > 0 {
+    // Whoever stopped something wants to know that it is gone.
+    let stopped = [StepStatus::TimedOut, StepStatus::Cancelled, StepStatus::Interrupted];
+    if left > 0 || count(&stopped) > 0 {
         parts.push(format!("{left} left running"));
     }
     parts.join(", ")

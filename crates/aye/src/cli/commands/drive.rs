@@ -13,7 +13,7 @@ use crate::cli::{Context, say};
 use crate::driver::{Driver, Outcome, Parts};
 use crate::error::Error;
 use crate::prompt::{Escape, TerminalPrompter};
-use crate::report::{JsonReport, LiveReport, PlainReport, Report, Verbosity, summary};
+use crate::report::{JsonReport, LiveReport, Outlet, PlainReport, Report, Verbosity, summary};
 use crate::store::{RunLock, Store};
 
 /// How a run is taken up.
@@ -34,7 +34,7 @@ pub(super) fn drive(
     beginning: &Beginning<'_>,
     may_ask: bool,
 ) -> Result<u8, Error> {
-    let mut report = choose_report(context, flow);
+    let (mut report, outlets) = choose_report(context, flow)?;
     let mut signals = Signals::catch().map_err(|source| Error::File {
         doing: "catch signals of",
         path: "aye".into(),
@@ -50,6 +50,7 @@ pub(super) fn drive(
         machine,
         clock: &context.clock,
         names: context.names(Path::new(&workspace)),
+        outlets,
         report: &mut *report,
         prompter: Some(&mut prompter),
         signals: &mut signals,
@@ -84,17 +85,25 @@ pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome) {
     say(&summary(state, outcome, context.paint_err));
 }
 
-pub(super) fn choose_report<'a>(context: &Context, flow: &'a Flow) -> Box<dyn Report + 'a> {
+pub(super) fn choose_report<'a>(
+    context: &Context,
+    flow: &'a Flow,
+) -> Result<(Box<dyn Report + 'a>, Vec<Outlet>), Error> {
     let (out, err) = (std::io::stdout(), std::io::stderr());
+    let outlets = [Outlet::new(&out), Outlet::new(&err)];
+    let outlets: Vec<Outlet> =
+        outlets.into_iter().collect::<Result<_, _>>().map_err(Error::Output)?;
+    let [to_out, to_err] = [outlets[0].clone(), outlets[1].clone()];
     if context.json {
-        return Box::new(JsonReport::new(out));
+        return Ok((Box::new(JsonReport::new(to_out)), outlets));
     }
     let dumb = context.env.get("TERM").is_some_and(|term| term == "dumb");
     let live = out.is_terminal() && err.is_terminal() && !context.plain && !dumb;
-    if live {
-        Box::new(LiveReport::new(err, context.paint_err, context.verbosity, flow))
+    let report: Box<dyn Report + 'a> = if live {
+        Box::new(LiveReport::new(to_err, context.paint_err, context.verbosity, flow))
     } else {
         let paints = [context.paint_out, context.paint_err];
-        Box::new(PlainReport::new(out, err, paints, context.verbosity))
-    }
+        Box::new(PlainReport::new(to_out, to_err, paints, context.verbosity))
+    };
+    Ok((report, outlets))
 }

@@ -98,6 +98,8 @@ fn render(state: &State, events: &[Event], paint: Paint) -> String {
         }
         if let Some(process) = &step.process {
             about.extend(process.peak_memory.map(|bytes| format!("{} MB", bytes / 1_000_000)));
+            let cpu = process.cpu_ms.filter(|cpu| *cpu >= 100);
+            about.extend(cpu.map(|cpu| format!("{} of cpu", duration(Duration::from_millis(cpu)))));
         }
         about.extend(step.message.as_deref().map(inert_line));
         about.retain(|part| !part.is_empty());

@@ -104,9 +104,9 @@ fn label(question: &Question, value: &str) -> String {
 
 fn hints(posed: &Posed<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
     let details = if dialog.details { "? less" } else { "? details" }.to_owned();
-    let out = match dialog.escape() {
-        Escape::Declines => "Esc declines",
-        Escape::Dismisses => "Esc leaves it",
+    let out = match (dialog.escape(), posed.run) {
+        (Escape::Declines, Some(_)) => "Esc declines",
+        (Escape::Declines, None) | (Escape::Dismisses, _) => "Esc cancels",
     };
     let out = out.to_owned();
     match &dialog.stage {

@@ -8,6 +8,7 @@ mod auth;
 mod dry_run;
 mod events;
 mod failing;
+mod hardening;
 mod help;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod home;

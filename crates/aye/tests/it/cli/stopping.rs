@@ -73,7 +73,7 @@ fn a_running_step_is_cancelled_and_its_clean_up_runs() {
     let child = place.start_until(&["run", "cleans.yaml"], "began");
     assert_snapshot!(place.aye(&["cancel", "last", "--reason", "wrong commit"]).all(), @r"
     --- stdout
-    run RUN is being cancelled
+    run RUN is cancelled
     --- exit 0
     ");
     assert_snapshot!(place.finish(child).all(), @r"
