@@ -41,7 +41,7 @@ fn the_terminal_comes_back_clean_however_the_child_ended() {
     crate::helper::eventually("raw mode", || !is_cooked(&pseudo));
     pseudo.send(b"k");
     pseudo.until("read 1 107");
-    for sequence in ["\x1b[?1049l", "\x1b[?1000l", "\x1b[?2004l", "\x1b[?25h", "\x1b[0m"] {
+    for sequence in ["\x1b[?1047l", "\x1b[?1000l", "\x1b[?2004l", "\x1b[?25h", "\x1b[0m"] {
         pseudo.until(sequence);
     }
     pseudo.until("after 137");
@@ -61,7 +61,7 @@ fn the_terminal_comes_back_when_the_engine_is_killed() {
     let engine = parent(step);
     // SAFETY: kills a process of this test.
     unsafe { libc::kill(engine, libc::SIGKILL) };
-    pseudo.until("\x1b[?1049l");
+    pseudo.until("\x1b[?1047l");
     pseudo.until("prompt> ");
     assert!(!is_alive(step));
     pseudo.send(b"echo status $?\n");

@@ -130,7 +130,7 @@ fn a_step_that_takes_too_long_is_124() {
     s  run RUN
     ▸ a  sleep 100
     ✗ a  timed out after DURATION
-    ✗ s failed: step `a`: timed out  0 steps done, 1 failed
+    ✗ s failed: step `a`: timed out  0 steps done, 1 failed, 0 left running
       output     aye logs RUN a
       try again  aye run s.yaml --from a
     --- exit 124
@@ -151,7 +151,7 @@ fn a_run_that_takes_too_long_is_124_and_cleans_up() {
     ✗ a  the run's time limit was up after DURATION
     ▸ tidy  echo tidied; touch tidied
     ✓ tidy  DURATION
-    ✗ s failed: the run's time limit was up  1 step done, 1 failed
+    ✗ s failed: the run's time limit was up  1 step done, 1 failed, 0 left running
     --- exit 124
     ");
     assert!(place.work().join("tidied").exists());

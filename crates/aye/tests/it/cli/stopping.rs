@@ -43,7 +43,7 @@ fn an_interrupt_pauses_the_run_and_is_130() {
     ▸ first  touch began; while [ ! -e go ]; do sleep 0.02; done; echo over
     ? first  Aye was told to stop while the step ran
     ‖ interrupted by SIGINT
-    ‖ long is paused  0 steps done
+    ‖ long is paused  0 steps done, 0 left running
       go on    aye resume RUN
       give up  aye cancel RUN
     --- exit 130
@@ -85,7 +85,7 @@ fn a_running_step_is_cancelled_and_its_clean_up_runs() {
     ✗ work  cancelled by USER: wrong commit after DURATION
     ▸ tidy  touch tidied; echo tidied
     ✓ tidy  DURATION
-    ✗ cleans cancelled: cancelled by USER: wrong commit  1 step done
+    ✗ cleans cancelled: cancelled by USER: wrong commit  1 step done, 0 left running
     --- exit 5
     ");
     assert!(place.work().join("tidied").exists());
@@ -107,7 +107,7 @@ fn a_running_step_without_clean_up_is_just_stopped() {
     long  run RUN
     ▸ first  touch began; while [ ! -e go ]; do sleep 0.02; done; echo over
     ✗ first  cancelled by USER after DURATION
-    ✗ long cancelled: cancelled by USER  0 steps done
+    ✗ long cancelled: cancelled by USER  0 steps done, 0 left running
     --- exit 5
     ");
 }
