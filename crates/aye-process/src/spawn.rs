@@ -134,8 +134,8 @@ fn set_limits(command: &mut Command, limits: Limits) {
         return;
     }
     let set = move || -> io::Result<()> {
-        let one = |resource, value: u64| {
-            let limit = libc::rlimit { rlim_cur: value, rlim_max: value };
+        let one = |resource, value: u64, most: u64| {
+            let limit = libc::rlimit { rlim_cur: value, rlim_max: most };
             // SAFETY: the pointer is to a live local of the right type.
             match unsafe { libc::setrlimit(resource, &raw const limit) } {
                 0 => Ok(()),
@@ -143,10 +143,11 @@ fn set_limits(command: &mut Command, limits: Limits) {
             }
         };
         if let Some(bytes) = limits.memory {
-            one(libc::RLIMIT_DATA, bytes)?;
+            one(libc::RLIMIT_DATA, bytes, bytes)?;
         }
         if let Some(seconds) = limits.cpu_seconds {
-            one(libc::RLIMIT_CPU, seconds)?;
+            // First a signal that says why, a second later one that cannot be refused.
+            one(libc::RLIMIT_CPU, seconds, seconds.saturating_add(1))?;
         }
         Ok(())
     };

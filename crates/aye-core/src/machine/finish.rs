@@ -158,8 +158,14 @@ pub(super) fn failed(step: String, execution: u32, outcome: BadOutcome) -> StepF
     }
 }
 
+/// The same number on every system there is.
+const SIGXCPU: i32 = 24;
+
 fn exit_message(process: Option<&ProcessRecord>) -> String {
     match process {
+        Some(ProcessRecord { signal: Some(SIGXCPU), .. }) => {
+            "it used up its processor time (`max_cpu`)".to_owned()
+        }
         Some(ProcessRecord { signal: Some(signal), .. }) => format!("ended by signal {signal}"),
         Some(ProcessRecord { exit_code: Some(code), .. }) => format!("exit code {code}"),
         Some(_) | None => "failed".to_owned(),

@@ -238,3 +238,13 @@ steps:
     let ran = place.aye(&["run", "v.yaml", "-q"]).ok();
     assert!(ran.stdout.ends_with("200000\n"), "{}", &ran.stdout[ran.stdout.len() - 40..]);
 }
+
+#[test]
+fn a_step_that_uses_up_its_processor_time_says_so() {
+    let place = Place::new();
+    let skill = "name: c\nsteps:\n  - { name: a, shell: \"while :; do :; done\", max_cpu: 1s }\n";
+    place.write("c.yaml", skill);
+    let ran = place.aye(&["run", "c.yaml"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.stderr.contains("used up its processor time"), "{}", ran.all());
+}
