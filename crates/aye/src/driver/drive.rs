@@ -149,7 +149,8 @@ impl<'a> Driver<'a> {
     /// Waits for whoever reads what is shown, unless Aye is told to stop.
     pub(super) fn let_words_out(&mut self) -> Result<(), Error> {
         const LOOK: Duration = Duration::from_millis(20);
-        while !self.parts.outlets.iter().fold(true, |done, outlet| outlet.drain() && done) {
+        let waiting = |outlets: &[Outlet]| outlets.iter().filter(|one| !one.drain()).count();
+        while waiting(&self.parts.outlets) > 0 {
             let until = Some(Instant::now() + LOOK);
             let wake = [self.parts.signals.fd()];
             let woken = aye_process::wait(&mut [], &wake, until, &mut |_, _, _| {});
