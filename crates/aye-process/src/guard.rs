@@ -12,14 +12,16 @@
 //! if there were no guard. The guard, which the shell waits for, leaves for a
 //! group of its own and mirrors the engine: it passes signals on, stops when
 //! the engine stops, and ends as the engine ends, also by a signal. Only
-//! when it cannot leave, because it leads a session (`ssh -t`, a container),
-//! the engine gets the group of its own, and with it the terminal.
+//! when it cannot leave, because it leads a session (`ssh -t`, a container)
+//! or the group is one of another PID namespace, the engine gets the group of its own, and with it the terminal.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::group;
 
 /// The guard's pid as seen by the engine, 0 without a guard.
 static GUARD: AtomicI32 = AtomicI32::new(0);
@@ -55,15 +57,15 @@ pub fn pid() -> i32 {
 /// long since.
 pub(crate) fn settle() {
     static SETTLED: AtomicBool = AtomicBool::new(false);
-    let Some(guard) = rustix::process::Pid::from_raw(pid()) else {
+    if pid() == 0 {
         return;
-    };
+    }
     if SETTLED.swap(true, Ordering::Relaxed) {
         return;
     }
     let give_up = Instant::now() + Duration::from_secs(2);
-    let own = rustix::process::getpgrp();
-    while rustix::process::getpgid(Some(guard)) == Ok(own) && Instant::now() < give_up {
+    let own = group::own();
+    while group::of(pid()) == Some(own) && Instant::now() < give_up {
         std::thread::yield_now();
     }
 }

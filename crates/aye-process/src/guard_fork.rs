@@ -6,14 +6,12 @@ use std::time::{Duration, Instant};
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use rustix::process::{
-    Pid, PidfdFlags, Signal, getpgrp, getpid, getppid, getsid, pidfd_open, setpgid,
-};
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, getppid, pidfd_open, setpgid};
 
 use super::{GUARD, LOST, WATCH};
 use crate::dispositions::{Disposition, Set};
 use crate::terminal::Owner;
-use crate::{procfs, reap, tree};
+use crate::{group, procfs, reap, tree};
 
 /// How long the guard tries to kill what does not obey even `SIGKILL`.
 const KILL_TIME: Duration = Duration::from_secs(5);
@@ -41,7 +39,8 @@ pub(super) fn start() -> io::Result<()> {
     // Before the fork, so that no signal is lost between.
     let watched = Set::of(&watched);
     let before = watched.apply(libc::SIG_BLOCK);
-    let leads_session = getsid(None).is_ok_and(|session| session == guard);
+    // A group without a number here cannot be given back the terminal.
+    let engine_leaves = group::leads_session() || group::own() == 0;
     // SAFETY: the caller promises that there is one thread; the child goes on
     // as an ordinary process.
     match unsafe { libc::fork() } {
@@ -51,19 +50,19 @@ pub(super) fn start() -> io::Result<()> {
             Err(error)
         }
         0 => {
-            engine(guard, leads_session);
+            engine(guard, engine_leaves);
             before.apply(libc::SIG_SETMASK);
             Ok(())
         }
-        engine => watch_over(engine, leads_session, &watched),
+        engine => watch_over(engine, engine_leaves, &watched),
     }
 }
 
 /// The child's side: it returns to `main`.
-fn engine(guard: Pid, leads_session: bool) {
+fn engine(guard: Pid, engine_leaves: bool) {
     tree::adopt_orphans();
     GUARD.store(guard.as_raw_nonzero().get(), Ordering::Relaxed);
-    if leads_session {
+    if engine_leaves {
         own_group();
     }
     // The shell continues the group that we are in; the guard is not in it.
@@ -103,14 +102,14 @@ fn install_continue() {
 
 /// The engine's own group, in the foreground if ours was.
 fn own_group() {
-    let old = getpgrp();
+    let old = group::own();
     if setpgid(None, None).is_err() {
         return;
     }
     let Ok(terminal) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/tty") else {
         return;
     };
-    if rustix::termios::tcgetpgrp(&terminal) == Ok(old) {
+    if group::foreground(&terminal) == Some(old) {
         let _ = crate::dispositions::with_blocked(libc::SIGTTOU, || {
             rustix::termios::tcsetpgrp(&terminal, getpid())
         });
@@ -118,9 +117,9 @@ fn own_group() {
 }
 
 /// The parent's side: it ends as the engine ends.
-fn watch_over(engine: i32, leads_session: bool, watched: &Set) -> ! {
+fn watch_over(engine: i32, engine_leaves: bool, watched: &Set) -> ! {
     let terminal = Owner::find();
-    if !leads_session {
+    if !engine_leaves {
         leave_group();
     }
     // Shown by `ps`; a failure is of no consequence.

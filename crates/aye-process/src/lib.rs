@@ -22,6 +22,7 @@ mod dispositions;
 mod ending;
 mod error;
 mod exit;
+pub mod group;
 pub mod guard;
 pub mod lines;
 pub mod log;

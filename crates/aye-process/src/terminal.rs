@@ -6,10 +6,11 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use rustix::process::{Pid, Signal, getpgrp, getpid, kill_process_group};
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr, tcsetpgrp};
+use rustix::process::{Pid, Signal, getpid, kill_process_group};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr, tcsetpgrp};
 
 use crate::dispositions::with_blocked;
+use crate::group;
 
 /// Leaves whatever a full-screen program may have left on: alternate screen,
 /// mouse, focus and paste reports, application keys, hidden cursor, colours.
@@ -52,7 +53,7 @@ impl Terminal {
     /// Whether our process group is the one the terminal talks to.
     #[must_use]
     pub fn is_foreground(&self) -> bool {
-        tcgetpgrp(&self.device).is_ok_and(|group| group == getpgrp())
+        group::in_foreground(&self.device)
     }
 }
 
@@ -61,7 +62,7 @@ impl Terminal {
 #[derive(Debug)]
 pub(crate) struct Owner {
     terminal: Terminal,
-    group: Pid,
+    group: i32,
 }
 
 #[cfg(target_os = "linux")]
@@ -69,28 +70,31 @@ impl Owner {
     /// `None` if our group is not in the foreground.
     pub(crate) fn find() -> Option<Self> {
         let terminal = Terminal::save()?;
-        let group = getpgrp();
-        (tcgetpgrp(&terminal.device) == Ok(group)).then_some(Self { terminal, group })
+        let group = group::own();
+        terminal.is_foreground().then_some(Self { terminal, group })
     }
 
     /// Gives the terminal back to our job if a step that is gone still has
     /// it; after a crash its modes too.
     pub(crate) fn restore(&self, crashed: bool) {
         let device = &self.terminal.device;
-        let holder = tcgetpgrp(device).ok();
+        let holder = group::foreground(device);
         let held = holder.is_some_and(|group| group == self.group || group_exists(group));
-        if !held {
-            let _ = with_blocked(libc::SIGTTOU, || tcsetpgrp(device, self.group));
+        if let (false, Some(group)) = (held, Pid::from_raw(self.group)) {
+            let _ = with_blocked(libc::SIGTTOU, || tcsetpgrp(device, group));
         }
-        if crashed && tcgetpgrp(device) == Ok(self.group) {
+        if crashed && group::foreground(device) == Some(self.group) {
             let _ = self.terminal.restore();
         }
     }
 }
 
 #[cfg(target_os = "linux")]
-fn group_exists(group: Pid) -> bool {
-    rustix::process::test_kill_process_group(group) != Err(rustix::io::Errno::SRCH)
+fn group_exists(group: i32) -> bool {
+    // One that has no number here is not ours to judge.
+    Pid::from_raw(group).is_none_or(|group| {
+        rustix::process::test_kill_process_group(group) != Err(rustix::io::Errno::SRCH)
+    })
 }
 
 /// A terminal on loan to a child's process group.
@@ -147,7 +151,7 @@ impl Handover {
 
     /// Whether the terminal talks to this group.
     pub(crate) fn belongs_to(&self, group: i32) -> bool {
-        tcgetpgrp(&self.terminal.device).is_ok_and(|owner| owner.as_raw_nonzero().get() == group)
+        group::foreground(&self.terminal.device) == Some(group)
     }
 
     /// The child was stopped: ours again, until [`give`](Self::give).
@@ -174,8 +178,8 @@ impl Handover {
 
     /// Makes our group the foreground group again, if the child's was.
     pub(crate) fn reclaim(&mut self) {
-        if std::mem::take(&mut self.held) {
-            let _ = with_blocked(libc::SIGTTOU, || tcsetpgrp(&self.terminal.device, getpgrp()));
+        if let (true, Some(own)) = (std::mem::take(&mut self.held), Pid::from_raw(group::own())) {
+            let _ = with_blocked(libc::SIGTTOU, || tcsetpgrp(&self.terminal.device, own));
         }
     }
 }

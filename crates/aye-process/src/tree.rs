@@ -92,7 +92,7 @@ pub(crate) fn members(root: Root, reaped: &mut dyn FnMut(&libc::rusage)) -> Vec<
     }
     let alone =
         guard::pid() != 0 && !starting && leaders.iter().all(|(token, _)| *token == root.token);
-    let own_group = rustix::process::getpgrp().as_raw_nonzero().get();
+    let own_group = crate::group::own();
     for pid in direct {
         let Some(member) = hold(pid, own) else {
             continue;
@@ -120,7 +120,7 @@ pub(crate) fn reap_strays() {
         return;
     }
     let own = rustix::process::getpid().as_raw_nonzero().get();
-    let own_group = rustix::process::getpgrp().as_raw_nonzero().get();
+    let own_group = crate::group::own();
     let (leaders, starting) = slots::leaders();
     let mut direct = Vec::new();
     procfs::children(own, &mut direct);

@@ -43,6 +43,7 @@ impl Screen {
             .find(|index| lines.get(*index) != self.lines.get(*index));
         if let Some(first) = first {
             let first = first.min(self.lines.len().saturating_sub(1)).min(lines.len() - 1);
+            let shrinks = self.lines.len() > lines.len();
             move_rows(&mut row, first, out);
             out.push('\r');
             for (index, line) in lines.iter().enumerate().skip(first) {
@@ -50,12 +51,14 @@ impl Screen {
                     out.push_str("\r\n");
                     row += 1;
                 }
-                if self.lines.get(index) != Some(line) {
+                // What follows is erased from the end of the last line on.
+                let is_end = shrinks && index + 1 == lines.len();
+                if is_end || self.lines.get(index) != Some(line) {
                     out.push_str(&line.text);
                     out.push_str("\u{1b}[K");
                 }
             }
-            if self.lines.len() > lines.len() {
+            if shrinks {
                 // Erases from the next line on without making one at the bottom.
                 out.push_str("\u{1b}[J");
             }

@@ -5,10 +5,9 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Mutex, Once, PoisonError};
 
-use rustix::process::getpgrp;
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush,
-    tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
+    tcgetattr, tcgetwinsize, tcsetattr,
 };
 
 /// Pasted text is announced as such, so that it is never taken for keys.
@@ -60,7 +59,7 @@ impl Tty {
 
     /// Whether the terminal talks to us.
     pub(super) fn is_foreground(&self) -> bool {
-        tcgetpgrp(&self.file).is_ok_and(|group| group == getpgrp())
+        aye_process::group::in_foreground(&self.file)
     }
 
     /// Columns and rows.

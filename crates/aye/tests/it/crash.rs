@@ -7,6 +7,9 @@ use crate::cli::harness::Place;
 
 const STEPS: usize = 50;
 
+/// A run that takes longer than this will not end at all.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// A skill whose steps each append a line; `extra` goes into every step.
 fn skill(extra: &str, command: impl Fn(usize) -> String) -> String {
     let mut text = "name: lines\nsteps:\n".to_owned();
@@ -126,7 +129,9 @@ impl Dice {
 fn killed_to_the_end(place: &Place, dice: &mut Dice) -> usize {
     let mut kills = 0;
     let mut run: Option<String> = None;
+    let give_up = Instant::now() + PATIENCE;
     loop {
+        assert!(Instant::now() < give_up, "the run {run:?} does not come to an end");
         let child = match &run {
             None => place.start(&["run", "lines.yaml", "-q"]),
             Some(run) => place.start(&["resume", run, "-q", "--no-input"]),
@@ -207,7 +212,9 @@ fn killed_by_every_step(kill_first: bool) {
     child.wait().unwrap();
     let run = run_id(&place).unwrap();
     let mut unknown = 0;
+    let give_up = Instant::now() + PATIENCE;
     loop {
+        assert!(Instant::now() < give_up, "the run does not come to an end");
         let ran = place.aye(&["resume", &run, "--no-input"]);
         match ran.code {
             0 => break,
@@ -238,9 +245,7 @@ fn a_run_killed_once_goes_on_where_it_was() {
     let place = Place::new();
     place.write("lines.yaml", &skill("", append));
     let child = place.start(&["run", "lines.yaml", "-q"]);
-    while place.read("lines.txt").lines().count() < 10 {
-        std::thread::yield_now();
-    }
+    crate::cli::harness::until("ten lines", || place.read("lines.txt").lines().count() >= 10);
     kill_aye(child, Victim::Engine);
     let run = run_id(&place).unwrap();
     finish(&place, &run);

@@ -23,6 +23,19 @@ fn only_what_changed_is_written() {
     assert_eq!(out, "\u{1b}[1B\r29s left\u{1b}[K\u{1b}[1A\r\u{1b}[3C");
 }
 
+#[test]
+fn a_line_that_becomes_the_last_stays() {
+    let mut vt = Vt::new(20, 10);
+    let mut screen = Screen::default();
+    for view in [&["", "kept", ""][..], &["", "kept"]] {
+        let view: Vec<String> = view.iter().map(|line| (*line).to_owned()).collect();
+        let mut out = String::new();
+        screen.show(painted(&view), (0, 0), &mut out);
+        vt.write(out.as_bytes());
+    }
+    assert_eq!(vt.all(), "\nkept");
+}
+
 proptest! {
     /// However views follow each other, the screen shows the last one, with
     /// what was there before above it, and erasing leaves only that.
