@@ -98,6 +98,21 @@ impl Machine {
         }
     }
 
+    /// The end of a nested step whose run is cancelled while nobody drives it.
+    pub(super) fn stopped_step(
+        &self,
+        step: String,
+        execution: u32,
+        by: &str,
+        reason: Option<&str>,
+    ) -> StepFailed {
+        StepFailed {
+            code: Some("CANCELLED".to_owned()),
+            message: self.secrets.mask(&cancel_message(by, reason)),
+            ..failed(step, execution, BadOutcome::Cancelled)
+        }
+    }
+
     /// Whether something is to be done when the run is cancelled in this step.
     pub(super) fn cleans_up(&self, step: &str) -> bool {
         let only = matches!(self.state.started.range, Some(Range::Only(_)));

@@ -44,6 +44,10 @@ pub struct Scope {
     pub outputs: Arc<IndexMap<String, Value>>,
     /// What is known of each step: status, exit code, output.
     pub steps: Arc<IndexMap<String, StepRecord>>,
+    /// Names of this place alone, such as the item of a `foreach`; they come first.
+    pub locals: Arc<IndexMap<String, Value>>,
+    /// Names that nobody defined are empty instead of an error.
+    pub lenient: bool,
     /// What stands behind the markers of secrets.
     pub secrets: Arc<Secrets>,
     /// About the run: `id`, `environment`, `user`.
@@ -56,7 +60,7 @@ impl Scope {
     /// The names in scope, for messages.
     pub fn names(&self) -> Vec<String> {
         let built_in = BUILT_IN.iter().map(|name| (*name).to_owned());
-        built_in.chain(self.outputs.keys().cloned()).collect()
+        built_in.chain(self.locals.keys().cloned()).chain(self.outputs.keys().cloned()).collect()
     }
 
     /// Whether a dotted name can be looked up; only its first two parts count.
@@ -124,6 +128,9 @@ impl Scope {
             }
             "branch" | "workspace" | "worktree" | "today" => {
                 self.world.names.look_up(name).map(|value| Serde(value).into())
+            }
+            local if self.locals.contains_key(local) => {
+                self.locals.get(local).map(|value| Serde(value.clone()).into())
             }
             output => Self::reveal(self.outputs.get(output)?, self.secrets.answer(output)),
         }

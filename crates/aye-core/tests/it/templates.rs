@@ -25,6 +25,8 @@ fn scope() -> Scope {
         inputs: Arc::new(map(inputs)),
         outputs: Arc::new(map(outputs)),
         steps: Arc::default(),
+        locals: Arc::default(),
+        lenient: false,
         secrets: Arc::new(Secrets::default()),
         run: Arc::new(json!({ "id": "run00001" })),
         skill: Arc::new(json!({ "name": "test" })),
@@ -75,7 +77,7 @@ fn nothing_is_escaped_and_nothing_is_rendered_twice() {
     // A value from outside stays data on its way through a run, too.
     let mut run = Run::start(steps([command("a"), program("b", "{{ a }}", &["x{{ a }}"])]));
     run.exit_with(0, json!("{{ env.HOME }}"));
-    assert_eq!(run.execution().argv, ["{{ env.HOME }}", "x{{ env.HOME }}"]);
+    assert_eq!(run.process().argv, ["{{ env.HOME }}", "x{{ env.HOME }}"]);
 }
 
 #[test]
