@@ -114,12 +114,10 @@ unsafe fn become_program(job: &Job) -> (Step, i32) {
         if job.terminal >= 0 && libc::tcsetpgrp(job.terminal, libc::getpid()) != 0 {
             return (Step::Prepare, errno());
         }
-        let mut target = 0;
-        for file in job.files {
+        for (file, target) in job.files.into_iter().zip(0..) {
             if file >= 0 && libc::dup2(file, target) < 0 {
                 return (Step::Prepare, errno());
             }
-            target += 1;
         }
         if let Err(code) = set_limits(job.limits) {
             return (Step::Prepare, code);

@@ -122,7 +122,9 @@ impl End {
 
 /// Our ends of the child's descriptors 0, 1 and 2, and its own; where there
 /// is none it gets ours.
-fn ends(spec: &Spec) -> io::Result<([Option<OwnedFd>; 3], [Option<End>; 3])> {
+type Ends = ([Option<OwnedFd>; 3], [Option<End>; 3]);
+
+fn ends(spec: &Spec) -> io::Result<Ends> {
     let mut ours = [None, None, None];
     let mut theirs = [None, None, None];
     if spec.interactive {
