@@ -24,6 +24,9 @@ pub(crate) type View<'a> = dyn FnMut(Stream, &[u8]) + 'a;
 pub(crate) struct Capture {
     stream: Stream,
     pipe: Option<OwnedFd>,
+    /// A copy of the child's end, kept while its first process lives: so the
+    /// end of that process wakes us once, and not for each of its pipes before.
+    kept_open: Option<OwnedFd>,
     /// `None`: the bytes are in the log.
     ring: Option<Ring>,
     limit: usize,
@@ -37,6 +40,7 @@ impl Capture {
     pub(crate) fn new(
         stream: Stream,
         pipe: OwnedFd,
+        kept_open: Option<OwnedFd>,
         logged: bool,
         limit: usize,
         masks: &[Vec<u8>],
@@ -46,6 +50,7 @@ impl Capture {
         Ok(Self {
             stream,
             pipe: Some(pipe),
+            kept_open,
             ring: (!logged).then(|| Ring::new(limit)),
             limit,
             splices: logged && mask.is_none() && cfg!(target_os = "linux"),
@@ -58,6 +63,11 @@ impl Capture {
     /// The pipe, as long as it is open.
     pub(crate) fn pipe(&self) -> Option<BorrowedFd<'_>> {
         self.pipe.as_ref().map(AsFd::as_fd)
+    }
+
+    /// From now on the pipe ends with the last of the child's processes.
+    pub(crate) fn let_end(&mut self) {
+        self.kept_open = None;
     }
 
     /// Takes one portion out of the pipe.

@@ -20,10 +20,12 @@ mod clock;
 mod compress;
 mod dispositions;
 mod ending;
+mod environment;
 mod error;
 mod exit;
 pub mod group;
 pub mod guard;
+mod launch;
 pub mod lines;
 pub mod log;
 mod log_reader;
@@ -46,7 +48,6 @@ pub mod terminal;
 pub mod text;
 #[cfg_attr(not(target_os = "linux"), path = "tree_group.rs")]
 mod tree;
-mod vfork;
 mod wait;
 
 pub use dispositions::survive_file_size_limit;

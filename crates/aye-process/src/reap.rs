@@ -16,7 +16,6 @@ pub(crate) fn try_wait_stopped(pid: i32) -> Option<(i32, libc::rusage)> {
 }
 
 /// Waits as long as it takes.
-#[cfg(target_os = "linux")]
 pub(crate) fn wait(pid: i32) -> Option<(i32, libc::rusage)> {
     wait4(pid, 0)
 }

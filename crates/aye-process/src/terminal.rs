@@ -2,11 +2,9 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::AsFd;
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::os::fd::{AsFd, BorrowedFd};
 
-use rustix::process::{Pid, Signal, getpid, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr, tcsetpgrp};
 
 use crate::dispositions::with_blocked;
@@ -113,20 +111,11 @@ impl Handover {
         Some(Self { terminal: Terminal::save()?, theirs: None, held: false })
     }
 
-    /// Has the child take the terminal before it is the new program, so that
-    /// not even its first instruction runs in the background. The price is the slower `fork`.
-    pub(crate) fn arrange(&mut self, command: &mut Command) -> io::Result<()> {
-        if !self.terminal.is_foreground() {
-            return Ok(());
-        }
-        let device = self.terminal.device.try_clone()?;
-        let take = move || Ok(with_blocked(libc::SIGTTOU, || tcsetpgrp(&device, getpid()))?);
-        // SAFETY: the closure makes only async-signal-safe calls and allocates nothing.
-        unsafe {
-            command.pre_exec(take);
-        }
-        self.held = true;
-        Ok(())
+    /// What the child takes before it is the new program, so that not even its
+    /// first instruction runs in the background; nothing if we are there ourselves.
+    pub(crate) fn lend(&mut self) -> Option<BorrowedFd<'_>> {
+        self.held = self.terminal.is_foreground();
+        self.held.then(|| self.terminal.device.as_fd())
     }
 
     /// Makes the child's group the foreground group, if ours is.

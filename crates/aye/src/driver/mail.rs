@@ -69,7 +69,7 @@ impl Driver<'_> {
         let mut seen = SignalsSeen::default();
         while let Some(signal) = self.parts.signals.next() {
             match signal {
-                Signal::Interrupt | Signal::Terminate | Signal::Hangup => {
+                Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => {
                     self.told_to_stop.get_or_insert(signal.number());
                     // A person at the terminal interrupts; anything else cancels.
                     seen.stops.push(match signal {
@@ -92,6 +92,7 @@ fn name(signal: Signal) -> &'static str {
         Signal::Interrupt => "SIGINT",
         Signal::Terminate => "SIGTERM",
         Signal::Hangup => "SIGHUP",
+        Signal::Quit => "SIGQUIT",
         Signal::Suspend => "SIGTSTP",
         Signal::Continue => "SIGCONT",
         Signal::Resize => "SIGWINCH",

@@ -6,10 +6,10 @@ use std::time::Duration;
 use aye_core::event::{Event, Fact, VERSION};
 use aye_core::journal::State;
 use aye_process::Stream;
+use aye_process::lines::Lines;
 use serde_json::json;
 
 use super::Report;
-use super::feed::Feed;
 
 /// Writes each event as one line; output of steps as `step_output`, which is
 /// streamed and not journalled.
@@ -17,13 +17,13 @@ pub struct JsonReport<W> {
     out: W,
     run: String,
     step: String,
-    feeds: [Feed; 2],
+    lines: [Lines; 2],
 }
 
 impl<W: Write> JsonReport<W> {
     /// A report to `out`.
     pub fn new(out: W) -> Self {
-        Self { out, run: String::new(), step: String::new(), feeds: Default::default() }
+        Self { out, run: String::new(), step: String::new(), lines: Default::default() }
     }
 
     fn output_line(&mut self, stream: Stream, text: &str) {
@@ -61,9 +61,10 @@ impl<W: Write> Report for JsonReport<W> {
     }
 
     fn output(&mut self, stream: Stream, bytes: &[u8]) {
-        for text in self.feeds[usize::from(stream == Stream::Stderr)].push(bytes) {
-            self.output_line(stream, &text);
-        }
+        let index = usize::from(stream == Stream::Stderr);
+        let mut lines = Vec::new();
+        self.lines[index].push(bytes, &mut |line| lines.push(line.to_owned()));
+        lines.iter().for_each(|line| self.output_line(stream, line));
     }
 
     fn wants_output(&self) -> bool {
@@ -82,9 +83,9 @@ impl<W: Write> Report for JsonReport<W> {
 
     fn step_ends(&mut self) {
         for (index, stream) in [Stream::Stdout, Stream::Stderr].into_iter().enumerate() {
-            if let Some(text) = self.feeds[index].finish() {
-                self.output_line(stream, &text);
-            }
+            let mut last = None;
+            self.lines[index].finish(&mut |line| last = Some(line.to_owned()));
+            last.iter().for_each(|line| self.output_line(stream, line));
         }
     }
 

@@ -1,5 +1,7 @@
 //! The view for terminals: a line for each step, its output beneath it, and
 //! one line at the bottom that shows what runs, for how long, and what is next.
+//! A line of output that is not finished, such as a progress bar, is shown
+//! above that line as it stands.
 
 use std::io::Write;
 use std::time::Duration;
@@ -9,13 +11,13 @@ use aye_core::flow::{Flow, Outcome, Route, Target};
 use aye_core::journal::State;
 use aye_core::skill::Body;
 use aye_process::Stream;
+use aye_process::lines::Lines;
 
 use crate::paint::{Glyph, Paint, Tone, duration};
 use crate::term;
 
-use super::feed::Feed;
 use super::step_line::{first_line, heading};
-use super::tidy::{rows, tidy};
+use super::tidy::{Tidy, painted_width, rows};
 use super::{Report, Verbosity, event_json, step_line};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -31,12 +33,24 @@ pub struct LiveReport<'a, W> {
     flow: &'a Flow,
     columns: fn() -> usize,
     step: String,
-    feeds: [Feed; 2],
+    lines: [Lines; 2],
+    tidy: [Tidy; 2],
+    /// The stream that wrote last: 0 or 1.
+    last: usize,
     frame: usize,
-    /// The bottom line as it stands on the screen, without colours.
-    bottom: Option<String>,
+    /// The bottom as it stands on the screen.
+    bottom: Option<Bottom>,
     /// An interactive step has the terminal.
     lent: bool,
+}
+
+/// What is taken away and shown again below new output.
+#[derive(Debug, Clone)]
+struct Bottom {
+    /// The output that is not a line yet, with its colours.
+    pending: Option<String>,
+    /// What runs, for how long, without colours.
+    line: String,
 }
 
 impl<'a, W: Write> LiveReport<'a, W> {
@@ -49,21 +63,25 @@ impl<'a, W: Write> LiveReport<'a, W> {
             flow,
             columns: || term::size().map_or(80, |(columns, _)| usize::from(columns)),
             step: String::new(),
-            feeds: Default::default(),
+            lines: Default::default(),
+            tidy: Default::default(),
+            last: 0,
             frame: 0,
             bottom: None,
             lent: false,
         }
     }
 
-    /// What takes the bottom line off the screen. A window that was made
-    /// narrower has folded it into several rows.
+    /// What takes the bottom off the screen. A window that was made narrower
+    /// has folded its lines into several rows.
     fn eraser(&mut self) -> String {
         let Some(bottom) = self.bottom.take() else { return String::new() };
-        let folds = term::width(&bottom).saturating_sub(1) / (self.columns)().max(1);
-        match folds {
+        let columns = (self.columns)().max(1);
+        let folds = |width: usize| width.saturating_sub(1) / columns;
+        let above = bottom.pending.map_or(0, |row| 1 + folds(INDENT + painted_width(&row)));
+        match above + folds(term::width(&bottom.line)) {
             0 => "\r\u{1b}[2K".to_owned(),
-            folds => format!("\r\u{1b}[{folds}A\u{1b}[J"),
+            rows => format!("\r\u{1b}[{rows}A\u{1b}[J"),
         }
     }
 
@@ -83,30 +101,51 @@ impl<'a, W: Write> LiveReport<'a, W> {
         self.put(&format!("{eraser}{}\n", text.trim_end()));
     }
 
-    fn output_lines(&mut self, lines: &[String]) {
+    fn output_lines(&mut self, stream: usize, lines: &[String]) {
         if lines.is_empty() {
             return;
         }
-        let bottom = self.bottom.clone();
+        let bottom = self.bottom.as_ref().map(|bottom| bottom.line.clone());
         let mut text = self.eraser();
-        let bar = self.paint.text(Tone::Dim, self.paint.glyph(Glyph::Bar));
         let room = (self.columns)().saturating_sub(INDENT);
         for line in lines {
-            let line = tidy(line, self.paint.color);
+            let line = self.tidy[stream].line(line, self.paint.color);
             if self.verbosity == Verbosity::Quiet {
                 text.push_str(&format!("{line}\n"));
                 continue;
             }
             for row in rows(&line, room) {
-                text.push_str(format!("  {bar} {row}").trim_end());
-                text.push('\n');
+                text.push_str(&self.row(&row));
             }
         }
-        if let Some(bottom) = bottom {
-            text.push_str(&self.painted(&bottom));
-            self.bottom = Some(bottom);
+        if let Some(line) = bottom {
+            text.push_str(&self.show_bottom(line));
         }
         self.put(&text);
+    }
+
+    /// One row of a step's output.
+    fn row(&self, row: &str) -> String {
+        let bar = self.paint.text(Tone::Dim, self.paint.glyph(Glyph::Bar));
+        format!("{}\n", format!("  {bar} {row}").trim_end())
+    }
+
+    /// What shows the bottom with this line, and what is pending above it.
+    fn show_bottom(&mut self, line: String) -> String {
+        let pending = self.pending();
+        let above = pending.as_ref().map(|row| self.row(row)).unwrap_or_default();
+        let text = format!("{above}{}", self.painted(&line));
+        self.bottom = Some(Bottom { pending, line });
+        text
+    }
+
+    /// What the stream that wrote last has not finished, as far as it fits.
+    fn pending(&self) -> Option<String> {
+        let text = self.lines[self.last].pending();
+        let text = self.tidy[self.last].pending(text, self.paint.color);
+        let mut rows = rows(&text, (self.columns)().saturating_sub(INDENT));
+        let row = rows.swap_remove(0);
+        (painted_width(&row) > 0).then_some(row)
     }
 
     /// The bottom line with its colours.
@@ -169,9 +208,10 @@ impl<W: Write> Report for LiveReport<'_, W> {
     }
 
     fn output(&mut self, stream: Stream, bytes: &[u8]) {
-        let index = usize::from(stream == Stream::Stderr);
-        let lines = self.feeds[index].push(bytes);
-        self.output_lines(&lines);
+        self.last = usize::from(stream == Stream::Stderr);
+        let mut lines = Vec::new();
+        self.lines[self.last].push(bytes, &mut |line| lines.push(line.to_owned()));
+        self.output_lines(self.last, &lines);
     }
 
     fn wants_output(&self) -> bool {
@@ -195,8 +235,11 @@ impl<W: Write> Report for LiveReport<'_, W> {
         self.lent = false;
         self.erase();
         for index in 0..2 {
-            let rest: Vec<String> = self.feeds[index].finish().into_iter().collect();
-            self.output_lines(&rest);
+            let mut rest = Vec::new();
+            self.lines[index].finish(&mut |line| rest.push(line.to_owned()));
+            self.output_lines(index, &rest);
+            // Nobody's colours go on in the next step.
+            self.tidy[index] = Tidy::default();
         }
     }
 
@@ -206,9 +249,9 @@ impl<W: Write> Report for LiveReport<'_, W> {
         }
         self.frame += 1;
         let eraser = self.eraser();
-        let bottom = self.progress(elapsed, remaining);
-        self.put(&format!("{eraser}{}", self.painted(&bottom)));
-        self.bottom = Some(bottom);
+        let line = self.progress(elapsed, remaining);
+        let bottom = self.show_bottom(line);
+        self.put(&format!("{eraser}{bottom}"));
     }
 
     fn pause(&mut self) {
@@ -286,6 +329,26 @@ mod tests {
             report.pause();
         });
         assert!(text.ends_with("\r\u{1b}[2A\u{1b}[J"), "{text:?}");
+    }
+
+    #[test]
+    fn a_progress_bar_is_shown_while_it_moves() {
+        let text = written(Verbosity::Normal, |report| {
+            report.output(Stream::Stderr, b"10%\r50%");
+            report.tick(Duration::from_secs(2), None);
+            report.output(Stream::Stderr, b"\r\x1b[K90%");
+            report.tick(Duration::from_secs(3), None);
+            report.output(Stream::Stderr, b"\r100%\n");
+            report.step_ends();
+        });
+        let bottom =
+            |spinner: &str, seconds: u32| format!("{spinner} build {seconds}.0s · 1 of 2 …");
+        let expected = [
+            format!("  │ 50%\n{}", bottom("⠙", 2)),
+            format!("  │ 90%\n{}", bottom("⠹", 3)),
+            format!("  │ 100%\n{}", bottom("⠹", 3)),
+        ];
+        assert_eq!(text, expected.join("\r\u{1b}[1A\u{1b}[J") + "\r\u{1b}[2K");
     }
 
     #[test]

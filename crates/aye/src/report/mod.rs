@@ -5,7 +5,6 @@
 //! [`json`] for programs; [`summary`] says at the end what happened and what
 //! to do next.
 
-mod feed;
 mod json;
 mod live;
 mod outlet;

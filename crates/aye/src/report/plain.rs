@@ -6,12 +6,12 @@ use std::time::Duration;
 use aye_core::event::{Event, Fact};
 use aye_core::journal::State;
 use aye_process::Stream;
+use aye_process::lines::Lines;
 
 use crate::paint::{Paint, Tone};
 
-use super::feed::Feed;
 use super::step_line::heading;
-use super::tidy::tidy;
+use super::tidy::Tidy;
 use super::{Report, Verbosity, event_json, step_line};
 
 /// The steps' output goes to `out` and `err` as it came, each line with the
@@ -24,19 +24,27 @@ pub struct PlainReport<O, E> {
     colors: [bool; 2],
     verbosity: Verbosity,
     step: String,
-    feeds: [Feed; 2],
+    lines: [Lines; 2],
+    tidy: [Tidy; 2],
 }
 
 impl<O: Write, E: Write> PlainReport<O, E> {
     /// A report to two streams.
     pub fn new(out: O, err: E, paints: [Paint; 2], verbosity: Verbosity) -> Self {
-        let feeds = Default::default();
-        let colors = paints.map(|paint| paint.color);
-        Self { out, err, paint: paints[1], colors, verbosity, step: String::new(), feeds }
+        Self {
+            out,
+            err,
+            paint: paints[1],
+            colors: paints.map(|paint| paint.color),
+            verbosity,
+            step: String::new(),
+            lines: Default::default(),
+            tidy: Default::default(),
+        }
     }
 
     fn line(&mut self, index: usize, line: &str) {
-        let line = tidy(line, self.colors[index]);
+        let line = self.tidy[index].line(line, self.colors[index]);
         let prefix = match self.verbosity {
             Verbosity::Quiet => String::new(),
             Verbosity::Normal | Verbosity::Verbose => format!("{} | ", self.step),
@@ -68,9 +76,9 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
 
     fn output(&mut self, stream: Stream, bytes: &[u8]) {
         let index = usize::from(stream == Stream::Stderr);
-        for line in self.feeds[index].push(bytes) {
-            self.line(index, &line);
-        }
+        let mut lines = Vec::new();
+        self.lines[index].push(bytes, &mut |line| lines.push(line.to_owned()));
+        lines.iter().for_each(|line| self.line(index, line));
     }
 
     fn wants_output(&self) -> bool {
@@ -89,9 +97,11 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
 
     fn step_ends(&mut self) {
         for index in 0..2 {
-            if let Some(line) = self.feeds[index].finish() {
-                self.line(index, &line);
-            }
+            let mut last = None;
+            self.lines[index].finish(&mut |line| last = Some(line.to_owned()));
+            last.iter().for_each(|line| self.line(index, line));
+            // Nobody's colours go on in the next step.
+            self.tidy[index] = Tidy::default();
         }
     }
 

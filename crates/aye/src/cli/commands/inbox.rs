@@ -181,7 +181,7 @@ fn watch(context: &Context) -> Result<u8, Error> {
         known = Some(ids);
         while let Some(signal) = signals.next() {
             match signal {
-                Signal::Interrupt | Signal::Terminate | Signal::Hangup => {
+                Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => {
                     if moving {
                         print("\n")?;
                     }
