@@ -88,7 +88,8 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
     Ok(running)
 }
 
-fn command(spec: &Spec, path: PathBuf, slot: &Slot) -> Command {
+/// Program, arguments, directory, environment and run; no descriptors yet.
+pub(crate) fn plain_command(spec: &Spec, path: PathBuf) -> Command {
     let mut command = Command::new(path);
     command.arg0(&spec.program).args(&spec.args).process_group(0);
     if let Some(cwd) = &spec.cwd {
@@ -100,10 +101,15 @@ fn command(spec: &Spec, path: PathBuf, slot: &Slot) -> Command {
             None => command.env_remove(name),
         };
     }
-    command.env(tree::TOKEN_VARIABLE, tree::token_value(slot.token()));
     if let Some(run) = &spec.run {
         command.env(RUN_VARIABLE, run);
     }
+    command
+}
+
+fn command(spec: &Spec, path: PathBuf, slot: &Slot) -> Command {
+    let mut command = plain_command(spec, path);
+    command.env(tree::TOKEN_VARIABLE, tree::token_value(slot.token()));
     if spec.interactive {
         command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
     } else {
@@ -158,14 +164,14 @@ fn set_limits(command: &mut Command, limits: Limits) {
 }
 
 #[cfg(target_os = "linux")]
-fn handle(pid: i32) -> Option<OwnedFd> {
+pub(crate) fn handle(pid: i32) -> Option<OwnedFd> {
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
     // Nobody has waited for it, so the number is certainly the child's.
     pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn handle(_: i32) -> Option<OwnedFd> {
+pub(crate) fn handle(_: i32) -> Option<OwnedFd> {
     None
 }
 
