@@ -77,6 +77,19 @@ pub fn spare(pid: i32) {
     SPARED.lock().unwrap_or_else(PoisonError::into_inner).push(pid);
 }
 
+/// Starts a child in a group of its own and spares it before anybody can look.
+pub(crate) fn spare_started<C>(start: impl FnOnce() -> io::Result<(C, i32)>) -> io::Result<C> {
+    let mut spared = SPARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let (child, pid) = start()?;
+    spared.push(pid);
+    Ok(child)
+}
+
+/// Takes a child off the list once it was waited for: its number is free.
+pub(crate) fn forget(pid: i32) {
+    SPARED.lock().unwrap_or_else(PoisonError::into_inner).retain(|spared| *spared != pid);
+}
+
 #[cfg(target_os = "linux")]
 pub(crate) fn is_spared(pid: i32) -> bool {
     SPARED.lock().unwrap_or_else(PoisonError::into_inner).contains(&pid)

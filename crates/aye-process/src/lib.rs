@@ -9,7 +9,8 @@
 //!
 //! Around it: [`Signals`] turns the runner's own signals into events for
 //! the same poll, [`suspend()`] is Ctrl-Z, [`guard`] makes sure that nothing
-//! survives when the runner itself is killed, [`survivors`] finds what an
+//! survives when the runner itself is killed, [`serve`] starts what serves
+//! several steps, [`survivors`] finds what an
 //! earlier run left all the same, [`terminal`] lends the terminal, [`policy`] says what may run,
 //! [`text`] and [`lines`] make output safe to show.
 //!
@@ -38,6 +39,7 @@ mod reap;
 mod resolve;
 mod ring;
 mod running;
+mod service;
 mod signals;
 pub mod slots;
 mod spawn;
@@ -56,6 +58,7 @@ pub use exit::{Exit, Outcome, Output, Status};
 pub use log_reader::LogReader;
 pub use resolve::resolve;
 pub use running::{Running, Stop};
+pub use service::{Pipes, Service, serve};
 pub use signals::{Signal, Signals};
 pub use spawn::spawn;
 pub use spec::{DEFAULT_GRACE, DEFAULT_LINGER, DEFAULT_TAIL, Limits, Sink, Spec, Stdin, Stream};

@@ -186,14 +186,14 @@ fn null() -> io::Result<&'static File> {
 }
 
 #[cfg(target_os = "linux")]
-fn handle(pid: i32) -> Option<OwnedFd> {
+pub(crate) fn handle(pid: i32) -> Option<OwnedFd> {
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
     // Nobody has waited for it, so the number is certainly the child's.
     pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn handle(_: i32) -> Option<OwnedFd> {
+pub(crate) fn handle(_: i32) -> Option<OwnedFd> {
     None
 }
 

@@ -174,6 +174,13 @@ fn belongs(
         && !leaders.iter().any(|(_, leader)| *leader != root.leader && in_tree_of(*leader))
 }
 
+/// All living descendants of a process that lives itself.
+pub(crate) fn below(pid: i32) -> Vec<Member> {
+    let mut found = Vec::new();
+    descend(pid, &mut found);
+    found
+}
+
 /// Appends all living descendants.
 fn descend(pid: i32, found: &mut Vec<Member>) {
     let mut parents = vec![pid];

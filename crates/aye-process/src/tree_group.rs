@@ -55,6 +55,11 @@ pub(crate) fn members(root: Root, _: &mut dyn FnMut(&libc::rusage)) -> Vec<Membe
     if left { vec![Member { pid: root.leader, group: root.leader }] } else { Vec::new() }
 }
 
+/// Those who have left the group are unknown here.
+pub(crate) fn below(_: i32) -> Vec<Member> {
+    Vec::new()
+}
+
 /// Unknown here.
 pub(crate) fn is_stopped(_: i32) -> bool {
     false

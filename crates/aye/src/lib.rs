@@ -27,3 +27,4 @@ pub mod settings;
 pub mod skills;
 pub mod store;
 pub mod term;
+pub mod tools;

@@ -1,5 +1,9 @@
 //! `aye.toml`: looked for upwards from the working directory.
 
+mod tool_args;
+mod tools;
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,6 +16,8 @@ use toml::Spanned;
 
 use crate::error::Error;
 use crate::store::Durability;
+
+pub use tools::{CommandSettings, OutputKind, Reach, ServerSettings, ToolSettings, is_loopback};
 
 /// The name of the file.
 pub const FILE: &str = "aye.toml";
@@ -33,6 +39,8 @@ pub struct Settings {
     pub max_processes: usize,
     /// What steps may run.
     pub policy: PolicySettings,
+    /// MCP servers and commands with a name.
+    pub tools: ToolSettings,
 }
 
 /// `[policy]`: off unless the project asks for it.
@@ -64,6 +72,7 @@ struct File {
     run: RunSection,
     journal: JournalSection,
     policy: PolicySection,
+    tools: BTreeMap<Spanned<String>, tools::ToolSection>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -141,6 +150,7 @@ impl Settings {
         };
         Ok(Self {
             policy: file.policy.read(&root)?,
+            tools: ToolSettings::read(&root, file.tools)?,
             max_processes,
             skills,
             root,

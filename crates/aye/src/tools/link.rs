@@ -1,0 +1,299 @@
+//! One connection to a server: hands shaken, tools listed, calls made.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, PaginatedRequestParams, ProtocolVersion,
+    ServerResult, Tool,
+};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, PeerRequestOptions,
+    RequestHandle, RoleClient, RunningService, ServiceError,
+};
+use rmcp::transport::IntoTransport;
+use serde_json::{Map, Value};
+use tokio::sync::Mutex;
+
+use super::error::ToolError;
+use super::handler::Shared;
+use super::outbox::ListedTool;
+use super::program::Program;
+use super::result::ToolResult;
+
+/// How long the last words of a server that ended may take to arrive.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+/// More pages than any honest list has.
+const PAGES: usize = 100;
+
+/// One connection.
+pub(super) struct Link {
+    peer: Peer<RoleClient>,
+    running: Mutex<Option<RunningService<RoleClient, Shared>>>,
+    program: Option<Program>,
+    tools: Mutex<Option<Arc<Vec<ListedTool>>>>,
+    shared: Shared,
+}
+
+impl Link {
+    /// Shakes hands.
+    pub(super) async fn connect<T, E, A>(
+        transport: T,
+        program: Option<Program>,
+        shared: Shared,
+        legacy: bool,
+    ) -> Result<Self, ToolError>
+    where
+        T: IntoTransport<RoleClient, E, A>,
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        let mode = match legacy {
+            true => ClientLifecycleMode::Initialize,
+            false => ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+                legacy_version: Some(ProtocolVersion::V_2025_11_25),
+            },
+        };
+        let served = shared.clone().serve_with_lifecycle(transport, mode);
+        let served = match &program {
+            Some(program) => {
+                let ended = async {
+                    program.end().await;
+                    tokio::time::sleep(LAST_WORDS).await;
+                };
+                tokio::select! {
+                    served = served => served.map_err(Some),
+                    () = ended => Err(None),
+                }
+            }
+            None => served.await.map_err(Some),
+        };
+        match served {
+            Ok(running) => Ok(Self {
+                peer: running.peer().clone(),
+                running: Mutex::new(Some(running)),
+                program,
+                tools: Mutex::default(),
+                shared,
+            }),
+            Err(error) => {
+                // Standard error may be behind.
+                if let Some(program) = &program {
+                    tokio::time::timeout(LAST_WORDS, program.end()).await.ok();
+                }
+                Err(not_connected(&shared.server, error.as_ref(), program.as_ref(), legacy))
+            }
+        }
+    }
+
+    /// The version of the protocol that both speak.
+    pub(super) fn protocol(&self) -> String {
+        let info = self.peer.peer_info();
+        info.map_or_else(String::new, |info| info.protocol_version.to_string())
+    }
+
+    /// Whether nothing can be sent any more.
+    pub(super) fn is_dead(&self) -> bool {
+        self.peer.is_transport_closed() || self.program.as_ref().is_some_and(Program::has_ended)
+    }
+
+    /// How it ended.
+    pub(super) fn why(&self) -> String {
+        match &self.program {
+            Some(program) => program.why(),
+            None => "the connection was closed".to_owned(),
+        }
+    }
+
+    /// What the server wrote last.
+    pub(super) fn last_words(&self) -> Option<String> {
+        self.program.as_ref().and_then(Program::last_words)
+    }
+
+    /// Ends the connection and, if there is one, the program.
+    pub(super) async fn close(&self) {
+        if let Some(mut running) = self.running.lock().await.take() {
+            let _ = running.close_with_timeout(Duration::from_secs(1)).await;
+        }
+        if let Some(program) = &self.program {
+            program.stop().await;
+        }
+    }
+
+    /// What the server offers; asked for once, and again after it said that it changed.
+    pub(super) async fn tools(&self) -> Result<Arc<Vec<ListedTool>>, ToolError> {
+        let mut known = self.tools.lock().await;
+        if self.shared.take_stale() {
+            *known = None;
+        }
+        if let Some(tools) = &*known {
+            return Ok(Arc::clone(tools));
+        }
+        let mut all = Vec::new();
+        let mut cursor = None;
+        for _ in 0..PAGES {
+            let params = PaginatedRequestParams::default().with_cursor(cursor);
+            let listed = self.peer.list_tools(Some(params));
+            let page = self.while_alive(listed).await?.map_err(|error| {
+                self.broken(&error, &format!("`{}` does not list its tools", self.shared.server))
+            })?;
+            all.extend(page.tools.into_iter().map(listed_tool));
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        let all = Arc::new(all);
+        *known = Some(Arc::clone(&all));
+        Ok(all)
+    }
+
+    /// One call. Dropping it tells the server that nobody waits any more.
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        call: u64,
+    ) -> Result<ToolResult, ToolError> {
+        let full = format!("{}.{tool}", self.shared.server);
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let handle = self
+            .peer
+            .send_request_with_option(request, PeerRequestOptions::no_options())
+            .await
+            .map_err(|error| self.broken(&error, &format!("`{full}` cannot be called")))?;
+        self.shared.follow(handle.progress_token.clone(), call);
+        let mut flight = Flight { handle: Some(handle), shared: &self.shared };
+        let answered = self.while_alive(flight.response()).await?;
+        flight.land();
+        match answered {
+            Ok(ServerResult::CallToolResult(result)) => ToolResult::from_server(&full, result),
+            Ok(ServerResult::InputRequiredResult(_)) => {
+                Err(ToolError::failed(format!("`{full}` asks a question, which a tool cannot yet"))
+                    .hint("give it what it needs as arguments"))
+            }
+            Ok(_) => Err(ToolError::server(format!("`{full}` gave an answer that is no result"))),
+            Err(error) => Err(self.broken(&error, &format!("`{full}` failed"))),
+        }
+    }
+
+    /// Waits for an answer, but not for one from the dead.
+    async fn while_alive<T>(&self, answer: impl Future<Output = T>) -> Result<T, ToolError> {
+        let Some(program) = &self.program else {
+            return Ok(answer.await);
+        };
+        let ended = async {
+            program.end().await;
+            tokio::time::sleep(LAST_WORDS).await;
+        };
+        tokio::select! {
+            biased;
+            answer = answer => Ok(answer),
+            () = ended => Err(self.died()),
+        }
+    }
+
+    fn died(&self) -> ToolError {
+        let message =
+            format!("the server `{}` ended during the call: {}", self.shared.server, self.why());
+        let error = ToolError::server(message);
+        match self.last_words() {
+            Some(words) => error.hint(words),
+            None => error,
+        }
+    }
+
+    fn broken(&self, error: &ServiceError, what: &str) -> ToolError {
+        match error {
+            ServiceError::McpError(error) => {
+                ToolError::failed(format!("{what}: {}", error.message))
+            }
+            ServiceError::TransportClosed => self.died(),
+            ServiceError::TransportSend(_) if self.program.is_some() => self.died(),
+            other => ToolError::server(format!("{what}: {other}")),
+        }
+    }
+}
+
+/// A request that was sent and not answered yet.
+struct Flight<'l> {
+    handle: Option<RequestHandle<RoleClient>>,
+    shared: &'l Shared,
+}
+
+impl Flight<'_> {
+    async fn response(&mut self) -> Result<ServerResult, ServiceError> {
+        match &mut self.handle {
+            Some(handle) => (&mut handle.rx).await.unwrap_or(Err(ServiceError::TransportClosed)),
+            None => Err(ServiceError::TransportClosed),
+        }
+    }
+
+    fn land(&mut self) {
+        if let Some(handle) = self.handle.take() {
+            self.shared.unfollow(&handle.progress_token);
+        }
+    }
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        let Some(handle) = self.handle.take() else {
+            return;
+        };
+        self.shared.unfollow(&handle.progress_token);
+        tokio::spawn(handle.cancel(Some("nobody waits for it any more".to_owned())));
+    }
+}
+
+fn listed_tool(tool: Tool) -> ListedTool {
+    let hints = tool.annotations.unwrap_or_default();
+    let read_only = hints.read_only_hint == Some(true);
+    ListedTool {
+        name: tool.name.into_owned(),
+        description: tool.description.map(std::borrow::Cow::into_owned),
+        schema: tool.input_schema,
+        output: tool.output_schema,
+        read_only,
+        destructive: !read_only && hints.destructive_hint != Some(false),
+    }
+}
+
+fn not_connected(
+    server: &str,
+    error: Option<&ClientInitializeError>,
+    program: Option<&Program>,
+    legacy: bool,
+) -> ToolError {
+    let closed = matches!(error, None | Some(ClientInitializeError::ConnectionClosed(_)));
+    let why = match (program, error) {
+        (Some(program), _) if closed || program.has_ended() => program.why(),
+        (_, Some(error)) => in_short(error),
+        (_, None) => "it ended".to_owned(),
+    };
+    let strange = program.and_then(Program::strange_line);
+    let hint = match (program.and_then(Program::last_words), strange) {
+        (Some(words), _) => words,
+        (None, Some(line)) => format!("it wrote to its standard output what is no message: {line}"),
+        (None, None) if legacy => "does it speak MCP?".to_owned(),
+        (None, None) => format!(
+            "does it speak MCP? An older server may need `legacy = true` in `[tools.{server}]`"
+        ),
+    };
+    ToolError::server(format!("the server `{server}` does not answer: {why}")).hint(hint)
+}
+
+/// The handshake's error without the debug print of whole messages.
+fn in_short(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::ExpectedInitResponse(_)
+        | ClientInitializeError::ExpectedInitResult(_) => {
+            "its answer to the handshake makes no sense".to_owned()
+        }
+        ClientInitializeError::JsonRpcError(error) => error.message.to_string(),
+        ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => in_short(fallback),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,36 @@
+//! Tools: MCP servers and named commands of `aye.toml`.
+//!
+//! ```text
+//! hub (Tools, what the driver sees)  --orders-->  worker (a thread with a runtime, from the first call on)
+//!      <--outbox (events, a pipe to poll)--         server (one each: start, restart once, calls)
+//!                                                     program (pipes, our own processes) | http
+//! launch (what would be started) -- trust (was it agreed to)      schema (arguments)   result
+//! command (named commands: argv for the driver to run like any step)
+//! ```
+
+mod command;
+mod error;
+mod handler;
+mod http;
+mod hub;
+mod launch;
+mod link;
+mod names;
+mod outbox;
+mod program;
+mod result;
+mod schema;
+mod server;
+mod trust;
+mod watched;
+mod worker;
+
+pub use command::CommandTool;
+pub use error::ToolError;
+pub use hub::{Call, Tools};
+pub use launch::Launch;
+pub use names::Known;
+pub use outbox::{ListedTool, ToolEvent};
+pub use result::ToolResult;
+pub use schema::{Problem, check_value};
+pub use trust::{Trust, TrustBook, TrustError};

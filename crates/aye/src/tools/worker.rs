@@ -1,0 +1,206 @@
+//! The thread on which servers are talked to: one runtime, one task a call.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use serde_json::{Map, Value};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
+
+use crate::paint;
+use crate::settings::ToolSettings;
+
+use super::error::ToolError;
+use super::hub::Call;
+use super::names::{self, Known};
+use super::outbox::{ListedTool, Outbox, ToolEvent};
+use super::result::ToolResult;
+use super::schema;
+use super::server::{Server, World};
+
+/// How long ending all servers may take in all.
+const END: Duration = Duration::from_secs(8);
+
+/// What the driver wants.
+pub(super) enum Order {
+    Call(Call),
+    List(String),
+    Cancel(u64),
+}
+
+/// Everything the tasks share.
+struct Shop {
+    settings: ToolSettings,
+    servers: BTreeMap<String, Server>,
+    outbox: Outbox,
+    /// Calls that can still be cancelled.
+    open: Mutex<HashMap<u64, oneshot::Sender<()>>>,
+}
+
+/// Works until nobody can give orders any more, then ends all servers.
+pub(super) fn work(
+    settings: ToolSettings,
+    world: World,
+    outbox: Outbox,
+    orders: UnboundedReceiver<Order>,
+) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
+    match runtime {
+        Ok(runtime) => runtime.block_on(serve(settings, world, outbox, orders)),
+        Err(error) => refuse_all(&error.to_string(), &outbox, orders),
+    }
+}
+
+/// Without a runtime every call fails, and says why.
+fn refuse_all(why: &str, outbox: &Outbox, mut orders: UnboundedReceiver<Order>) {
+    while let Some(order) = orders.blocking_recv() {
+        let error = ToolError::server(format!("tools cannot be used: {why}"));
+        match order {
+            Order::Call(call) => {
+                outbox.send(ToolEvent::Done { call: call.id, result: Err(error) });
+            }
+            Order::List(server) => outbox.send(ToolEvent::Listed { server, result: Err(error) }),
+            Order::Cancel(_) => {}
+        }
+    }
+}
+
+async fn serve(
+    settings: ToolSettings,
+    world: World,
+    outbox: Outbox,
+    mut orders: UnboundedReceiver<Order>,
+) {
+    let world = Arc::new(world);
+    let servers = settings.servers.iter().map(|(name, server)| {
+        let server = Server::new(name, server.clone(), Arc::clone(&world), outbox.clone());
+        (name.clone(), server)
+    });
+    let servers = servers.collect();
+    let shop = Arc::new(Shop { settings, servers, outbox, open: Mutex::default() });
+    while let Some(order) = orders.recv().await {
+        match order {
+            Order::Call(call) => {
+                let (cancel, cancelled) = oneshot::channel();
+                shop.open().insert(call.id, cancel);
+                let shop = Arc::clone(&shop);
+                tokio::spawn(async move { shop.attend(call, cancelled).await });
+            }
+            Order::List(server) => {
+                let shop = Arc::clone(&shop);
+                tokio::spawn(async move {
+                    let result = shop.list(&server).await.map(|tools| tools.to_vec());
+                    shop.outbox.send(ToolEvent::Listed { server, result });
+                });
+            }
+            Order::Cancel(call) => {
+                if let Some(cancel) = shop.open().remove(&call) {
+                    let _ = cancel.send(());
+                }
+            }
+        }
+    }
+    let ends = join_all(shop.servers.values().map(Server::stop));
+    // What still runs then is killed when it is dropped.
+    let _ = tokio::time::timeout(END, ends).await;
+}
+
+impl Shop {
+    fn open(&self) -> std::sync::MutexGuard<'_, HashMap<u64, oneshot::Sender<()>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One call to its end, whatever that is.
+    async fn attend(&self, call: Call, cancelled: oneshot::Receiver<()>) {
+        let Call { id, name, args, timeout } = call;
+        let limit = timeout.or_else(|| self.default_timeout(&name));
+        let late = async {
+            match limit {
+                Some(limit) => tokio::time::sleep(limit).await,
+                None => std::future::pending().await,
+            }
+        };
+        let cancelled = async {
+            // Nobody cancels it any more: it goes on.
+            if cancelled.await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        let result = tokio::select! {
+            biased;
+            result = self.call(&name, args, id) => result,
+            () = cancelled => {
+                Err(ToolError::new("CANCELLED", format!("the call of `{name}` was cancelled")))
+            }
+            () = late => {
+                let limit = limit.map(paint::duration).unwrap_or_default();
+                Err(ToolError::new("TIMEOUT", format!("`{name}` took longer than {limit}")))
+            }
+        };
+        self.open().remove(&id);
+        self.outbox.send(ToolEvent::Done { call: id, result });
+    }
+
+    fn default_timeout(&self, name: &str) -> Option<Duration> {
+        let (server, _) = name.split_once('.')?;
+        self.servers.get(server)?.timeout()
+    }
+
+    async fn call(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+        id: u64,
+    ) -> Result<ToolResult, ToolError> {
+        let (server, tool) = match names::look_up(&self.settings, name) {
+            Known::Server { server, tool } => (server, tool),
+            Known::Perhaps => (self.server_with(name).await?, name.to_owned()),
+            Known::Command => {
+                let message = format!("`{name}` is a command and has no server");
+                return Err(ToolError::not_found(message));
+            }
+            Known::Unknown { hint } => return Err(names::unknown(name, hint)),
+        };
+        let link = self.server(&server)?.link().await?;
+        let tools = link.tools().await?;
+        let Some(known) = tools.iter().find(|known| known.name == tool) else {
+            let has: Vec<&str> = tools.iter().map(|known| known.name.as_str()).collect();
+            return Err(names::missing(&server, &tool, &has));
+        };
+        let full = format!("{server}.{tool}");
+        let arguments = schema::check_arguments(&known.schema, arguments)
+            .map_err(|problems| ToolError::arguments(&full, &problems))?;
+        link.call(&tool, arguments, id).await
+    }
+
+    fn server(&self, name: &str) -> Result<&Server, ToolError> {
+        self.servers.get(name).ok_or_else(|| names::unknown(name, None))
+    }
+
+    async fn list(&self, server: &str) -> Result<Arc<Vec<ListedTool>>, ToolError> {
+        self.server(server)?.link().await?.tools().await
+    }
+
+    /// The only server that has a tool of this name. All of them are asked: a
+    /// name that is unique only while a server is down would be a trap.
+    async fn server_with(&self, tool: &str) -> Result<String, ToolError> {
+        let lists = join_all(self.servers.keys().map(|server| self.list(server))).await;
+        let mut having = Vec::new();
+        let mut all: Vec<String> = self.settings.commands.keys().cloned().collect();
+        for (server, list) in self.servers.keys().zip(lists) {
+            let list = list.map_err(|error| {
+                let hint = format!("write `SERVER.{tool}` to ask only one server");
+                let hint =
+                    error.hint.clone().map_or(hint.clone(), |own| format!("{own}; or {hint}"));
+                error.hint(hint)
+            })?;
+            all.extend(list.iter().map(|known| format!("{server}.{}", known.name)));
+            if list.iter().any(|known| known.name == tool) {
+                having.push(server.clone());
+            }
+        }
+        names::choose(tool, &having, &all)
+    }
+}
