@@ -279,6 +279,9 @@ pub struct StepCompleted {
     /// How long it took, where there was no process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
+    /// What a note tells the person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// Set when a person said it was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marked_by: Option<String>,

@@ -89,7 +89,17 @@ impl Machine {
             items: Vec::new(),
         };
         match &step.action {
-            Action::Note => self.complete(self.done_at_once(name, Value::Null), world, events),
+            Action::Note => {
+                let scope = self.scope(world);
+                let note = step.description.as_ref().map(|note| {
+                    // Prose may hold braces that mean nothing.
+                    let said = text::text(note, &scope).unwrap_or_else(|_| note.clone());
+                    self.secrets.mask(said.trim())
+                });
+                drop(scope);
+                let done = StepCompleted { note, ..self.done_at_once(name, Value::Null) };
+                self.complete(done, world, events);
+            }
             Action::Return { text } => {
                 let said = text::text(text, &self.scope(world));
                 match said {
@@ -154,6 +164,7 @@ impl Machine {
             parsed: None,
             process: None,
             took_ms: None,
+            note: None,
             marked_by: None,
         }
     }

@@ -61,6 +61,7 @@ impl Machine {
                         parsed: parsed.map(|parsed| self.secrets.mask_value(&parsed)),
                         process,
                         took_ms,
+                        note: None,
                         marked_by: None,
                     };
                     self.guarded(done, world)

@@ -68,6 +68,7 @@ impl Machine {
                     parsed: None,
                     process: None,
                     took_ms: None,
+                    note: None,
                     marked_by: None,
                 };
                 self.complete(done, world, events);
@@ -165,6 +166,7 @@ impl Machine {
                     parsed: None,
                     process: None,
                     took_ms: None,
+                    note: None,
                     marked_by: by,
                 };
                 self.emit(Fact::StepCompleted(Box::new(done)), world, events);

@@ -98,6 +98,14 @@ impl Machine {
         }
     }
 
+    /// Who cancelled the run, and why, while its running step is being ended.
+    pub fn cancelled_by(&self) -> Option<(String, Option<String>)> {
+        match &self.stopping {
+            Some(Stopping::Cancel { by, reason }) => Some((by.clone(), reason.clone())),
+            Some(Stopping::Interrupt { .. }) | None => None,
+        }
+    }
+
     /// The end of a nested step whose run is cancelled while nobody drives it.
     pub(super) fn stopped_step(
         &self,

@@ -11,14 +11,14 @@ use aye_core::flow::{Flow, Outcome, Route, Target};
 use aye_core::journal::State;
 use aye_core::skill::Body;
 use aye_process::Stream;
-use aye_process::lines::Lines;
 
 use crate::paint::{Glyph, Paint, Tone, duration};
 use crate::term;
 
-use super::step_line::{first_line, heading};
+use super::step_line::{heading, started_words};
 use super::tidy::{Tidy, painted_width, rows};
-use super::{Report, Verbosity, event_json, step_line};
+use super::voices::{Voice, Voices, index_of};
+use super::{Place, Report, Verbosity, event_json, indent, step_line};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const PLAIN_SPINNER: [&str; 4] = ["|", "/", "-", "\\"];
@@ -32,10 +32,8 @@ pub struct LiveReport<'a, W> {
     verbosity: Verbosity,
     flow: &'a Flow,
     columns: fn() -> usize,
-    step: String,
-    lines: [Lines; 2],
-    tidy: [Tidy; 2],
-    /// The stream that wrote last: 0 or 1.
+    voices: Voices,
+    /// The lane that wrote last.
     last: usize,
     frame: usize,
     /// The bottom as it stands on the screen.
@@ -62,9 +60,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
             verbosity,
             flow,
             columns: || term::size().map_or(80, |(columns, _)| usize::from(columns)),
-            step: String::new(),
-            lines: Default::default(),
-            tidy: Default::default(),
+            voices: Voices::default(),
             last: 0,
             frame: 0,
             bottom: None,
@@ -101,21 +97,22 @@ impl<'a, W: Write> LiveReport<'a, W> {
         self.put(&format!("{eraser}{}\n", text.trim_end()));
     }
 
-    fn output_lines(&mut self, stream: usize, lines: &[String]) {
+    fn output_lines(&mut self, lane: usize, stream: usize, lines: &[String]) {
         if lines.is_empty() {
             return;
         }
         let bottom = self.bottom.as_ref().map(|bottom| bottom.line.clone());
         let mut text = self.eraser();
-        let room = (self.columns)().saturating_sub(INDENT);
+        let name = self.names_output(lane);
+        let room = (self.columns)().saturating_sub(INDENT + name.as_deref().map_or(0, term::width));
         for line in lines {
-            let line = self.tidy[stream].line(line, self.paint.color);
+            let line = self.voices.of(lane).tidy[stream].line(line, self.paint.color);
             if self.verbosity == Verbosity::Quiet {
                 text.push_str(&format!("{line}\n"));
                 continue;
             }
             for row in rows(&line, room) {
-                text.push_str(&self.row(&row));
+                text.push_str(&self.row(name.as_deref(), &row));
             }
         }
         if let Some(line) = bottom {
@@ -125,15 +122,23 @@ impl<'a, W: Write> LiveReport<'a, W> {
     }
 
     /// One row of a step's output.
-    fn row(&self, row: &str) -> String {
+    fn row(&self, name: Option<&str>, row: &str) -> String {
         let bar = self.paint.text(Tone::Dim, self.paint.glyph(Glyph::Bar));
-        format!("{}\n", format!("  {bar} {row}").trim_end())
+        let name = self.paint.text(Tone::Dim, name.unwrap_or_default());
+        format!("{}\n", format!("  {bar} {name}{row}").trim_end())
+    }
+
+    /// What stands in front of the output of runs inside the run, which may
+    /// go on side by side.
+    fn names_output(&self, lane: usize) -> Option<String> {
+        let voice = self.voices.get(lane).filter(|voice| !voice.path.is_empty())?;
+        Some(format!("{} ", term::cut(&voice.name(), (self.columns)() / 3)))
     }
 
     /// What shows the bottom with this line, and what is pending above it.
     fn show_bottom(&mut self, line: String) -> String {
         let pending = self.pending();
-        let above = pending.as_ref().map(|row| self.row(row)).unwrap_or_default();
+        let above = pending.as_ref().map(|row| self.row(None, row)).unwrap_or_default();
         let text = format!("{above}{}", self.painted(&line));
         self.bottom = Some(Bottom { pending, line });
         text
@@ -141,8 +146,9 @@ impl<'a, W: Write> LiveReport<'a, W> {
 
     /// What the stream that wrote last has not finished, as far as it fits.
     fn pending(&self) -> Option<String> {
-        let text = self.lines[self.last].pending();
-        let text = self.tidy[self.last].pending(text, self.paint.color);
+        let voice = self.voices.get(self.last)?;
+        let text = voice.lines[voice.last].pending();
+        let text = voice.tidy[voice.last].pending(text, self.paint.color);
         let mut rows = rows(&text, (self.columns)().saturating_sub(INDENT));
         let row = rows.swap_remove(0);
         (painted_width(&row) > 0).then_some(row)
@@ -156,21 +162,31 @@ impl<'a, W: Write> LiveReport<'a, W> {
     }
 
     /// `tests 1.2s · 2 of 3 · then release`, as far as there is room.
-    fn progress(&self, elapsed: Duration, remaining: Option<Duration>) -> String {
+    fn progress(
+        &self,
+        lane: usize,
+        elapsed: Duration,
+        remaining: Option<Duration>,
+        others: usize,
+    ) -> String {
+        let name = self.voices.get(lane).map(Voice::name).unwrap_or_default();
         let spinner = if self.paint.unicode {
             SPINNER[self.frame % SPINNER.len()]
         } else {
             PLAIN_SPINNER[self.frame % PLAIN_SPINNER.len()]
         };
-        let mut parts = vec![format!("{} {}", self.step, duration(elapsed))];
+        let mut parts = vec![format!("{name} {}", duration(elapsed))];
         // What is left matters when it is little.
         parts.extend(
             remaining
                 .filter(|left| *left < elapsed.max(Duration::from_secs(30)))
                 .map(|left| format!("{} left", duration(left))),
         );
-        parts.extend(place(self.flow, &self.step));
-        parts.extend(next_step(self.flow, &self.step).map(|next| format!("then {next}")));
+        parts.extend((others > 0).then(|| format!("and {others} more")));
+        if lane == 0 {
+            parts.extend(place(self.flow, &name));
+            parts.extend(next_step(self.flow, &name).map(|next| format!("then {next}")));
+        }
         let between = format!(" {} ", self.paint.glyph(Glyph::Dot));
         let text = format!("{spinner} {}", parts.join(&between));
         term::cut(&text, (self.columns)().saturating_sub(1))
@@ -178,10 +194,8 @@ impl<'a, W: Write> LiveReport<'a, W> {
 }
 
 impl<W: Write> Report for LiveReport<'_, W> {
-    fn event(&mut self, event: &Event, state: &State) {
-        if let Fact::StepStarted(started) = &event.fact {
-            self.step.clone_from(&started.step);
-        }
+    fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
+        self.voices.event(place, event);
         if self.verbosity == Verbosity::Quiet {
             return;
         }
@@ -189,10 +203,10 @@ impl<W: Write> Report for LiveReport<'_, W> {
             self.line(&self.paint.text(Tone::Dim, &event_json(event)));
         }
         let line = match &event.fact {
-            Fact::StepStarted(started) => started.command.as_ref().map(|command| {
+            Fact::StepStarted(started) => started_words(started, self.paint).map(|command| {
                 // A long command must not push the output away.
                 let room = (self.columns)().saturating_sub(term::width(&started.step) + INDENT);
-                let command = term::cut(&first_line(command, self.paint), room);
+                let command = term::cut(&command, room);
                 format!(
                     "{} {}  {}",
                     self.paint.text(Tone::Ask, self.paint.glyph(Glyph::Running)),
@@ -203,15 +217,17 @@ impl<W: Write> Report for LiveReport<'_, W> {
             _ => heading(event, state, self.paint).or_else(|| step_line(event, self.paint)),
         };
         if let Some(line) = line {
-            self.line(&line);
+            self.line(&indent(place, &line));
         }
     }
 
-    fn output(&mut self, stream: Stream, bytes: &[u8]) {
-        self.last = usize::from(stream == Stream::Stderr);
+    fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]) {
+        self.last = lane;
+        let voice = self.voices.of(lane);
+        voice.last = index_of(stream);
         let mut lines = Vec::new();
-        self.lines[self.last].push(bytes, &mut |line| lines.push(line.to_owned()));
-        self.output_lines(self.last, &lines);
+        voice.lines[voice.last].push(bytes, &mut |line| lines.push(line.to_owned()));
+        self.output_lines(lane, index_of(stream), &lines);
     }
 
     fn wants_output(&self) -> bool {
@@ -226,30 +242,35 @@ impl<W: Write> Report for LiveReport<'_, W> {
         true
     }
 
-    fn step_begins(&mut self, interactive: bool) {
+    fn is_verbose(&self) -> bool {
+        self.verbosity == Verbosity::Verbose
+    }
+
+    fn step_begins(&mut self, _: usize, interactive: bool) {
         self.erase();
         self.lent = interactive;
     }
 
-    fn step_ends(&mut self) {
+    fn step_ends(&mut self, lane: usize) {
         self.lent = false;
         self.erase();
         for index in 0..2 {
             let mut rest = Vec::new();
-            self.lines[index].finish(&mut |line| rest.push(line.to_owned()));
-            self.output_lines(index, &rest);
+            let feed = &mut self.voices.of(lane).lines[index];
+            feed.finish(&mut |line| rest.push(line.to_owned()));
+            self.output_lines(lane, index, &rest);
             // Nobody's colours go on in the next step.
-            self.tidy[index] = Tidy::default();
+            self.voices.of(lane).tidy[index] = Tidy::default();
         }
     }
 
-    fn tick(&mut self, elapsed: Duration, remaining: Option<Duration>) {
+    fn tick(&mut self, lane: usize, elapsed: Duration, remaining: Option<Duration>, others: usize) {
         if self.lent || self.verbosity == Verbosity::Quiet {
             return;
         }
         self.frame += 1;
         let eraser = self.eraser();
-        let line = self.progress(elapsed, remaining);
+        let line = self.progress(lane, elapsed, remaining, others);
         let bottom = self.show_bottom(line);
         self.put(&format!("{eraser}{bottom}"));
     }
@@ -293,7 +314,7 @@ mod tests {
         let paint = Paint { color: false, unicode: true };
         let mut report = LiveReport::new(&mut bytes, paint, verbosity, &flow);
         report.columns = || 24;
-        report.step = "build".to_owned();
+        report.voices.of(0).step = "build".to_owned();
         act(&mut report);
         String::from_utf8(bytes).expect("text")
     }
@@ -302,8 +323,8 @@ mod tests {
     fn the_bottom_line_says_what_runs_how_long_and_what_is_next() {
         let text = written(Verbosity::Normal, |report| {
             report.columns = || 80;
-            report.tick(Duration::from_secs(2), Some(Duration::from_secs(90)));
-            report.tick(Duration::from_secs(12), Some(Duration::from_secs(5)));
+            report.tick(0, Duration::from_secs(2), Some(Duration::from_secs(90)), 0);
+            report.tick(0, Duration::from_secs(12), Some(Duration::from_secs(5)), 0);
         });
         insta::assert_snapshot!(text.replace('\r', "\\r").replace('\u{1b}', "\\e"), @"⠙ build 2.0s · 1 of 2 · then ship\\r\\e[2K⠹ build 12s · 5.0s left · 1 of 2 · then ship");
     }
@@ -311,8 +332,8 @@ mod tests {
     #[test]
     fn the_bottom_line_is_cut_and_stays_beneath_the_output() {
         let text = written(Verbosity::Normal, |report| {
-            report.tick(Duration::from_secs(2), None);
-            report.output(Stream::Stdout, b"a line that is longer than the window\n");
+            report.tick(0, Duration::from_secs(2), None, 0);
+            report.output(0, Stream::Stdout, b"a line that is longer than the window\n");
         });
         insta::assert_snapshot!(text.replace('\r', "\\r").replace('\u{1b}', "\\e"), @r"
         ⠙ build 2.0s · 1 of 2 …\r\e[2K  │ a line that is longe
@@ -324,7 +345,7 @@ mod tests {
     #[test]
     fn a_bottom_line_folded_by_a_narrower_window_goes_as_a_whole() {
         let text = written(Verbosity::Normal, |report| {
-            report.tick(Duration::from_secs(2), None);
+            report.tick(0, Duration::from_secs(2), None, 0);
             report.columns = || 10;
             report.pause();
         });
@@ -334,12 +355,12 @@ mod tests {
     #[test]
     fn a_progress_bar_is_shown_while_it_moves() {
         let text = written(Verbosity::Normal, |report| {
-            report.output(Stream::Stderr, b"10%\r50%");
-            report.tick(Duration::from_secs(2), None);
-            report.output(Stream::Stderr, b"\r\x1b[K90%");
-            report.tick(Duration::from_secs(3), None);
-            report.output(Stream::Stderr, b"\r100%\n");
-            report.step_ends();
+            report.output(0, Stream::Stderr, b"10%\r50%");
+            report.tick(0, Duration::from_secs(2), None, 0);
+            report.output(0, Stream::Stderr, b"\r\x1b[K90%");
+            report.tick(0, Duration::from_secs(3), None, 0);
+            report.output(0, Stream::Stderr, b"\r100%\n");
+            report.step_ends(0);
         });
         let bottom =
             |spinner: &str, seconds: u32| format!("{spinner} build {seconds}.0s · 1 of 2 …");
@@ -354,9 +375,9 @@ mod tests {
     #[test]
     fn quiet_shows_the_output_alone() {
         let text = written(Verbosity::Quiet, |report| {
-            report.tick(Duration::from_secs(2), None);
-            report.output(Stream::Stderr, b"only this");
-            report.step_ends();
+            report.tick(0, Duration::from_secs(2), None, 0);
+            report.output(0, Stream::Stderr, b"only this");
+            report.step_ends(0);
         });
         assert_eq!(text, "only this\n");
     }

@@ -12,6 +12,7 @@ mod plain;
 mod step_line;
 mod summary;
 mod tidy;
+mod voices;
 
 use std::time::Duration;
 
@@ -28,11 +29,11 @@ pub use summary::{run_command, summary};
 
 /// Shows a run as it goes on.
 pub trait Report {
-    /// Something was committed.
-    fn event(&mut self, event: &Event, state: &State);
+    /// Something was committed there.
+    fn event(&mut self, place: Place<'_>, event: &Event, state: &State);
 
-    /// The running step wrote something.
-    fn output(&mut self, stream: Stream, bytes: &[u8]);
+    /// The running step of this lane wrote something.
+    fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]);
 
     /// Whether [`Report::output`] wants to be called.
     fn wants_output(&self) -> bool;
@@ -43,17 +44,45 @@ pub trait Report {
     /// Whether [`Report::tick`] shows anything.
     fn is_live(&self) -> bool;
 
+    /// Whether every detail is wanted.
+    fn is_verbose(&self) -> bool;
+
     /// An action is about to start; an interactive one gets the terminal.
-    fn step_begins(&mut self, interactive: bool);
+    fn step_begins(&mut self, lane: usize, interactive: bool);
 
     /// The action has ended; half lines are completed.
-    fn step_ends(&mut self);
+    fn step_ends(&mut self, lane: usize);
 
-    /// Time has passed while an action ran.
-    fn tick(&mut self, elapsed: Duration, remaining: Option<Duration>);
+    /// Time has passed while an action ran, beside so many others.
+    fn tick(&mut self, lane: usize, elapsed: Duration, remaining: Option<Duration>, others: usize);
 
     /// Leaves the terminal clean, for a prompt or a stop.
     fn pause(&mut self);
+}
+
+/// Where something happens: in the run itself, or in a run inside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// 0 is the run itself; others may go on at the same time.
+    pub lane: usize,
+    /// The labels of the runs it is in; empty for the run itself.
+    pub path: &'a [String],
+}
+
+impl Place<'static> {
+    /// The run itself.
+    pub const RUN: Self = Place { lane: 0, path: &[] };
+}
+
+/// What stands in front of a line, the further in the more.
+pub(crate) fn indent(place: Place<'_>, line: &str) -> String {
+    match place.path.len() {
+        0 => line.to_owned(),
+        depth => {
+            let space = "  ".repeat(depth);
+            line.lines().map(|line| format!("{space}{line}")).collect::<Vec<_>>().join("\n")
+        }
+    }
 }
 
 /// How much Aye says of its own.

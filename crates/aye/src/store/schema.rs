@@ -45,6 +45,7 @@ CREATE TABLE runs (
     source      TEXT    NOT NULL,
     workspace   TEXT    NOT NULL,
     environment TEXT,
+    parent      TEXT,
     user        TEXT    NOT NULL,
     host        TEXT    NOT NULL,
     pid         INTEGER NOT NULL,
@@ -62,6 +63,7 @@ CREATE TABLE runs (
 ) STRICT;
 CREATE INDEX runs_status ON runs (status);
 CREATE INDEX runs_skill  ON runs (skill);
+CREATE INDEX runs_parent ON runs (parent) WHERE parent IS NOT NULL;
 CREATE INDEX runs_ended  ON runs (ended) WHERE ended IS NOT NULL;
 
 CREATE TABLE questions (
