@@ -76,6 +76,8 @@ pub fn plan(
         secrets: Arc::new(inputs.secrets.clone()),
         run: Arc::new(json!({ "id": "dry-run", "environment": environment })),
         skill: Arc::new(json!({ "name": flow.skill.name.value, "version": flow.skill.version })),
+        locals: Arc::default(),
+        lenient: false,
     };
     let show = |template: &str| {
         let text = text::text(template, &scope).unwrap_or_else(|_| partly(template, &scope));

@@ -230,6 +230,8 @@ impl Machine {
             secrets: Arc::clone(&self.secrets),
             run: Arc::clone(&self.about_run),
             skill: Arc::clone(&self.about_skill),
+            locals: Arc::default(),
+            lenient: false,
         }
     }
 

@@ -28,6 +28,8 @@ fn scope() -> Scope {
         secrets: Arc::new(Secrets::default()),
         run: Arc::new(json!({ "id": "run00001" })),
         skill: Arc::new(json!({ "name": "test" })),
+        locals: Arc::default(),
+        lenient: false,
     }
 }
 

@@ -118,6 +118,8 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         secrets: Arc::default(),
         run: Arc::default(),
         skill: Arc::new(serde_json::json!({ "name": skill_name(&flow) })),
+        locals: Arc::default(),
+        lenient: false,
     };
     let render = |value: &Value| text::render_value(value, &scope).map_err(|e| e.to_string());
     let inputs = resolve_inputs(&flow.skill.inputs, given, render).map_err(Error::Inputs)?;
