@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::skill::{Action, Ask, GuardCheck, Span, Step, Template};
-use crate::text::{self, BUILT_IN, TextError};
+use crate::text::{self, BUILT_IN, Expressions, TextError};
 
 use super::graph::Flow;
 use super::survey::survey;
 
-/// Looks over the graph and every template in it.
-pub fn lint(flow: &Flow) -> Vec<Diagnostic> {
+/// Looks over the graph and every template in it; `expressions` reads what is
+/// more than a template.
+pub fn lint(flow: &Flow, expressions: Option<&dyn Expressions>) -> Vec<Diagnostic> {
     let concerns = survey(flow).into_iter().map(|concern| {
         Diagnostic::warning(concern.code(), concern.message()).label(concern.span(), "")
     });
@@ -24,7 +25,7 @@ pub fn lint(flow: &Flow) -> Vec<Diagnostic> {
     let inputs: BTreeSet<&str> =
         flow.skill.inputs.iter().map(|input| input.name.as_str()).collect();
     let mut look = |template: &Template, kind: Kind, local: &BTreeSet<String>| {
-        found.extend(look_at(template, kind, &known, local, &inputs));
+        found.extend(look_at(template, kind, &known, local, &inputs, expressions));
     };
     for node in &flow.nodes {
         each_template(&node.step, &BTreeSet::new(), &mut look);
@@ -134,11 +135,12 @@ fn look_at(
     known: &BTreeSet<&str>,
     local: &BTreeSet<String>,
     inputs: &BTreeSet<&str>,
+    expressions: Option<&dyn Expressions>,
 ) -> Option<Diagnostic> {
     let is_local = |name: &String| local.contains(name.split('.').next().unwrap_or(name));
     let used = match kind {
-        Kind::Template => text::names_in(template),
-        Kind::Condition => text::names_in_condition(template),
+        Kind::Template => text::names_in_with(template, expressions),
+        Kind::Condition => text::names_in_condition_with(template, expressions),
     };
     match used {
         Err(error) => Some(syntax(&error, template.span)),

@@ -1,32 +1,13 @@
 //! Rendering.
 
-use std::sync::LazyLock;
-
-use minijinja::syntax::SyntaxConfig;
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
+use minijinja::{Environment, Error, ErrorKind};
 use serde_json::Value;
 
 use crate::diagnostic::did_you_mean;
 
-use super::scope::Scope;
-
-/// Bounds the work of one template: loops over long lists are no programs.
-const FUEL: u64 = 1_000_000;
-
-static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
-    let mut engine = Environment::new();
-    engine.set_undefined_behavior(UndefinedBehavior::Strict);
-    engine.set_auto_escape_callback(|_| AutoEscape::None);
-    engine.set_fuel(Some(FUEL));
-    // Text is taken as it was written: a script keeps its last line break.
-    let mut syntax = SyntaxConfig::builder();
-    syntax.keep_trailing_newline(true);
-    if let Ok(syntax) = syntax.build() {
-        engine.set_syntax(syntax);
-    }
-    engine.add_filter("quote", |value: minijinja::Value| super::shell::quote_filter(&value));
-    engine
-});
+use super::engine::{engine, is_function};
+use super::scope::{Expressions, Scope};
+use super::splice::{Spliced, now_called};
 
 /// Why a template or condition gave no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -45,14 +26,9 @@ pub struct TextError {
 
 impl TextError {
     /// A template that is wrong.
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), hint: None, range: None, code: "TEMPLATE" }
     }
-}
-
-/// The engine, for those who need it a little different.
-pub(super) fn engine() -> &'static Environment<'static> {
-    &ENGINE
 }
 
 /// Whether the text has anything to render.
@@ -69,29 +45,81 @@ fn lone_expression(template: &str) -> Option<&str> {
 
 /// The names a template uses, dotted; fails if it cannot be read.
 pub fn names_in(template: &str) -> Result<Vec<String>, TextError> {
-    if is_plain(template) {
-        return Ok(Vec::new());
-    }
-    match ENGINE.template_from_named_str("template", template) {
-        Ok(compiled) => Ok(sorted(compiled.undeclared_variables(true))),
-        Err(error) => Err(explain(&error, None, &[])),
-    }
+    names_in_with(template, None)
 }
 
 /// The names a condition uses, dotted; fails if it cannot be read.
 pub fn names_in_condition(condition: &str) -> Result<Vec<String>, TextError> {
-    match ENGINE.compile_expression(lone_expression(condition).unwrap_or(condition)) {
+    names_in_condition_with(condition, None)
+}
+
+/// As [`names_in`], with somebody who reads what the engine cannot.
+pub fn names_in_with(
+    template: &str,
+    expressions: Option<&dyn Expressions>,
+) -> Result<Vec<String>, TextError> {
+    if is_plain(template) {
+        return Ok(Vec::new());
+    }
+    let engine = engine(false);
+    let spliced = read(engine, template, expressions)?;
+    let compiled = engine.template_from_named_str("template", &spliced.text);
+    let compiled = compiled.map_err(|error| explain(&error, None, &[]))?;
+    let mut names = sorted(compiled.undeclared_variables(true));
+    if let Some(expressions) = expressions {
+        for source in spliced.foreign.iter() {
+            names.extend(expressions.names(source)?);
+        }
+    }
+    // Names that the template itself gives are known to it alone.
+    if !spliced.foreign.is_empty() {
+        let own = spliced.own_names();
+        names.retain(|name| !own.contains(name.split('.').next().unwrap_or(name)));
+        names.sort();
+        names.dedup();
+    }
+    Ok(names)
+}
+
+/// As [`names_in_condition`], with somebody who reads what the engine cannot.
+pub fn names_in_condition_with(
+    condition: &str,
+    expressions: Option<&dyn Expressions>,
+) -> Result<Vec<String>, TextError> {
+    let expression = lone_expression(condition).unwrap_or(condition);
+    match engine(false).compile_expression(&now_called(expression)) {
         Ok(compiled) => Ok(sorted(compiled.undeclared_variables(true))),
-        Err(error) => Err(explain(&error, None, &[])),
+        Err(error) => match expressions.map(|other| other.names(expression.trim())) {
+            Some(Ok(names)) => Ok(names),
+            Some(Err(_)) | None => Err(explain(&error, None, &[])),
+        },
     }
 }
 
 /// The engine counts its own functions among the names.
 fn sorted(names: std::collections::HashSet<String>) -> Vec<String> {
-    let is_function = |name: &str| ENGINE.globals().any(|(global, _)| global == name);
     let mut names: Vec<String> = names.into_iter().filter(|name| !is_function(name)).collect();
+    names.retain(|name| name != super::splice::EXPRESSION);
     names.sort();
     names
+}
+
+/// A template that the engine can read.
+fn read<'a>(
+    engine: &Environment<'_>,
+    template: &'a str,
+    expressions: Option<&dyn Expressions>,
+) -> Result<Spliced<'a>, TextError> {
+    let unreadable = engine.template_from_named_str("template", template).err();
+    if unreadable.is_none() && !template.contains("now(") {
+        return Ok(Spliced::untouched(template));
+    }
+    let spliced = Spliced::template(template, engine, expressions);
+    // What is wrong is said of the template as it was written.
+    match (unreadable, engine.template_from_named_str("template", &spliced.text)) {
+        (Some(error), Err(_)) => Err(explain(&error, None, &[])),
+        _ => Ok(spliced),
+    }
 }
 
 /// Renders a template; one that is exactly one expression keeps its type.
@@ -100,17 +128,37 @@ pub fn render(template: &str, scope: &Scope) -> Result<Value, TextError> {
         return Ok(Value::String(template.to_owned()));
     }
     if let Some(expression) = lone_expression(template)
-        && let Ok(compiled) = ENGINE.compile_expression(expression)
+        && let Some(value) = evaluate(expression, scope)
     {
-        let used: Vec<String> = compiled.undeclared_variables(true).into_iter().collect();
-        let value = compiled.eval(minijinja::Value::from_object(scope.clone()));
-        return match value {
-            Ok(value) if value.is_undefined() => Err(undefined(scope, &used)),
-            Ok(value) => to_data(&value),
-            Err(error) => Err(explain(&error, Some(scope), &used)),
+        return match value? {
+            Evaluated::Here(value) => to_data(&value),
+            Evaluated::Elsewhere(value) => Ok(value),
         };
     }
     render_text(template, scope).map(Value::String)
+}
+
+/// The value of an expression, and where it came from.
+enum Evaluated {
+    Here(minijinja::Value),
+    Elsewhere(Value),
+}
+
+/// Evaluates an expression; `None` if nobody can read it.
+fn evaluate(expression: &str, scope: &Scope) -> Option<Result<Evaluated, TextError>> {
+    let called = now_called(expression);
+    let Ok(compiled) = engine(scope.lenient).compile_expression(&called) else {
+        let expressions = scope.world.names.expressions()?;
+        expressions.names(expression).ok()?;
+        return Some(expressions.evaluate(expression, scope).map(Evaluated::Elsewhere));
+    };
+    let used = || compiled.undeclared_variables(true).into_iter().collect::<Vec<_>>();
+    Some(match compiled.eval(minijinja::Value::from_object(scope.clone())) {
+        Ok(value) if value.is_undefined() && scope.lenient => Ok(Evaluated::Elsewhere(Value::Null)),
+        Ok(value) if value.is_undefined() => Err(undefined(scope, &used())),
+        Ok(value) => Ok(Evaluated::Here(value)),
+        Err(error) => Err(explain(&error, Some(scope), &used())),
+    })
 }
 
 /// Renders a template to text.
@@ -139,20 +187,34 @@ pub fn render_value(value: &Value, scope: &Scope) -> Result<Value, TextError> {
 
 /// Whether a condition holds: native truthiness, not a comparison of text.
 pub fn holds(condition: &str, scope: &Scope) -> Result<bool, TextError> {
-    let expression = lone_expression(condition).unwrap_or(condition);
-    let compiled =
-        ENGINE.compile_expression(expression).map_err(|error| explain(&error, None, &[]))?;
-    let used: Vec<String> = compiled.undeclared_variables(true).into_iter().collect();
-    match compiled.eval(minijinja::Value::from_object(scope.clone())) {
-        Ok(value) if value.is_undefined() => Err(undefined(scope, &used)),
-        Ok(value) => Ok(value.is_true()),
-        Err(error) => Err(explain(&error, Some(scope), &used)),
+    let expression = lone_expression(condition).unwrap_or(condition).trim();
+    match evaluate(expression, scope) {
+        Some(value) => Ok(match value? {
+            Evaluated::Here(value) => value.is_true(),
+            Evaluated::Elsewhere(value) => is_true(&value),
+        }),
+        None => match engine(scope.lenient).compile_expression(expression) {
+            Err(error) => Err(explain(&error, None, &[])),
+            Ok(_) => Err(TextError::new("the condition cannot be read")),
+        },
+    }
+}
+
+/// Whether data counts as true.
+fn is_true(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(value) => *value,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(map) => !map.is_empty(),
     }
 }
 
 fn render_text(template: &str, scope: &Scope) -> Result<String, TextError> {
     let mut text = Vec::new();
-    render_with(&ENGINE, template, scope, &mut text)?;
+    render_with(engine(scope.lenient), template, scope, &mut text)?;
     String::from_utf8(text).map_err(|error| TextError::new(error.to_string()))
 }
 
@@ -163,17 +225,18 @@ pub(super) fn render_with(
     scope: &Scope,
     to: impl std::io::Write,
 ) -> Result<(), TextError> {
+    let spliced = read(engine, template, scope.world.names.expressions())?;
     let compiled = engine
-        .template_from_named_str("template", template)
+        .template_from_named_str("template", &spliced.text)
         .map_err(|error| explain(&error, None, &[]))?;
-    let rendered = compiled.render_captured_to(minijinja::Value::from_object(scope.clone()), to);
+    let rendered = compiled.render_captured_to(spliced.context(scope), to);
     rendered.map(drop).map_err(|error| {
         let used: Vec<String> = compiled.undeclared_variables(true).into_iter().collect();
         explain(&error, Some(scope), &used)
     })
 }
 
-fn to_data(value: &minijinja::Value) -> Result<Value, TextError> {
+pub(super) fn to_data(value: &minijinja::Value) -> Result<Value, TextError> {
     serde_json::to_value(value)
         .map_err(|error| TextError::new(format!("the result is no data: {error}")))
 }
@@ -205,6 +268,10 @@ fn undefined(scope: &Scope, used: &[String]) -> TextError {
 }
 
 fn explain(error: &Error, scope: Option<&Scope>, used: &[String]) -> TextError {
+    let source = std::error::Error::source(error);
+    if let Some(carried) = source.and_then(|source| source.downcast_ref::<TextError>()) {
+        return carried.clone();
+    }
     if let (ErrorKind::UndefinedError, Some(scope)) = (error.kind(), scope) {
         return undefined(scope, used);
     }

@@ -19,11 +19,11 @@ pub(crate) fn scope(value: &Value) -> Scope {
         inputs: Arc::new([("x".to_owned(), value.clone())].into()),
         outputs: Arc::new([("x".to_owned(), value.clone())].into()),
         steps: Arc::default(),
-        locals: Arc::default(),
-        lenient: false,
         secrets: Arc::new(Secrets::default()),
         run: Arc::new(json!({})),
         skill: Arc::new(json!({})),
+        locals: Arc::default(),
+        lenient: false,
     }
 }
 

@@ -25,11 +25,11 @@ fn scope() -> Scope {
         inputs: Arc::new(map(inputs)),
         outputs: Arc::new(map(outputs)),
         steps: Arc::default(),
-        locals: Arc::default(),
-        lenient: false,
         secrets: Arc::new(Secrets::default()),
         run: Arc::new(json!({ "id": "run00001" })),
         skill: Arc::new(json!({ "name": "test" })),
+        locals: Arc::default(),
+        lenient: false,
     }
 }
 

@@ -145,17 +145,15 @@ impl Driver<'_> {
         let Self { parts, bell, computing, children, owners, .. } = self;
         let mut wake: Vec<BorrowedFd<'_>> = vec![parts.signals.fd()];
         let mut sources = vec![Source::Signals];
-        let mut also = |fd: Option<BorrowedFd<'_>>, source| {
-            // A descriptor lives as long as what it belongs to, which is ours.
-            if let Some(fd) = fd {
-                sources.push(source);
-                return Some(fd);
-            }
-            None
-        };
-        wake.extend(also(bell.as_ref().map(|bell| bell.as_fd()), Source::Bell));
-        wake.extend(also(parts.tools.fd(), Source::Tools));
-        wake.extend(also(computing.fd(), Source::Computing));
+        let others = [
+            (bell.as_ref().map(|bell| bell.as_fd()), Source::Bell),
+            (parts.tools.fd(), Source::Tools),
+            (computing.fd(), Source::Computing),
+        ];
+        for (fd, source) in others {
+            wake.extend(fd);
+            sources.extend(fd.map(|_| source));
+        }
         let (report, mut prompter) = (&mut *parts.report, parts.prompter.as_deref_mut());
         let keys = match (asking, &prompter) {
             (true, Some(prompter)) => prompter.keys(),

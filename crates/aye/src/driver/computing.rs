@@ -27,9 +27,10 @@ pub(super) struct Computed {
     lines: Vec<String>,
 }
 
-/// The threads that compute, made with the first.
+/// The threads that compute, made with the first, and the text of the skill
+/// that was computed for last.
 #[derive(Default)]
-pub(super) struct Computing(Option<Threads>);
+pub(super) struct Computing(Option<Threads>, Option<(String, String)>);
 
 struct Threads {
     send: Sender<Computed>,
@@ -116,14 +117,20 @@ impl Driver<'_> {
         Ok(())
     }
 
-    fn block(&self, id: LaneId, compute: &Compute) -> Block {
-        let machine = &self.lane(id).machine;
-        let started = &machine.state().started;
+    fn block(&mut self, id: LaneId, compute: &Compute) -> Block {
+        let digest = self.lane(id).machine.state().started.source.clone();
+        if self.computing.1.as_ref().is_none_or(|(known, _)| *known != digest) {
+            let text = self.parts.store.source(&digest).ok().flatten();
+            self.computing.1 = text.map(|source| (digest, source.text));
+        }
+        let text = self.computing.1.as_ref().map_or("", |(_, text)| text.as_str());
+        let line = line_of(text, compute.code.span.start);
+        let started = &self.lane(id).machine.state().started;
         Block {
             code: compute.code.value.clone(),
             output: Some(compute.output.clone()),
             file: Some(started.file.clone()),
-            line: 0,
+            line,
             workspace: PathBuf::from(&started.workspace),
             files_read: compute.reads_files,
         }
@@ -168,11 +175,19 @@ impl Driver<'_> {
     }
 }
 
+/// The line on which code begins whose value stands here: after a `|`, the next.
+fn line_of(text: &str, at: usize) -> usize {
+    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+    let line = before.matches('\n').count() + 1;
+    if after.starts_with(['|', '>']) { line + 1 } else { line }
+}
+
 /// A block that gave no result.
 pub(super) fn failed_block(error: &ComputeError) -> End {
+    let message = ComputeError { hint: None, ..error.clone() }.render();
     End::Failed {
         code: "COMPUTE".to_owned(),
-        message: error.render().trim_end().to_owned(),
+        message: message.trim_end().to_owned(),
         hint: error.hint.clone(),
     }
 }

@@ -71,6 +71,11 @@ impl Framed {
         })
     }
 
+    /// Where it is shown.
+    pub(super) fn tty(&self) -> &Tty {
+        &self.tty
+    }
+
     pub(super) fn is_for(&self, question: &Question) -> bool {
         self.id == question.id
     }

@@ -66,6 +66,11 @@ impl Plain {
         })
     }
 
+    /// Where it is shown.
+    pub(super) fn tty(&self) -> &Tty {
+        &self.tty
+    }
+
     pub(super) fn is_for(&self, question: &Question) -> bool {
         self.id == question.id
     }

@@ -1,7 +1,7 @@
 //! Asking on the terminal: one `poll` over keys, the caller's descriptors and
 //! the next change of the countdown.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -156,6 +156,14 @@ impl Prompter for TerminalPrompter<'_> {
             Heard::Deadline => Asked::Deadline,
             Heard::Unavailable(why) => Asked::Unavailable(why),
         })
+    }
+
+    fn keys(&self) -> Option<OwnedFd> {
+        let tty = match self.open.as_ref()? {
+            Shown::Framed(prompt) => prompt.tty(),
+            Shown::Plain(prompt) => prompt.tty(),
+        };
+        tty.as_fd().try_clone_to_owned().ok()
     }
 
     fn refused(&mut self, why: &str) {

@@ -43,6 +43,7 @@ pub(super) fn drive(
     let mut prompter =
         TerminalPrompter::new(context.manner(Escape::Declines, may_ask), &context.clock);
     let workspace = machine.state().started.workspace.clone();
+    let run = machine.state().run.clone();
     aye_process::slots::set_limit(context.settings.max_processes);
     let parts = Parts {
         store,
@@ -50,6 +51,9 @@ pub(super) fn drive(
         machine,
         clock: &context.clock,
         names: context.names(Path::new(&workspace)),
+        limits: context.limits(),
+        skills: context,
+        tools: context.tools(Path::new(&workspace), &run),
         outlets,
         report: &mut *report,
         prompter: Some(&mut prompter),

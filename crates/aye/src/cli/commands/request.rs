@@ -31,7 +31,9 @@ pub(super) fn send(
     row: &RunRow,
     request: &Request,
 ) -> Result<Sent, Error> {
-    if RunLock::holder(store.home(), &row.id)?.is_none() {
+    // Whoever drives the outermost run drives those inside.
+    let driven = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
+    if RunLock::holder(store.home(), &driven)?.is_none() {
         match resume::apply(context, store, row, request.clone()) {
             Ok(None) => return Ok(Sent::AcceptedUndriven),
             Ok(Some(why)) => return Ok(Sent::Refused(why)),
@@ -55,7 +57,7 @@ pub(super) fn send(
             None => {}
         }
         // The driver may have gone before it read its mail.
-        if RunLock::holder(store.home(), &row.id)?.is_none() {
+        if RunLock::holder(store.home(), &driven)?.is_none() {
             match resume::settle_mail(context, store, row) {
                 Ok(()) => return Ok(undriven(store.verdict(id)?)),
                 // Somebody took it up in this moment: they will read it.

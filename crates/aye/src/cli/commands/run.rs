@@ -6,7 +6,7 @@ use std::sync::Arc;
 use aye_core::event::Range;
 use aye_core::machine::{Machine, Start, StartError};
 use aye_core::skill::resolve_inputs;
-use aye_core::text::{self, Scope, World};
+use aye_core::text::{self, World};
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use crate::cli::{Context, say};
 use crate::dry_run;
 use crate::error::Error;
 use crate::report::Verbosity;
-use crate::skills::{self, SkillFile, skill_name};
+use crate::skills::{self, SkillFile};
 use crate::store::{RunLock, Source};
 
 use super::drive::{Beginning, drive};
@@ -110,15 +110,7 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
     let flow = Arc::new(flow);
     let given = given::collect(&args.inputs, args.inputs_file.as_deref())?;
     let world = World { now: context.now(), names: context.names(&context.directory) };
-    let scope = Scope {
-        world: world.clone(),
-        inputs: Arc::default(),
-        outputs: Arc::default(),
-        steps: Arc::default(),
-        secrets: Arc::default(),
-        run: Arc::default(),
-        skill: Arc::new(serde_json::json!({ "name": skill_name(&flow) })),
-    };
+    let scope = crate::driver::scope_of(&flow, &world);
     let render = |value: &Value| text::render_value(value, &scope).map_err(|e| e.to_string());
     let inputs = resolve_inputs(&flow.skill.inputs, given, render).map_err(Error::Inputs)?;
     let range = match (args.from, args.only) {
@@ -149,6 +141,9 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         range,
         yes: args.yes,
         driver: context.driver(),
+        parent: None,
+        outer: None,
+        deadline: None,
     };
     let mut store = context.store()?;
     let lock = RunLock::acquire(store.home(), &start.run, &context.lock_info())?;

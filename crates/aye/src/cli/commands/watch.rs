@@ -10,7 +10,7 @@ use clap::Args;
 use crate::cli::Context;
 use crate::driver::Outcome;
 use crate::error::Error;
-use crate::report::Report;
+use crate::report::{Place, Report};
 use crate::store::{RunLock, RunRow, Store};
 
 use super::drive::{choose_report, conclude};
@@ -120,18 +120,18 @@ impl Watch<'_> {
         if matches!(event.fact, Fact::StepCompleted(_) | Fact::StepFailed(_)) {
             self.pour()?;
             if self.log.take().is_some() {
-                self.report.step_ends();
+                self.report.step_ends(0);
             }
         }
         if let Some(state) = &self.state {
-            self.report.event(event, state);
+            self.report.event(Place::RUN, event, state);
         }
         if let Fact::StepStarted(started) = &event.fact
             && started.command.is_some()
         {
             let base = self.store.home().log(&self.row.id, started.execution, &started.step);
             self.log = Some(LogReader::new(base));
-            self.report.step_begins(false);
+            self.report.step_begins(0, false);
         }
         Ok(())
     }
@@ -146,7 +146,7 @@ impl Watch<'_> {
                 source,
             })?;
             let Some((stream, length)) = read else { return Ok(()) };
-            self.report.output(stream, &buffer[..length]);
+            self.report.output(0, stream, &buffer[..length]);
         }
     }
 
@@ -171,7 +171,7 @@ impl Watch<'_> {
         {
             let ms = context.now().as_millisecond() - started.as_millisecond();
             let elapsed = Duration::from_millis(u64::try_from(ms).unwrap_or(0));
-            self.report.tick(elapsed, None);
+            self.report.tick(0, elapsed, None, 0);
         }
     }
 }
