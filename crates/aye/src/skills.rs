@@ -113,13 +113,12 @@ fn blocks(flow: &Flow) -> Vec<Diagnostic> {
         }
         let Action::Compute { code, python: false, .. } = &step.action else { continue };
         let output = step.output.as_ref().unwrap_or(&step.name).value.clone();
-        let block =
-            Block { code: code.value.clone(), output: Some(output), ..Block::default() };
+        let block = Block { code: code.value.clone(), output: Some(output), ..Block::default() };
         if let Err(error) = compute::check(&block) {
             let message = format!("`compute` of step `{}`: {}", step.name.value, error.message);
             let place = error.line.map(|line| format!("line {line} of the block"));
-            let diagnostic = Diagnostic::error("bad-code", message)
-                .label(code.span, place.unwrap_or_default());
+            let diagnostic =
+                Diagnostic::error("bad-code", message).label(code.span, place.unwrap_or_default());
             found.push(match error.hint {
                 Some(hint) => diagnostic.hint(hint),
                 None => diagnostic,

@@ -183,7 +183,9 @@ impl State {
             }
             Fact::StepRetried { step, attempt, why, not_before } => {
                 self.entered_at = at;
-                let record = self.enter(step, at);
+                // Still the same visit to it.
+                let steps = Arc::make_mut(&mut self.steps);
+                let record = steps.entry(step.clone()).or_insert_with(StepRecord::new);
                 record.attempt = *attempt;
                 record.status = StepStatus::Waiting;
                 self.phase = Phase::Between(Between::Retrying {

@@ -325,7 +325,8 @@ impl Run {
 
     fn restored(&self) -> Machine {
         let secrets = self.machine.secrets().clone();
-        Machine::restore(Arc::clone(&self.flow), Limits::default(), secrets, &self.events, None).unwrap()
+        Machine::restore(Arc::clone(&self.flow), Limits::default(), secrets, &self.events, None)
+            .unwrap()
     }
 
     /// Aye dies and is started again; nothing is attached yet.

@@ -75,7 +75,10 @@ impl Driver<'_> {
     /// is open, then the one that has waited longest.
     pub(super) fn next_question(&mut self) -> Option<LaneId> {
         let open = |id: &LaneId| {
-            self.lanes.get(*id).and_then(Option::as_ref).is_some_and(|lane| lane.question().is_some())
+            self.lanes
+                .get(*id)
+                .and_then(Option::as_ref)
+                .is_some_and(|lane| lane.question().is_some())
         };
         let shown = self.shown.filter(open);
         let next = shown.or_else(|| self.live().into_iter().find(open));

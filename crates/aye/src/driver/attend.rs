@@ -163,12 +163,13 @@ impl Driver<'_> {
             wake.push(keys.as_fd());
             sources.push(Source::Keys);
         }
-        let happening = aye_process::wait(children, &wake, Some(until), &mut |index, stream, bytes| {
-            if asking && let Some(prompter) = prompter.as_deref_mut() {
-                prompter.hide();
-            }
-            report.output(owners[index], stream, bytes);
-        });
+        let happening =
+            aye_process::wait(children, &wake, Some(until), &mut |index, stream, bytes| {
+                if asking && let Some(prompter) = prompter.as_deref_mut() {
+                    prompter.hide();
+                }
+                report.output(owners[index], stream, bytes);
+            });
         let happening = happening.map_err(|source| Error::File {
             doing: "wait for",
             path: PathBuf::from("step"),

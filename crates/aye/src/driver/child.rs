@@ -152,9 +152,11 @@ fn prepare(
                 Some((digest, name)) => begun_with(store, digest, name)?,
                 None => skills.load(skill, Path::new(&around.state().started.file))?,
             };
-            let given = inputs.iter().map(|(name, value)| (name.clone(), Given::Data(value.clone())));
+            let given =
+                inputs.iter().map(|(name, value)| (name.clone(), Given::Data(value.clone())));
             let scope = scope_of(&flow, world);
-            let render = |value: &Value| text::render_value(value, &scope).map_err(|e| e.to_string());
+            let render =
+                |value: &Value| text::render_value(value, &scope).map_err(|e| e.to_string());
             let inputs = resolve_inputs(&flow.skill.inputs, given.collect(), render)
                 .map_err(Error::Inputs)?;
             let mut secrets = inputs.secrets;
@@ -162,7 +164,13 @@ fn prepare(
             // What the journal has of it, and what it stands for.
             secrets.hide(inputs.values.clone());
             let source = Some(source);
-            Ok(Prepared { flow: Arc::new(flow), source, inputs: inputs.values, secrets, outer: None })
+            Ok(Prepared {
+                flow: Arc::new(flow),
+                source,
+                inputs: inputs.values,
+                secrets,
+                outer: None,
+            })
         }
     }
 }

@@ -7,8 +7,8 @@ use aye_core::event::ProcessRecord;
 use aye_core::input::{End, Finished, Input};
 use aye_core::text::TextError;
 use aye_process::policy::Policy;
-use serde_json::Value;
 use aye_process::{Exit, Limits, Outcome, SpawnError, Spec, Stdin, Stop};
+use serde_json::Value;
 
 use crate::compute;
 use crate::error::Error;
@@ -130,13 +130,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    pub(super) fn spec(
-        &self,
-        id: LaneId,
-        execution: u32,
-        step: &str,
-        process: &Process,
-    ) -> Spec {
+    pub(super) fn spec(&self, id: LaneId, execution: u32, step: &str, process: &Process) -> Spec {
         let (program, args) = match process.argv.split_first() {
             Some((program, args)) => (program.clone(), args),
             None => (String::new(), [].as_slice()),

@@ -248,9 +248,10 @@ fn can_decline(node: &Node) -> bool {
 fn step_shape(node: &Node) -> Shape {
     let step = &node.step;
     let what = match &step.action {
-        Action::Command { .. } | Action::Tool { .. } | Action::Skill { .. } | Action::ForEach(_) => {
-            What::Command
-        }
+        Action::Command { .. }
+        | Action::Tool { .. }
+        | Action::Skill { .. }
+        | Action::ForEach(_) => What::Command,
         Action::Shell { .. } | Action::Compute { .. } => What::Shell,
         Action::Ask(_) => What::Question,
         Action::Note | Action::Return { .. } => What::Note,

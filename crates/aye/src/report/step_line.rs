@@ -55,11 +55,8 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 | BadOutcome::Declined
                 | BadOutcome::Expired => mark(Glyph::Failed, Tone::Bad),
             };
-            let mut line = format!(
-                "{glyph} {}  {}",
-                name(&failed.step),
-                paint.text(Tone::Bad, &message)
-            );
+            let mut line =
+                format!("{glyph} {}  {}", name(&failed.step), paint.text(Tone::Bad, &message));
             let ended = failed.outcome != BadOutcome::Interrupted;
             if let Some(after) = after.filter(|after| ended && !after.is_zero()) {
                 line.push_str(&dim(&format!(" after {}", duration(after))));

@@ -55,7 +55,9 @@ impl Voices {
         }
         match &event.fact {
             Fact::StepStarted(started) => voice.step.clone_from(&started.step),
-            Fact::SkillCompleted { .. } | Fact::SkillFailed { .. } | Fact::SkillCancelled { .. }
+            Fact::SkillCompleted { .. }
+            | Fact::SkillFailed { .. }
+            | Fact::SkillCancelled { .. }
                 if place.lane > 0 =>
             {
                 self.0.remove(&place.lane);

@@ -59,7 +59,8 @@ impl Checker<'_> {
                 .hint("leave it out, or write a `condition` that says what is expected"),
             );
         }
-        if checks.is_empty() && doc.expect_success.is_absent() && !is_command {
+        let misspelt = self.misspelt.contains_key(&id);
+        if checks.is_empty() && doc.expect_success.is_absent() && !is_command && !misspelt {
             let at = self.span(id);
             self.report.push(
                 Diagnostic::error("empty-guard", format!("{place} looks at nothing"))
