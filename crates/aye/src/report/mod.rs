@@ -7,9 +7,11 @@
 
 mod json;
 mod live;
+mod markdown;
 mod outlet;
 mod plain;
 mod step_line;
+mod story;
 mod summary;
 mod tidy;
 mod voices;
@@ -22,9 +24,11 @@ use aye_process::Stream;
 
 pub use json::{JsonReport, event_json};
 pub use live::LiveReport;
+pub use markdown::markdown;
 pub use outlet::Outlet;
 pub use plain::PlainReport;
 pub use step_line::step_line;
+pub use story::{Decision, Story, shown_status, took};
 pub use summary::{run_command, summary};
 
 /// Shows a run as it goes on.

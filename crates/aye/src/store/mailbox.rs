@@ -142,7 +142,7 @@ fn load_pending(
     within: bool,
 ) -> Result<(Vec<Pending>, Strange), rusqlite::Error> {
     // The ids of runs inside another begin with its id.
-    let beyond = if within { runs::after(run.as_str()) } else { format!("{run}\u{0}") };
+    let beyond = if within { format!("{run}`") } else { format!("{run}\u{0}") };
     let mut query = db.prepare_cached(
         "SELECT id, at, sender, body, run FROM requests
          WHERE run >= ?1 AND run < ?2 AND verdict IS NULL ORDER BY id",
