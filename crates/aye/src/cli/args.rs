@@ -172,4 +172,7 @@ pub enum Command {
     Completions(commands::completions::CompletionsArgs),
     /// Print the manual page, or write one for each command
     Man(commands::man::ManArgs),
+    /// Be the background process of a run that was started with --detach
+    #[command(hide = true)]
+    Background,
 }

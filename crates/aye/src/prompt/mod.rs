@@ -7,7 +7,8 @@
 //! the `view` of question, dialog, window and moment becomes lines that the
 //! `screen` paints where they differ. `key`, `dialog`, `line`, `list`, `view`
 //! and what they use do no IO. `plain` and `answers` are the same for whole
-//! lines instead of keys. [`alone`] asks without a run, for scripts.
+//! lines instead of keys. [`alone`] asks without a run, for scripts; [`inbox`]
+//! asks nobody here and waits for an answer from elsewhere.
 //!
 //! Nothing a question says reaches the terminal but through `markup` and
 //! [`crate::paint::inert`], and nothing of it reaches the first columns, which
@@ -18,6 +19,7 @@ pub mod answers;
 mod available;
 pub mod dialog;
 mod framed;
+mod inbox;
 pub mod key;
 pub mod line;
 pub mod list;
@@ -35,4 +37,5 @@ pub mod wrap;
 pub use alone::{Alone, Elsewhere, Nowhere, ask_alone, say};
 pub use available::{is_capable, obstacle};
 pub use dialog::{Escape, Given};
+pub use inbox::InboxPrompter;
 pub use terminal::{Manner, TerminalPrompter};

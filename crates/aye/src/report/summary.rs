@@ -59,6 +59,7 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
                         next.push(("say yes", "add --yes to the command".to_owned()));
                     }
                     next.push(("inbox", "aye inbox".to_owned()));
+                    next.push(("wait for it", format!("aye resume {run} --detach")));
                     let first = question.message.trim().lines().next().unwrap_or_default();
                     format!("waits for an answer: {}", inert_line(first))
                 }

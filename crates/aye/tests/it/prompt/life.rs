@@ -7,7 +7,7 @@ use aye_core::id::RunId;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::pty::Terminal;
-use crate::cli::harness::Place;
+use crate::cli::harness::{Place, until};
 
 fn place(timeout: &str) -> Place {
     let place = Place::new();
@@ -238,12 +238,28 @@ fn sent_to_the_background_the_run_waits() {
 }
 
 #[test]
+fn a_detached_run_outlives_its_terminal() {
+    let place = place("timeout: 10m");
+    let mut shell = Terminal::shell(&place);
+    shell.keys("$AYE run skill.yaml --detach\n").wait_for("goes on in the background");
+    let pid = driver(&place);
+    shell.hang_up().unwrap();
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let question = inbox[0]["id"].as_str().unwrap();
+    assert_eq!(inbox[0]["driven"], true);
+    assert_eq!(driver(&place), pid, "it is the same process");
+    place.aye(&["answer", question, "proceed"]).ok();
+    until("the run has ended", || place.status() == "completed");
+    assert!(place.work().join("deployed").exists());
+}
+
+#[test]
 fn without_a_terminal_the_run_waits_and_says_what_to_do() {
     let place = place("timeout: 10m, default: yes");
     let ran = place.aye(&["run", "skill.yaml"]);
     assert_eq!(ran.code, 6, "{}", ran.all());
     let all = ran.all();
-    for hint in ["nobody can be asked here", "aye answer", "aye resume", "aye inbox", "--yes"] {
+    for hint in ["nobody can be asked here", "aye answer", "aye resume", "aye inbox", "--yes", "--detach"] {
         assert!(all.contains(hint), "{hint}: {all}");
     }
     assert!(!place.work().join("deployed").exists(), "a default is never taken");
