@@ -13,6 +13,7 @@ use crate::driver::Posed;
 use crate::paint::Paint;
 
 use super::dialog::{Dialog, Escape, Reply};
+use super::hold::Hold;
 use super::key::{Decoder, Key};
 use super::screen::{Painted, Screen};
 use super::style::Styled;
@@ -29,10 +30,6 @@ const BEAT: Duration = Duration::from_millis(200);
 const FAR: Duration = Duration::from_secs(600);
 /// The caller looks at its own affairs at least this often.
 const LOOK: Duration = Duration::from_secs(1);
-/// Somebody who writes with less time than this left gets more.
-const SCARCE: Duration = Duration::from_secs(30);
-/// How often more time is asked for.
-const HOLD: Duration = Duration::from_secs(3);
 
 /// A question on the terminal.
 pub(super) struct Framed {
@@ -44,7 +41,7 @@ pub(super) struct Framed {
     decoder: Decoder,
     screen: Screen,
     opened: Instant,
-    held: Option<Instant>,
+    hold: Hold,
     /// An answer was handed out; if it is asked on, it was one of several.
     answered: bool,
     /// The head is in the scrollback, because the window is too small for it.
@@ -64,7 +61,7 @@ impl Framed {
             decoder: Decoder::default(),
             screen: Screen::default(),
             opened: Instant::now(),
-            held: None,
+            hold: Hold::default(),
             answered: false,
             head_printed: false,
             details_printed: false,
@@ -162,7 +159,7 @@ impl Framed {
         self.details_printed &= self.dialog.details == details;
         match reply {
             Reply::Stay => None,
-            Reply::Typing => self.hold(posed.deadline, now).then_some(Heard::Typing),
+            Reply::Typing => self.hold.is_due(posed.deadline, now).then_some(Heard::Typing),
             Reply::Answer(given) => {
                 if let [key] = keys.as_slice() {
                     tail.begin(key, Instant::now());
@@ -172,16 +169,6 @@ impl Framed {
             }
             Reply::Dismissed => Some(Heard::Dismissed),
         }
-    }
-
-    /// Whether more time should be asked for.
-    fn hold(&mut self, deadline: Option<Timestamp>, now: Timestamp) -> bool {
-        let scarce = deadline.is_some_and(|deadline| until(deadline, now) < SCARCE);
-        let due = self.held.is_none_or(|held| held.elapsed() >= HOLD);
-        if scarce && due {
-            self.held = Some(Instant::now());
-        }
-        scarce && due
     }
 
     fn next_beat(&self, now: Instant) -> Duration {

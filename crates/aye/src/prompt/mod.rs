@@ -19,6 +19,7 @@ pub mod answers;
 mod available;
 pub mod dialog;
 mod framed;
+mod hold;
 mod inbox;
 pub mod key;
 pub mod line;
@@ -34,7 +35,7 @@ mod tty;
 pub mod view;
 pub mod wrap;
 
-pub use alone::{Alone, Elsewhere, Nowhere, ask_alone, say};
+pub use alone::{Alone, Elsewhere, News, Nowhere, ask_alone, say};
 pub use available::{is_capable, obstacle};
 pub use dialog::{Escape, Given};
 pub use inbox::InboxPrompter;

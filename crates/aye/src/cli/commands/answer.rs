@@ -3,23 +3,25 @@
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::process::CommandExt as _;
 
+use aye_core::id::QuestionId;
 use aye_core::input::Request;
 use aye_core::journal::{Phase, State};
 use aye_core::question::{Answer, Prompter, Question};
 use aye_core::skill::ChoiceAction;
 use clap::Args;
 use clap::builder::FalseyValueParser;
+use jiff::Timestamp;
 
 use crate::auth::Authenticator;
 use crate::cli::Context;
 use crate::driver::Posed;
 use crate::error::Error;
 use crate::prompt::dialog::{meaning, yes_and_no};
-use crate::prompt::{Alone, Elsewhere, Escape, Given, Nowhere, ask_alone};
+use crate::prompt::{Alone, Elsewhere, Escape, Given, News, Nowhere, ask_alone};
 use crate::store::{Found, Listener, QuestionRow, QuestionState, RunLock, RunRow, Store};
 
 use super::output::print_line;
-use super::request::{Sent, send};
+use super::request::{Sent, leave, send};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -210,7 +212,14 @@ fn ask_here(
     };
     let posed = Posed { question: asked, deadline, agreed: &agreed, run: Some(&state) };
     let manner = context.manner(Escape::Dismisses, !args.no_input);
-    let mut journal = Journal { bell: reader.listen()?, reader, question: asked.id.as_str() };
+    let mut journal = Journal {
+        bell: reader.listen()?,
+        reader,
+        row,
+        question: &asked.id,
+        run_ends: state.deadline(),
+        context,
+    };
     ask_alone(&posed, manner, &context.clock, &mut journal)
 }
 
@@ -218,7 +227,10 @@ fn ask_here(
 struct Journal<'a> {
     reader: &'a Store,
     bell: Listener,
-    question: &'a str,
+    row: &'a RunRow,
+    question: &'a QuestionId,
+    run_ends: Option<Timestamp>,
+    context: &'a Context,
 }
 
 impl Elsewhere for Journal<'_> {
@@ -226,14 +238,24 @@ impl Elsewhere for Journal<'_> {
         Some(self.bell.as_fd())
     }
 
-    fn is_closed(&mut self) -> Result<bool, Error> {
+    fn news(&mut self) -> Result<News, Error> {
         self.bell.drain().map_err(|source| Error::File {
             doing: "listen to",
             path: self.reader.home().bell(),
             source,
         })?;
-        let found = self.reader.question(self.question)?;
-        Ok(!matches!(found, Found::One(row) if row.state == QuestionState::Open))
+        Ok(match self.reader.question(self.question.as_str())? {
+            Found::One(row) if row.state == QuestionState::Open => {
+                News::Open([row.deadline, self.run_ends].into_iter().flatten().min())
+            }
+            Found::One(_) | Found::None | Found::Several(_) => News::Closed,
+        })
+    }
+
+    fn hold(&mut self, _now: Timestamp) -> Result<(), Error> {
+        let by = self.context.driver().user;
+        let request = Request::Hold { question: self.question.clone(), by };
+        leave(self.context, self.row, &request)
     }
 }
 
@@ -251,7 +273,7 @@ fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<
     let question = super::confirm::yes_or_no(&message, Some(super::confirm::Default::Yes))?;
     let posed = Posed { question: &question, deadline: None, agreed: &[], run: None };
     let manner = context.manner(Escape::Dismisses, !args.no_input && !context.json);
-    let said = ask_alone(&posed, manner, &context.clock, &mut Nowhere)?;
+    let said = ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(None))?;
     Ok(matches!(said, Alone::Answered(given) if given.value == super::confirm::YES))
 }
 

@@ -96,6 +96,48 @@ steps:
 }
 
 #[test]
+fn somebody_who_types_elsewhere_gets_more_time_too() {
+    let place = Place::new();
+    place.write(
+        "skill.yaml",
+        "
+name: slow
+steps:
+  - { name: who, input: { message: 'Who?', timeout: 6s }, output: who }
+",
+    );
+    // With a driver that grants it, and with none.
+    for driven in [true, false] {
+        let option = if driven { "--detach" } else { "--no-input" };
+        place.aye(&["run", "skill.yaml", option]);
+        let mut terminal = Terminal::aye(&place, &["answer", &format!("{}-1", place.last())]);
+        terminal.wait_for("Who?").keys("a").wait_for("30s left").keys("da\r");
+        if !driven {
+            terminal.wait_for("Go on with it here?").keys("n");
+        }
+        assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+        terminal.assert_clean();
+        let events = place.aye(&["show", "last", "--json"]).ok();
+        assert!(events.stdout.contains("ada"), "{}", events.all());
+    }
+}
+
+#[test]
+fn a_script_gives_more_time_as_well() {
+    let place = Place::new();
+    let args = ["input", "Who?", "--match", "^[a-z]+$", "--timeout", "6s"];
+    let mut terminal = Terminal::captured(&place, &args);
+    terminal.wait_for("Who?").keys("a").wait_for("30s left").keys("da\r");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert_eq!(terminal.stdout(), "ada\n");
+    // Whole lines are only seen when they are sent.
+    let mut terminal = Terminal::captured(&place, &[&args[..], &["--plain"]].concat());
+    terminal.wait_for("within 6s").keys("12\r").wait_for("within 30s").keys("ada\r");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert_eq!(terminal.stdout(), "ada\n");
+}
+
+#[test]
 fn ctrl_c_pauses_the_run_and_leaves_the_terminal_clean() {
     for (name, keys) in [("Ctrl-C", "\x03"), ("typed, then Ctrl-C", "?\x03")] {
         let place = place("timeout: 5m, default: yes");
@@ -259,7 +301,9 @@ fn without_a_terminal_the_run_waits_and_says_what_to_do() {
     let ran = place.aye(&["run", "skill.yaml"]);
     assert_eq!(ran.code, 6, "{}", ran.all());
     let all = ran.all();
-    for hint in ["nobody can be asked here", "aye answer", "aye resume", "aye inbox", "--yes", "--detach"] {
+    for hint in
+        ["nobody can be asked here", "aye answer", "aye resume", "aye inbox", "--yes", "--detach"]
+    {
         assert!(all.contains(hint), "{hint}: {all}");
     }
     assert!(!place.work().join("deployed").exists(), "a default is never taken");
