@@ -39,6 +39,8 @@ pub(super) struct Framed {
     escape: Escape,
     dialog: Dialog,
     decoder: Decoder,
+    /// Until then an Escape may be the beginning of more.
+    escape_until: Option<Instant>,
     screen: Screen,
     opened: Instant,
     hold: Hold,
@@ -59,6 +61,7 @@ impl Framed {
             escape: manner.escape,
             dialog: Dialog::new(posed.question, manner.escape),
             decoder: Decoder::default(),
+            escape_until: None,
             screen: Screen::default(),
             opened: Instant::now(),
             hold: Hold::default(),
@@ -83,7 +86,6 @@ impl Framed {
             self.dialog = Dialog::new(posed.question, self.escape);
         }
         let look_up = Instant::now() + LOOK;
-        let mut escape_until: Option<Instant> = None;
         loop {
             let now = clock.now();
             if posed.deadline.is_some_and(|deadline| now >= deadline) {
@@ -104,7 +106,7 @@ impl Framed {
                     limit = limit.min(self.next_beat(instant));
                 }
             }
-            if let Some(escape) = escape_until {
+            if let Some(escape) = self.escape_until {
                 limit = limit.min(escape.saturating_duration_since(instant));
             }
             let ready = wait(&self.tty, wake, limit);
@@ -118,12 +120,12 @@ impl Framed {
                 }
             };
             if !self.decoder.is_waiting() {
-                escape_until = None;
-            } else if ready.typed || escape_until.is_none() {
-                escape_until = Some(Instant::now() + ESCAPE);
-            } else if escape_until.is_some_and(|until| Instant::now() >= until) {
+                self.escape_until = None;
+            } else if ready.typed || self.escape_until.is_none() {
+                self.escape_until = Some(Instant::now() + ESCAPE);
+            } else if self.escape_until.is_some_and(|until| Instant::now() >= until) {
                 keys = self.decoder.flush();
-                escape_until = None;
+                self.escape_until = None;
             }
             if let Some(heard) = self.take(posed, keys, clock.now(), tail) {
                 return heard;

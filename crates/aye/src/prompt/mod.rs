@@ -17,6 +17,7 @@
 mod alone;
 pub mod answers;
 mod available;
+mod desk;
 pub mod dialog;
 mod framed;
 mod hold;
@@ -37,6 +38,7 @@ pub mod wrap;
 
 pub use alone::{Alone, Elsewhere, News, Nowhere, ask_alone, say};
 pub use available::{is_capable, obstacle};
+pub use desk::{Desk, Wish};
 pub use dialog::{Escape, Given};
 pub use inbox::InboxPrompter;
 pub use terminal::{Manner, TerminalPrompter};

@@ -61,6 +61,8 @@ pub struct TerminalPrompter<'a> {
     clock: &'a dyn Clock,
     open: Option<Shown>,
     tail: Tail,
+    /// What was wrong with the code of the last answer.
+    wrong: Option<String>,
 }
 
 /// A prompt that is on the terminal.
@@ -72,7 +74,7 @@ enum Shown {
 impl<'a> TerminalPrompter<'a> {
     /// A prompter; the terminal is opened when there is something to ask.
     pub fn new(manner: Manner, clock: &'a dyn Clock) -> Self {
-        Self { manner, clock, open: None, tail: Tail::default() }
+        Self { manner, clock, open: None, tail: Tail::default(), wrong: None }
     }
 
     /// Shows the question if it is not shown yet and waits.
@@ -135,21 +137,24 @@ impl<'a> TerminalPrompter<'a> {
 impl Prompter for TerminalPrompter<'_> {
     fn ask(&mut self, posed: &Posed<'_>, wake: &[BorrowedFd<'_>]) -> Result<Asked, Error> {
         Ok(match self.hear(posed, wake) {
-            Heard::Given(given) => match self.check_code(given.code.as_deref()) {
-                Ok(reauth) => Asked::Answered(Answer {
+            Heard::Given(given) => {
+                // A wrong code makes an answer without one: refused, recorded.
+                let checked = self.check_code(given.code.as_deref());
+                self.wrong = checked.as_ref().err().cloned();
+                let reason = match &self.wrong {
+                    Some(_) => Some("the one-time code was wrong".to_owned()),
+                    None => given.reason,
+                };
+                Asked::Answered(Answer {
                     value: given.value.into(),
                     by: self.manner.user.clone(),
                     prompter: Through::Terminal,
-                    reason: given.reason,
+                    reason,
                     typed: given.typed,
-                    reauth,
+                    reauth: checked.unwrap_or(false),
                     digest: Some(posed.question.digest.clone()),
-                }),
-                Err(why) => {
-                    self.refused(&why);
-                    Asked::Woken
-                }
-            },
+                })
+            }
             Heard::Dismissed => Asked::Unavailable("it was left without an answer".to_owned()),
             Heard::Typing => Asked::Typing,
             Heard::Woken => Asked::Woken,
@@ -159,6 +164,8 @@ impl Prompter for TerminalPrompter<'_> {
     }
 
     fn refused(&mut self, why: &str) {
+        let wrong = self.wrong.take();
+        let why = wrong.as_deref().unwrap_or(why);
         match &mut self.open {
             Some(Shown::Framed(prompt)) => prompt.refused(why),
             Some(Shown::Plain(prompt)) => prompt.refused(why),

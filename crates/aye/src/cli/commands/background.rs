@@ -62,9 +62,18 @@ impl Orders {
     }
 }
 
-/// Starts a background process and returns once its run is committed.
+/// Starts a background process, says what goes on and how to follow it.
 pub(super) fn detach(orders: &Orders, context: &Context) -> Result<u8, Error> {
-    let mut child = start(context)?;
+    match start(orders, context)? {
+        Some(code) => Ok(code),
+        None => tell(orders, context).map(|()| 0),
+    }
+}
+
+/// Starts a background process and returns once its run is committed; or
+/// says what went wrong and returns the exit code for it.
+pub(super) fn start(orders: &Orders, context: &Context) -> Result<Option<u8>, Error> {
+    let mut child = spawn(context)?;
     hand_over(&mut child, orders);
     let started = child.stdout.take().is_some_and(|out| {
         let mut line = String::new();
@@ -75,8 +84,7 @@ pub(super) fn detach(orders: &Orders, context: &Context) -> Result<u8, Error> {
     let errors = child.stderr.take();
     if started {
         say(&errors.map(said_so_far).unwrap_or_default());
-        tell(orders, context)?;
-        return Ok(0);
+        return Ok(None);
     }
     let mut said = String::new();
     if let Some(mut errors) = errors {
@@ -84,10 +92,11 @@ pub(super) fn detach(orders: &Orders, context: &Context) -> Result<u8, Error> {
     }
     say(&said);
     let status = child.wait().map_err(|source| failed("wait for", source))?;
-    Ok(status.code().and_then(|code| u8::try_from(code).ok()).filter(|code| *code > 0).unwrap_or(1))
+    let code = status.code().and_then(|code| u8::try_from(code).ok()).filter(|code| *code > 0);
+    Ok(Some(code.unwrap_or(1)))
 }
 
-fn start(context: &Context) -> Result<Child, Error> {
+fn spawn(context: &Context) -> Result<Child, Error> {
     let program = std::env::current_exe().map_err(|source| failed("find", source))?;
     let mut command = Command::new(program);
     command.arg("background").arg("--home").arg(&context.home);

@@ -9,6 +9,7 @@
 //! ```
 
 mod ask;
+mod desk;
 mod details;
 mod footer;
 mod options;
@@ -25,6 +26,7 @@ use super::markup::{harmless, message};
 use super::style::Styled;
 use super::wrap::wrap;
 
+pub use desk::{Item, desk};
 pub use plain::{plain_ask, plain_details, plain_question};
 
 /// Columns that the frame takes on the left.
