@@ -20,7 +20,7 @@ use super::style::Styled;
 use super::tail::Tail;
 use super::terminal::{Heard, Manner, until, wait};
 use super::tty::{Mode, Tty};
-use super::view::{Look, view};
+use super::view::{Look, head, view_below};
 
 /// An Escape that nothing follows for so long was the key.
 const ESCAPE: Duration = Duration::from_millis(100);
@@ -46,6 +46,8 @@ pub(super) struct Framed {
     hold: Hold,
     /// An answer was handed out; if it is asked on, it was one of several.
     answered: bool,
+    /// The head as it is painted in a window of this size.
+    head: Option<((usize, usize), Vec<Painted>)>,
     /// The head is in the scrollback, because the window is too small for it.
     head_printed: bool,
     details_printed: bool,
@@ -66,6 +68,7 @@ impl Framed {
             opened: Instant::now(),
             hold: Hold::default(),
             answered: false,
+            head: None,
             head_printed: false,
             details_printed: false,
         })
@@ -183,23 +186,33 @@ impl Framed {
         let (columns, rows) = self.tty.size();
         let look = Look { paint: self.paint, columns, rows };
         let beat = usize::try_from(self.opened.elapsed().as_millis() / BEAT.as_millis());
-        let view = view(posed, &self.dialog, look, now, beat.unwrap_or(0));
         let ready = |lines: &[Styled]| -> Vec<Painted> {
+            // A line that the terminal breaks would reach the first column.
+            let fits = |line: &Styled| line.cut(columns.saturating_sub(1).max(1), "");
             let paint =
-                |line: &Styled| Painted { text: line.render(look.paint), width: line.width() };
-            lines.iter().map(paint).collect()
+                |line: Styled| Painted { text: line.render(look.paint), width: line.width() };
+            lines.iter().map(fits).map(paint).collect()
         };
+        let (head, resized) = match self.head.take() {
+            Some((window, head)) if window == (columns, rows) => (head, false),
+            Some(_) | None => (ready(&head(posed, look)), true),
+        };
+        let beat = beat.unwrap_or(0);
+        let view = view_below(head.len(), posed, &self.dialog, look, now, beat);
         let mut out = String::new();
         self.screen.fit(columns);
-        let (head, details, mut body) =
-            (ready(&view.head), ready(&view.details), ready(&view.body));
+        let (details, mut body) = (ready(&view.details), ready(&view.body));
         let room = rows.saturating_sub(1).max(1);
-        let mut cursor = view.cursor;
+        let mut cursor = (view.cursor.0, view.cursor.1.min(columns.saturating_sub(1)));
         let wanted = |head_printed: bool, details_printed: bool| {
             body.len()
                 + if head_printed { 0 } else { head.len() }
                 + if details_printed { 0 } else { details.len() }
         };
+        if resized && wanted(false, self.details_printed) <= room {
+            // What was printed in a smaller window fits now.
+            self.head_printed = false;
+        }
         if !self.head_printed && wanted(false, self.details_printed) > room {
             self.screen.print(&head, &mut out);
             self.head_printed = true;
@@ -215,7 +228,7 @@ impl Framed {
         }
         let mut lines = Vec::with_capacity(body.len());
         if !self.head_printed {
-            lines.extend(head);
+            lines.extend(head.iter().cloned());
         }
         if !self.details_printed {
             lines.extend(details);
@@ -223,6 +236,7 @@ impl Framed {
         cursor.0 += lines.len();
         lines.extend(body);
         self.screen.show(lines, cursor, &mut out);
+        self.head = Some(((columns, rows), head));
         if out.is_empty() { Ok(()) } else { self.tty.write(&out) }
     }
 

@@ -25,7 +25,7 @@ pub use live::LiveReport;
 pub use outlet::Outlet;
 pub use plain::PlainReport;
 pub use step_line::step_line;
-pub use summary::{run_command, summary};
+pub use summary::{choices_shown, run_command, summary};
 
 /// Shows a run as it goes on.
 pub trait Report {

@@ -17,6 +17,7 @@ use aye_core::id::RunId;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::cli::args::BACKGROUND;
 use crate::cli::{Context, say};
 use crate::error::Error;
 use crate::paint::{Glyph, Tone, inert_line};
@@ -99,7 +100,7 @@ pub(super) fn start(orders: &Orders, context: &Context) -> Result<Option<u8>, Er
 fn spawn(context: &Context) -> Result<Child, Error> {
     let program = std::env::current_exe().map_err(|source| failed("find", source))?;
     let mut command = Command::new(program);
-    command.arg("background").arg("--home").arg(&context.home);
+    command.arg(BACKGROUND).arg("--home").arg(&context.home);
     command.arg("--color").arg(if context.paint_err.color { "always" } else { "never" });
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().map_err(|source| failed("start", source))

@@ -5,7 +5,7 @@ mod desk;
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-use aye_core::question::Question;
+use aye_core::question::{Offer, Question};
 use aye_process::{Signal, Signals};
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -15,10 +15,14 @@ use serde::Serialize;
 use crate::cli::Context;
 use crate::error::Error;
 use crate::paint::{Glyph, Tone, duration, inert_line};
-use crate::store::{QuestionRow, RunLock, Store};
+use crate::report::choices_shown;
+use crate::store::{RunLock, Store};
 
 use super::output::{print, print_json, print_line};
 use super::runs::ago;
+
+/// As much of a message as a list shows; the question itself shows it all.
+const LONGEST: usize = 300;
 
 /// How often a list that shows times is painted.
 const LOOK: Duration = Duration::from_secs(1);
@@ -53,6 +57,9 @@ pub(super) struct Waiting {
     asked: Timestamp,
     deadline: Option<Timestamp>,
     driven: bool,
+    /// What to write behind its id.
+    #[serde(skip)]
+    answers: String,
 }
 
 impl Waiting {
@@ -92,7 +99,8 @@ pub(super) fn run(args: &InboxArgs, context: &Context) -> Result<u8, Error> {
 fn open(store: &Store) -> Result<Vec<Waiting>, Error> {
     let mut waiting = Vec::new();
     for row in store.open_questions()? {
-        let options = options(store, &row)?;
+        let asked = store.asked(&row.id)?;
+        let offers = asked.as_ref().map_or(&[][..], |asked| asked.options.as_slice());
         let driven = RunLock::holder(store.home(), &row.run)?.is_some();
         waiting.push(Waiting {
             id: row.id.to_string(),
@@ -102,7 +110,8 @@ fn open(store: &Store) -> Result<Vec<Waiting>, Error> {
             kind: row.kind,
             title: row.title,
             message: row.message,
-            options,
+            options: choices(offers),
+            answers: choices_shown(offers),
             asked: row.asked,
             deadline: row.deadline,
             driven,
@@ -111,15 +120,11 @@ fn open(store: &Store) -> Result<Vec<Waiting>, Error> {
     Ok(waiting)
 }
 
-fn options(store: &Store, row: &QuestionRow) -> Result<Vec<String>, Error> {
-    Ok(store.asked(&row.id)?.map(|asked| choices(&asked)).unwrap_or_default())
-}
-
 /// What `aye answer` takes.
-fn choices(question: &Question) -> Vec<String> {
-    match question.options.as_slice() {
+fn choices(offers: &[Offer]) -> Vec<String> {
+    match offers {
         [] => vec!["TEXT".to_owned()],
-        options => options.iter().map(|offer| offer.value.clone()).collect(),
+        offers => offers.iter().map(|offer| offer.value.clone()).collect(),
     }
 }
 
@@ -139,10 +144,10 @@ fn list(open: &[Waiting], context: &Context) -> String {
             inert_line(&one.skill),
             paint.glyph(Glyph::Dot),
             inert_line(&one.step),
-            inert_line(&one.message),
+            crate::term::cut(&inert_line(&one.message), LONGEST),
             paint.text(Tone::Dim, &note),
             one.id,
-            inert_line(&one.options.join("|")),
+            one.answers,
         ));
     }
     text
@@ -159,7 +164,7 @@ pub(super) fn entry(question: &Question, context: &Context) -> String {
         inert_line(message),
         paint.text(Tone::Dim, "answer"),
         question.id,
-        inert_line(&choices(question).join("|")),
+        choices_shown(&question.options),
     )
 }
 

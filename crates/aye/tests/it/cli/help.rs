@@ -67,7 +67,7 @@ fn every_command_helps_with_examples() {
     let place = Place::new();
     let cli = aye::cli::Cli::command();
     let mut paths: Vec<Vec<&str>> = Vec::new();
-    for command in cli.get_subcommands().filter(|command| !command.is_hide_set()) {
+    for command in cli.get_subcommands() {
         paths.push(vec![command.get_name()]);
         paths.extend(
             command.get_subcommands().map(|below| vec![command.get_name(), below.get_name()]),

@@ -164,6 +164,23 @@ fn sigterm_leaves_the_terminal_clean() {
 }
 
 #[test]
+fn whatever_ends_the_engine_the_terminal_is_clean() {
+    for signal in [Signal::KILL, Signal::QUIT, Signal::ABORT, Signal::TERM, Signal::HUP] {
+        let place = place("timeout: 5m");
+        // No shell that would mend the terminal itself.
+        let mut terminal = run(&place);
+        terminal.wait_for("[y/n]");
+        assert!(!terminal.echoes(), "the prompt has the terminal");
+        kill_process(driver(&place), signal).unwrap();
+        assert_ne!(terminal.end(), Some(0));
+        terminal.assert_clean();
+        assert!(!place.work().join("deployed").exists());
+        let inbox = place.aye(&["inbox", "--json"]).ok().json();
+        assert_eq!(inbox.as_array().unwrap().len(), 1, "{signal:?}: the question still waits");
+    }
+}
+
+#[test]
 fn ctrl_backslash_does_not_leave_a_broken_terminal() {
     let place = place("timeout: 5m");
     let mut terminal = run(&place);
