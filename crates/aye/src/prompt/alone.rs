@@ -139,7 +139,8 @@ fn attend(signals: &mut Signals, prompter: &mut TerminalPrompter<'_>) -> Option<
                 }
             }
             Signal::Continue => prompter.redraw(),
-            Signal::Resize => {}
+            // The window may be as it was again, and what it showed is not.
+            Signal::Resize => prompter.resized(),
         }
     }
     None

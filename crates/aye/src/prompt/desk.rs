@@ -135,8 +135,10 @@ impl Desk {
         }
     }
 
-    fn erase(&mut self) {
+    /// Takes the list away for the moment.
+    pub fn erase(&mut self) {
         let mut out = String::new();
+        self.screen.fit(self.tty.size().0);
         self.screen.erase(&mut out);
         if !out.is_empty() && self.tty.is_foreground() {
             // A terminal that has gone away has nothing to erase.

@@ -247,6 +247,7 @@ impl Framed {
 
     pub(super) fn hide(&mut self) {
         let mut out = String::new();
+        self.screen.fit(self.tty.size().0);
         self.screen.erase(&mut out);
         if !out.is_empty() && self.tty.is_foreground() {
             // A terminal that has gone away has nothing to erase.

@@ -114,6 +114,14 @@ impl<'a> TerminalPrompter<'a> {
         }
     }
 
+    /// The window has changed: the next [`hear`](Self::hear) paints everything
+    /// anew. Lines stay as they are.
+    pub fn resized(&mut self) {
+        if let Some(Shown::Framed(prompt)) = &mut self.open {
+            prompt.hide();
+        }
+    }
+
     /// Whether a one-time code was given and is right.
     fn check_code(&self, code: Option<&str>) -> Result<bool, String> {
         let Some(code) = code else {

@@ -216,7 +216,7 @@ fn prove(
 
 fn refused(question: &QuestionRow, why: &str) -> Error {
     Error::Refused {
-        message: format!("the answer to `{}` was refused: {why}", question.id),
+        message: format!("the answer to `{}` was refused: {}", question.id, inert_line(why)),
         hint: match question.state {
             QuestionState::Open => None,
             QuestionState::Answered | QuestionState::Expired | QuestionState::Withdrawn => {
@@ -230,7 +230,7 @@ fn find(reader: &Store, name: &str) -> Result<QuestionRow, Error> {
     match reader.question(name)? {
         Found::One(question) => Ok(question),
         Found::None => {
-            let message = format!("there is no question `{name}`");
+            let message = format!("there is no question `{}`", inert_line(name));
             Err(Error::not_found(message, "`aye inbox` lists the open ones"))
         }
         Found::Several(rows) => {

@@ -45,7 +45,7 @@ fn work(first: Desk, context: &Context) -> Result<u8, Error> {
     loop {
         let desk = match desk.take() {
             Some(desk) => desk,
-            None => Desk::open(&context.manner(Escape::Dismisses, true)).map_err(gone)?,
+            None => Desk::open(&context.manner(Escape::Dismisses, true)).map_err(|why| gone(&why))?,
         };
         match browse(desk, &mut mark, context)? {
             Left::Enough => return Ok(0),
@@ -62,7 +62,7 @@ fn work(first: Desk, context: &Context) -> Result<u8, Error> {
     }
 }
 
-fn gone(why: String) -> Error {
+fn gone(why: &str) -> Error {
     let hint = Some("`aye inbox` lists what waits".to_owned());
     Error::Unattended { message: format!("nobody can be asked here: {why}"), hint }
 }
@@ -83,7 +83,7 @@ fn browse(mut desk: Desk, mark: &mut Option<String>, context: &Context) -> Resul
             *mark = items.first().map(|item| item.id.clone());
         }
         let wake = [signals.fd(), std::os::fd::AsFd::as_fd(&bell)];
-        match desk.ask(&items, mark, &wake).map_err(gone)? {
+        match desk.ask(&items, mark, &wake).map_err(|why| gone(&why))? {
             Wish::Open(question) => return Ok(Left::For(question)),
             Wish::Leave => return Ok(Left::Enough),
             Wish::Nothing => {}
@@ -99,7 +99,8 @@ fn browse(mut desk: Desk, mark: &mut Option<String>, context: &Context) -> Resul
                     desk.redraw();
                 }
                 Signal::Continue => desk.redraw(),
-                Signal::Resize => {}
+                // The window may be as it was again, and what it showed is not.
+                Signal::Resize => desk.erase(),
             }
         }
     }
