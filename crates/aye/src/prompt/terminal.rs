@@ -16,6 +16,7 @@ use crate::paint::Paint;
 
 use super::dialog::{Escape, Given};
 use super::framed::Framed;
+use super::key::Key;
 use super::plain::Plain;
 use super::poll::Ready;
 use super::tail::Tail;
@@ -36,6 +37,9 @@ pub struct Manner {
     pub home: PathBuf,
     /// Why nobody is to be asked at all.
     pub obstacle: Option<String>,
+    /// The key that opened the question: pressed once more by accident, or
+    /// repeating, it is no answer.
+    pub opened_with: Option<Key>,
 }
 
 /// What came of asking, before it is put into the driver's words.
@@ -74,7 +78,11 @@ enum Shown {
 impl<'a> TerminalPrompter<'a> {
     /// A prompter; the terminal is opened when there is something to ask.
     pub fn new(manner: Manner, clock: &'a dyn Clock) -> Self {
-        Self { manner, clock, open: None, tail: Tail::default(), wrong: None }
+        let mut tail = Tail::default();
+        if let Some(key) = &manner.opened_with {
+            tail.begin(key, Instant::now());
+        }
+        Self { manner, clock, open: None, tail, wrong: None }
     }
 
     /// Shows the question if it is not shown yet and waits.

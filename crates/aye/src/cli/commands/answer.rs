@@ -18,7 +18,8 @@ use crate::driver::Posed;
 use crate::error::Error;
 use crate::paint::{Tone, inert_line};
 use crate::prompt::dialog::{meaning, yes_and_no};
-use crate::prompt::{Alone, Elsewhere, Escape, Given, News, Nowhere, ask_alone};
+use crate::prompt::key::Key;
+use crate::prompt::{Alone, Elsewhere, Escape, Given, Manner, News, Nowhere, ask_alone};
 use crate::store::{Found, Listener, QuestionRow, QuestionState, RunLock, RunRow, Store};
 
 use super::output::print_line;
@@ -65,10 +66,13 @@ pub struct AnswerArgs {
         value_parser = FalseyValueParser::new()
     )]
     pub no_input: bool,
+    /// The key that opened the question, where one did.
+    #[arg(skip)]
+    pub opened_with: Option<Key>,
 }
 
 impl AnswerArgs {
-    /// A question that is to be shown and answered here.
+    /// A question of the inbox that was opened with Enter.
     pub(super) fn asking(question: &str) -> Self {
         Self {
             question: question.to_owned(),
@@ -78,6 +82,7 @@ impl AnswerArgs {
             code: None,
             resume: false,
             no_input: false,
+            opened_with: Some(Key::Enter),
         }
     }
 }
@@ -283,6 +288,7 @@ fn ask_here(
     };
     let posed = Posed { question: asked, deadline, agreed: &agreed, run: Some(&state) };
     let manner = context.manner(Escape::Dismisses, !args.no_input);
+    let manner = Manner { opened_with: args.opened_with.clone(), ..manner };
     let mut journal = Journal {
         bell: reader.listen()?,
         reader,

@@ -68,6 +68,24 @@ fn a_question_is_opened_answered_and_the_list_is_back() {
 }
 
 #[test]
+fn the_enter_that_opens_a_question_does_not_answer_it() {
+    let place = place();
+    let skill = place.read("deploy.yaml").replace("timeout: 10m", "timeout: 10m, default: yes");
+    place.write("deploy.yaml", &skill);
+    place.aye(&["run", "deploy.yaml", "--detach"]).ok();
+    let mut inbox = Terminal::aye(&place, &["inbox", "--watch"]);
+    inbox.wait_for("1 question waits").keys("\r");
+    // Held down a little too long.
+    for _ in 0..10 {
+        inbox.keys("\r").read(std::time::Duration::from_millis(20));
+    }
+    inbox.wait_for("[Y/n]").keys("x").wait_for("press y or n");
+    assert!(!place.work().join("deployed").exists());
+    inbox.keys("\r").wait_for("● deploy  Proceed").keys("q");
+    assert_eq!(inbox.end(), Some(0), "{}", inbox.vt.all());
+}
+
+#[test]
 fn a_run_that_nobody_drives_goes_on_in_the_background() {
     let place = place();
     assert_eq!(place.aye(&["run", "deploy.yaml", "--no-input"]).code, 6);
