@@ -1,9 +1,11 @@
 //! `aye inbox --watch`: a place to answer from.
 
+use std::io::BufRead as _;
+
 use rustix::process::{Signal, kill_process};
 
 use super::pty::Terminal;
-use crate::cli::harness::{Place, until};
+use crate::cli::harness::{Place, signal, until};
 
 fn place() -> Place {
     let place = Place::new();
@@ -141,12 +143,16 @@ fn without_a_terminal_it_is_lines() {
     let mut plain = Terminal::aye(&place, &["inbox", "--watch", "--plain"]);
     plain.wait_for("aye answer").keys("\x03");
     assert_eq!(plain.end(), Some(130));
-    let mut json = Terminal::captured(&place, &["inbox", "--watch", "--json"]);
-    // It goes on; a signal ends it once the first line is there.
-    json.read(std::time::Duration::from_millis(500));
-    kill_process(json.pid(), Signal::TERM).unwrap();
-    json.end();
-    let text = json.stdout();
-    let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
-    assert_eq!(first[0]["step"], "region", "{text}");
+    let mut json = place.start(&["inbox", "--watch", "--json"]);
+    let mut first = String::new();
+    let mut lines = std::io::BufReader::new(json.stdout.take().unwrap());
+    lines.read_line(&mut first).unwrap();
+    let open: serde_json::Value = serde_json::from_str(&first).unwrap();
+    assert_eq!(open[0]["step"], "region", "{first}");
+    place.aye(&["cancel", "last"]).ok();
+    first.clear();
+    lines.read_line(&mut first).unwrap();
+    assert_eq!(first, "[]\n");
+    signal(&json, Signal::TERM);
+    assert_eq!(json.wait().unwrap().code(), Some(143));
 }
