@@ -45,7 +45,9 @@ fn work(first: Desk, context: &Context) -> Result<u8, Error> {
     loop {
         let desk = match desk.take() {
             Some(desk) => desk,
-            None => Desk::open(&context.manner(Escape::Dismisses, true)).map_err(|why| gone(&why))?,
+            None => {
+                Desk::open(&context.manner(Escape::Dismisses, true)).map_err(|why| gone(&why))?
+            }
         };
         match browse(desk, &mut mark, context)? {
             Left::Enough => return Ok(0),
