@@ -142,6 +142,7 @@ impl Context {
             user: self.driver().user,
             home: self.home.clone(),
             obstacle: prompt::obstacle(&self.env, may_ask),
+            opened_with: None,
         }
     }
 

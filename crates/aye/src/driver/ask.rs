@@ -138,6 +138,9 @@ impl Driver<'_> {
                 if seen.suspend || seen.resumed {
                     self.redraw();
                 }
+                if seen.resize {
+                    self.hide_prompt();
+                }
                 self.read_mail()
             }
             Asked::Deadline => {

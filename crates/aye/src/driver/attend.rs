@@ -191,6 +191,9 @@ impl Driver<'_> {
         if seen.suspend || seen.resumed {
             self.redraw();
         }
+        if seen.resize {
+            self.hide_prompt();
+        }
         if seen.resize
             && let Some((columns, rows)) = crate::term::size()
         {

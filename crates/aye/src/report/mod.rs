@@ -29,7 +29,7 @@ pub use outlet::Outlet;
 pub use plain::PlainReport;
 pub use step_line::step_line;
 pub use story::{Decision, Story, shown_status, took};
-pub use summary::{run_command, summary};
+pub use summary::{choices_shown, run_command, summary};
 
 /// Shows a run as it goes on.
 pub trait Report {

@@ -43,7 +43,12 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
         // Somebody has to drive its clean-up: whoever cancels.
         store.send(&row.id, &request, &context.driver().user, context.now())?;
         drop(store);
-        let resumed = ResumeArgs { run: row.id.to_string(), inputs: Vec::new(), no_input: true };
+        let resumed = ResumeArgs {
+            run: row.id.to_string(),
+            inputs: Vec::new(),
+            no_input: true,
+            detach: false,
+        };
         let code = resume::run(&resumed, context)?;
         return Ok(if code == 5 { 0 } else { code });
     }

@@ -75,6 +75,22 @@ pub(super) fn send(
     }
 }
 
+/// Leaves a request that nobody waits for the verdict of. What becomes of it
+/// shows in the journal.
+pub(super) fn leave(context: &Context, row: &RunRow, request: &Request) -> Result<(), Error> {
+    let mut store = Store::open(&context.home, Durability::Process)?;
+    if RunLock::holder(store.home(), &row.id)?.is_none() {
+        match resume::apply(context, &mut store, row, request.clone()) {
+            Ok(_) => return Ok(()),
+            // Somebody took it up in this moment: they will read it.
+            Err(Error::Lock(LockError::Held(_))) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    store.send(&row.id, request, &context.driver().user, context.now())?;
+    Ok(())
+}
+
 /// What became of a letter that we read ourselves.
 fn undriven(verdict: Option<Verdict>) -> Sent {
     match verdict {

@@ -20,15 +20,17 @@ use crate::report::{Verbosity, run_command};
 use crate::skills::{SkillFile, relative_to, skill_name};
 use crate::store::{RunLock, RunRow, Store, Verdict};
 
+use super::background::{self, Orders};
 use super::cancel::ended;
-use super::drive::{Beginning, drive};
+use super::drive::{Beginning, People, drive};
 use super::given;
 
 const EXAMPLES: &str = "\
 Examples:
   aye resume last
   aye resume k3f9            the beginning of a run's id is enough
-  aye resume k3f9 -i token=… secrets are not kept; give them again";
+  aye resume k3f9 -i token=… secrets are not kept; give them again
+  aye resume k3f9 --detach   in the background; answer with `aye inbox`";
 
 /// Options of `aye resume`.
 #[derive(Debug, Args)]
@@ -53,6 +55,15 @@ pub struct ResumeArgs {
         value_parser = FalseyValueParser::new()
     )]
     pub no_input: bool,
+    /// Go on in the background; questions wait in `aye inbox`
+    #[arg(
+        short,
+        long,
+        env = "AYE_DETACH",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub detach: bool,
 }
 
 pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
@@ -67,17 +78,38 @@ pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
             hint: Some(format!("start again with `{}`", run_command(&state))),
         });
     }
+    if args.detach {
+        Loaded::read(&reader, &row)?.secrets(&args.inputs)?;
+        let inputs = args.inputs.clone();
+        let orders = Orders::Resume { run: row.id.clone(), skill: row.skill.clone(), inputs };
+        drop(reader);
+        return background::detach(&orders, context);
+    }
     drop(reader);
+    let people = if args.no_input { People::Nobody } else { People::Here };
+    go_on(&row, &args.inputs, people, context)
+}
+
+/// Takes a run up and drives it.
+pub(super) fn go_on(
+    row: &RunRow,
+    inputs: &[String],
+    people: People,
+    context: &Context,
+) -> Result<u8, Error> {
     let mut store = context.store()?;
     let lock = RunLock::acquire(store.home(), &row.id, &context.lock_info())?;
-    let loaded = Loaded::read(&store, &row)?;
-    let secrets = loaded.secrets(&args.inputs)?;
+    let loaded = Loaded::read(&store, row)?;
+    let secrets = loaded.secrets(inputs)?;
     if context.verbosity != Verbosity::Quiet && !context.json {
         loaded.warn_if_changed(context);
     }
-    end_survivors(&row, context)?;
+    end_survivors(row, context)?;
     let machine = loaded.machine(context, secrets)?;
-    drive(context, &loaded.flow, &mut store, lock, machine, &Beginning::Resumed, !args.no_input)
+    if people == People::Inbox {
+        background::let_go(&row.id)?;
+    }
+    drive(context, &loaded.flow, &mut store, lock, machine, &Beginning::Resumed, people)
 }
 
 /// Nothing is run again while something of the old run may still be at it.

@@ -5,6 +5,8 @@ pub(crate) mod harness;
 
 mod audit;
 mod auth;
+#[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+mod detach;
 mod dry_run;
 mod events;
 mod failing;
