@@ -31,7 +31,7 @@ const PROVIDED: [(&str, &str); 21] = [
 ];
 
 /// Whether a name needs no import.
-pub(super) fn provides(name: &str) -> bool {
+pub(in super::super) fn provides(name: &str) -> bool {
     PROVIDED.iter().any(|(provided, _)| *provided == name)
 }
 

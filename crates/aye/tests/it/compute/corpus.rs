@@ -17,7 +17,8 @@ use super::scope_of;
 /// The skills, or a line that says that there are none.
 fn skills() -> Vec<(String, Value)> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = here.ancestors().map(|dir| dir.join("shared/corpus/skills")).find(|dir| dir.is_dir());
+    let folder =
+        here.ancestors().map(|dir| dir.join("shared/corpus/skills")).find(|dir| dir.is_dir());
     let Some(folder) = folder else {
         eprintln!("skipped: no skills to measure with (shared/corpus/skills)");
         return Vec::new();
@@ -42,7 +43,9 @@ fn list<'v>(skill: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
 /// Every text with something to render; conditions apart.
 fn templates(value: &Value, found: &mut Vec<String>, conditions: &mut Vec<String>) {
     match value {
-        Value::String(text) if text.contains("{{") || text.contains("{%") => found.push(text.clone()),
+        Value::String(text) if text.contains("{{") || text.contains("{%") => {
+            found.push(text.clone())
+        }
         Value::Array(items) => items.iter().for_each(|item| templates(item, found, conditions)),
         Value::Object(map) => {
             for (key, item) in map {
@@ -81,7 +84,8 @@ fn templates_and_conditions_can_be_read() {
     let sound = unreadable(&conditions, &|text| names_in_condition_with(text, other).is_ok());
     println!("conditions: {sound} of {} can be read", conditions.len());
     let jinja = found.iter().filter(|text| names_in_with(text, None).is_ok()).count();
-    let plain = conditions.iter().filter(|text| names_in_condition_with(text, None).is_ok()).count();
+    let plain =
+        conditions.iter().filter(|text| names_in_condition_with(text, None).is_ok()).count();
     println!("without Python: {jinja} templates, {plain} conditions");
     assert!(share(good, found.len()) >= 99.0);
     assert!(share(sound, conditions.len()) >= 99.0);
@@ -160,19 +164,29 @@ fn contexts(code: &str, skill: &Value, known: &BTreeSet<String>) -> Vec<Value> {
         _ => json!(null),
     });
     let lists = mapping(&|i| json!([{ "name": format!("main {i}"), "status": "Failed", "id": i }]));
-    let shapes = [Some(json!(text)), Some(words.clone()), Some(mixed.clone()), Some(lists), Some(json!([words, mixed])), Some(json!("")), Some(Value::Null), None];
+    let shapes = [
+        Some(json!(text)),
+        Some(words.clone()),
+        Some(mixed.clone()),
+        Some(lists),
+        Some(json!([words, mixed])),
+        Some(json!("")),
+        Some(Value::Null),
+        None,
+    ];
     let given = |filled: bool| {
         let pairs = list(skill, "inputs").filter_map(|input| {
             let name = input["name"].as_str()?.to_owned();
             let default = input.get("default").cloned();
-            let value = default.filter(|default| !default.is_string() || filled).unwrap_or_else(|| {
-                match input["type"].as_str() {
-                    Some("boolean") => json!(filled),
-                    Some("integer" | "number") => json!(7),
-                    Some("array" | "list") => json!(["a"]),
-                    _ => json!(if filled { "AAP-12345" } else { "" }),
-                }
-            });
+            let value =
+                default.filter(|default| !default.is_string() || filled).unwrap_or_else(|| {
+                    match input["type"].as_str() {
+                        Some("boolean") => json!(filled),
+                        Some("integer" | "number") => json!(7),
+                        Some("array" | "list") => json!(["a"]),
+                        _ => json!(if filled { "AAP-12345" } else { "" }),
+                    }
+                });
             Some((name, value))
         });
         Value::Object(pairs.collect())
@@ -192,7 +206,8 @@ fn contexts(code: &str, skill: &Value, known: &BTreeSet<String>) -> Vec<Value> {
 fn keys_in(code: &str) -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
     for (at, _) in code.match_indices(['"', '\'', '.']) {
-        let word: String = code[at + 1..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        let word: String =
+            code[at + 1..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
         if !word.is_empty() && word.len() < 24 {
             keys.insert(word);
         }
@@ -205,7 +220,12 @@ fn keys_in(code: &str) -> BTreeSet<String> {
 struct Recorder(Vec<Value>);
 
 impl Host for Recorder {
-    fn memory(&mut self, function: &str, args: &[Value], named: &Map<String, Value>) -> Result<Value, String> {
+    fn memory(
+        &mut self,
+        function: &str,
+        args: &[Value],
+        named: &Map<String, Value>,
+    ) -> Result<Value, String> {
         self.0.push(json!([function, args, named]));
         aye::compute::Quiet::default().memory(function, args, named)
     }
@@ -266,12 +286,16 @@ fn pure_blocks_do_what_python_does() {
             let mut host = Recorder::default();
             let result = run(&real.block, &scope, &mut host, &limits, &AtomicBool::new(false));
             let wrong = match result {
-                Err(error) if error.kind == "Result" && error.message.contains("sets neither") => None,
+                Err(error) if error.kind == "Result" && error.message.contains("sets neither") => {
+                    None
+                }
                 Err(error) => Some(error.render()),
                 Ok(value) if !equal(&value, &expected["value"]) => {
                     Some(format!("gives {value}\nnot {}", expected["value"]))
                 }
-                Ok(_) if json!(host.0) != expected["calls"] => Some("asks for other things".to_owned()),
+                Ok(_) if json!(host.0) != expected["calls"] => {
+                    Some("asks for other things".to_owned())
+                }
                 Ok(_) => None,
             };
             differs = differs.or(wrong);
@@ -282,7 +306,9 @@ fn pure_blocks_do_what_python_does() {
             Some(differs) => eprintln!("{}: {differs}\n", real.place),
         }
     }
-    println!("pure blocks: {same} of {pure} do what python3 does ({exercised} with {runs} runs compared)");
+    println!(
+        "pure blocks: {same} of {pure} do what python3 does ({exercised} with {runs} runs compared)"
+    );
     assert!(share(same, pure) >= 98.0);
     assert!(share(exercised, pure) >= 80.0);
 }

@@ -61,10 +61,13 @@ fn memory_is_limited() {
 
 #[test]
 fn depth_is_limited() {
-    let nested = |open: &str, close: &str, n: usize| format!("result = {}1{}", open.repeat(n), close.repeat(n));
+    let nested = |open: &str, close: &str, n: usize| {
+        format!("result = {}1{}", open.repeat(n), close.repeat(n))
+    };
     let deep = [
         "def f(n):\n    return f(n + 1)\nresult = f(0)".to_owned(),
-        "class A:\n    def __eq__(self, o):\n        return self == o\nresult = A() == A()".to_owned(),
+        "class A:\n    def __eq__(self, o):\n        return self == o\nresult = A() == A()"
+            .to_owned(),
         "x = []\nfor i in range(10 ** 6):\n    x = [x]\nresult = len(x)".to_owned(),
         "x = []\nfor i in range(10 ** 5):\n    x = [x]\nresult = str(x)".to_owned(),
         "x = {}\nfor i in range(10 ** 5):\n    x = {'a': x}\nresult = x == {}".to_owned(),
@@ -163,7 +166,16 @@ fn cancelling_stops_it() {
         assert_eq!(error.kind, "Cancelled");
     });
     assert!(started.elapsed() < Duration::from_secs(5));
-    assert!(run(&block("result = 1"), &scope(), &mut Quiet::default(), &limits, &AtomicBool::new(false)).is_ok());
+    assert!(
+        run(
+            &block("result = 1"),
+            &scope(),
+            &mut Quiet::default(),
+            &limits,
+            &AtomicBool::new(false)
+        )
+        .is_ok()
+    );
 }
 
 /// Cancels when the block says that it runs.
