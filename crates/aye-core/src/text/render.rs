@@ -1,13 +1,13 @@
 //! Rendering.
 
-use minijinja::{Environment, Error, ErrorKind};
+use minijinja::{Environment, Error, ErrorKind, Expression, Template};
 use serde_json::Value;
 
 use crate::diagnostic::did_you_mean;
 
 use super::engine::{engine, is_function};
 use super::scope::{Expressions, Scope};
-use super::splice::{Spliced, now_called};
+use super::splice::{Spliced, calls_now};
 
 /// Why a template or condition gave no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -61,24 +61,9 @@ pub fn names_in_with(
     if is_plain(template) {
         return Ok(Vec::new());
     }
-    let engine = engine(false);
-    let spliced = read(engine, template, expressions)?;
-    let compiled = engine.template_from_named_str("template", &spliced.text);
-    let compiled = compiled.map_err(|error| explain(&error, None, &[]))?;
-    let mut names = sorted(compiled.undeclared_variables(true));
-    if let Some(expressions) = expressions {
-        for source in spliced.foreign.iter() {
-            names.extend(expressions.names(source)?);
-        }
-    }
-    // Names that the template itself gives are known to it alone.
-    if !spliced.foreign.is_empty() {
-        let own = spliced.own_names();
-        names.retain(|name| !own.contains(name.split('.').next().unwrap_or(name)));
-        names.sort();
-        names.dedup();
-    }
-    Ok(names)
+    with_template(engine(false), template, expressions, |compiled, spliced| {
+        with_foreign(sorted(compiled.undeclared_variables(true)), spliced, expressions)
+    })?
 }
 
 /// As [`names_in_condition`], with somebody who reads what the engine cannot.
@@ -87,38 +72,89 @@ pub fn names_in_condition_with(
     expressions: Option<&dyn Expressions>,
 ) -> Result<Vec<String>, TextError> {
     let expression = lone_expression(condition).unwrap_or(condition);
-    match engine(false).compile_expression(&now_called(expression)) {
-        Ok(compiled) => Ok(sorted(compiled.undeclared_variables(true))),
-        Err(error) => match expressions.map(|other| other.names(expression.trim())) {
-            Some(Ok(names)) => Ok(names),
-            Some(Err(_)) | None => Err(explain(&error, None, &[])),
-        },
+    with_expression(engine(false), expression, expressions, |compiled, spliced| {
+        with_foreign(sorted(compiled.undeclared_variables(true)), spliced, expressions)
+    })?
+}
+
+/// Adds the names of what was taken out.
+fn with_foreign(
+    mut names: Vec<String>,
+    spliced: &Spliced<'_>,
+    expressions: Option<&dyn Expressions>,
+) -> Result<Vec<String>, TextError> {
+    let (Some(expressions), false) = (expressions, spliced.foreign.is_empty()) else {
+        return Ok(names);
+    };
+    for source in spliced.foreign.iter() {
+        names.extend(expressions.names(source)?.into_iter().map(without_method));
     }
+    // Names that the template itself gives are known to it alone.
+    let own = spliced.own_names();
+    names.retain(|name| !own.contains(name.split('.').next().unwrap_or(name)));
+    names.sort();
+    names.dedup();
+    Ok(names)
 }
 
 /// The engine counts its own functions among the names.
 fn sorted(names: std::collections::HashSet<String>) -> Vec<String> {
-    let mut names: Vec<String> = names.into_iter().filter(|name| !is_function(name)).collect();
-    names.retain(|name| name != super::splice::EXPRESSION);
+    let mut names: Vec<String> = names.into_iter().map(without_method).collect();
+    names.retain(|name| !is_function(name) && name != super::splice::EXPRESSION);
     names.sort();
+    names.dedup();
     names
 }
 
-/// A template that the engine can read.
-fn read<'a>(
-    engine: &Environment<'_>,
-    template: &'a str,
-    expressions: Option<&dyn Expressions>,
-) -> Result<Spliced<'a>, TextError> {
-    let unreadable = engine.template_from_named_str("template", template).err();
-    if unreadable.is_none() && !template.contains("now(") {
-        return Ok(Spliced::untouched(template));
+/// `inputs.get` is `inputs`: the engine takes methods for keys.
+fn without_method(mut name: String) -> String {
+    let methods = [".get", ".items", ".keys", ".values"];
+    if let Some(method) = methods.iter().find(|method| name.ends_with(**method)) {
+        name.truncate(name.len() - method.len());
     }
+    name
+}
+
+/// Reads a template, once if it is plain Jinja, and hands it on.
+fn with_template<T>(
+    engine: &Environment<'_>,
+    template: &str,
+    expressions: Option<&dyn Expressions>,
+    then: impl FnOnce(&Template<'_, '_>, &Spliced<'_>) -> T,
+) -> Result<T, TextError> {
+    let wrong = match engine.template_from_named_str("template", template) {
+        Ok(compiled) if !calls_now(template) => {
+            return Ok(then(&compiled, &Spliced::untouched(template)));
+        }
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
     let spliced = Spliced::template(template, engine, expressions);
-    // What is wrong is said of the template as it was written.
-    match (unreadable, engine.template_from_named_str("template", &spliced.text)) {
-        (Some(error), Err(_)) => Err(explain(&error, None, &[])),
-        _ => Ok(spliced),
+    match engine.template_from_named_str("template", &spliced.text) {
+        Ok(compiled) => Ok(then(&compiled, &spliced)),
+        // What is wrong is said of the template as it was written.
+        Err(error) => Err(explain(&wrong.unwrap_or(error), None, &[])),
+    }
+}
+
+/// Reads an expression, once if it is plain Jinja, and hands it on.
+fn with_expression<T>(
+    engine: &Environment<'_>,
+    expression: &str,
+    expressions: Option<&dyn Expressions>,
+    then: impl FnOnce(&Expression<'_, '_>, &Spliced<'_>) -> T,
+) -> Result<T, TextError> {
+    let wrong = match engine.compile_expression(expression) {
+        Ok(compiled) if !calls_now(expression) => {
+            return Ok(then(&compiled, &Spliced::untouched(expression)));
+        }
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
+    let spliced = Spliced::expression(expression, engine, expressions);
+    match engine.compile_expression(&spliced.text) {
+        Ok(compiled) => Ok(then(&compiled, &spliced)),
+        Err(error) => Err(explain(&wrong.unwrap_or(error), None, &[])),
     }
 }
 
@@ -128,36 +164,27 @@ pub fn render(template: &str, scope: &Scope) -> Result<Value, TextError> {
         return Ok(Value::String(template.to_owned()));
     }
     if let Some(expression) = lone_expression(template)
-        && let Some(value) = evaluate(expression, scope)
+        && let Ok(value) = evaluate(expression, scope)
     {
-        return match value? {
-            Evaluated::Here(value) => to_data(&value),
-            Evaluated::Elsewhere(value) => Ok(value),
-        };
+        return to_data(&value?);
     }
     render_text(template, scope).map(Value::String)
 }
 
-/// The value of an expression, and where it came from.
-enum Evaluated {
-    Here(minijinja::Value),
-    Elsewhere(Value),
-}
-
-/// Evaluates an expression; `None` if nobody can read it.
-fn evaluate(expression: &str, scope: &Scope) -> Option<Result<Evaluated, TextError>> {
-    let called = now_called(expression);
-    let Ok(compiled) = engine(scope.lenient).compile_expression(&called) else {
-        let expressions = scope.world.names.expressions()?;
-        expressions.names(expression).ok()?;
-        return Some(expressions.evaluate(expression, scope).map(Evaluated::Elsewhere));
-    };
-    let used = || compiled.undeclared_variables(true).into_iter().collect::<Vec<_>>();
-    Some(match compiled.eval(minijinja::Value::from_object(scope.clone())) {
-        Ok(value) if value.is_undefined() && scope.lenient => Ok(Evaluated::Elsewhere(Value::Null)),
-        Ok(value) if value.is_undefined() => Err(undefined(scope, &used())),
-        Ok(value) => Ok(Evaluated::Here(value)),
-        Err(error) => Err(explain(&error, Some(scope), &used())),
+/// Evaluates an expression; the outer error says that nobody can read it.
+fn evaluate(
+    expression: &str,
+    scope: &Scope,
+) -> Result<Result<minijinja::Value, TextError>, TextError> {
+    let engine = engine(scope.lenient);
+    with_expression(engine, expression, scope.world.names.expressions(), |compiled, spliced| {
+        let used = || sorted(compiled.undeclared_variables(true));
+        match compiled.eval(spliced.context(scope)) {
+            Ok(value) if value.is_undefined() && scope.lenient => Ok(minijinja::Value::from(())),
+            Ok(value) if value.is_undefined() => Err(undefined(scope, &used())),
+            Ok(value) => Ok(value),
+            Err(error) => Err(explain(&error, Some(scope), &used())),
+        }
     })
 }
 
@@ -188,28 +215,7 @@ pub fn render_value(value: &Value, scope: &Scope) -> Result<Value, TextError> {
 /// Whether a condition holds: native truthiness, not a comparison of text.
 pub fn holds(condition: &str, scope: &Scope) -> Result<bool, TextError> {
     let expression = lone_expression(condition).unwrap_or(condition).trim();
-    match evaluate(expression, scope) {
-        Some(value) => Ok(match value? {
-            Evaluated::Here(value) => value.is_true(),
-            Evaluated::Elsewhere(value) => is_true(&value),
-        }),
-        None => match engine(scope.lenient).compile_expression(expression) {
-            Err(error) => Err(explain(&error, None, &[])),
-            Ok(_) => Err(TextError::new("the condition cannot be read")),
-        },
-    }
-}
-
-/// Whether data counts as true.
-fn is_true(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(value) => *value,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(map) => !map.is_empty(),
-    }
+    evaluate(expression, scope)?.map(|value| value.is_true())
 }
 
 fn render_text(template: &str, scope: &Scope) -> Result<String, TextError> {
@@ -225,15 +231,12 @@ pub(super) fn render_with(
     scope: &Scope,
     to: impl std::io::Write,
 ) -> Result<(), TextError> {
-    let spliced = read(engine, template, scope.world.names.expressions())?;
-    let compiled = engine
-        .template_from_named_str("template", &spliced.text)
-        .map_err(|error| explain(&error, None, &[]))?;
-    let rendered = compiled.render_captured_to(spliced.context(scope), to);
-    rendered.map(drop).map_err(|error| {
-        let used: Vec<String> = compiled.undeclared_variables(true).into_iter().collect();
-        explain(&error, Some(scope), &used)
-    })
+    with_template(engine, template, scope.world.names.expressions(), |compiled, spliced| {
+        let rendered = compiled.render_captured_to(spliced.context(scope), to);
+        rendered.map(drop).map_err(|error| {
+            explain(&error, Some(scope), &sorted(compiled.undeclared_variables(true)))
+        })
+    })?
 }
 
 pub(super) fn to_data(value: &minijinja::Value) -> Result<Value, TextError> {

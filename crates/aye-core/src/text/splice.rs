@@ -48,21 +48,28 @@ impl<'a> Spliced<'a> {
         let mut done = 0;
         for piece in expressions_in(template) {
             let source = &template[piece.clone()];
-            let called = now_called(source);
-            let readable = engine.compile_expression(&called).is_ok();
             text.push_str(&template[done..piece.start]);
             done = piece.end;
-            if readable {
-                text.push_str(&called);
-            } else if expressions.is_some_and(|other| other.names(source.trim()).is_ok()) {
-                text.push_str(&format!(" {EXPRESSION}({}) ", foreign.len()));
-                foreign.push(source.trim().to_owned());
-            } else {
-                text.push_str(source);
+            match readable(source, engine, expressions, &mut foreign) {
+                Some(readable) => text.push_str(&readable),
+                None => text.push_str(source),
             }
         }
         text.push_str(&template[done..]);
         Self { text: Cow::Owned(text), foreign: foreign.into() }
+    }
+
+    /// Takes out of an expression what the engine cannot read.
+    pub(super) fn expression(
+        source: &'a str,
+        engine: &Environment<'_>,
+        expressions: Option<&dyn Expressions>,
+    ) -> Self {
+        let mut foreign = Vec::new();
+        match readable(source, engine, expressions, &mut foreign) {
+            Some(text) => Self { text, foreign: foreign.into() },
+            None => Self::untouched(source),
+        }
     }
 
     /// The names that the template itself gives.
@@ -91,9 +98,35 @@ impl<'a> Spliced<'a> {
     }
 }
 
+/// The expression as the engine can read it, with what it cannot taken out.
+fn readable<'s>(
+    source: &'s str,
+    engine: &Environment<'_>,
+    expressions: Option<&dyn Expressions>,
+    foreign: &mut Vec<String>,
+) -> Option<Cow<'s, str>> {
+    let called = now_called(source);
+    if engine.compile_expression(&called).is_ok() {
+        return Some(called);
+    }
+    // The engine's filters may follow what only others can read.
+    let bar = end_of(source, 0, "|").filter(|bar| {
+        engine.compile_expression(&format!("{EXPRESSION}{}", &source[*bar..])).is_ok()
+    });
+    let (own, filters) = source.split_at(bar.unwrap_or(source.len()));
+    expressions?.names(own.trim()).ok()?;
+    foreign.push(own.trim().to_owned());
+    Some(Cow::Owned(format!(" {EXPRESSION}({}) {filters}", foreign.len() - 1)))
+}
+
+/// Whether `now` may be called there.
+pub(super) fn calls_now(text: &str) -> bool {
+    text.contains("now(")
+}
+
 /// `now` is a text, `now()` a moment: two names for the engine.
-pub(super) fn now_called(expression: &str) -> Cow<'_, str> {
-    if !expression.contains("now(") {
+fn now_called(expression: &str) -> Cow<'_, str> {
+    if !calls_now(expression) {
         return Cow::Borrowed(expression);
     }
     let mut text = String::with_capacity(expression.len() + NOW.len());

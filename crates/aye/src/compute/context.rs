@@ -92,6 +92,11 @@ impl Answers for Context {
                 Ok(Value::Null)
             }
             "__aye_dir" => Ok(self.names()),
+            "__aye_known" => {
+                let names = self.scope.names_in_scope().into_iter().chain(["inputs".to_owned()]);
+                let known = names.filter_map(|name| Some((name.clone(), self.scope.value(&name)?)));
+                Ok(Value::Object(known.collect()))
+            }
             "__aye_cwd" => Ok(json!(self.block.workspace.to_string_lossy())),
             "__aye_env" => match self.env(&first()) {
                 Some(value) => Ok(Value::String(value)),

@@ -29,6 +29,9 @@ pub(super) fn explain(
         "TypeError" if fault.message.contains("NoneType") => {
             Some("a value is None: look at the types below, or write `(x or {})`".to_owned())
         }
+        "TypeError" if fault.message.contains("_io.") => {
+            Some("write `f.read().splitlines()` for the lines of a file".to_owned())
+        }
         "Limit" if fault.message.starts_with("time limit") => {
             Some("a block is for small work: use a `command:` step".to_owned())
         }
@@ -39,7 +42,13 @@ pub(super) fn explain(
 
 /// Says where it happened.
 pub(super) fn place(fault: &Fault, block: &Block, source: &Source) -> ComputeError {
-    let error = ComputeError::new(&fault.kind, tidy(&fault.message));
+    let message = match fault.kind.as_str() {
+        "KeyError" if !fault.message.contains(' ') => {
+            format!("there is no key `{}`", fault.message.trim_matches('\''))
+        }
+        _ => tidy(&fault.message),
+    };
+    let error = ComputeError::new(&fault.kind, message);
     // The innermost place that is of the author's own.
     let placed = fault.frames.iter().rev().find_map(|frame| {
         let start = source.place(frame.line, frame.start)?;

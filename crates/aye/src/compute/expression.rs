@@ -32,7 +32,7 @@ impl Expressions for PythonExpressions {
             })?;
         let names = survey.free().filter(|dotted| {
             let name = dotted.split('.').next().unwrap_or(dotted);
-            !is_builtin(name)
+            !is_builtin(name) && !source::provides(name)
         });
         let mut names: Vec<String> = names.map(str::to_owned).collect();
         names.sort();

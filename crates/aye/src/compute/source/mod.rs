@@ -15,6 +15,7 @@ use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
 
+pub(super) use prelude::provides;
 use rewrite::Rewritten;
 pub(super) use survey::Survey;
 

@@ -31,7 +31,7 @@ const PROVIDED: [(&str, &str); 21] = [
 ];
 
 /// Whether a name needs no import.
-pub(super) fn provides(name: &str) -> bool {
+pub(in super::super) fn provides(name: &str) -> bool {
     PROVIDED.iter().any(|(provided, _)| *provided == name)
 }
 
@@ -69,6 +69,8 @@ pub(super) enum Helper {
     Attribute,
     /// `dir()`
     Dir,
+    /// `globals()`
+    Known,
     /// `env["NAME"]`
     Env,
     /// `env.get("NAME")`
@@ -135,6 +137,7 @@ impl Helper {
         match self {
             Self::Attribute => "__aye_attr",
             Self::Dir => "__aye_dir",
+            Self::Known => "__aye_known",
             Self::Env => "__aye_env",
             Self::GetEnv => "__aye_getenv",
             Self::Directory => "__aye_cwd",
@@ -187,7 +190,7 @@ impl Helper {
     return getattr(o, k)
 "
             }
-            Self::Dir | Self::Env | Self::GetEnv | Self::Directory => "",
+            Self::Dir | Self::Known | Self::Env | Self::GetEnv | Self::Directory => "",
             Self::DirectoryPath => "def __aye_cwd_path():\n    return __aye_Path(__aye_cwd())\n",
             Self::HomePath => "def __aye_home_path():\n    return __aye_Path(__aye_env('HOME'))\n",
             Self::ExpandUser => {

@@ -156,6 +156,11 @@ impl Editor<'_> {
                     self.replace(before, whole.end().to_usize(), dir);
                     return;
                 }
+                "globals" | "locals" | "vars" if call.arguments.is_empty() => {
+                    let known = self.helper(Helper::Known);
+                    self.replace(name.start().to_usize(), name.end().to_usize(), known);
+                    return;
+                }
                 "next" => {
                     if let Some(Expr::Generator(generator)) = call.arguments.args.first() {
                         self.insert(generator.start().to_usize(), "iter(");
