@@ -266,6 +266,11 @@ fn not_connected(
     program: Option<&Program>,
     legacy: bool,
 ) -> ToolError {
+    if error.is_some_and(ClientInitializeError::is_authorization_required) {
+        return ToolError::server(format!("the server `{server}` wants to know who asks")).hint(
+            format!("`token_env = \"NAME\"` in `[tools.{server}]` sends the token of a variable"),
+        );
+    }
     let closed = matches!(error, None | Some(ClientInitializeError::ConnectionClosed(_)));
     let why = match (program, error) {
         (Some(program), _) if closed || program.has_ended() => program.why(),
@@ -276,7 +281,7 @@ fn not_connected(
     let hint = match (program.and_then(Program::last_words), strange) {
         (Some(words), _) => words,
         (None, Some(line)) => format!("it wrote to its standard output what is no message: {line}"),
-        (None, None) if legacy => "does it speak MCP?".to_owned(),
+        (None, None) if legacy || program.is_none() => "does it speak MCP?".to_owned(),
         (None, None) => format!(
             "does it speak MCP? An older server may need `legacy = true` in `[tools.{server}]`"
         ),
