@@ -8,3 +8,4 @@ mod graph;
 mod policy;
 mod prompt;
 mod store;
+mod tools;
