@@ -57,7 +57,7 @@ impl Shop {
     pub(super) fn start(&mut self, name: &str, args: Value, timeout: Option<Duration>) -> u64 {
         let id = self.next;
         self.next += 1;
-        let args = args.as_object().cloned().unwrap_or_default();
+        let args = object(args);
         self.tools.call(Call { id, name: name.to_owned(), args, timeout });
         id
     }
@@ -108,7 +108,7 @@ impl Shop {
 pub(super) fn own_server(directory: &Path) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tools/server.sh");
     let notes = directory.join("notes");
-    format!("[tools.own]\nserver = [\"/bin/sh\", {:?}, {:?}]\n", script, notes)
+    format!("[tools.own]\nserver = [\"/bin/sh\", {script:?}, {notes:?}]\n")
 }
 
 /// Whether a process is there and not dead.
@@ -162,5 +162,8 @@ pub(super) fn list(words: &[String]) -> String {
 }
 
 pub(super) fn object(value: Value) -> Map<String, Value> {
-    value.as_object().cloned().unwrap()
+    match value {
+        Value::Object(map) => map,
+        other => panic!("{other} is no object"),
+    }
 }

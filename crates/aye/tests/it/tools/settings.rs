@@ -103,12 +103,8 @@ fn addresses_are_encrypted_or_here() {
     hint: use `https://`; plain `http://` is for this machine: `http://127.0.0.1:PORT/…`
     ");
     assert_snapshot!(said("[tools.x]\nurl = 'https://me:secret@example.org/mcp'\n"), @r#"
-    error: the address holds a user or password
-      --> aye.toml:2:7
-       |
-     2 | url = 'https://me:secret@example.org/mcp'
-       |       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-       |
+    error: the `url` of `tools.x` holds a user or password
+      --> aye.toml
     hint: `token_env = "NAME"` sends the token that a variable holds
     "#);
     assert_snapshot!(said("[tools.x]\nurl = 'ftp://example.org'\n"), @r"

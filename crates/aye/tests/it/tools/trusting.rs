@@ -24,9 +24,8 @@ fn an_agreement_is_to_a_command_in_a_workspace() {
         let name = "own.fine".to_owned();
         tools.call(Call { id: 1, name, args: Map::new(), timeout: None });
         loop {
-            match tools.wait(None).expect("it ends") {
-                ToolEvent::Done { result, .. } => return (result, launch, book),
-                _ => {}
+            if let ToolEvent::Done { result, .. } = tools.wait(None).expect("it ends") {
+                return (result, launch, book);
             }
         }
     };
