@@ -6,6 +6,7 @@ use aye_core::journal::FoldError;
 use aye_core::skill::InputError;
 
 use crate::store::{LockError, StoreError};
+use crate::tools::ToolError;
 
 /// A failure that ends a command: printed once, at the edge.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +71,9 @@ pub enum Error {
         /// What to do.
         hint: Option<String>,
     },
+    /// A tool gave no result.
+    #[error(transparent)]
+    Tool(ToolError),
     /// What was asked for did not happen.
     #[error("{message}")]
     Refused {
@@ -97,6 +101,13 @@ impl Error {
             Self::Usage { .. } | Self::InvalidSkill(_) | Self::Inputs(_) | Self::Settings(_) => 2,
             Self::NotFound { .. } => 3,
             Self::Unattended { .. } => 6,
+            Self::Tool(error) => match error.code {
+                "TOOL_ARGUMENTS" => 2,
+                "TOOL_NOT_FOUND" => 3,
+                "NOT_TRUSTED" => 6,
+                "TIMEOUT" => 124,
+                _ => 1,
+            },
             Self::File { source, .. } if source.kind() == std::io::ErrorKind::NotFound => 3,
             Self::File { .. } | Self::Store(_) | Self::Journal { .. } => 4,
             Self::Lock(LockError::Store(_)) => 4,
@@ -113,6 +124,7 @@ impl Error {
             | Self::NotFound { hint, .. }
             | Self::Unattended { hint, .. }
             | Self::Refused { hint, .. } => hint.clone(),
+            Self::Tool(error) => error.hint.clone(),
             Self::Inputs(errors) => {
                 let hints: Vec<String> = errors.iter().filter_map(InputError::hint).collect();
                 (!hints.is_empty()).then(|| hints.join("\n      "))

@@ -183,6 +183,8 @@ pub enum Command {
     Audit(commands::audit::AuditArgs),
     /// Set up the second factor for questions that want one
     Auth(commands::auth::AuthArgs),
+    /// List and call the tools of this project: MCP servers and commands
+    Tools(commands::tools::ToolsArgs),
     /// Print the JSON schema of skill files
     Schema(commands::schema::SchemaArgs),
     /// Print completions for a shell

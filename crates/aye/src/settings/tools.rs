@@ -130,7 +130,8 @@ impl ToolSettings {
             }
             match (section.server.is_some(), section.url.is_some(), section.command.is_some()) {
                 (true, false, false) | (false, true, false) => {
-                    all.servers.insert(name, section.into_server(root)?);
+                    let server = section.into_server(&name, root)?;
+                    all.servers.insert(name, server);
                 }
                 (false, false, true) => {
                     all.commands.insert(name, section.into_command(root)?);
@@ -159,7 +160,7 @@ impl ToolSettings {
 }
 
 impl ToolSection {
-    fn into_server(self, root: &Path) -> Result<ServerSettings, Diagnostic> {
+    fn into_server(self, name: &str, root: &Path) -> Result<ServerSettings, Diagnostic> {
         let misplaced = [
             ("args", self.args.as_ref().map(Spanned::span)),
             ("output", self.output.as_ref().map(Spanned::span)),
@@ -188,15 +189,15 @@ impl ToolSection {
                     return Err(wrong("`pass_env` is for servers that are started", pass.span())
                         .hint("`token_env = \"NAME\"` sends a variable as bearer token"));
                 }
-                let url = url.map_or_else(|| Ok(String::new()), address)?;
+                let url = url.map_or_else(|| Ok(String::new()), |url| address(name, url))?;
                 Reach::Http { url, token_env: self.token_env.map(Spanned::into_inner) }
             }
         };
         Ok(ServerSettings {
             reach,
             legacy: self.legacy.is_some_and(Spanned::into_inner),
-            timeout: self.timeout.map(duration).transpose()?.flatten(),
-            start_timeout: match self.start_timeout {
+            timeout: self.timeout.as_ref().map(duration).transpose()?.flatten(),
+            start_timeout: match &self.start_timeout {
                 None => START,
                 Some(text) => duration(text)?.unwrap_or(START),
             },
@@ -231,7 +232,7 @@ impl ToolSection {
             output: self.output.map(Spanned::into_inner).unwrap_or_default(),
             cwd: self.cwd.map(|cwd| root.join(cwd)),
             env: self.env,
-            timeout: self.timeout.map(duration).transpose()?.flatten(),
+            timeout: self.timeout.as_ref().map(duration).transpose()?.flatten(),
             destructive: self.destructive.is_some_and(Spanned::into_inner),
         })
     }
@@ -251,7 +252,7 @@ fn program(argv: Spanned<Vec<String>>) -> Result<Vec<String>, Diagnostic> {
 }
 
 /// Zero is none.
-fn duration(text: Spanned<String>) -> Result<Option<Duration>, Diagnostic> {
+fn duration(text: &Spanned<String>) -> Result<Option<Duration>, Diagnostic> {
     match aye_core::skill::parse_duration(text.get_ref()) {
         Ok(limit) => Ok((!limit.is_zero()).then_some(limit)),
         Err(error) => Err(Diagnostic::error("settings", error.to_string())
@@ -260,7 +261,7 @@ fn duration(text: Spanned<String>) -> Result<Option<Duration>, Diagnostic> {
 }
 
 /// Encrypted, or on this machine; and no password in a file that is shared.
-fn address(url: Spanned<String>) -> Result<String, Diagnostic> {
+fn address(name: &str, url: Spanned<String>) -> Result<String, Diagnostic> {
     let place = url.span();
     let text = url.into_inner();
     let parsed: hyper::Uri = text.parse().map_err(|_| {
@@ -272,7 +273,9 @@ fn address(url: Spanned<String>) -> Result<String, Diagnostic> {
             .hint("write `https://host/path`"));
     };
     if authority.as_str().contains('@') {
-        return Err(wrong("the address holds a user or password", place)
+        // Without the line: it would show the password.
+        let message = format!("the `url` of `tools.{name}` holds a user or password");
+        return Err(Diagnostic::error("settings", message)
             .hint("`token_env = \"NAME\"` sends the token that a variable holds"));
     }
     match parsed.scheme_str() {

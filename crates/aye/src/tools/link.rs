@@ -18,11 +18,9 @@ use tokio::sync::Mutex;
 use super::error::ToolError;
 use super::handler::Shared;
 use super::outbox::ListedTool;
-use super::program::Program;
+use super::program::{LAST_WORDS, Program};
 use super::result::ToolResult;
 
-/// How long the last words of a server that ended may take to arrive.
-const LAST_WORDS: Duration = Duration::from_millis(300);
 /// More pages than any honest list has.
 const PAGES: usize = 100;
 
@@ -77,9 +75,8 @@ impl Link {
                 shared,
             }),
             Err(error) => {
-                // Standard error may be behind.
                 if let Some(program) = &program {
-                    tokio::time::timeout(LAST_WORDS, program.end()).await.ok();
+                    program.settle().await;
                 }
                 Err(not_connected(&shared.server, error.as_ref(), program.as_ref(), legacy))
             }
@@ -134,9 +131,13 @@ impl Link {
         for _ in 0..PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
             let listed = self.peer.list_tools(Some(params));
-            let page = self.while_alive(listed).await?.map_err(|error| {
-                self.broken(&error, &format!("`{}` does not list its tools", self.shared.server))
-            })?;
+            let page = match self.while_alive(listed).await? {
+                Ok(page) => page,
+                Err(error) => {
+                    let what = format!("`{}` does not list its tools", self.shared.server);
+                    return Err(self.broken(&error, &what).await);
+                }
+            };
             all.extend(page.tools.into_iter().map(listed_tool));
             cursor = page.next_cursor;
             if cursor.is_none() {
@@ -158,11 +159,13 @@ impl Link {
         let full = format!("{}.{tool}", self.shared.server);
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        let handle = self
-            .peer
-            .send_request_with_option(request, PeerRequestOptions::no_options())
-            .await
-            .map_err(|error| self.broken(&error, &format!("`{full}` cannot be called")))?;
+        let sent = self.peer.send_request_with_option(request, PeerRequestOptions::no_options());
+        let handle = match sent.await {
+            Ok(handle) => handle,
+            Err(error) => {
+                return Err(self.broken(&error, &format!("`{full}` cannot be called")).await);
+            }
+        };
         self.shared.follow(handle.progress_token.clone(), call);
         let mut flight = Flight { handle: Some(handle), shared: &self.shared };
         let answered = self.while_alive(flight.response()).await?;
@@ -174,7 +177,7 @@ impl Link {
                     .hint("give it what it needs as arguments"))
             }
             Ok(_) => Err(ToolError::server(format!("`{full}` gave an answer that is no result"))),
-            Err(error) => Err(self.broken(&error, &format!("`{full}` failed"))),
+            Err(error) => Err(self.broken(&error, &format!("`{full}` failed")).await),
         }
     }
 
@@ -190,11 +193,14 @@ impl Link {
         tokio::select! {
             biased;
             answer = answer => Ok(answer),
-            () = ended => Err(self.died()),
+            () = ended => Err(self.died().await),
         }
     }
 
-    fn died(&self) -> ToolError {
+    async fn died(&self) -> ToolError {
+        if let Some(program) = &self.program {
+            program.settle().await;
+        }
         let message =
             format!("the server `{}` ended during the call: {}", self.shared.server, self.why());
         let error = ToolError::server(message);
@@ -204,13 +210,13 @@ impl Link {
         }
     }
 
-    fn broken(&self, error: &ServiceError, what: &str) -> ToolError {
+    async fn broken(&self, error: &ServiceError, what: &str) -> ToolError {
         match error {
             ServiceError::McpError(error) => {
                 ToolError::failed(format!("{what}: {}", error.message))
             }
-            ServiceError::TransportClosed => self.died(),
-            ServiceError::TransportSend(_) if self.program.is_some() => self.died(),
+            ServiceError::TransportClosed => self.died().await,
+            ServiceError::TransportSend(_) if self.program.is_some() => self.died().await,
             other => ToolError::server(format!("{what}: {other}")),
         }
     }
@@ -266,6 +272,11 @@ fn not_connected(
     program: Option<&Program>,
     legacy: bool,
 ) -> ToolError {
+    if error.is_some_and(ClientInitializeError::is_authorization_required) {
+        return ToolError::server(format!("the server `{server}` wants to know who asks")).hint(
+            format!("`token_env = \"NAME\"` in `[tools.{server}]` sends the token of a variable"),
+        );
+    }
     let closed = matches!(error, None | Some(ClientInitializeError::ConnectionClosed(_)));
     let why = match (program, error) {
         (Some(program), _) if closed || program.has_ended() => program.why(),
@@ -276,7 +287,7 @@ fn not_connected(
     let hint = match (program.and_then(Program::last_words), strange) {
         (Some(words), _) => words,
         (None, Some(line)) => format!("it wrote to its standard output what is no message: {line}"),
-        (None, None) if legacy => "does it speak MCP?".to_owned(),
+        (None, None) if legacy || program.is_none() => "does it speak MCP?".to_owned(),
         (None, None) => format!(
             "does it speak MCP? An older server may need `legacy = true` in `[tools.{server}]`"
         ),

@@ -9,6 +9,7 @@
 //! ```
 
 mod command;
+mod connect;
 mod error;
 mod handler;
 mod http;

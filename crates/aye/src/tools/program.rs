@@ -19,6 +19,8 @@ use super::watched::{Fault, Watched};
 const TAIL: usize = 5;
 /// The longest line of standard error that is kept whole.
 const LONGEST_LINE: usize = 2000;
+/// How long the end and the last words of a server may take to arrive.
+pub(super) const LAST_WORDS: Duration = Duration::from_millis(300);
 /// How long a server whose input was closed may take to end by itself.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long it may take after `SIGTERM`.
@@ -35,6 +37,8 @@ pub(super) struct Program {
     fault: Fault,
     ended: tokio::sync::watch::Receiver<bool>,
     watcher: tokio::task::JoinHandle<()>,
+    /// Readable to its end when all of standard error was read.
+    words: tokio::sync::watch::Receiver<bool>,
 }
 
 impl Program {
@@ -58,12 +62,14 @@ impl Program {
         let stdout = receiver(stdout).map_err(unusable)?;
         let stderr = receiver(stderr).map_err(unusable)?;
         let (tail, fault) = (Arc::default(), Fault::default());
-        tokio::spawn(read_lines(stderr, shared.clone(), Arc::clone(&tail)));
+        let (heard, words) = tokio::sync::watch::channel(false);
+        tokio::spawn(read_lines(stderr, shared.clone(), Arc::clone(&tail), heard));
         let (told, ended) = tokio::sync::watch::channel(false);
         let watcher = tokio::spawn(watch(handle_of(&service), told));
         let watched = Watched::new(stdout, shared.clone(), Arc::clone(&fault));
         let transport = AsyncRwTransport::new(watched, stdin).with_max_line_length(usize::MAX);
-        Ok((Self { service: Mutex::new(service), tail, fault, ended, watcher }, transport))
+        let service = Mutex::new(service);
+        Ok((Self { service, tail, fault, ended, watcher, words }, transport))
     }
 
     fn service(&self) -> std::sync::MutexGuard<'_, Service> {
@@ -81,6 +87,16 @@ impl Program {
         if ended.wait_for(|ended| *ended).await.is_err() {
             std::future::pending::<()>().await;
         }
+    }
+
+    /// Waits a little for its end and its last words: what closed first is chance.
+    pub(super) async fn settle(&self) {
+        let mut words = self.words.clone();
+        let settled = async {
+            self.end().await;
+            let _ = words.wait_for(|heard| *heard).await;
+        };
+        let _ = tokio::time::timeout(LAST_WORDS, settled).await;
     }
 
     /// How it ended or what it did wrong, in words.
@@ -179,7 +195,12 @@ async fn watch(handle: Option<OwnedFd>, told: tokio::sync::watch::Sender<bool>) 
 }
 
 /// Standard error, line by line, however long the lines are.
-async fn read_lines(mut pipe: pipe::Receiver, shared: Shared, tail: Arc<Mutex<VecDeque<String>>>) {
+async fn read_lines(
+    mut pipe: pipe::Receiver,
+    shared: Shared,
+    tail: Arc<Mutex<VecDeque<String>>>,
+    heard: tokio::sync::watch::Sender<bool>,
+) {
     let mut line = Vec::new();
     let mut bytes = [0_u8; 4096];
     loop {
@@ -195,6 +216,7 @@ async fn read_lines(mut pipe: pipe::Receiver, shared: Shared, tail: Arc<Mutex<Ve
         }
         if count == 0 {
             told(&mut line, &shared, &tail);
+            let _ = heard.send(true);
             return;
         }
     }

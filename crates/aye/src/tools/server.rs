@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use aye_core::skill::format_duration;
 use tokio::sync::Mutex;
 
-use crate::paint;
 use crate::settings::{Reach, ServerSettings};
 
 use super::error::ToolError;
@@ -91,7 +91,7 @@ impl Server {
                 return Err(error);
             }
             Err(_) => {
-                let limit = paint::duration(self.settings.start_timeout);
+                let limit = format_duration(self.settings.start_timeout);
                 let message = format!("the server `{}` did not answer within {limit}", self.name);
                 state.deaths.push(message.clone());
                 return Err(ToolError::server(message).hint(format!(

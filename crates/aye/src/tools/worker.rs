@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use aye_core::skill::format_duration;
 use futures_util::future::join_all;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 
-use crate::paint;
 use crate::settings::ToolSettings;
 
 use super::error::ToolError;
@@ -135,7 +135,7 @@ impl Shop {
                 Err(ToolError::new("CANCELLED", format!("the call of `{name}` was cancelled")))
             }
             () = late => {
-                let limit = limit.map(paint::duration).unwrap_or_default();
+                let limit = limit.map(format_duration).unwrap_or_default();
                 Err(ToolError::new("TIMEOUT", format!("`{name}` took longer than {limit}")))
             }
         };

@@ -9,3 +9,4 @@ mod graph;
 mod policy;
 mod prompt;
 mod store;
+mod tools;

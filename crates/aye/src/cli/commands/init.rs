@@ -60,6 +60,12 @@ keep = \"30d\"                 # how long finished runs are kept
 # allow = [\"cargo\", \"/usr/bin/git\"]
 # workspace_only = true
 # check_shell_values = true
+
+# [tools.git]                # an MCP server: `tool: git.git_status`; see docs/tools.md
+# server = [\"uvx\", \"mcp-server-git\"]
+# [tools.deploy]             # a command with typed arguments: `tool: deploy`
+# command = [\"./deploy\", \"{{ args.environment }}\"]
+# args = { environment = { enum = [\"stage\", \"production\"], required = true } }
 ";
 
 pub(super) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {

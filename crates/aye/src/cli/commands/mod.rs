@@ -21,6 +21,7 @@ pub(super) mod runs;
 pub(super) mod schema;
 pub(super) mod scripted;
 pub(super) mod show;
+pub(super) mod tools;
 pub(super) mod watch;
 
 mod background;
@@ -63,6 +64,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::Logs(args) => logs::run(&args, context),
         Command::Audit(args) => audit::run(&args, context),
         Command::Auth(args) => auth::run(&args, context),
+        Command::Tools(args) => tools::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
@@ -78,6 +80,8 @@ fn steps_may_run(command: &Command) -> bool {
         Command::Resume(args) => !args.detach,
         // A run that is cancelled may have to be cleaned up.
         Command::Cancel(_) | Command::Background => true,
+        // Servers are programs, and so are commands.
+        Command::Tools(_) => true,
         Command::Answer(_)
         | Command::Inbox(_)
         | Command::Watch(_)

@@ -32,6 +32,7 @@ fn the_overview() {
       logs         Show what a run's steps wrote
       audit        Verify that the journal was not changed
       auth         Set up the second factor for questions that want one
+      tools        List and call the tools of this project: MCP servers and commands
       schema       Print the JSON schema of skill files
       completions  Print completions for a shell
       man          Print the manual page, or write one for each command

@@ -14,5 +14,6 @@ mod made;
 mod pty;
 mod screen;
 mod scripts;
+mod tools;
 mod view;
 mod vt;

@@ -1,0 +1,145 @@
+//! `aye tools`.
+
+mod agree;
+mod call;
+mod command;
+mod list;
+
+use clap::builder::FalseyValueParser;
+use clap::{Args, Subcommand};
+
+use crate::cli::Context;
+use crate::error::Error;
+use crate::tools::{Tools, Trust, TrustBook};
+
+const EXAMPLES: &str = "\
+Examples:
+  aye tools list                              what this project's tools are
+  aye tools trust git                         look at a server's command and agree to it
+  aye tools call git.git_status -a repo_path=.
+
+Tools stand in `aye.toml`: `[tools.git]` with `server = [\"uvx\", \"mcp-server-git\"]` is an MCP
+server, `[tools.deploy]` with `command = [\"./deploy\", \"{{ args.environment }}\"]` a command.";
+
+const LIST: &str = "\
+Examples:
+  aye tools list            all tools of all servers, and all commands
+  aye tools list git        only those of one server
+  aye tools list --json | jq -r '.servers[].tools[].name'";
+
+const CALL: &str = "\
+Examples:
+  aye tools call git.git_status -a repo_path=.
+  aye tools call time.get_current_time --args '{\"timezone\": \"Europe/Berlin\"}'
+  echo '{\"environment\": \"stage\"}' | aye tools call deploy --args -
+
+Exit codes: 0 done, 1 the tool failed, 2 the arguments do not fit, 3 there is no such tool,
+5 declined, 6 nobody can be asked for trust, 124 timed out, 130 interrupted.";
+
+const TRUST: &str = "\
+Examples:
+  aye tools trust           look at every server that is not trusted yet
+  aye tools trust git
+  aye tools trust git --yes    agree without being asked, for scripts
+
+What is agreed to is the command as it is now, in this workspace; when it changes, you are
+asked again.";
+
+const FORGET: &str = "Examples:\n  aye tools forget git    ask again before it is started";
+
+/// Options of `aye tools`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ToolsArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub command: ToolsCommand,
+}
+
+/// What to do with tools.
+#[derive(Debug, Subcommand)]
+pub enum ToolsCommand {
+    /// List the tools of this project
+    #[command(after_help = LIST)]
+    List {
+        /// Only those of this server
+        server: Option<String>,
+    },
+    /// Call a tool
+    #[command(after_help = CALL)]
+    Call(CallArgs),
+    /// Look at what a server would start, and agree to it
+    #[command(after_help = TRUST)]
+    Trust {
+        /// Only this server
+        server: Option<String>,
+        /// Agree without being asked
+        #[arg(
+            short,
+            long,
+            env = "AYE_YES",
+            hide_env_values = true,
+            value_parser = FalseyValueParser::new()
+        )]
+        yes: bool,
+    },
+    /// Take back the agreement to start a server
+    #[command(after_help = FORGET)]
+    Forget {
+        /// The server
+        server: String,
+    },
+}
+
+/// Options of `aye tools call`.
+#[derive(Debug, Args)]
+pub struct CallArgs {
+    /// `server.tool`, a tool that only one server has, or a command of `aye.toml`
+    pub name: String,
+    /// An argument; text that is a number or a truth value becomes one where the tool wants it
+    #[arg(short, long, value_name = "NAME=VALUE", env = "AYE_ARG", hide_env_values = true)]
+    pub arg: Vec<String>,
+    /// All arguments as one JSON object; `-` reads it from standard input
+    #[arg(long, value_name = "JSON", env = "AYE_ARGS", hide_env_values = true)]
+    pub args: Option<String>,
+    /// How long it may take, such as 30s or 5m [default: as for steps]
+    #[arg(long, value_name = "TIME", env = "AYE_TIMEOUT", hide_env_values = true)]
+    pub timeout: Option<String>,
+}
+
+pub(super) fn run(args: &ToolsArgs, context: &Context) -> Result<u8, Error> {
+    match &args.command {
+        ToolsCommand::List { server } => list::run(server.as_deref(), context),
+        ToolsCommand::Call(args) => call::run(args, context),
+        ToolsCommand::Trust { server, yes } => agree::run(server.as_deref(), *yes, context),
+        ToolsCommand::Forget { server } => agree::forget(server, context),
+    }
+}
+
+/// Where agreements are kept.
+fn book(context: &Context) -> TrustBook {
+    TrustBook::new(&context.home, &context.settings.root)
+}
+
+fn tools(context: &Context) -> Tools {
+    Tools::new(
+        &context.settings.tools,
+        context.directory.clone(),
+        context.env.clone(),
+        Trust::Book(book(context)),
+        None,
+    )
+}
+
+/// The error for a server that `aye.toml` does not have.
+fn no_server(name: &str, context: &Context) -> Error {
+    let known = context.settings.tools.servers.keys().map(String::as_str);
+    let near = aye_core::diagnostic::did_you_mean(name, known);
+    let hint = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            "`[tools.NAME]` with `server = […]` or `url = …` in `aye.toml` names one".to_owned()
+        }
+    };
+    Error::not_found(format!("there is no server `{name}`"), hint)
+}

@@ -1,0 +1,77 @@
+//! Calls of our own server: what is sent, and what is not.
+
+use std::time::Duration;
+
+use aye::tools::{Known, ToolEvent};
+use serde_json::json;
+
+use crate::cli::harness::until;
+
+use super::harness::Shop;
+
+#[test]
+fn nothing_is_started_before_the_first_call() {
+    let mut shop = Shop::own("[tools.run]\ncommand = [\"true\"]\n");
+    let server = Known::Server { server: "own".to_owned(), tool: "fine".to_owned() };
+    assert_eq!(shop.tools.knows("own.fine"), server);
+    assert_eq!(shop.tools.knows("run"), Known::Command);
+    assert_eq!(shop.tools.knows("fine"), Known::Perhaps);
+    let meant = Known::Unknown { hint: Some("did you mean `own.fine`?".to_owned()) };
+    assert_eq!(shop.tools.knows("owm.fine"), meant);
+    assert!(matches!(shop.tools.knows("own"), Known::Unknown { .. }));
+    assert!(shop.tools.fd().is_none() && shop.tools.next().is_none());
+    assert_eq!(shop.notes(), "");
+}
+
+#[test]
+fn a_call_that_does_not_fit_never_reaches_the_server() {
+    let mut shop = Shop::own("");
+    let wrong = shop.call("own.fine", json!({ "count": "many", "cuont": 1 }));
+    let wrong = wrong.expect_err("it is no number");
+    assert_eq!(wrong.code, "TOOL_ARGUMENTS");
+    assert_eq!(
+        wrong.message,
+        "the arguments do not fit `own.fine`: `count` must be a whole number, not text; \
+         `cuont` is not an argument of it"
+    );
+    assert_eq!(wrong.hint.as_deref(), Some("did you mean `count`?"));
+    assert!(!shop.notes().contains("tools/call"), "{}", shop.notes());
+    // Text that is exactly a number becomes one.
+    shop.call("own.fine", json!({ "count": "5" })).expect("it fits");
+    assert!(shop.notes().contains("\"count\":5"), "{}", shop.notes());
+}
+
+#[test]
+fn the_server_is_told_when_nobody_waits_any_more() {
+    let mut shop = Shop::own("");
+    let call = shop.start("own.never", json!({}), None);
+    until("the call", || shop.notes().contains("tools/call"));
+    shop.tools.cancel(call);
+    assert_eq!(shop.end(call).expect_err("it was cancelled").code, "CANCELLED");
+    until("the cancellation", || shop.notes().contains("notifications/cancelled"));
+    let call = shop.start("own.never", json!({}), Some(Duration::from_millis(100)));
+    assert_eq!(shop.end(call).expect_err("its time was up").code, "TIMEOUT");
+    until("the second", || shop.notes().matches("notifications/cancelled").count() == 2);
+    assert_eq!(shop.call("own.fine", json!({})).expect("it goes on").text, "Status: fine");
+}
+
+#[test]
+fn a_server_that_asks_is_declined() {
+    let mut shop = Shop::own("");
+    let asked = shop.call("own.ask", json!({})).expect("it takes the no");
+    assert_eq!(asked.text, "asked");
+    assert!(shop.notes().contains("\"action\":\"decline\""), "{}", shop.notes());
+    let said = shop.seen.iter().any(
+        |event| matches!(event, ToolEvent::Log { line, .. } if line.contains("asked a question")),
+    );
+    assert!(said, "{:?}", shop.seen);
+}
+
+#[test]
+fn several_calls_at_once_end_each_for_itself() {
+    let mut shop = Shop::own("");
+    let first = shop.start("own.never", json!({}), Some(Duration::from_secs(3)));
+    let second = shop.start("own.fine", json!({}), None);
+    assert_eq!(shop.end(second).expect("it does not wait").text, "Status: fine");
+    assert_eq!(shop.end(first).expect_err("its time was up").code, "TIMEOUT");
+}

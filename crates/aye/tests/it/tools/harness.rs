@@ -1,0 +1,169 @@
+//! Servers, and a driver that waits for what they do.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use aye::settings::{Settings, ToolSettings};
+use aye::tools::{Call, ToolError, ToolEvent, ToolResult, Tools, Trust};
+use serde_json::{Map, Value};
+use tempfile::TempDir;
+
+/// No test waits longer for anything.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// A workspace with tools, and what they say.
+pub(super) struct Shop {
+    pub(super) directory: TempDir,
+    pub(super) tools: Tools,
+    /// Everything that happened, except ends of calls.
+    pub(super) seen: Vec<ToolEvent>,
+    next: u64,
+}
+
+/// The tools that an `aye.toml` in this directory names.
+pub(super) fn read(directory: &Path, text: &str) -> ToolSettings {
+    std::fs::write(directory.join("aye.toml"), text).unwrap();
+    Settings::load(directory).unwrap_or_else(|error| panic!("{error}")).tools
+}
+
+/// The environment of a user, with one secret in it.
+pub(super) fn environment() -> BTreeMap<String, String> {
+    let mut all: BTreeMap<String, String> = std::env::vars().collect();
+    all.insert("TOKEN_OF_THE_RUN".to_owned(), "hunter2".to_owned());
+    all
+}
+
+impl Shop {
+    pub(super) fn new(text: &str) -> Self {
+        let directory = TempDir::with_prefix("aye-tools-").unwrap();
+        Self::at(directory, text)
+    }
+
+    pub(super) fn at(directory: TempDir, text: &str) -> Self {
+        let settings = read(directory.path(), text);
+        let workspace = directory.path().canonicalize().unwrap();
+        let tools = Tools::new(&settings, workspace, environment(), Trust::Everything, None);
+        Self { directory, tools, seen: Vec::new(), next: 1 }
+    }
+
+    /// A workspace with our own server, which is called `own`.
+    pub(super) fn own(more: &str) -> Self {
+        let directory = TempDir::with_prefix("aye-tools-").unwrap();
+        let text = format!("{}legacy = true\n{more}", own_server(directory.path()));
+        Self::at(directory, &text)
+    }
+
+    pub(super) fn start(&mut self, name: &str, args: Value, timeout: Option<Duration>) -> u64 {
+        let id = self.next;
+        self.next += 1;
+        let args = object(args);
+        self.tools.call(Call { id, name: name.to_owned(), args, timeout });
+        id
+    }
+
+    /// The next event that fits; all others are kept.
+    #[track_caller]
+    pub(super) fn until<T>(&mut self, fits: impl Fn(&ToolEvent) -> Option<T>) -> T {
+        let give_up = Instant::now() + LIMIT;
+        loop {
+            let Some(event) = self.tools.wait(Some(give_up)) else {
+                panic!("never happened; seen: {:?}", self.seen);
+            };
+            let found = fits(&event);
+            self.seen.push(event);
+            if let Some(found) = found {
+                return found;
+            }
+        }
+    }
+
+    #[track_caller]
+    pub(super) fn end(&mut self, call: u64) -> Result<ToolResult, ToolError> {
+        self.until(|event| match event {
+            ToolEvent::Done { call: other, result } if *other == call => Some(result.clone()),
+            _ => None,
+        })
+    }
+
+    #[track_caller]
+    pub(super) fn call(&mut self, name: &str, args: Value) -> Result<ToolResult, ToolError> {
+        let call = self.start(name, args, None);
+        self.end(call)
+    }
+
+    /// What our own server has been told.
+    pub(super) fn notes(&self) -> String {
+        std::fs::read_to_string(self.directory.path().join("notes")).unwrap_or_default()
+    }
+
+    /// The process of our own server.
+    pub(super) fn pid(&self) -> i32 {
+        let text = std::fs::read_to_string(self.directory.path().join("notes.pid")).unwrap();
+        text.trim().parse().unwrap()
+    }
+}
+
+/// `[tools.own]` with our own server.
+pub(super) fn own_server(directory: &Path) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tools/server.sh");
+    let notes = directory.join("notes");
+    format!("[tools.own]\nserver = [\"/bin/sh\", {script:?}, {notes:?}]\n")
+}
+
+/// Whether a process is there and not dead.
+pub(super) fn is_alive(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
+    state.is_some_and(|state| state != 'Z' && state != 'X')
+}
+
+pub(super) fn kill(pid: i32) {
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
+fn installed() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mcp-servers")
+}
+
+/// The command of a server that `tests/servers/install` installs.
+pub(super) fn node_server(name: &str) -> Option<Vec<String>> {
+    let folder = installed().canonicalize().ok()?;
+    let script =
+        folder.join(format!("node/node_modules/@modelcontextprotocol/{name}/dist/index.js"));
+    let node = std::env::split_paths(&std::env::var_os("PATH")?)
+        .map(|directory| directory.join("node"))
+        .find(|path| path.is_file());
+    match (node, script.is_file()) {
+        (Some(node), true) => Some(vec![node.to_str()?.to_owned(), script.to_str()?.to_owned()]),
+        _ => skipped(name),
+    }
+}
+
+/// The same from Python: `era` is 2025 or 2026.
+pub(super) fn python_server(name: &str, era: &str) -> Option<Vec<String>> {
+    let script = installed().canonicalize().ok()?.join(format!("python-{era}/bin/{name}"));
+    match script.is_file() {
+        true => Some(vec![script.to_str()?.to_owned()]),
+        false => skipped(name),
+    }
+}
+
+fn skipped<T>(name: &str) -> Option<T> {
+    eprintln!("skipped: `{name}` is not installed; crates/aye/tests/servers/install does");
+    None
+}
+
+/// A list of words in TOML.
+pub(super) fn list(words: &[String]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+    format!("[{}]", quoted.join(", "))
+}
+
+pub(super) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        other => panic!("{other} is no object"),
+    }
+}

@@ -1,0 +1,13 @@
+//! Tools: real MCP servers, hostile ones, and named commands.
+
+#[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+mod harness;
+
+mod calling;
+mod commands;
+mod dying;
+mod hostile;
+mod http;
+mod real;
+mod settings;
+mod trusting;

@@ -1,0 +1,187 @@
+//! Servers that other people wrote, in both eras of the protocol.
+
+use std::time::Duration;
+
+use aye::tools::ToolEvent;
+use serde_json::{Value, json};
+
+use super::harness::{Shop, list, node_server, python_server};
+
+/// A shop with one server called `it`, and the protocol it spoke.
+fn shop(argv: &[String], legacy: bool, more: &[&str]) -> Shop {
+    let mut argv = argv.to_vec();
+    argv.extend(more.iter().map(|word| (*word).to_owned()));
+    Shop::new(&format!("[tools.it]\nserver = {}\nlegacy = {legacy}\n", list(&argv)))
+}
+
+fn protocol(shop: &Shop) -> &str {
+    let started = shop.seen.iter().find_map(|event| match event {
+        ToolEvent::Started { protocol, .. } => Some(protocol.as_str()),
+        _ => None,
+    });
+    started.expect("it was started")
+}
+
+#[test]
+fn everything_speaks_of_2025_with_and_without_the_probe() {
+    let Some(argv) = node_server("server-everything") else { return };
+    for legacy in [false, true] {
+        let mut shop = shop(&argv, legacy, &[]);
+        let echo = shop.call("it.echo", json!({ "message": "hi" })).expect("it echoes");
+        assert_eq!(echo.value, json!("Echo: hi"));
+        assert_eq!(echo.parsed, Some(super::harness::object(json!({ "echo": "hi" }))));
+        assert_eq!(protocol(&shop), "2025-11-25");
+        // A name that only one server has needs no server.
+        let sum = shop.call("get-sum", json!({ "a": "2", "b": 3 })).expect("it adds");
+        assert_eq!(sum.text, "The sum of 2 and 3 is 5.");
+        let data = shop.call("it.get-structured-content", json!({ "location": "Chicago" }));
+        let data = data.expect("it gives data");
+        assert!(data.value["temperature"].is_number(), "{data:?}");
+        assert_eq!(data.parsed, None);
+        let roots = shop.call("it.get-roots-list", json!({})).expect("it knows the workspace");
+        let workspace = shop.directory.path().canonicalize().expect("it is there");
+        assert!(roots.text.contains(workspace.to_str().expect("text")), "{}", roots.text);
+    }
+}
+
+#[test]
+fn a_server_sees_what_it_is_meant_to_see() {
+    let Some(argv) = node_server("server-everything") else { return };
+    let text = format!(
+        "[tools.it]\nserver = {}\nenv = {{ MODE = \"quiet\" }}\npass_env = [\"CARGO_MANIFEST_DIR\"]\n",
+        list(&argv)
+    );
+    let mut shop = Shop::new(&text);
+    let seen = shop.call("it.get-env", json!({})).expect("it tells");
+    let seen: Value = serde_json::from_str(&seen.text).expect("it is JSON");
+    assert_eq!(seen["MODE"], "quiet");
+    assert_eq!(seen["CARGO_MANIFEST_DIR"], env!("CARGO_MANIFEST_DIR"));
+    assert!(seen["PATH"].is_string());
+    assert_eq!(seen["TOKEN_OF_THE_RUN"], Value::Null, "no secret of the run");
+    assert_eq!(seen["CARGO"], Value::Null, "nothing else of ours");
+}
+
+#[test]
+fn progress_is_told_while_a_call_goes_on() {
+    let Some(argv) = node_server("server-everything") else { return };
+    let mut shop = shop(&argv, false, &[]);
+    let args = json!({ "duration": 1, "steps": 4 });
+    shop.call("it.trigger-long-running-operation", args).expect("it ends");
+    let shares: Vec<f64> = shop
+        .seen
+        .iter()
+        .filter_map(|event| match event {
+            ToolEvent::Progress { call: 1, fraction, .. } => *fraction,
+            _ => None,
+        })
+        .collect();
+    assert!(shares.len() >= 2, "{shares:?}");
+    assert!(shares.is_sorted() && shares.contains(&0.5), "{shares:?}");
+}
+
+#[test]
+fn a_call_that_takes_too_long_or_is_cancelled_ends_and_the_server_goes_on() {
+    let Some(argv) = node_server("server-everything") else { return };
+    let mut shop = shop(&argv, false, &[]);
+    let long = json!({ "duration": 600, "steps": 2000 });
+    shop.call("it.echo", json!({ "message": "warm" })).expect("it starts");
+    let name = "it.trigger-long-running-operation";
+    let call = shop.start(name, long.clone(), Some(Duration::from_millis(700)));
+    let late = shop.end(call).expect_err("it takes longer");
+    assert_eq!(
+        (late.code, late.message.as_str()),
+        ("TIMEOUT", &*format!("`{name}` took longer than 700ms"))
+    );
+
+    let call = shop.start(name, long, None);
+    shop.until(|event| {
+        matches!(event, ToolEvent::Progress { call: it, .. } if *it == call).then_some(())
+    });
+    shop.tools.cancel(call);
+    assert_eq!(shop.end(call).expect_err("it was cancelled").code, "CANCELLED");
+    let after = shop.call("it.echo", json!({ "message": "still here" })).expect("it goes on");
+    assert_eq!(after.text, "Echo: still here");
+    assert!(!shop.seen.iter().any(|event| matches!(event, ToolEvent::Restarted { .. })));
+}
+
+#[test]
+fn files_are_read_and_written_in_the_workspace_alone() {
+    let Some(argv) = node_server("server-filesystem") else { return };
+    for legacy in [false, true] {
+        let mut shop = shop(&argv, legacy, &["."]);
+        let path = shop.directory.path().canonicalize().expect("it is there").join("note.txt");
+        let args = json!({ "path": path, "content": "hello" });
+        shop.call("it.write_file", args).expect("it writes");
+        assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "hello");
+        let read = shop.call("it.read_text_file", json!({ "path": path })).expect("it reads");
+        assert!(read.text.contains("hello"), "{read:?}");
+        let away = shop.call("it.read_text_file", json!({ "path": "/etc/passwd" }));
+        let away = away.expect_err("it is outside");
+        assert_eq!(away.code, "TOOL_FAILED");
+        assert!(away.message.contains("Access denied"), "{}", away.message);
+        assert_eq!(protocol(&shop), "2025-11-25");
+    }
+}
+
+/// Each version of the Python servers, with and without the probe, and what
+/// they then speak.
+const ERAS: [(&str, bool, &str); 4] = [
+    ("2025", false, "2025-11-25"),
+    ("2025", true, "2025-11-25"),
+    ("2026", false, "2026-07-28"),
+    ("2026", true, "2025-11-25"),
+];
+
+#[test]
+fn the_time_server_speaks_both_eras() {
+    for (era, legacy, spoken) in ERAS {
+        let Some(argv) = python_server("mcp-server-time", era) else { return };
+        let mut shop = shop(&argv, legacy, &[]);
+        let now = shop.call("it.get_current_time", json!({ "timezone": "Europe/Berlin" }));
+        let now = now.expect("it knows the time");
+        assert!(now.text.contains("Europe/Berlin"), "{now:?}");
+        assert_eq!(protocol(&shop), spoken);
+        let nowhere = shop.call("it.get_current_time", json!({ "timezone": "Mars/Olympus" }));
+        let nowhere = nowhere.expect_err("there is no such place");
+        assert_eq!(nowhere.code, "TOOL_FAILED");
+        assert!(nowhere.message.contains("Mars/Olympus"), "{}", nowhere.message);
+        let wrong = shop.call("it.get_current_time", json!({ "timezone": 5, "time_zone": "x" }));
+        let wrong = wrong.expect_err("it is no text");
+        assert_eq!(wrong.code, "TOOL_ARGUMENTS");
+        assert!(wrong.message.contains("`timezone` must be text, not a number"), "{wrong}");
+    }
+}
+
+#[test]
+fn the_git_server_speaks_both_eras() {
+    for (era, legacy, spoken) in ERAS {
+        let Some(argv) = python_server("mcp-server-git", era) else { return };
+        let mut shop = shop(&argv, legacy, &[]);
+        let workspace = shop.directory.path().to_owned();
+        let made = std::process::Command::new("git").arg("init").current_dir(&workspace).output();
+        assert!(made.expect("git is there").status.success());
+        let status = shop.call("it.git_status", json!({ "repo_path": workspace }));
+        assert!(status.expect("it looks").text.contains("aye.toml"));
+        assert_eq!(protocol(&shop), spoken);
+        let wrong = shop.call("it.git_statsu", json!({})).expect_err("it has no such tool");
+        assert_eq!(wrong.code, "TOOL_NOT_FOUND");
+        assert_eq!(wrong.hint.as_deref(), Some("did you mean `it.git_status`?"));
+    }
+}
+
+#[test]
+fn a_name_that_two_servers_have_needs_the_server() {
+    let (Some(old), Some(new)) =
+        (python_server("mcp-server-time", "2025"), python_server("mcp-server-time", "2026"))
+    else {
+        return;
+    };
+    let text = format!("[tools.a]\nserver = {}\n[tools.b]\nserver = {}\n", list(&old), list(&new));
+    let mut shop = Shop::new(&text);
+    let which = shop.call("get_current_time", json!({})).expect_err("both have it");
+    assert_eq!(which.code, "TOOL_NOT_FOUND");
+    let hint = "write `a.get_current_time` or `b.get_current_time`";
+    assert_eq!(which.hint.as_deref(), Some(hint));
+    let near = shop.call("get_curent_time", json!({})).expect_err("nobody has it");
+    assert_eq!(near.hint.as_deref(), Some("did you mean `a.get_current_time`?"));
+}

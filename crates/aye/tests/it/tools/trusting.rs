@@ -1,0 +1,113 @@
+//! Nothing is started that nobody has agreed to.
+
+use aye::tools::{Call, ToolEvent, Tools, Trust, TrustBook};
+use insta::assert_snapshot;
+use jiff::Timestamp;
+use serde_json::Map;
+
+use crate::cli::harness::Place;
+
+use super::harness::{environment, own_server, read};
+
+#[test]
+fn an_agreement_is_to_a_command_in_a_workspace() {
+    let (home, work) =
+        (tempfile::TempDir::new().expect("home"), tempfile::TempDir::new().expect("work"));
+    let text = format!("{}legacy = true\n", own_server(work.path()));
+    let call = |text: &str| {
+        let settings = read(work.path(), text);
+        let book = TrustBook::new(home.path(), &settings.root);
+        let workspace = work.path().to_path_buf();
+        let mut tools =
+            Tools::new(&settings, workspace, environment(), Trust::Book(book.clone()), None);
+        let launch = tools.launch("own").expect("a server").expect("a program");
+        let name = "own.fine".to_owned();
+        tools.call(Call { id: 1, name, args: Map::new(), timeout: None });
+        loop {
+            if let ToolEvent::Done { result, .. } = tools.wait(None).expect("it ends") {
+                return (result, launch, book);
+            }
+        }
+    };
+    let (result, launch, book) = call(&text);
+    let refused = result.expect_err("nobody has agreed");
+    assert_eq!(refused.code, "NOT_TRUSTED");
+    assert!(refused.message.contains("/bin/sh"), "{refused}");
+    assert_eq!(refused.hint.as_deref(), Some("look at it and agree with `aye tools trust own`"));
+    assert!(!work.path().join("notes.pid").exists(), "nothing was started");
+
+    book.agree(&launch, Timestamp::UNIX_EPOCH).expect("noted");
+    assert!(call(&text).0.is_ok());
+
+    // Every part of what is started counts.
+    for changed in [
+        text.replace("notes", "other-notes"),
+        format!("{text}env = {{ A = \"1\" }}\n"),
+        format!("{text}pass_env = [\"TOKEN_OF_THE_RUN\"]\n"),
+        format!("{text}cwd = \"/\"\n"),
+    ] {
+        let (result, launch, book) = call(&changed);
+        assert_eq!(result.expect_err("it is another one").code, "NOT_TRUSTED", "{changed}");
+        assert!(book.differs(&launch).expect("readable"));
+    }
+    // How long it may take does not.
+    assert!(call(&format!("{text}timeout = \"1m\"\n")).0.is_ok());
+    let elsewhere = TrustBook::new(home.path(), home.path());
+    assert!(!elsewhere.holds(&launch).expect("readable"), "another workspace, another agreement");
+    assert!(book.withdraw("own").expect("written"));
+    assert_eq!(call(&text).0.expect_err("it was taken back").code, "NOT_TRUSTED");
+}
+
+#[test]
+fn a_damaged_file_is_no_agreement() {
+    let place = Place::new();
+    place.write("aye.toml", &own_server(&place.work()));
+    std::fs::create_dir_all(place.home()).expect("home");
+    std::fs::write(place.home().join("trust.json"), "{ oops").expect("written");
+    let ran = place.aye(&["tools", "call", "own.fine"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.stderr.contains("trust.json"), "{}", ran.all());
+    assert!(!place.work().join("notes.pid").exists());
+}
+
+#[test]
+fn the_file_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    place.write("aye.toml", &own_server(&place.work()));
+    place.aye(&["tools", "trust", "--yes"]).ok();
+    let found = std::fs::metadata(place.home().join("trust.json")).expect("it is there");
+    assert_eq!(found.permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn without_a_terminal_nobody_is_asked() {
+    let place = Place::new();
+    let text = "[tools.own]\nserver = ['/bin/sh', '-c', 'touch started; exec sleep 1000']\n";
+    place.write("aye.toml", text);
+    assert_snapshot!(place.aye(&["tools", "call", "own.fine"]).all(), @r"
+    --- stderr
+    error: the server `own` is not trusted yet, and nobody can be asked: neither standard input nor standard error is a terminal
+    hint: look at it and agree with `aye tools trust own` on a terminal
+    --- exit 6
+    ");
+    assert_snapshot!(place.aye(&["tools", "list"]).all(), @r"
+    --- stdout
+    own  not trusted yet  /bin/sh -c 'touch started; exec sleep 1000'
+      aye tools trust own
+    --- exit 0
+    ");
+    assert_snapshot!(place.aye(&["tools", "list", "own"]).all(), @r"
+    --- stderr
+    error: the server `own` is not trusted yet, and nobody can be asked: neither standard input nor standard error is a terminal
+    hint: look at it and agree with `aye tools trust own` on a terminal
+    --- exit 6
+    ");
+    assert_snapshot!(place.aye(&["tools", "trust"]).all(), @r"
+    --- stderr
+    error: the server `own` is not trusted yet, and nobody can be asked: neither standard input nor standard error is a terminal
+    hint: look at it and agree with `aye tools trust own` on a terminal
+    --- exit 6
+    ");
+    assert!(!place.work().join("started").exists());
+}
