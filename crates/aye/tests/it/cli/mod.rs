@@ -21,3 +21,4 @@ mod running;
 mod runs;
 mod skills;
 mod stopping;
+mod surroundings;
