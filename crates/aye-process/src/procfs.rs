@@ -61,9 +61,10 @@ fn stat_of_child(pid: i32) -> Option<Stat> {
 fn younger_than(own: i32) -> impl Iterator<Item = i32> {
     const LAST: i32 = 4 * 1024 * 1024;
     let newest = reap::newest_number().unwrap_or(LAST);
-    let (first, second) =
-        if newest > own { (own + 1..=newest, 1..=0) } else { (own + 1..=LAST, 2..=newest) };
-    first.chain(second)
+    let wrapped = newest <= own;
+    let before_the_end = own + 1..=if wrapped { LAST } else { newest };
+    let after_it = 2..=if wrapped { newest } else { 1 };
+    before_the_end.chain(after_it)
 }
 
 fn parse_stat(line: &[u8]) -> Option<Stat> {
