@@ -93,7 +93,9 @@ pub fn ask_alone(
 fn attend(signals: &mut Signals, prompter: &mut TerminalPrompter<'_>) -> Option<Signal> {
     while let Some(signal) = signals.next() {
         match signal {
-            Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => return Some(signal),
+            Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => {
+                return Some(signal);
+            }
             Signal::Suspend => {
                 prompter.rest();
                 aye_process::suspend(&mut []);

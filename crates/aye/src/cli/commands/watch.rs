@@ -78,7 +78,9 @@ fn is_over(state: &State) -> bool {
 fn stop_asked(signals: &mut Signals, report: &mut dyn Report) -> Option<Signal> {
     while let Some(signal) = signals.next() {
         match signal {
-            Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => return Some(signal),
+            Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => {
+                return Some(signal);
+            }
             Signal::Suspend => {
                 report.pause();
                 aye_process::suspend(&mut []);
