@@ -58,6 +58,8 @@ pub use resolve::resolve;
 pub use running::{Running, Stop};
 pub use signals::{Signal, Signals};
 pub use spawn::spawn;
-pub use spec::{DEFAULT_GRACE, DEFAULT_LINGER, DEFAULT_TAIL, Limits, Sink, Spec, Stdin, Stream};
+pub use spec::{
+    DEFAULT_GRACE, DEFAULT_LINGER, DEFAULT_TAIL, Limits, Sink, Spec, Stdin, Stream, set_grace,
+};
 pub use suspend::suspend;
 pub use wait::{Happening, LiveView, wait};

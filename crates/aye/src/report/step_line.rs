@@ -54,7 +54,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 paint.text(Tone::Bad, &inert_line(&failed.message))
             );
             let ended = failed.outcome != BadOutcome::Interrupted;
-            if let Some(after) = after.filter(|after| ended && !after.is_zero()) {
+            if let Some(after) = after.filter(|_| ended) {
                 line.push_str(&dim(&format!(" after {}", duration(after))));
             }
             if let Some(hint) = &failed.hint {

@@ -44,6 +44,7 @@ pub(super) fn drive(
         TerminalPrompter::new(context.manner(Escape::Declines, may_ask), &context.clock);
     let workspace = machine.state().started.workspace.clone();
     aye_process::slots::set_limit(context.settings.max_processes);
+    aye_process::set_grace(context.settings.grace);
     let parts = Parts {
         store,
         lock,
