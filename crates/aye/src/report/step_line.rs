@@ -41,7 +41,9 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             )
         }
         Fact::StepFailed(failed) => {
-            let after = failed.process.as_ref().map(|p| Duration::from_millis(p.duration_ms));
+            // What was never started has used nothing, and took no time.
+            let process = failed.process.as_ref().filter(|process| process.peak_memory.is_some());
+            let after = process.map(|process| Duration::from_millis(process.duration_ms));
             let glyph = match failed.outcome {
                 BadOutcome::Unknown | BadOutcome::Interrupted => mark(Glyph::Asking, Tone::Warn),
                 BadOutcome::Failure | BadOutcome::Timeout | BadOutcome::Cancelled => {
