@@ -376,6 +376,9 @@ pub struct ProcessRecord {
     /// Processor time, user and system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ms: Option<u64>,
+    /// What else is to be said of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 /// The run's normal course is over; only a clean-up path may still run.

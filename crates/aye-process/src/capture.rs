@@ -14,6 +14,10 @@ use crate::spec::Stream;
 /// Bytes read at once; the size of a pipe, so a larger buffer gains nothing.
 pub(crate) const CHUNK: usize = 64 * 1024;
 
+/// The first read of a stream: most programs say little, and memory that is
+/// not touched costs nothing.
+const FIRST: usize = 4 * 1024;
+
 /// What a pipe may hold when its bytes are moved inside the kernel.
 const WIDE_PIPE: usize = 1024 * 1024;
 
@@ -84,7 +88,8 @@ impl Capture {
             return;
         }
         let Some(pipe) = &self.pipe else { return };
-        buffer.resize(CHUNK, 0);
+        let size = if self.started { CHUNK } else { FIRST };
+        buffer.resize(buffer.len().max(size), 0);
         match rustix::io::read(pipe, &mut buffer[..]) {
             Ok(0) | Err(Errno::IO) => self.close(log, live, view),
             Ok(read) => {

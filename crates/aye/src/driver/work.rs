@@ -199,6 +199,7 @@ fn conclude(exit: &Exit) -> (End, ProcessRecord) {
         left_running: u32::try_from(exit.left_running).unwrap_or(u32::MAX),
         peak_memory: Some(exit.peak_memory),
         cpu_ms: Some(u64::try_from(exit.cpu_time.as_millis()).unwrap_or(u64::MAX)),
+        remarks: exit.hint().map(str::to_owned).into_iter().chain(exit.log_problem()).collect(),
         stdout,
     };
     let end = match exit.outcome {

@@ -43,8 +43,10 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             )
         }
         Fact::StepFailed(failed) => {
-            let took = failed.process.as_ref().map(|process| process.duration_ms);
-            let after = took.or(failed.took_ms).map(Duration::from_millis);
+            // What was never started has used nothing, and took no time.
+            let process = failed.process.as_ref().filter(|process| process.peak_memory.is_some());
+            let took = process.map(|process| process.duration_ms).or(failed.took_ms);
+            let after = took.map(Duration::from_millis);
             let mut lines = failed.message.lines().map(inert_line);
             let message = lines.next().unwrap_or_default();
             let glyph = match failed.outcome {
@@ -58,12 +60,13 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let mut line =
                 format!("{glyph} {}  {}", name(&failed.step), paint.text(Tone::Bad, &message));
             let ended = failed.outcome != BadOutcome::Interrupted;
-            if let Some(after) = after.filter(|after| ended && !after.is_zero()) {
+            if let Some(after) = after.filter(|_| ended) {
                 line.push_str(&dim(&format!(" after {}", duration(after))));
             }
             // Code and a caret below it keep their columns.
             lines.for_each(|more| line.push_str(&format!("\n  {}", dim(&more))));
-            if let Some(hint) = &failed.hint {
+            let remarks = failed.process.iter().flat_map(|process| &process.remarks);
+            for hint in failed.hint.iter().chain(remarks) {
                 line.push_str(&format!("\n  {} {}", dim("hint:"), inert_line(hint)));
             }
             line

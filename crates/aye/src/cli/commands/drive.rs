@@ -61,6 +61,7 @@ pub(super) fn drive(
     let workspace = machine.state().started.workspace.clone();
     let run = machine.state().run.clone();
     aye_process::slots::set_limit(context.settings.max_processes);
+    aye_process::set_grace(context.settings.grace);
     let parts = Parts {
         store,
         lock,

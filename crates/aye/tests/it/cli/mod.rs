@@ -23,3 +23,4 @@ mod running;
 mod runs;
 mod skills;
 mod stopping;
+mod surroundings;
