@@ -67,13 +67,14 @@ impl Link {
             None => served.await.map_err(Some),
         };
         match served {
-            Ok(running) => Ok(Self {
-                peer: running.peer().clone(),
-                running: Mutex::new(Some(running)),
-                program,
-                tools: Mutex::default(),
-                shared,
-            }),
+            Ok(running) => {
+                if let Some(program) = &program {
+                    program.has_answered();
+                }
+                let peer = running.peer().clone();
+                let running = Mutex::new(Some(running));
+                Ok(Self { peer, running, program, tools: Mutex::default(), shared })
+            }
             Err(error) => {
                 if let Some(program) = &program {
                     program.settle().await;
@@ -287,7 +288,10 @@ fn not_connected(
     let hint = match (program.and_then(Program::last_words), strange) {
         (Some(words), _) => words,
         (None, Some(line)) => format!("it wrote to its standard output what is no message: {line}"),
-        (None, None) if legacy || program.is_none() => "does it speak MCP?".to_owned(),
+        (None, None) if program.is_none() => {
+            format!("is it running, and is the `url` in `[tools.{server}]` right?")
+        }
+        (None, None) if legacy => "does it speak MCP?".to_owned(),
         (None, None) => format!(
             "does it speak MCP? An older server may need `legacy = true` in `[tools.{server}]`"
         ),
@@ -303,7 +307,10 @@ fn in_short(error: &ClientInitializeError) -> String {
             "its answer to the handshake makes no sense".to_owned()
         }
         ClientInitializeError::JsonRpcError(error) => error.message.to_string(),
-        ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
+        ClientInitializeError::TransportError { error, .. } => {
+            let text = error.error.to_string();
+            text.strip_prefix("Client error: ").map_or(text.clone(), str::to_owned)
+        }
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => in_short(fallback),
         other => other.to_string(),
     }

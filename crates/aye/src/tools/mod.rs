@@ -34,4 +34,5 @@ pub use names::Known;
 pub use outbox::{ListedTool, ToolEvent};
 pub use result::ToolResult;
 pub use schema::{Problem, check_value};
+pub use server::World;
 pub use trust::{Trust, TrustBook, TrustError};

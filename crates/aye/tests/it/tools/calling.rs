@@ -75,3 +75,19 @@ fn several_calls_at_once_end_each_for_itself() {
     assert_eq!(shop.end(second).expect("it does not wait").text, "Status: fine");
     assert_eq!(shop.end(first).expect_err("its time was up").code, "TIMEOUT");
 }
+
+#[test]
+fn a_server_of_2026_that_asks_back_is_declined_and_any_json_is_data() {
+    let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tools/modern.sh");
+    let mut shop = Shop::new(&format!("[tools.new]\nserver = [\"/bin/sh\", {script:?}]\n"));
+    let data = shop.call("new.list", json!({})).expect("a list is data");
+    assert_eq!(data.value, json!([1, null, { "a": 2 }]));
+    let spoken = shop.seen.iter().find_map(|event| match event {
+        ToolEvent::Started { protocol, .. } => Some(protocol.clone()),
+        _ => None,
+    });
+    assert_eq!(spoken.as_deref(), Some("2026-07-28"));
+    let asked = shop.call("new.ask", json!({})).expect_err("nobody answers it");
+    assert_eq!(asked.code, "TOOL_FAILED");
+    assert_eq!(asked.message, "`new.ask` asks a question, which a tool cannot yet");
+}
