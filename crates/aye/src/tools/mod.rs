@@ -18,6 +18,7 @@ mod launch;
 mod link;
 mod names;
 mod outbox;
+mod probe;
 mod program;
 mod result;
 mod schema;

@@ -129,12 +129,14 @@ impl Server {
                 spec.run.clone_from(run);
                 self.must_be_allowed(&spec)?;
                 let (program, transport) = Program::start(&spec, &shared)?;
-                Link::connect(transport, Some(program), shared, legacy).await
+                // Most of the time belongs to what comes after the first question.
+                let probe = self.settings.start_timeout / 4;
+                Link::with_program(transport, program, shared, legacy, probe).await
             }
             Reach::Http { url, token_env } => {
                 let token = http::token(&self.name, token_env.as_deref(), environment)?;
                 let transport = http::transport(&self.name, url, token)?;
-                Link::connect(transport, None, shared, legacy).await
+                Link::with_address(transport, shared, legacy).await
             }
         }
     }

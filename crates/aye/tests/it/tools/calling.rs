@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli::harness::until;
 
-use super::harness::Shop;
+use super::harness::{Shop, own_server};
 
 #[test]
 fn nothing_is_started_before_the_first_call() {
@@ -90,4 +90,26 @@ fn a_server_of_2026_that_asks_back_is_declined_and_any_json_is_data() {
     let asked = shop.call("new.ask", json!({})).expect_err("nobody answers it");
     assert_eq!(asked.code, "TOOL_FAILED");
     assert_eq!(asked.message, "`new.ask` asks a question, which a tool cannot yet");
+}
+
+#[test]
+fn a_server_that_is_slow_or_silent_about_what_it_does_not_know_is_one_of_2025() {
+    let refusal = r#"{"jsonrpc":"2.0","id":1000000000,"error":{"code":-32601,"message":"what?"}}"#;
+    for (seconds, late) in [(0, ""), (3, refusal)] {
+        let directory = tempfile::TempDir::with_prefix("aye-tools-").expect("a directory");
+        let own = own_server(directory.path());
+        let words = own.lines().nth(1).expect("the command").trim_start_matches("server = [");
+        let words = words.trim_end_matches(']').replace(", ", " ");
+        let script = directory.path().join("late");
+        let text = format!("sleep {seconds}\necho '{late}'\nexec {words}\n");
+        std::fs::write(&script, text).expect("written");
+        // The first question has two seconds.
+        let mut shop = Shop::at(
+            directory,
+            &format!("[tools.own]\nserver = [\"/bin/sh\", {script:?}]\nstart_timeout = \"8s\"\n"),
+        );
+        shop.call("own.fine", json!({})).expect("it is only slow");
+        assert!(shop.notes().contains("server/discover"), "{}", shop.notes());
+        assert!(shop.notes().contains("\"initialize\""), "{}", shop.notes());
+    }
 }

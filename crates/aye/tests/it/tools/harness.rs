@@ -31,6 +31,7 @@ pub(super) fn read(directory: &Path, text: &str) -> ToolSettings {
 /// The environment of a user, with one secret in it.
 fn environment() -> BTreeMap<String, String> {
     let mut all: BTreeMap<String, String> = std::env::vars().collect();
+    all.insert("MEANT_FOR_TOOLS".to_owned(), "yes".to_owned());
     all.insert("TOKEN_OF_THE_RUN".to_owned(), "hunter2".to_owned());
     all
 }
