@@ -3,9 +3,14 @@
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use jiff::Timestamp;
+use serde_json::{Map, Value};
 
 use crate::event::PauseReason;
+use crate::nested::Nested;
 use crate::question::Question;
+use crate::skill::Template;
+use crate::text::Scope;
 
 /// What a run wants, in the state it is in.
 ///
@@ -25,6 +30,11 @@ pub enum Effect {
     },
     /// Get an answer to this question.
     Ask(Box<Question>),
+    /// Wait for this moment, then `Input::Tick`.
+    Wait {
+        /// When a step is tried again.
+        until: Timestamp,
+    },
     /// Nobody drives the run; `Input::Attach` goes on.
     Rest(Option<PauseReason>),
     /// The run is over.
@@ -32,7 +42,7 @@ pub enum Effect {
 }
 
 /// An action with everything resolved, secrets included: never journalled.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Execution {
     /// `StepStarted::execution`.
     pub execution: u32,
@@ -40,6 +50,28 @@ pub struct Execution {
     pub step: String,
     /// 1, or more after retries.
     pub attempt: u32,
+    /// How long it may take: the nearer of its own limit and the run's.
+    pub timeout: Option<Duration>,
+    /// What to do.
+    pub task: Task,
+}
+
+/// What the world is asked to do.
+#[derive(Debug, Clone)]
+pub enum Task {
+    /// Run a program.
+    Process(Box<Process>),
+    /// Compute something from the names of the run.
+    Compute(Box<Compute>),
+    /// Call a tool.
+    Tool(Box<ToolCall>),
+    /// Drive runs inside the run.
+    Nested(Box<Nested>),
+}
+
+/// A program to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Process {
     /// The program and its arguments.
     pub argv: Vec<String>,
     /// Environment overlay; `None` removes a variable.
@@ -56,6 +88,28 @@ pub struct Execution {
     pub max_memory: Option<u64>,
     /// The most processor time one of its processes may use.
     pub max_cpu: Option<Duration>,
-    /// How long it may take: the nearer of its own limit and the run's.
-    pub timeout: Option<Duration>,
+}
+
+/// Something to compute.
+#[derive(Debug, Clone)]
+pub struct Compute {
+    /// The code, never rendered.
+    pub code: Template,
+    /// The name of the variable that is the result, unless it is `result`.
+    pub output: String,
+    /// Run by the real interpreter.
+    pub python: bool,
+    /// May read files of the workspace.
+    pub reads_files: bool,
+    /// Every name it may use.
+    pub scope: Scope,
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// `server.tool`, or the name of a tool of the project.
+    pub tool: String,
+    /// Its arguments.
+    pub args: Map<String, Value>,
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::{QuestionId, RunId};
+use crate::nested::Parent;
 use crate::question::{Answer, Question};
 
 /// The version of the vocabulary written by this program.
@@ -113,6 +114,9 @@ pub enum Fact {
         attempt: u32,
         /// Why.
         why: RetryReason,
+        /// It is not started before this moment.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_before: Option<Timestamp>,
     },
     /// Somebody has to decide.
     ConfirmationRequired(Box<Question>),
@@ -191,6 +195,9 @@ pub struct SkillStarted {
     pub yes: bool,
     /// Who and which process.
     pub driver: Driver,
+    /// The step of another run that this one belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Box<Parent>>,
 }
 
 /// Which part of a skill is run.
@@ -243,6 +250,12 @@ pub struct StepStarted {
     /// When its own time-out is up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
+    /// It consists of runs of its own, which remember how far they are.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub nested: bool,
+    /// What a `foreach` goes through; secrets masked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<Value>,
 }
 
 /// The good end of a step.
@@ -257,9 +270,18 @@ pub struct StepCompleted {
     /// Its result.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub value: Value,
-    /// What a process left behind; absent for questions and notes.
+    /// The `key: value` lines of a tool's text, under `<output>_parsed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parsed: Option<Value>,
+    /// What a process left behind; absent for everything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessRecord>,
+    /// How long it took, where there was no process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ms: Option<u64>,
+    /// What a note tells the person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// Set when a person said it was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marked_by: Option<String>,
@@ -285,6 +307,15 @@ pub struct StepFailed {
     /// What a process left behind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessRecord>,
+    /// How long it took, where there was no process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ms: Option<u64>,
+    /// A guard of the step stops the run: nothing passes over it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub guarded: bool,
+    /// Who declined, where a person did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// Set when this ends the run's normal course: only clean-up follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub winding_down: Option<WindingDown>,
@@ -304,6 +335,10 @@ pub enum BadOutcome {
     Interrupted,
     /// Aye died while it ran: it may or may not have happened.
     Unknown,
+    /// Somebody inside it said no.
+    Declined,
+    /// Nobody inside it answered in time.
+    Expired,
 }
 
 /// What is known of a finished process.
@@ -341,6 +376,9 @@ pub struct ProcessRecord {
     /// Processor time, user and system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ms: Option<u64>,
+    /// What else is to be said of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 /// The run's normal course is over; only a clean-up path may still run.
@@ -451,6 +489,8 @@ pub enum RetryReason {
     Idempotent,
     /// Somebody answered a recovery question with retry.
     Answer,
+    /// The step's `retry` says so.
+    Policy,
 }
 
 fn is_false(value: &bool) -> bool {

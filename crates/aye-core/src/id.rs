@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 /// Why a text is no identifier.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no run id: 8 to 64 letters, digits, `-` or `_`")]
+#[error("`{0}` is no run id: 8 to 160 letters, digits, `-` or `_`")]
 pub struct BadId(pub String);
 
-/// Identifies a run: 8 to 64 of `[A-Za-z0-9_-]`.
+/// Identifies a run: 8 to 160 of `[A-Za-z0-9_-]`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(String);
@@ -18,7 +18,7 @@ impl RunId {
     /// Takes a text that has the form of an id.
     pub fn new(text: impl Into<String>) -> Result<Self, BadId> {
         let text = text.into();
-        let fits = (8..=64).contains(&text.len())
+        let fits = (8..=160).contains(&text.len())
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
         if fits { Ok(Self(text)) } else { Err(BadId(text)) }
     }

@@ -1,5 +1,7 @@
 //! Inputs: everything the world can tell the core.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -67,6 +69,8 @@ pub struct Finished {
     pub end: End,
     /// What a process left behind.
     pub process: Option<ProcessRecord>,
+    /// How long it took, where there was no process.
+    pub took: Option<Duration>,
 }
 
 /// The ways an action ends.
@@ -76,10 +80,30 @@ pub enum End {
     Exited {
         /// The step's result if it succeeded.
         value: Value,
+        /// The `key: value` lines of a tool's text.
+        parsed: Option<Value>,
+    },
+    /// It went wrong by itself, without a process that could say so.
+    Failed {
+        /// A typed code, e.g. `COMPUTE`.
+        code: String,
+        /// In words.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// Somebody inside it declined, or nobody answered there in time.
+    Declined {
+        /// Nobody answered.
+        expired: bool,
+        /// Who declined.
+        by: Option<String>,
+        /// In words.
+        message: String,
     },
     /// We ended it at its time-out or at the run's.
     TimedOut,
-    /// We ended it because we were asked to.
+    /// We ended it because we were asked to. Nested runs are paused.
     Stopped,
     /// It could not be started.
     NotStarted {

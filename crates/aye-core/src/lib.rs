@@ -17,6 +17,7 @@ pub mod id;
 pub mod input;
 pub mod journal;
 pub mod machine;
+pub mod nested;
 pub mod question;
 pub mod skill;
 pub mod text;

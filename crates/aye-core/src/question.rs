@@ -89,8 +89,12 @@ impl Question {
 
     /// Whether `--yes` would answer it.
     pub fn takes_yes(&self) -> bool {
-        let open = self.by == By::Anyone && self.approvals <= 1 && !self.reauth;
-        self.overridable && open && self.typed.is_none() && self.yes_value().is_some()
+        self.overridable && !self.is_guarded() && self.yes_value().is_some()
+    }
+
+    /// Whether a yes takes more than anybody's word.
+    pub fn is_guarded(&self) -> bool {
+        self.by != By::Anyone || self.approvals > 1 || self.reauth || self.typed.is_some()
     }
 
     /// What this value means for the run. Text typed into an `input` goes on;

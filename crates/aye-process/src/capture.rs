@@ -14,6 +14,10 @@ use crate::spec::Stream;
 /// Bytes read at once; the size of a pipe, so a larger buffer gains nothing.
 pub(crate) const CHUNK: usize = 64 * 1024;
 
+/// The first read of a stream: most programs say little, and memory that is
+/// not touched costs nothing.
+const FIRST: usize = 4 * 1024;
+
 /// What a pipe may hold when its bytes are moved inside the kernel.
 const WIDE_PIPE: usize = 1024 * 1024;
 
@@ -24,6 +28,9 @@ pub(crate) type View<'a> = dyn FnMut(Stream, &[u8]) + 'a;
 pub(crate) struct Capture {
     stream: Stream,
     pipe: Option<OwnedFd>,
+    /// A copy of the child's end, kept while its first process lives: so the
+    /// end of that process wakes us once, and not for each of its pipes before.
+    kept_open: Option<OwnedFd>,
     /// `None`: the bytes are in the log.
     ring: Option<Ring>,
     limit: usize,
@@ -37,6 +44,7 @@ impl Capture {
     pub(crate) fn new(
         stream: Stream,
         pipe: OwnedFd,
+        kept_open: Option<OwnedFd>,
         logged: bool,
         limit: usize,
         masks: &[Vec<u8>],
@@ -46,6 +54,7 @@ impl Capture {
         Ok(Self {
             stream,
             pipe: Some(pipe),
+            kept_open,
             ring: (!logged).then(|| Ring::new(limit)),
             limit,
             splices: logged && mask.is_none() && cfg!(target_os = "linux"),
@@ -58,6 +67,11 @@ impl Capture {
     /// The pipe, as long as it is open.
     pub(crate) fn pipe(&self) -> Option<BorrowedFd<'_>> {
         self.pipe.as_ref().map(AsFd::as_fd)
+    }
+
+    /// From now on the pipe ends with the last of the child's processes.
+    pub(crate) fn let_end(&mut self) {
+        self.kept_open = None;
     }
 
     /// Takes one portion out of the pipe.
@@ -74,7 +88,8 @@ impl Capture {
             return;
         }
         let Some(pipe) = &self.pipe else { return };
-        buffer.resize(CHUNK, 0);
+        let size = if self.started { CHUNK } else { FIRST };
+        buffer.resize(buffer.len().max(size), 0);
         match rustix::io::read(pipe, &mut buffer[..]) {
             Ok(0) | Err(Errno::IO) => self.close(log, live, view),
             Ok(read) => {

@@ -64,6 +64,16 @@ impl Set {
         }
     }
 
+    /// Every signal that can be blocked.
+    pub(crate) fn all() -> Self {
+        let mut set = Self::of(&[]);
+        // SAFETY: the pointer is to a live, valid set.
+        unsafe {
+            libc::sigfillset(&raw mut set.0);
+        }
+        set
+    }
+
     /// Changes the mask of this thread; the mask before.
     pub(crate) fn apply(&self, how: i32) -> Self {
         let mut before = Self::of(&[]);
@@ -83,14 +93,6 @@ pub(crate) fn with_blocked<T>(number: i32, action: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Runs `action`, which starts a child, with nothing blocked: the mask is inherited.
-pub(crate) fn with_nothing_blocked<T>(action: impl FnOnce() -> T) -> T {
-    let before = Set::of(&[]).apply(libc::SIG_SETMASK);
-    let result = action();
-    before.apply(libc::SIG_SETMASK);
-    result
-}
-
 /// Lets a write beyond the limit for file sizes fail instead of ending this
 /// process. A handler that does nothing, not an ignored signal: children get
 /// the default back with their `exec`.
@@ -103,4 +105,30 @@ pub fn survive_file_size_limit() {
         action.sa_flags = libc::SA_RESTART;
         libc::sigaction(libc::SIGXFSZ, &raw const action, std::ptr::null_mut());
     }
+}
+
+/// What the last system call of this thread has left.
+#[cfg(target_os = "linux")]
+pub(crate) fn errno() -> i32 {
+    // SAFETY: always a valid pointer to the thread's own variable.
+    unsafe { *libc::__errno_location() }
+}
+
+/// Restores it, at the end of a signal handler.
+#[cfg(target_os = "linux")]
+pub(crate) fn set_errno(value: i32) {
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = value }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn errno() -> i32 {
+    // SAFETY: always a valid pointer to the thread's own variable.
+    unsafe { *libc::__error() }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn set_errno(value: i32) {
+    // SAFETY: as above.
+    unsafe { *libc::__error() = value }
 }

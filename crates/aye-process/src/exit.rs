@@ -92,6 +92,18 @@ impl Exit {
         }
     }
 
+    /// What would have helped, for the `hint:` line.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        self.stopped.then_some("`interactive: true` gives a step the terminal")
+    }
+
+    /// Why its log does not hold all of its output, in words.
+    #[must_use]
+    pub fn log_problem(&self) -> Option<String> {
+        self.log_error.as_ref().map(|error| format!("its log is not complete: {error}"))
+    }
+
     /// Ended by itself with code 0.
     #[must_use]
     pub fn success(&self) -> bool {

@@ -19,6 +19,14 @@ pub(crate) fn of(pid: i32) -> Option<i32> {
     (group >= 0).then_some(group)
 }
 
+/// The session of a process, `None` when it is gone.
+#[cfg(target_os = "linux")]
+pub(crate) fn session_of(pid: i32) -> Option<i32> {
+    // SAFETY: a number in, a number out.
+    let session = unsafe { libc::getsid(pid) };
+    (session >= 0).then_some(session)
+}
+
 /// Whether we lead our session.
 #[cfg(target_os = "linux")]
 pub(crate) fn leads_session() -> bool {

@@ -21,10 +21,12 @@ mod clock;
 mod compress;
 mod dispositions;
 mod ending;
+mod environment;
 mod error;
 mod exit;
 pub mod group;
 pub mod guard;
+mod launch;
 pub mod lines;
 pub mod log;
 mod log_reader;
@@ -48,7 +50,6 @@ pub mod terminal;
 pub mod text;
 #[cfg_attr(not(target_os = "linux"), path = "tree_group.rs")]
 mod tree;
-mod vfork;
 mod wait;
 
 pub use dispositions::survive_file_size_limit;
@@ -60,6 +61,8 @@ pub use running::{Running, Stop};
 pub use service::{Pipes, Service, serve};
 pub use signals::{Signal, Signals};
 pub use spawn::spawn;
-pub use spec::{DEFAULT_GRACE, DEFAULT_LINGER, DEFAULT_TAIL, Limits, Sink, Spec, Stdin, Stream};
+pub use spec::{
+    DEFAULT_GRACE, DEFAULT_LINGER, DEFAULT_TAIL, Limits, Sink, Spec, Stdin, Stream, set_grace,
+};
 pub use suspend::suspend;
 pub use wait::{Happening, LiveView, wait};

@@ -42,6 +42,9 @@ fn suffixed(base: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// What to give [`compress`]: a file of one block takes the same room compressed.
+pub const WORTHWHILE: u64 = 4096 + 1;
+
 /// Compresses the files of a finished child, those of at least `least` bytes each. They get
 /// `.gz` appended; [`LogReader`](crate::LogReader) reads both forms. It takes about a second for
 /// 200 MB, so do it when nobody waits.

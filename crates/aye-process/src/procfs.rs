@@ -1,7 +1,14 @@
 //! The few facts we read from `/proc`. Linux only.
+//!
+//! Where it is not mounted, in a bare `chroot` say, we can still find our own
+//! children by asking the kernel for one number after the other; what they
+//! have started becomes ours as soon as they are ended.
 
 use std::fs;
 use std::io::Read;
+use std::sync::OnceLock;
+
+use crate::{group, reap};
 
 /// A line of `/proc/<pid>/stat`, as far as we need it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,12 +28,43 @@ impl Stat {
     }
 }
 
+/// Whether there is a `/proc` at all.
+fn is_mounted() -> bool {
+    static MOUNTED: OnceLock<bool> = OnceLock::new();
+    *MOUNTED.get_or_init(|| fs::metadata("/proc/self/stat").is_ok())
+}
+
 /// Facts about a process, `None` when it is gone.
 pub(crate) fn stat(pid: i32) -> Option<Stat> {
+    if !is_mounted() {
+        return stat_of_child(pid);
+    }
     let mut buffer = [0_u8; 1024];
     let mut file = fs::File::open(format!("/proc/{pid}/stat")).ok()?;
     let length = file.read(&mut buffer).ok()?;
     parse_stat(&buffer[..length])
+}
+
+/// The same for a child of ours, from system calls.
+fn stat_of_child(pid: i32) -> Option<Stat> {
+    Some(Stat {
+        state: if reap::is_dead(pid)? { b'Z' } else { b'S' },
+        parent: rustix::process::getpid().as_raw_nonzero().get(),
+        group: group::of(pid)?,
+        session: group::session_of(pid)?,
+        started: 0,
+    })
+}
+
+/// Every number that was given to a process after ours: they are given in
+/// turn, and at the last one they start again.
+fn younger_than(own: i32) -> impl Iterator<Item = i32> {
+    const LAST: i32 = 4 * 1024 * 1024;
+    let newest = reap::newest_number().unwrap_or(LAST);
+    let wrapped = newest <= own;
+    let before_the_end = own + 1..=if wrapped { LAST } else { newest };
+    let after_it = 2..=if wrapped { newest } else { 1 };
+    before_the_end.chain(after_it)
 }
 
 fn parse_stat(line: &[u8]) -> Option<Stat> {
@@ -45,6 +83,13 @@ fn parse_stat(line: &[u8]) -> Option<Stat> {
 
 /// Appends the children of a process, those of all its threads.
 pub(crate) fn children(pid: i32, into: &mut Vec<i32>) {
+    if !is_mounted() {
+        // Those of others are not ours to see.
+        if pid == rustix::process::getpid().as_raw_nonzero().get() {
+            into.extend(younger_than(pid).filter(|pid| reap::is_dead(*pid).is_some()));
+        }
+        return;
+    }
     let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else {
         return;
     };

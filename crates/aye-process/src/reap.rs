@@ -16,7 +16,6 @@ pub(crate) fn try_wait_stopped(pid: i32) -> Option<(i32, libc::rusage)> {
 }
 
 /// Waits as long as it takes.
-#[cfg(target_os = "linux")]
 pub(crate) fn wait(pid: i32) -> Option<(i32, libc::rusage)> {
     wait4(pid, 0)
 }
@@ -63,6 +62,38 @@ pub(crate) fn children() -> Children {
         0 => Children::Living,
         _ => Children::Dead,
     }
+}
+
+/// Whether a child of ours has ended and was not waited for; `None` if it is
+/// not a child of ours.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_dead(pid: i32) -> Option<bool> {
+    let pid = libc::id_t::try_from(pid).ok()?;
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the pointer is to a live local of the right type, zeroed and so
+    // valid; while the child lives the pid in it stays 0.
+    unsafe {
+        let result = libc::waitid(libc::P_PID, pid, info.as_mut_ptr(), options);
+        (result == 0).then(|| info.assume_init().si_pid() != 0)
+    }
+}
+
+/// The number of a process that has just been made, and is gone again.
+#[cfg(target_os = "linux")]
+pub(crate) fn newest_number() -> Option<i32> {
+    // SAFETY: the child shares our memory while we wait; it makes one system
+    // call, writes nothing and ends without returning from here.
+    #[expect(deprecated, reason = "a fork would copy what the child never looks at")]
+    let child = unsafe { libc::vfork() };
+    if child == 0 {
+        // SAFETY: an async-signal-safe call.
+        unsafe { libc::_exit(0) }
+    }
+    (child > 0).then(|| {
+        let _ = wait(child);
+        child
+    })
 }
 
 /// Makes sure that children can be waited for: whoever started us may have

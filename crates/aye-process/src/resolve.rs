@@ -21,9 +21,26 @@ const FALLBACK_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// [`SpawnError::NotFound`], [`SpawnError::NotExecutable`] or
 /// [`SpawnError::WorkingDirectory`].
 pub fn resolve(spec: &Spec) -> Result<PathBuf, SpawnError> {
-    if let Some(cwd) = &spec.cwd {
-        check_directory(cwd)?;
+    let path = locate(spec)?;
+    match kind(&path) {
+        Kind::Program => Ok(path),
+        Kind::Other(hint) => Err(SpawnError::NotExecutable { path, hint, source: None }),
+        Kind::Missing => Err(not_found(&spec.program)),
     }
+    .map_err(|error| directory_first(spec, error))
+}
+
+/// Like [`resolve`], but whether a path leads to a program is left to the start.
+pub(crate) fn locate(spec: &Spec) -> Result<PathBuf, SpawnError> {
+    find(spec).map_err(|error| directory_first(spec, error))
+}
+
+/// Without its directory nothing else can be right.
+fn directory_first(spec: &Spec, error: SpawnError) -> SpawnError {
+    spec.cwd.as_ref().and_then(|cwd| check_directory(cwd).err()).unwrap_or(error)
+}
+
+fn find(spec: &Spec) -> Result<PathBuf, SpawnError> {
     let name = &spec.program;
     if name.is_empty() {
         return Err(SpawnError::NotFound {
@@ -33,11 +50,8 @@ pub fn resolve(spec: &Spec) -> Result<PathBuf, SpawnError> {
     }
     if name.as_bytes().contains(&b'/') {
         let path = spec.cwd.as_ref().map_or_else(|| PathBuf::from(name), |cwd| cwd.join(name));
-        return match kind(&path) {
-            Kind::Program => Ok(path),
-            Kind::Other(hint) => Err(SpawnError::NotExecutable { path, hint, source: None }),
-            Kind::Missing => Err(not_found(name)),
-        };
+        // The child is in its directory by the time it looks.
+        return Ok(std::path::absolute(&path).unwrap_or(path));
     }
     let search = spec.variable("PATH").unwrap_or_else(|| FALLBACK_PATH.into());
     let mut almost = None;
@@ -81,7 +95,7 @@ fn kind(path: &Path) -> Kind {
     }
 }
 
-fn check_directory(path: &Path) -> Result<(), SpawnError> {
+pub(crate) fn check_directory(path: &Path) -> Result<(), SpawnError> {
     let problem = match fs::metadata(path) {
         Ok(found) if !found.is_dir() => "is not a directory".to_owned(),
         Ok(_) if access(path, Access::EXEC_OK).is_err() => "may not be entered".to_owned(),
@@ -110,8 +124,26 @@ fn not_found(name: &OsStr) -> SpawnError {
     SpawnError::NotFound { program, hint }
 }
 
+/// What the operating system had against it before it came to the program.
+pub(crate) fn unprepared(spec: &Spec, source: std::io::Error) -> SpawnError {
+    let program = spec.program.to_string_lossy().into_owned();
+    match source.raw_os_error() {
+        Some(libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE) => {
+            SpawnError::Resources { program, source }
+        }
+        _ => SpawnError::Failed { program, source },
+    }
+}
+
 /// Turns the operating system's refusal to execute `path` into our error.
 pub(crate) fn refused(spec: &Spec, path: PathBuf, source: std::io::Error) -> SpawnError {
+    match kind(&path) {
+        Kind::Program => {}
+        Kind::Other(hint) => {
+            return SpawnError::NotExecutable { path, hint, source: Some(source) };
+        }
+        Kind::Missing => return not_found(&spec.program),
+    }
     let program = spec.program.to_string_lossy().into_owned();
     let code = source.raw_os_error().unwrap_or(0);
     match code {

@@ -204,12 +204,17 @@ impl Running {
             self.note_end(raw, &usage);
         } else if self.handle.is_some() {
             // Dead, yet not ours to wait for: somebody else did.
-            self.status = Some(Status::Lost);
+            self.end_with(Status::Lost);
         }
     }
 
+    fn end_with(&mut self, status: Status) {
+        self.status = Some(status);
+        self.streams.iter_mut().flatten().for_each(Capture::let_end);
+    }
+
     fn note_end(&mut self, raw: i32, usage: &libc::rusage) {
-        self.status = Some(Status::from_raw(raw));
+        self.end_with(Status::from_raw(raw));
         self.cpu_time += reap::cpu_time(usage);
         self.peak_memory = self.peak_memory.max(reap::peak_memory(usage));
     }

@@ -6,18 +6,20 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::process::Stdio;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use crate::dispositions::with_nothing_blocked;
 use crate::error::SpawnError;
 use crate::exit::Status;
 use crate::resolve::{refused, resolve};
-use crate::spawn::{handle, plain_command};
+use crate::spawn::handle;
 use crate::spec::Spec;
-use crate::{guard, reap, tree, vfork};
+use crate::survivors::RUN_VARIABLE;
+use crate::{guard, reap, tree};
 
 /// How long a killed service may take to be gone.
 const KILL_TIME: Duration = Duration::from_secs(2);
@@ -51,11 +53,10 @@ pub fn serve(spec: &Spec) -> Result<(Service, Pipes), SpawnError> {
     reap::require_children();
     tree::adopt_orphans();
     guard::settle();
-    vfork::keep();
     let mut command = plain_command(spec, path.clone());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = guard::spare_started(|| {
-        let child = with_nothing_blocked(|| command.spawn())?;
+        let child = command.spawn()?;
         let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
         Ok((child, pid))
     })
@@ -73,6 +74,25 @@ pub fn serve(spec: &Spec) -> Result<(Service, Pipes), SpawnError> {
             source: io::Error::other("it has no pipes"),
         }),
     }
+}
+
+/// Program, arguments, directory, environment and run; no descriptors yet.
+fn plain_command(spec: &Spec, path: PathBuf) -> Command {
+    let mut command = Command::new(path);
+    command.arg0(&spec.program).args(&spec.args).process_group(0);
+    if let Some(cwd) = &spec.cwd {
+        command.current_dir(cwd);
+    }
+    for (name, value) in &spec.env {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    if let Some(run) = &spec.run {
+        command.env(RUN_VARIABLE, run);
+    }
+    command
 }
 
 impl Service {

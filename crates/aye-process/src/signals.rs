@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::dispositions::{Disposition, handler_pipe};
+use crate::dispositions::{Disposition, errno, handler_pipe, set_errno};
 
 /// What somebody wants from the runner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub enum Signal {
     Terminate,
     /// `SIGHUP`: the terminal is gone.
     Hangup,
+    /// `SIGQUIT`: Ctrl-\.
+    Quit,
     /// `SIGTSTP`: Ctrl-Z, see [`suspend`](crate::suspend()).
     Suspend,
     /// `SIGCONT`: we go on after a stop.
@@ -37,9 +39,24 @@ impl Signal {
             Self::Interrupt => libc::SIGINT,
             Self::Terminate => libc::SIGTERM,
             Self::Hangup => libc::SIGHUP,
+            Self::Quit => libc::SIGQUIT,
             Self::Suspend => libc::SIGTSTP,
             Self::Continue => libc::SIGCONT,
             Self::Resize => libc::SIGWINCH,
+        }
+    }
+
+    /// Its name in the operating system.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Interrupt => "SIGINT",
+            Self::Terminate => "SIGTERM",
+            Self::Hangup => "SIGHUP",
+            Self::Quit => "SIGQUIT",
+            Self::Suspend => "SIGTSTP",
+            Self::Continue => "SIGCONT",
+            Self::Resize => "SIGWINCH",
         }
     }
 
@@ -52,7 +69,7 @@ impl Signal {
     /// Whether it asks the runner to end.
     #[must_use]
     pub fn is_stop(self) -> bool {
-        matches!(self, Self::Interrupt | Self::Terminate | Self::Hangup)
+        matches!(self, Self::Interrupt | Self::Terminate | Self::Hangup | Self::Quit)
     }
 
     fn from_number(number: i32) -> Option<Self> {
@@ -60,10 +77,11 @@ impl Signal {
     }
 }
 
-const ALL: [Signal; 6] = [
+const ALL: [Signal; 7] = [
     Signal::Interrupt,
     Signal::Terminate,
     Signal::Hangup,
+    Signal::Quit,
     Signal::Suspend,
     Signal::Continue,
     Signal::Resize,
@@ -97,30 +115,6 @@ extern "C" fn handler(number: libc::c_int, info: *mut libc::siginfo_t, _: *mut l
         }
         set_errno(saved);
     }
-}
-
-#[cfg(target_os = "linux")]
-fn errno() -> i32 {
-    // SAFETY: always a valid pointer to the thread's own variable.
-    unsafe { *libc::__errno_location() }
-}
-
-#[cfg(target_os = "linux")]
-fn set_errno(value: i32) {
-    // SAFETY: as above.
-    unsafe { *libc::__errno_location() = value }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn errno() -> i32 {
-    // SAFETY: always a valid pointer to the thread's own variable.
-    unsafe { *libc::__error() }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn set_errno(value: i32) {
-    // SAFETY: as above.
-    unsafe { *libc::__error() = value }
 }
 
 /// The runner's signals as a stream of events. There is one at a time;

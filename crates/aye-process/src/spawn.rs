@@ -1,29 +1,24 @@
-//! Starting a child.
-//!
-//! The normal path is `std::process::Command` without `pre_exec`, which is
-//! `posix_spawn` and so `vfork`: its cost does not grow with our own size. The
-//! child gets its own process group, an empty signal mask, the default
-//! `SIGPIPE`, and no descriptor of ours but 0, 1 and 2. Only
-//! resource limits and interactive steps need the slower `fork`.
+//! Starting a child: its slot, its descriptors, its environment, its terminal.
 
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use crate::capture::{Capture, Log};
-use crate::dispositions::with_nothing_blocked;
+use crate::environment::Environment;
 use crate::error::SpawnError;
+use crate::launch::{Launch, Step};
 use crate::log::Writer;
-use crate::resolve::{refused, resolve};
+use crate::resolve::{check_directory, locate, refused, unprepared};
 use crate::running::{Feed, Running};
 use crate::slots::Slot;
-use crate::spec::{Limits, Sink, Spec, Stdin, Stream};
+use crate::spec::{Sink, Spec, Stdin, Stream};
 use crate::survivors::RUN_VARIABLE;
 use crate::terminal::Handover;
-use crate::{guard, pty, reap, tree, vfork};
+use crate::{guard, pty, reap, tree};
 
 /// Starts a child.
 ///
@@ -32,44 +27,53 @@ use crate::{guard, pty, reap, tree, vfork};
 pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
     let name = || spec.program.to_string_lossy().into_owned();
     let slot = Slot::reserve().map_err(|limit| SpawnError::TooMany { program: name(), limit })?;
-    let path = resolve(&spec)?;
-    let failed = |source| SpawnError::Failed { program: name(), source };
+    let program = locate(&spec)?;
+    let unprepared = |source| unprepared(&spec, source);
 
     reap::require_children();
     tree::adopt_orphans();
     guard::settle();
-    vfork::keep();
-    let mut command = command(&spec, path.clone(), &slot);
     let mut terminal = if spec.interactive {
-        let mut handover =
-            Handover::prepare().ok_or_else(|| SpawnError::NoTerminal { program: name() })?;
-        handover.arrange(&mut command).map_err(failed)?;
-        Some(handover)
+        Some(Handover::prepare().ok_or_else(|| SpawnError::NoTerminal { program: name() })?)
     } else {
         None
     };
-    let pty = if spec.tty && !spec.interactive {
-        let pair = pty::open().map_err(failed)?;
-        command.stdout(pair.slave.try_clone().map_err(failed)?);
-        command.stderr(pair.slave);
-        Some(pair.master)
-    } else {
-        None
-    };
+    let (ours, theirs) = ends(&spec).map_err(unprepared)?;
+    let environment = environment(&spec, &slot).map_err(unprepared)?;
 
     let started = Instant::now();
-    let mut child = with_nothing_blocked(|| command.spawn()).map_err(|source| {
-        if let Some(terminal) = &mut terminal {
-            terminal.reclaim();
+    let launch = Launch {
+        program: &program,
+        name: &spec.program,
+        args: &spec.args,
+        environment,
+        cwd: spec.cwd.as_deref(),
+        files: theirs.each_ref().map(|end| end.as_ref().map(End::as_fd)),
+        limits: spec.limits,
+        terminal: terminal.as_mut().and_then(Handover::lend),
+    };
+    let process = match launch.start() {
+        Ok(process) => process,
+        Err((step, source)) => {
+            if let Some(terminal) = &mut terminal {
+                terminal.reclaim();
+            }
+            return Err(match (step, &spec.cwd) {
+                (Step::Execute, _) => refused(&spec, program, source),
+                (Step::Directory, Some(cwd)) => {
+                    check_directory(cwd).err().unwrap_or_else(|| SpawnError::WorkingDirectory {
+                        path: cwd.clone(),
+                        problem: format!("cannot be used: {source}"),
+                    })
+                }
+                (Step::Directory | Step::Prepare, _) => unprepared(source),
+            });
         }
-        refused(&spec, path, source)
-    })?;
-    // It still holds our copy of the pseudo-terminal's other end.
-    drop(command);
-    let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
-    slot.set_leader(pid);
+    };
+    slot.set_leader(process.pid);
 
-    let mut running = Running::new(pid, handle(pid), slot, started);
+    let handle = process.handle.or_else(|| handle(process.pid));
+    let mut running = Running::new(process.pid, handle, slot, started);
     // From here on dropping `running` kills the child.
     let deadline = spec.deadline.map(|deadline| deadline.saturating_duration_since(started));
     running.limit = match (spec.timeout, deadline) {
@@ -79,88 +83,106 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
     running.grace = spec.grace;
     running.linger = spec.linger;
     running.live = spec.live;
-    connect(&mut running, &mut child, pty, spec)
+    connect(&mut running, ours, theirs, spec)
         .map_err(|(program, source)| SpawnError::Failed { program, source })?;
     if let Some(mut terminal) = terminal {
-        terminal.give(pid);
+        terminal.give(process.pid);
         running.terminal = Some(terminal);
     }
     Ok(running)
 }
 
-/// Program, arguments, directory, environment and run; no descriptors yet.
-pub(crate) fn plain_command(spec: &Spec, path: PathBuf) -> Command {
-    let mut command = Command::new(path);
-    command.arg0(&spec.program).args(&spec.args).process_group(0);
-    if let Some(cwd) = &spec.cwd {
-        command.current_dir(cwd);
-    }
-    for (name, value) in &spec.env {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
+fn environment(spec: &Spec, slot: &Slot) -> io::Result<Environment> {
+    let token = tree::token_value(slot.token());
+    let mut changes: Vec<(&OsStr, Option<&OsStr>)> =
+        spec.env.iter().map(|(name, value)| (name.as_os_str(), value.as_deref())).collect();
+    changes.push((OsStr::new(tree::TOKEN_VARIABLE), Some(OsStr::new(&token))));
     if let Some(run) = &spec.run {
-        command.env(RUN_VARIABLE, run);
+        changes.push((OsStr::new(RUN_VARIABLE), Some(OsStr::new(run))));
     }
-    command
+    Environment::changed(&changes)
 }
 
-fn command(spec: &Spec, path: PathBuf, slot: &Slot) -> Command {
-    let mut command = plain_command(spec, path);
-    command.env(tree::TOKEN_VARIABLE, tree::token_value(slot.token()));
+/// The child's end of one of its descriptors.
+enum End {
+    /// Nothing to read, and nobody who reads.
+    Null(&'static File),
+    Pipe(OwnedFd),
+    Terminal(OwnedFd),
+}
+
+impl End {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Null(file) => file.as_fd(),
+            Self::Pipe(fd) | Self::Terminal(fd) => fd.as_fd(),
+        }
+    }
+}
+
+/// Our ends of the child's descriptors 0, 1 and 2, and its own; where there
+/// is none it gets ours.
+type Ends = ([Option<OwnedFd>; 3], [Option<End>; 3]);
+
+fn ends(spec: &Spec) -> io::Result<Ends> {
+    let mut ours = [None, None, None];
+    let mut theirs = [None, None, None];
     if spec.interactive {
-        command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
-    } else {
-        command.stdin(match &spec.stdin {
-            Stdin::Empty => Stdio::null(),
-            Stdin::Bytes(bytes) if bytes.is_empty() => Stdio::null(),
-            Stdin::Bytes(_) => Stdio::piped(),
-            Stdin::Inherit => Stdio::inherit(),
-        });
-        command.stdout(stdio(spec.stdout)).stderr(stdio(spec.stderr));
+        return Ok((ours, theirs));
     }
-    set_limits(&mut command, spec.limits);
-    command
-}
-
-fn stdio(sink: Sink) -> Stdio {
-    match sink {
-        Sink::Capture => Stdio::piped(),
-        Sink::Inherit => Stdio::inherit(),
-        Sink::Discard => Stdio::null(),
+    match &spec.stdin {
+        Stdin::Inherit => {}
+        Stdin::Bytes(bytes) if !bytes.is_empty() => {
+            let (read, write) = pipe()?;
+            theirs[0] = Some(End::Pipe(read));
+            ours[0] = Some(write);
+        }
+        Stdin::Empty | Stdin::Bytes(_) => theirs[0] = Some(End::Null(null()?)),
     }
-}
-
-/// Limits must hold from the first instruction on, so they are set between
-/// `fork` and `exec`.
-fn set_limits(command: &mut Command, limits: Limits) {
-    if limits.is_empty() {
-        return;
+    if spec.tty {
+        let pair = pty::open()?;
+        theirs[1] = Some(End::Terminal(high(pair.slave.try_clone()?)?));
+        theirs[2] = Some(End::Terminal(high(pair.slave)?));
+        ours[1] = Some(pair.master);
+        return Ok((ours, theirs));
     }
-    let set = move || -> io::Result<()> {
-        let one = |resource, value: u64, most: u64| {
-            let limit = libc::rlimit { rlim_cur: value, rlim_max: most };
-            // SAFETY: the pointer is to a live local of the right type.
-            match unsafe { libc::setrlimit(resource, &raw const limit) } {
-                0 => Ok(()),
-                _ => Err(io::Error::last_os_error()),
+    for (at, sink) in [(1, spec.stdout), (2, spec.stderr)] {
+        match sink {
+            Sink::Inherit => {}
+            Sink::Discard => theirs[at] = Some(End::Null(null()?)),
+            Sink::Capture => {
+                let (read, write) = pipe()?;
+                theirs[at] = Some(End::Pipe(write));
+                ours[at] = Some(read);
             }
-        };
-        if let Some(bytes) = limits.memory {
-            one(libc::RLIMIT_DATA, bytes, bytes)?;
         }
-        if let Some(seconds) = limits.cpu_seconds {
-            // First a signal that says why, a second later one that cannot be refused.
-            one(libc::RLIMIT_CPU, seconds, seconds.saturating_add(1))?;
-        }
-        Ok(())
-    };
-    // SAFETY: the closure makes only async-signal-safe calls and allocates nothing.
-    unsafe {
-        command.pre_exec(set);
     }
+    Ok((ours, theirs))
+}
+
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read, write) = io::pipe()?;
+    Ok((high(read.into())?, high(write.into())?))
+}
+
+/// A descriptor that is none of those that the child exchanges. Only a
+/// process that was started without 0, 1 or 2 ever has another one.
+fn high(fd: OwnedFd) -> io::Result<OwnedFd> {
+    match fd.as_raw_fd() {
+        0..3 => Ok(rustix::io::fcntl_dupfd_cloexec(&fd, 3)?),
+        _ => Ok(fd),
+    }
+}
+
+/// Opened once, for all children.
+fn null() -> io::Result<&'static File> {
+    static NULL: OnceLock<File> = OnceLock::new();
+    if let Some(file) = NULL.get() {
+        return Ok(file);
+    }
+    let file = OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    let file = File::from(high(file.into())?);
+    Ok(NULL.get_or_init(|| file))
 }
 
 #[cfg(target_os = "linux")]
@@ -178,31 +200,31 @@ pub(crate) fn handle(_: i32) -> Option<OwnedFd> {
 /// Connects our ends of the pipes.
 fn connect(
     running: &mut Running,
-    child: &mut Child,
-    pty: Option<OwnedFd>,
+    ours: [Option<OwnedFd>; 3],
+    theirs: [Option<End>; 3],
     spec: Spec,
 ) -> Result<(), (String, io::Error)> {
+    let failed = |source| (spec.program.to_string_lossy().into_owned(), source);
     let logged = spec.log.is_some();
-    let capture = |stream, pipe| {
-        Capture::new(stream, pipe, logged, spec.tail_limit, &spec.masks)
-            .map_err(|source| (spec.program.to_string_lossy().into_owned(), source))
-    };
-    if let Some(master) = pty {
-        let copy = master
-            .try_clone()
-            .map_err(|source| (spec.program.to_string_lossy().into_owned(), source))?;
-        running.streams[0] = Some(capture(Stream::Stdout, master)?);
-        running.pty = Some(copy);
-    } else {
-        if let Some(pipe) = child.stdout.take() {
-            running.streams[0] = Some(capture(Stream::Stdout, pipe.into())?);
-        }
-        if let Some(pipe) = child.stderr.take() {
-            running.streams[1] = Some(capture(Stream::Stderr, pipe.into())?);
+    let [input, out, err] = ours;
+    let [_, their_out, their_err] = theirs;
+    if spec.tty
+        && let Some(master) = &out
+    {
+        running.pty = Some(master.try_clone().map_err(failed)?);
+    }
+    let outputs = [(Stream::Stdout, out, their_out), (Stream::Stderr, err, their_err)];
+    for (stream, pipe, their_end) in outputs {
+        if let Some(pipe) = pipe {
+            let held = match their_end {
+                Some(End::Pipe(end)) => Some(end),
+                Some(End::Null(_) | End::Terminal(_)) | None => None,
+            };
+            let capture = Capture::new(stream, pipe, held, logged, spec.tail_limit, &spec.masks);
+            running.streams[stream.index()] = Some(capture.map_err(failed)?);
         }
     }
-    if let (Some(pipe), Stdin::Bytes(bytes)) = (child.stdin.take(), spec.stdin) {
-        let pipe = OwnedFd::from(pipe);
+    if let (Some(pipe), Stdin::Bytes(bytes)) = (input, spec.stdin) {
         rustix::io::ioctl_fionbio(&pipe, true).map_err(|source| (String::new(), source.into()))?;
         running.feed = Some(Feed { pipe, bytes, written: 0 });
         running.feed();

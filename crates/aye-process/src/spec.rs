@@ -2,10 +2,19 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a process may go on after `SIGTERM` before it is killed.
+/// How long a process may go on after `SIGTERM` before it is killed, unless
+/// [`set_grace`] or [`Spec::grace`] says otherwise.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(5);
+
+static GRACE: AtomicU64 = AtomicU64::new(DEFAULT_GRACE.as_millis() as u64);
+
+/// Sets the time between `SIGTERM` and `SIGKILL` for every [`Spec`] made from now on.
+pub fn set_grace(grace: Duration) {
+    GRACE.store(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+}
 
 /// How many of the newest bytes of a stream are kept for the result.
 pub const DEFAULT_TAIL: usize = 10 * 1024 * 1024;
@@ -142,7 +151,7 @@ impl Spec {
             masks: Vec::new(),
             timeout: None,
             deadline: None,
-            grace: DEFAULT_GRACE,
+            grace: Duration::from_millis(GRACE.load(Ordering::Relaxed)),
             linger: DEFAULT_LINGER,
             tail_limit: DEFAULT_TAIL,
             interactive: false,

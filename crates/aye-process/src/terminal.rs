@@ -2,11 +2,9 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::AsFd;
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::os::fd::{AsFd, BorrowedFd};
 
-use rustix::process::{Pid, Signal, getpid, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr, tcsetpgrp};
 
 use crate::dispositions::with_blocked;
@@ -50,6 +48,11 @@ impl Terminal {
         })
     }
 
+    /// Like [`restore`](Self::restore), but leaves the modes to whoever has the terminal now.
+    fn reset(&self) -> io::Result<()> {
+        with_blocked(libc::SIGTTOU, || (&self.device).write_all(RESET))
+    }
+
     /// Whether our process group is the one the terminal talks to.
     #[must_use]
     pub fn is_foreground(&self) -> bool {
@@ -89,7 +92,6 @@ impl Owner {
     }
 }
 
-#[cfg(target_os = "linux")]
 fn group_exists(group: i32) -> bool {
     // One that has no number here is not ours to judge.
     Pid::from_raw(group).is_none_or(|group| {
@@ -103,6 +105,8 @@ pub(crate) struct Handover {
     terminal: Terminal,
     /// The child's modes while it is stopped.
     theirs: Option<Termios>,
+    /// The child's group, 0 before it has one.
+    group: i32,
     /// Whether the child has it now. A job in the background never gets it,
     /// and must not take it from the shell afterwards.
     held: bool,
@@ -110,27 +114,19 @@ pub(crate) struct Handover {
 
 impl Handover {
     pub(crate) fn prepare() -> Option<Self> {
-        Some(Self { terminal: Terminal::save()?, theirs: None, held: false })
+        Some(Self { terminal: Terminal::save()?, theirs: None, group: 0, held: false })
     }
 
-    /// Has the child take the terminal before it is the new program, so that
-    /// not even its first instruction runs in the background. The price is the slower `fork`.
-    pub(crate) fn arrange(&mut self, command: &mut Command) -> io::Result<()> {
-        if !self.terminal.is_foreground() {
-            return Ok(());
-        }
-        let device = self.terminal.device.try_clone()?;
-        let take = move || Ok(with_blocked(libc::SIGTTOU, || tcsetpgrp(&device, getpid()))?);
-        // SAFETY: the closure makes only async-signal-safe calls and allocates nothing.
-        unsafe {
-            command.pre_exec(take);
-        }
-        self.held = true;
-        Ok(())
+    /// What the child takes before it is the new program, so that not even its
+    /// first instruction runs in the background; nothing if we are there ourselves.
+    pub(crate) fn lend(&mut self) -> Option<BorrowedFd<'_>> {
+        self.held = self.terminal.is_foreground();
+        self.held.then(|| self.terminal.device.as_fd())
     }
 
     /// Makes the child's group the foreground group, if ours is.
     pub(crate) fn give(&mut self, group: i32) {
+        self.group = group;
         let Some(group) = Pid::from_raw(group) else {
             return;
         };
@@ -160,7 +156,9 @@ impl Handover {
             return;
         }
         self.theirs = tcgetattr(&self.terminal.device).ok();
-        self.reclaim();
+        if !self.reclaim() {
+            return;
+        }
         let modes = &self.terminal.modes;
         let _ = with_blocked(libc::SIGTTOU, || {
             tcsetattr(&self.terminal.device, OptionalActions::Now, modes)
@@ -170,16 +168,24 @@ impl Handover {
     /// The child has ended, in whatever way.
     pub(crate) fn take_back(mut self) {
         if self.held {
-            self.reclaim();
             // Without a terminal there is nothing left to clean.
-            let _ = self.terminal.restore();
+            let _ = if self.reclaim() { self.terminal.restore() } else { self.terminal.reset() };
         }
     }
 
-    /// Makes our group the foreground group again, if the child's was.
-    pub(crate) fn reclaim(&mut self) {
-        if let (true, Some(own)) = (std::mem::take(&mut self.held), Pid::from_raw(group::own())) {
+    /// Makes our group the foreground group again, if the child's was. False
+    /// if somebody else has the terminal: a shell takes it as soon as its job
+    /// is gone, and without a guard that is before we are.
+    pub(crate) fn reclaim(&mut self) -> bool {
+        let ours = group::own();
+        let holder = group::foreground(&self.terminal.device);
+        let taken =
+            holder.is_some_and(|group| group != ours && group != self.group && group_exists(group));
+        if let (true, false, Some(own)) =
+            (std::mem::take(&mut self.held), taken, Pid::from_raw(ours))
+        {
             let _ = with_blocked(libc::SIGTTOU, || tcsetpgrp(&self.terminal.device, own));
         }
+        !taken
     }
 }

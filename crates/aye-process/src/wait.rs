@@ -190,12 +190,17 @@ fn poll_once(
 fn serve(children: &mut [Running], ready: &mut Ready<'_>, view: &mut LiveView<'_>) {
     let mut buffer = BUFFER.take();
     for (index, child) in children.iter_mut().enumerate().filter(|(_, child)| !child.is_done()) {
-        let streams = [ready.take(), ready.take()];
+        let mut streams = [ready.take(), ready.take()];
         let input = ready.take();
         let deaths = child.deaths().count();
         let dead: Vec<bool> = (0..deaths).map(|_| ready.take()).collect();
         // All answers first: what follows changes what there is to ask.
+        let lived = child.status.is_none();
         child.note_deaths(dead.into_iter());
+        if lived && child.status.is_some() {
+            // Usually their end: nobody has to wait for that.
+            streams = [true, true];
+        }
         for stream in (0..2).filter(|stream| streams[*stream]) {
             child.pump(stream, &mut buffer, &mut |stream, bytes| {
                 view(index, stream, bytes);

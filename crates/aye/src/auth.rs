@@ -123,6 +123,7 @@ impl Authenticator {
 
     /// A first right code proves that the app has the secret.
     pub fn confirm(&self, code: &str, now: Timestamp) -> Result<(), AuthError> {
+        let _turn = self.take_turn()?;
         let mut kept = self.load()?;
         self.spend(&mut kept, code, now)?;
         kept.confirmed = true;
@@ -131,12 +132,28 @@ impl Authenticator {
 
     /// Checks a code; a right one is used up.
     pub fn check(&self, code: &str, now: Timestamp) -> Result<(), AuthError> {
+        let _turn = self.take_turn()?;
         let mut kept = self.load()?;
         if !kept.confirmed {
             return Err(AuthError::NotSetUp(self.user.clone()));
         }
         self.spend(&mut kept, code, now)?;
         self.save(&kept)
+    }
+
+    /// One check after the other: of two processes with the same code only
+    /// one may use it up, and guesses made side by side all count.
+    fn take_turn(&self) -> Result<fs::File, AuthError> {
+        let path = self.path.with_extension("lock");
+        let open =
+            fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+        match open.and_then(|file| file.lock().map(|()| file)) {
+            Ok(file) => Ok(file),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Err(AuthError::NotSetUp(self.user.clone()))
+            }
+            Err(error) => Err(self.unusable(&error.to_string())),
+        }
     }
 
     /// Forgets the secret.
@@ -250,6 +267,31 @@ mod tests {
         let old = code_at(&authenticator, moment(1_800_000_120));
         let too_late = moment(1_800_000_400);
         assert!(matches!(authenticator.check(&old, too_late), Err(AuthError::Wrong)));
+    }
+
+    #[test]
+    fn checks_side_by_side_take_turns() {
+        let home = tempfile::tempdir().expect("a directory");
+        let authenticator = Authenticator::new(home.path(), "ann");
+        let now = moment(1_800_000_000);
+        authenticator.set_up(now).expect("it can be set up");
+        authenticator.confirm(&code_at(&authenticator, now), now).expect("the code is right");
+        let later = moment(1_800_000_060);
+        let right = code_at(&authenticator, later);
+        let try_all = |code: &str| -> Vec<Result<(), AuthError>> {
+            std::thread::scope(|scope| {
+                let tries: Vec<_> =
+                    (0..16).map(|_| scope.spawn(|| authenticator.check(code, later))).collect();
+                tries.into_iter().map(|one| one.join().expect("no panic")).collect()
+            })
+        };
+        let used = try_all(&right).iter().filter(|result| result.is_ok()).count();
+        assert_eq!(used, 1, "a code counts once");
+        let much_later = moment(1_800_001_000);
+        authenticator.check(&code_at(&authenticator, much_later), much_later).expect("right");
+        let guesses = try_all("000000");
+        let looked_at = guesses.iter().filter(|r| matches!(r, Err(AuthError::Wrong))).count();
+        assert!(looked_at <= 5, "{looked_at} guesses were looked at");
     }
 
     #[test]

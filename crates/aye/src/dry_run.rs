@@ -73,6 +73,8 @@ pub fn plan(
         inputs: Arc::new(inputs.values.clone()),
         outputs: Arc::default(),
         steps: Arc::default(),
+        locals: Arc::default(),
+        lenient: flow.skill.lenient,
         secrets: Arc::new(inputs.secrets.clone()),
         run: Arc::new(json!({ "id": "dry-run", "environment": environment })),
         skill: Arc::new(json!({ "name": flow.skill.name.value, "version": flow.skill.version })),
@@ -171,11 +173,34 @@ fn planned(
             Some(words.collect::<Vec<_>>().join(" "))
         }
         Action::Shell { script } => Some(script_shown(script)),
+        Action::Tool { tool, args, .. } => Some(given_shown(tool, args, show)),
+        Action::Skill { skill, inputs, .. } => {
+            let inputs = inputs.iter().map(|(name, value)| (name.clone(), value.clone()));
+            Some(given_shown(&show(skill), &inputs.collect(), show))
+        }
+        Action::Compute { code, .. } => Some(code.trim_end().to_owned()),
+        Action::ForEach(each) => {
+            let inside: Vec<String> = each
+                .body
+                .iter()
+                .map(|step| {
+                    let PlannedStep { step, command, question, .. } =
+                        planned(step, scope, show, script_shown);
+                    format!("{step}: {}", command.or(question).unwrap_or_default())
+                })
+                .collect();
+            let items = match &each.items {
+                Value::String(text) => show(text),
+                items => items.to_string(),
+            };
+            Some(format!("for each {} of {items}:\n  {}", each.name, inside.join("\n  ")))
+        }
+        Action::Return { text } => Some(format!("return {}", show(text))),
         Action::Ask(_) | Action::Note => None,
     };
     let ask = match &step.action {
         Action::Ask(ask) => Some(&**ask),
-        Action::Command { .. } | Action::Shell { .. } | Action::Note => step.confirmation.as_ref(),
+        _ => step.confirmation.as_ref(),
     };
     PlannedStep {
         step: step.name.value.clone(),
@@ -190,6 +215,15 @@ fn planned(
         },
         destructive: step.destructive,
     }
+}
+
+/// A tool or skill with what it would be given.
+fn given_shown(name: &str, given: &Value, show: &impl Fn(&str) -> String) -> String {
+    let words = given.as_object().into_iter().flatten().map(|(name, value)| match value {
+        Value::String(text) => format!("{name}={}", word_shown(text, show)),
+        other => format!("{name}={}", show(&other.to_string())),
+    });
+    std::iter::once(name.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// A word of a command; a template that is not known yet is no shell word.
@@ -211,7 +245,7 @@ fn warnings(step: &Step, show: &impl Fn(&str) -> String) -> Vec<String> {
             .collect::<Vec<_>>()
             .join(" "),
         Action::Shell { script } => show(script),
-        Action::Ask(_) | Action::Note => String::new(),
+        _ => String::new(),
     };
     for risky in ["rm -rf", "rm -fr", "sudo ", "chmod -R", "chown -R", "--force", "mkfs", "dd if="]
     {

@@ -15,6 +15,7 @@
 pub mod auth;
 pub mod cli;
 pub mod clock;
+pub mod compute;
 pub mod driver;
 pub mod dry_run;
 pub mod error;

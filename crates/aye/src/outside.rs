@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use aye_core::text::Names;
+use aye_core::text::{Expressions, Names};
 use serde_json::Value;
+
+use crate::compute::PythonExpressions;
 
 /// Looks names up when a template uses them, each at most once.
 #[derive(Debug, Default)]
@@ -48,6 +50,10 @@ impl Names for Outside {
             _ => return None,
         };
         Some(Value::String(text))
+    }
+
+    fn expressions(&self) -> Option<&dyn Expressions> {
+        Some(&PythonExpressions)
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Settings {
     pub step_timeout: Option<Duration>,
     /// How long finished runs are kept; `None` is for ever.
     pub keep: Option<Duration>,
+    /// How long a step that is to end may go on before it is killed.
+    pub grace: Duration,
     /// How many processes may run at once.
     pub max_processes: usize,
     /// What steps may run.
@@ -79,6 +81,7 @@ struct File {
 #[serde(deny_unknown_fields, default)]
 struct RunSection {
     step_timeout: Option<Spanned<String>>,
+    grace: Option<Spanned<String>>,
     max_processes: Option<Spanned<usize>>,
 }
 
@@ -159,6 +162,8 @@ impl Settings {
                 Some(DurabilityWord::Power) | None => Durability::Power,
             },
             step_timeout: read(file.run.step_timeout, 120)?,
+            // None at all is asked for with 0: killed at once.
+            grace: read(file.run.grace, aye_process::DEFAULT_GRACE.as_secs())?.unwrap_or_default(),
             keep: read(file.journal.keep, 30 * 86_400)?,
         })
     }

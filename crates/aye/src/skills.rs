@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use aye_core::diagnostic::{self, Diagnostic, Source, did_you_mean};
 use aye_core::flow::{Flow, lint};
-use aye_core::skill::{self, Skill};
+use aye_core::skill::{self, Action, Skill, Step};
 
+use crate::compute::{self, Block, PythonExpressions};
 use crate::error::Error;
 use crate::settings::Settings;
 
@@ -54,7 +55,8 @@ impl SkillFile {
         let mut flows = Vec::new();
         for skill in parsed.skills {
             let flow = Flow::compile(skill);
-            let found = lint(&flow);
+            let mut found = lint(&flow, Some(&PythonExpressions));
+            found.extend(blocks(&flow));
             let sound = !found.iter().any(Diagnostic::is_error);
             diagnostics.extend(found);
             if sound {
@@ -99,6 +101,31 @@ impl SkillFile {
         let mut flows = self.flows;
         Ok((flows.swap_remove(index), self.text))
     }
+}
+
+/// What cannot be read in the compute steps of a flow.
+fn blocks(flow: &Flow) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let mut steps: Vec<&Step> = flow.nodes.iter().map(|node| &node.step).collect();
+    while let Some(step) = steps.pop() {
+        if let Action::ForEach(each) = &step.action {
+            steps.extend(&each.body);
+        }
+        let Action::Compute { code, python: false, .. } = &step.action else { continue };
+        let output = step.output.as_ref().unwrap_or(&step.name).value.clone();
+        let block = Block { code: code.value.clone(), output: Some(output), ..Block::default() };
+        if let Err(error) = compute::check(&block) {
+            let message = format!("`compute` of step `{}`: {}", step.name.value, error.message);
+            let place = error.line.map(|line| format!("line {line} of the block"));
+            let diagnostic =
+                Diagnostic::error("bad-code", message).label(code.span, place.unwrap_or_default());
+            found.push(match error.hint {
+                Some(hint) => diagnostic.hint(hint),
+                None => diagnostic,
+            });
+        }
+    }
+    found
 }
 
 /// The name of a flow's skill.

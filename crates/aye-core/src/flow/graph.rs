@@ -6,6 +6,8 @@ use indexmap::IndexMap;
 
 use crate::skill::{Action, Body, EndStatus, Skill, Spanned, State, Step};
 
+use super::lay::{in_order, with_guards};
+
 /// The place of a node in [`Flow::nodes`].
 pub type NodeId = usize;
 
@@ -35,8 +37,10 @@ pub struct Node {
 /// Where a step leads, by outcome; see [`Flow::route`] for what is absent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Routes {
-    /// Exit code 0, or skipped.
+    /// Exit code 0, or skipped where `skipped` says nothing else.
     pub success: Option<Target>,
+    /// Left out: past what belongs to the step.
+    pub skipped: Option<Target>,
     /// Any other end.
     pub failure: Option<Target>,
     /// Our own time-out.
@@ -54,6 +58,7 @@ impl Routes {
     pub fn labelled(&self) -> Vec<(String, Target)> {
         let named = [
             ("success", self.success),
+            ("skipped", self.skipped),
             ("failure", self.failure),
             ("timeout", self.timeout),
             ("declined", self.declined),
@@ -97,7 +102,7 @@ impl Flow {
     pub fn compile(skill: Skill) -> Self {
         let mut endings = vec![Ending { name: None, status: EndStatus::Completed }];
         let (nodes, start) = match &skill.body {
-            Body::Steps(steps) => in_order(steps),
+            Body::Steps(steps) => in_order(steps, Target::End(PLAIN_END)),
             Body::States { initial, states } => by_transition(initial, states, &mut endings),
         };
         let index =
@@ -105,25 +110,21 @@ impl Flow {
         Self { skill, nodes, start, endings, index }
     }
 
+    /// The steps that one item of a `foreach` goes through, as a flow.
+    pub fn of_item(&self, body: &[Step]) -> Self {
+        Self::compile(Skill {
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            timeout: None,
+            body: Body::Steps(body.to_vec()),
+            ..self.skill.clone()
+        })
+    }
+
     /// The node of a step.
     pub fn find(&self, step: &str) -> Option<NodeId> {
         self.index.get(step).copied()
     }
-}
-
-fn in_order(steps: &[Step]) -> (Vec<Node>, Target) {
-    let next = |id: usize| {
-        if id < steps.len() { Target::Step(id) } else { Target::End(PLAIN_END) }
-    };
-    let nodes = steps
-        .iter()
-        .enumerate()
-        .map(|(id, step)| Node {
-            step: step.clone(),
-            routes: Routes { success: Some(next(id + 1)), ..Routes::default() },
-        })
-        .collect();
-    (nodes, next(0))
 }
 
 fn by_transition(
@@ -153,7 +154,7 @@ fn by_transition(
     let find = |name: &Spanned<String>| {
         targets.get(name.as_str()).copied().unwrap_or(Target::End(PLAIN_END))
     };
-    let nodes = acting
+    let nodes: Vec<Node> = acting
         .into_iter()
         .map(|(state, end)| {
             let to = &state.transitions;
@@ -161,6 +162,7 @@ fn by_transition(
                 Some(end) => Routes { success: Some(end), ..Routes::default() },
                 None => Routes {
                     success: to.success.as_ref().map(find),
+                    skipped: None,
                     failure: to.failure.as_ref().map(find),
                     timeout: to.timeout.as_ref().map(find),
                     declined: to.declined.as_ref().map(find),
@@ -171,5 +173,6 @@ fn by_transition(
             Node { step: state.step.clone(), routes }
         })
         .collect();
-    (nodes, find(initial))
+    let start = find(initial);
+    (with_guards(nodes), start)
 }

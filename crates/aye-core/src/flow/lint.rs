@@ -3,36 +3,37 @@
 use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, did_you_mean};
-use crate::skill::{Action, Ask, Span, Step, Template};
-use crate::text::{self, BUILT_IN, TextError};
+use crate::skill::{Action, Ask, GuardCheck, Span, Step, Template};
+use crate::text::{self, BUILT_IN, Expressions, TextError};
 
 use super::graph::Flow;
 use super::survey::survey;
 
-/// Looks over the graph and every template in it.
-pub fn lint(flow: &Flow) -> Vec<Diagnostic> {
+/// Looks over the graph and every template in it; `expressions` reads what is
+/// more than a template.
+pub fn lint(flow: &Flow, expressions: Option<&dyn Expressions>) -> Vec<Diagnostic> {
     let concerns = survey(flow).into_iter().map(|concern| {
         Diagnostic::warning(concern.code(), concern.message()).label(concern.span(), "")
     });
     let mut found: Vec<Diagnostic> = concerns.collect();
-    let known: BTreeSet<&str> = BUILT_IN
-        .into_iter()
-        .chain(flow.nodes.iter().map(|node| {
-            let step = &node.step;
-            step.output.as_ref().map_or(step.name.as_str(), |output| output.as_str())
-        }))
-        .collect();
+    let results: Vec<String> = flow.nodes.iter().flat_map(|node| results_of(&node.step)).collect();
+    let mut known: BTreeSet<&str> = BUILT_IN.into_iter().collect();
+    known.extend(results.iter().map(String::as_str));
+    if !flow.skill.defaults.is_null() {
+        known.insert("defaults");
+    }
     let inputs: BTreeSet<&str> =
         flow.skill.inputs.iter().map(|input| input.name.as_str()).collect();
-    let mut look = |template: &Template, kind: Kind| {
-        found.extend(look_at(template, kind, &known, &inputs));
+    let mut look = |template: &Template, kind: Kind, local: &BTreeSet<String>| {
+        found.extend(look_at(template, kind, &known, local, &inputs, expressions));
     };
     for node in &flow.nodes {
-        each_template(&node.step, &mut look);
+        each_template(&node.step, &BTreeSet::new(), &mut look);
     }
     for output in &flow.skill.outputs {
         each_string(&output.value, &mut |text| {
-            look(&Template::new(text.to_owned(), output.name.span), Kind::Template);
+            let template = Template::new(text.to_owned(), output.name.span);
+            look(&template, Kind::Template, &BTreeSet::new());
         });
     }
     found
@@ -45,7 +46,38 @@ enum Kind {
     Condition,
 }
 
-fn each_template(step: &Step, look: &mut impl FnMut(&Template, Kind)) {
+/// The names that a step gives to what it leaves behind.
+fn results_of(step: &Step) -> Vec<String> {
+    let name = step.output.as_ref().map_or(step.name.as_str(), |output| output.as_str());
+    match step.action {
+        Action::Tool { .. } => vec![name.to_owned(), format!("{name}_parsed")],
+        _ => vec![name.to_owned()],
+    }
+}
+
+/// Looks at every template of a step; `local` are the names of its place alone.
+fn each_template(
+    step: &Step,
+    local: &BTreeSet<String>,
+    report: &mut impl FnMut(&Template, Kind, &BTreeSet<String>),
+) {
+    if let Action::ForEach(each) = &step.action {
+        each_string(&each.items, &mut |text| {
+            report(&Template::new(text.to_owned(), each.span), Kind::Template, local);
+        });
+        let mut inside = local.clone();
+        inside.extend([each.name.clone(), "index".to_owned()]);
+        inside.extend(each.body.iter().flat_map(results_of));
+        for step in &each.body {
+            each_template(step, &inside, report);
+        }
+    }
+    let look = &mut |template: &Template, kind: Kind| report(template, kind, local);
+    let look_inside = |value: &serde_json::Value,
+                       span: Span,
+                       look: &mut dyn FnMut(&Template, Kind)| {
+        each_string(value, &mut |text| look(&Template::new(text.to_owned(), span), Kind::Template));
+    };
     match &step.action {
         Action::Command { program, args } => {
             look(program, Kind::Template);
@@ -53,7 +85,19 @@ fn each_template(step: &Step, look: &mut impl FnMut(&Template, Kind)) {
         }
         Action::Shell { script } => look(script, Kind::Template),
         Action::Ask(ask) => each_in_ask(ask, look),
-        Action::Note => {}
+        Action::Tool { args, span, .. } => look_inside(args, *span, look),
+        Action::Skill { skill, inputs, span } => {
+            look(skill, Kind::Template);
+            inputs.values().for_each(|value| look_inside(value, *span, look));
+        }
+        Action::Return { text } => look(text, Kind::Template),
+        Action::Compute { .. } | Action::ForEach(_) | Action::Note => {}
+    }
+    for guard in &step.guards {
+        if let GuardCheck::Condition(condition) = &guard.check {
+            look(condition, Kind::Condition);
+        }
+        guard.message.iter().for_each(|message| look(message, Kind::Template));
     }
     if let Some(condition) = &step.condition {
         look(condition, Kind::Condition);
@@ -89,15 +133,21 @@ fn look_at(
     template: &Template,
     kind: Kind,
     known: &BTreeSet<&str>,
+    local: &BTreeSet<String>,
     inputs: &BTreeSet<&str>,
+    expressions: Option<&dyn Expressions>,
 ) -> Option<Diagnostic> {
+    let is_local = |name: &String| local.contains(name.split('.').next().unwrap_or(name));
     let used = match kind {
-        Kind::Template => text::names_in(template),
-        Kind::Condition => text::names_in_condition(template),
+        Kind::Template => text::names_in_with(template, expressions),
+        Kind::Condition => text::names_in_condition_with(template, expressions),
     };
     match used {
         Err(error) => Some(syntax(&error, template.span)),
-        Ok(used) => used.iter().find_map(|name| unknown(name, template.span, known, inputs)),
+        Ok(used) => used
+            .iter()
+            .filter(|name| !is_local(name))
+            .find_map(|name| unknown(name, template.span, known, inputs)),
     }
 }
 

@@ -5,6 +5,7 @@
 //! same thing from here on. The machine only ever asks [`Flow::route`].
 
 mod graph;
+mod lay;
 mod lint;
 mod route;
 mod survey;

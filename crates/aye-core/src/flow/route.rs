@@ -15,6 +15,8 @@ pub enum Outcome {
     Failure(Option<i32>),
     /// We ended it at its time-out.
     Timeout,
+    /// A guard of the step does not hold.
+    Guarded,
     /// The run's time limit was up: only a clean-up path may follow.
     RunTimeout,
     /// A person said no.
@@ -40,8 +42,9 @@ impl Flow {
     /// | outcome | looks at, in order |
     /// |---|---|
     /// | success | exact code 0, `success`, end |
-    /// | skipped | `success`, end |
+    /// | skipped | past what belongs to the step, `success`, end |
     /// | failure | exact code, `failure`, `on_error: continue` -> as success |
+    /// | guarded | `failure` |
     /// | time-out | `timeout`, `failure`, `on_error: continue` -> as success |
     /// | the run's time-out | `timeout`, `failure` |
     /// | declined | `declined`, `failure` |
@@ -55,15 +58,16 @@ impl Flow {
         let tolerated = |route: Option<Target>| match (route, node.step.on_error) {
             (Some(target), _) => Route::To(target),
             (None, OnError::Continue) => onward,
-            (None, OnError::Fail | OnError::Ask) => Route::Uncaught,
+            (None, OnError::Fail | OnError::Ask | OnError::AutoHeal) => Route::Uncaught,
         };
         match outcome {
             Outcome::Success => routes.codes.get(&0).map_or(onward, |target| Route::To(*target)),
-            Outcome::Skipped => onward,
+            Outcome::Skipped => routes.skipped.map_or(onward, Route::To),
             Outcome::Failure(code) => {
                 let exact = code.and_then(|code| routes.codes.get(&code)).copied();
                 tolerated(exact.or(routes.failure))
             }
+            Outcome::Guarded => routes.failure.map_or(Route::Uncaught, Route::To),
             Outcome::Timeout => tolerated(routes.timeout.or(routes.failure)),
             Outcome::RunTimeout => {
                 routes.timeout.or(routes.failure).map_or(Route::Uncaught, Route::To)

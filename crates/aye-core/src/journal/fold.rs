@@ -125,9 +125,10 @@ impl State {
         let asks = |id: &crate::id::QuestionId| matches!(&self.phase, Phase::Asking { question, .. } if question.id == *id);
         let between = matches!(self.phase, Phase::Between(_));
         let asking = matches!(self.phase, Phase::Asking { .. });
+        let nested = matches!(self.phase, Phase::Running { nested: true, .. });
         match fact {
             Fact::SkillStarted(_) => false,
-            Fact::SkillPaused { .. } => self.paused.is_none() && (between || asking),
+            Fact::SkillPaused { .. } => self.paused.is_none() && (between || asking || nested),
             Fact::SkillResumed { .. } => !matches!(self.phase, Phase::Ended(_)),
             Fact::SkillCompleted { .. } | Fact::SkillFailed { .. } => between,
             Fact::SkillCancelled { .. } => between || asking,
@@ -180,13 +181,19 @@ impl State {
                 };
                 self.settle(step, close);
             }
-            Fact::StepRetried { step, attempt, .. } => {
+            Fact::StepRetried { step, attempt, why, not_before } => {
                 self.entered_at = at;
-                let record = self.enter(step, at);
+                // Still the same visit to it.
+                let steps = Arc::make_mut(&mut self.steps);
+                let record = steps.entry(step.clone()).or_insert_with(StepRecord::new);
                 record.attempt = *attempt;
                 record.status = StepStatus::Waiting;
-                self.phase =
-                    Phase::Between(Between::Retrying { step: step.clone(), attempt: *attempt });
+                self.phase = Phase::Between(Between::Retrying {
+                    step: step.clone(),
+                    attempt: *attempt,
+                    why: *why,
+                    not_before: *not_before,
+                });
             }
             Fact::ConfirmationRequired(question) => self.ask(question, at),
             Fact::ConfirmationHeld { deadline, .. } => {
@@ -213,12 +220,15 @@ impl State {
         record.command.clone_from(&started.command);
         record.started = Some(at);
         record.ended = None;
+        record.kind.clone_from(&started.kind);
+        record.items.clone_from(&started.items);
         record.message = None;
         record.code = None;
         record.hint = None;
         record.process = None;
         // A question's step acts by being asked: it cannot be half done.
-        self.phase = if started.command.is_none() {
+        let asks = matches!(started.kind.as_str(), "confirm" | "choose" | "input");
+        self.phase = if asks {
             record.status = StepStatus::Waiting;
             Phase::Between(Between::Posing { step: started.step.clone() })
         } else {
@@ -228,6 +238,7 @@ impl State {
                 attempt: started.attempt,
                 idempotent: started.idempotent,
                 deadline: started.deadline,
+                nested: started.nested,
             }
         };
     }
@@ -238,7 +249,11 @@ impl State {
         record.ended = Some(at);
         record.process.clone_from(&done.process);
         record.message = done.marked_by.as_ref().map(|who| format!("marked as done by {who}"));
-        Arc::make_mut(&mut self.outputs).insert(done.output.clone(), done.value.clone());
+        let outputs = Arc::make_mut(&mut self.outputs);
+        outputs.insert(done.output.clone(), done.value.clone());
+        if let Some(parsed) = &done.parsed {
+            outputs.insert(format!("{}_parsed", done.output), parsed.clone());
+        }
         self.settle(&done.step, Close::Success);
     }
 
@@ -265,12 +280,20 @@ impl State {
             }))
         };
         match failed.outcome {
+            BadOutcome::Failure if failed.guarded => {
+                self.settle_with(&failed.step, Close::Guarded, last);
+            }
             BadOutcome::Failure => {
                 let code = failed.process.as_ref().and_then(|process| process.exit_code);
                 self.settle_with(&failed.step, Close::Failure(code), last);
             }
             BadOutcome::Timeout => self.settle_with(&failed.step, Close::Timeout, last),
             BadOutcome::Cancelled => self.settle_with(&failed.step, Close::Cancelled, last),
+            BadOutcome::Declined | BadOutcome::Expired => {
+                let expired = failed.outcome == BadOutcome::Expired;
+                let close = Close::Declined { expired, by: failed.by.clone() };
+                self.settle_with(&failed.step, close, last);
+            }
             BadOutcome::Interrupted => self.phase = unsure(true),
             BadOutcome::Unknown => self.phase = unsure(false),
         }

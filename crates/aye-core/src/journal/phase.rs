@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::event::{CancelReason, FailReason};
+use crate::event::{CancelReason, FailReason, RetryReason};
 use crate::question::{Answer, Question};
 
 /// Where a run stands after its last event.
@@ -24,6 +24,8 @@ pub enum Phase {
         idempotent: bool,
         /// When it has to be over.
         deadline: Option<Timestamp>,
+        /// It consists of runs of its own.
+        nested: bool,
     },
     /// A question is open.
     Asking {
@@ -82,6 +84,10 @@ pub enum Between {
         step: String,
         /// The attempt that follows.
         attempt: u32,
+        /// Why.
+        why: RetryReason,
+        /// Not before this moment.
+        not_before: Option<Timestamp>,
     },
     /// The step that is a question has started; it is to be asked.
     Posing {
@@ -110,6 +116,8 @@ pub enum Close {
     Skipped,
     /// Badly, with an exit code if it had one.
     Failure(Option<i32>),
+    /// A guard of the step does not hold.
+    Guarded,
     /// At our time-out.
     Timeout,
     /// A person said no, or nobody answered in time.

@@ -17,6 +17,12 @@ pub struct StepRecord {
     pub attempt: u32,
     /// Its last start, 0 if it never started.
     pub execution: u32,
+    /// `command`, `tool`, `confirm`, …; empty if it never started.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub kind: String,
+    /// What a `foreach` goes through.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<Value>,
     /// The resolved command line, secrets masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -47,6 +53,8 @@ impl StepRecord {
             visits: 0,
             attempt: 0,
             execution: 0,
+            kind: String::new(),
+            items: Vec::new(),
             command: None,
             started: None,
             ended: None,
@@ -119,7 +127,7 @@ impl From<BadOutcome> for StepStatus {
         match outcome {
             BadOutcome::Failure => Self::Failed,
             BadOutcome::Timeout => Self::TimedOut,
-            BadOutcome::Cancelled => Self::Cancelled,
+            BadOutcome::Cancelled | BadOutcome::Declined | BadOutcome::Expired => Self::Cancelled,
             BadOutcome::Interrupted => Self::Interrupted,
             BadOutcome::Unknown => Self::Unknown,
         }

@@ -12,6 +12,11 @@ impl Machine {
     pub(super) fn advance(&mut self, world: &World, events: &mut Vec<Event>) {
         while self.attached {
             match self.state.phase.clone() {
+                Phase::Between(Between::Retrying { not_before, .. })
+                    if not_before.is_some() && self.wake_at().is_some_and(|at| world.now < at) =>
+                {
+                    return;
+                }
                 Phase::Between(between) => self.follow(between, world, events),
                 Phase::Asking { question, .. } => {
                     let Some(answer) = self.override_answer(&question, world) else {
@@ -33,7 +38,9 @@ impl Machine {
                 self.resolved(&question, &resolution, world, events);
             }
             Between::Unsure(unsure) => self.unsure(&unsure, world, events),
-            Between::Retrying { step, attempt } => self.retry_step(&step, attempt, world, events),
+            Between::Retrying { step, attempt, why, .. } => {
+                self.retry_step(&step, attempt, why, world, events);
+            }
             Between::Posing { step } => self.pose_step(&step, world, events),
         }
     }

@@ -8,7 +8,7 @@ use crate::event::{Answered, Event, Fact};
 use crate::id::QuestionId;
 use crate::journal::Phase;
 use crate::question::{Answer, Purpose, Question};
-use crate::skill::AskKind;
+use crate::skill::{AskKind, ChoiceAction};
 use crate::text::World;
 
 use super::refusal::Refusal;
@@ -123,7 +123,12 @@ impl Machine {
             None
         } else {
             // A default that could not be answered is none.
-            let usable = |value: &String| weigh_value(question, &value.as_str().into()).is_ok();
+            // Nobody agreed where somebody special has to.
+            let usable = |value: &String| match weigh_value(question, &value.as_str().into()) {
+                Ok(ChoiceAction::Proceed) => !question.is_guarded(),
+                Ok(ChoiceAction::Cancel | ChoiceAction::Skip) => true,
+                Err(_) => false,
+            };
             question.default.clone().filter(usable)
         };
         let question = question.id.clone();

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::event::{
-    BadOutcome, Event, Fact, FailReason, SkipReason, StepCompleted, StepFailed, StepStarted,
+    BadOutcome, Event, Fact, FailReason, RetryReason, SkipReason, StepCompleted, StepFailed,
+    StepStarted,
 };
 use crate::flow::NodeId;
 use crate::question::Purpose;
@@ -79,37 +82,90 @@ impl Machine {
             attempt,
             kind: step.action.kind().to_owned(),
             command: None,
-            idempotent: step.idempotent,
+            idempotent: step.idempotent
+                || matches!(step.action, Action::Compute { python: false, .. }),
             deadline: None,
+            nested: step.action.is_nested(),
+            items: Vec::new(),
         };
         match &step.action {
             Action::Note => {
-                let done = StepCompleted {
-                    step: name.to_owned(),
-                    execution: 0,
-                    output: self.output_name(name),
-                    value: serde_json::Value::Null,
-                    process: None,
-                    marked_by: None,
-                };
-                self.emit(Fact::StepCompleted(Box::new(done)), world, events);
+                let scope = self.scope(world);
+                let note = step.description.as_ref().map(|note| {
+                    // Prose may hold braces that mean nothing.
+                    let said = text::text(note, &scope).unwrap_or_else(|_| note.clone());
+                    self.secrets.mask(said.trim())
+                });
+                drop(scope);
+                let done = StepCompleted { note, ..self.done_at_once(name, Value::Null) };
+                self.complete(done, world, events);
             }
-            Action::Ask(_) => {
-                self.emit(Fact::StepStarted(Box::new(started)), world, events);
+            Action::Return { text } => {
+                let said = text::text(text, &self.scope(world));
+                match said {
+                    Ok(said) => {
+                        let value = Value::String(self.secrets.mask(&said));
+                        self.complete(self.done_at_once(name, value), world, events);
+                    }
+                    Err(error) => {
+                        self.cannot_start(name.to_owned(), "return", &error, world, events);
+                    }
+                }
             }
-            Action::Command { .. } | Action::Shell { .. } => {
-                let line = self.command_line(step, &self.scope(world));
-                match line {
-                    Ok((command, _)) => {
-                        started.command = Some(command);
+            Action::ForEach(each) => {
+                let items = self.items(each, &self.scope(world));
+                match items {
+                    Ok(items) if items.is_empty() => {
+                        let done = self.done_at_once(name, Value::Array(Vec::new()));
+                        self.complete(done, world, events);
+                    }
+                    Ok(items) => {
+                        started.items =
+                            items.iter().map(|item| self.secrets.mask_value(item)).collect();
                         started.deadline = self.step_deadline(step, world.now);
                         self.emit(Fact::StepStarted(Box::new(started)), world, events);
                     }
                     Err(error) => {
-                        self.cannot_start(name.to_owned(), "command", &error, world, events);
+                        self.cannot_start(name.to_owned(), "foreach", &error, world, events);
                     }
                 }
             }
+            Action::Ask(_) => {
+                self.emit(Fact::StepStarted(Box::new(started)), world, events);
+            }
+            Action::Command { .. }
+            | Action::Shell { .. }
+            | Action::Tool { .. }
+            | Action::Compute { .. }
+            | Action::Skill { .. } => {
+                let line = self.command_line(step, &self.scope(world));
+                match line {
+                    Ok((command, _)) => {
+                        started.command = (!command.is_empty()).then_some(command);
+                        started.deadline = self.step_deadline(step, world.now);
+                        self.emit(Fact::StepStarted(Box::new(started)), world, events);
+                    }
+                    Err(error) => {
+                        let part = step.action.kind();
+                        self.cannot_start(name.to_owned(), part, &error, world, events);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The end of a step that has nothing to do or does it here.
+    fn done_at_once(&self, name: &str, value: Value) -> StepCompleted {
+        StepCompleted {
+            step: name.to_owned(),
+            execution: 0,
+            output: self.output_name(name),
+            value,
+            parsed: None,
+            process: None,
+            took_ms: None,
+            note: None,
+            marked_by: None,
         }
     }
 
@@ -141,6 +197,7 @@ impl Machine {
         &mut self,
         name: &str,
         attempt: u32,
+        why: RetryReason,
         world: &World,
         events: &mut Vec<Event>,
     ) {
@@ -149,9 +206,9 @@ impl Machine {
         if let Some(step) = step
             && let Some(ask) = &step.confirmation
             && let Ok((line, _)) = self.command_line(step, &self.scope(world))
-            && (ask.typed.is_some()
-                || ask.reauth
-                || ask.approvals > 1
+            // Retries that the skill itself asks for were part of what was approved.
+            && (why != RetryReason::Policy
+                && (ask.typed.is_some() || ask.reauth || ask.approvals > 1)
                 || self.state.steps.get(name).and_then(|record| record.command.as_ref())
                     != Some(&line))
             && let Ok(question) = self.pose(step, ask, Purpose::Gate, world)
@@ -165,7 +222,14 @@ impl Machine {
     pub(super) fn pose_step(&mut self, name: &str, world: &World, events: &mut Vec<Event>) {
         let ask = self.node(name).and_then(|(_, node)| match &node.step.action {
             Action::Ask(ask) => Some((node.step.clone(), ask.clone())),
-            Action::Command { .. } | Action::Shell { .. } | Action::Note => None,
+            Action::Command { .. }
+            | Action::Shell { .. }
+            | Action::Tool { .. }
+            | Action::Compute { .. }
+            | Action::Skill { .. }
+            | Action::ForEach(_)
+            | Action::Return { .. }
+            | Action::Note => None,
         });
         let Some((step, ask)) = ask else {
             let message = format!("step `{name}` is no question");
@@ -195,6 +259,7 @@ impl Machine {
             hint: error.hint.as_ref().map(|hint| self.secrets.mask(hint)),
             ..failed(step, 0, BadOutcome::Failure)
         };
+        let failed = self.guarded_failure(failed, world);
         self.emit(Fact::StepFailed(Box::new(failed)), world, events);
     }
 }

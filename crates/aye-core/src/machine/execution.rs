@@ -1,13 +1,14 @@
-//! From a step to the command it runs, everything resolved.
+//! From a step to what it does, everything resolved.
 
 use std::time::Duration;
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
+use serde_json::{Map, Value};
 
-use crate::effect::Execution;
+use crate::effect::{Compute, Execution, Process, Task, ToolCall};
 use crate::journal::Phase;
-use crate::skill::{Action, Step, StepTimeout};
+use crate::skill::{Action, Step, StepTimeout, Template};
 use crate::text::{self, Scope, TextError, World};
 
 use super::run::{Machine, after};
@@ -15,7 +16,7 @@ use super::run::{Machine, after};
 impl Machine {
     /// The running action with everything resolved, secrets included.
     pub fn execution(&self, world: &World) -> Result<Option<Execution>, TextError> {
-        let Phase::Running { step, execution, attempt, .. } = &self.state.phase else {
+        let Phase::Running { step, execution, attempt, deadline, .. } = &self.state.phase else {
             return Ok(None);
         };
         let Some((_, node)) = self.node(step) else {
@@ -23,17 +24,34 @@ impl Machine {
         };
         let scope = self.scope(world);
         let step = &node.step;
-        let render = |template: &Option<crate::skill::Template>| {
-            template.as_ref().map(|template| text::text(template, &scope)).transpose()
+        let task = match &step.action {
+            Action::Command { .. } | Action::Shell { .. } => {
+                Task::Process(Box::new(self.process(step, &scope)?))
+            }
+            Action::Tool { tool, args, .. } => Task::Tool(Box::new(ToolCall {
+                tool: tool.value.clone(),
+                args: arguments(args, &scope)?,
+            })),
+            Action::Compute { code, python, reads_files } => Task::Compute(Box::new(Compute {
+                code: code.clone(),
+                output: self.output_name(&step.name),
+                python: *python,
+                reads_files: *reads_files,
+                scope,
+            })),
+            Action::Skill { skill, inputs, .. } => {
+                Task::Nested(Box::new(self.sub_skill(step, *execution, skill, inputs, &scope)?))
+            }
+            Action::ForEach(each) => {
+                Task::Nested(Box::new(self.for_each(step, *execution, each, &scope)?))
+            }
+            Action::Ask(_) | Action::Return { .. } | Action::Note => return Ok(None),
         };
-        let mut env = IndexMap::new();
-        for (name, template) in &step.env {
-            env.insert(name.clone(), render(template)?);
-        }
-        let invocation = self.invocation(&step.action, &scope)?;
-        // Last, so that nothing in the file can stand in for a value.
-        env.extend(invocation.values.into_iter().map(|(name, value)| (name, Some(value))));
-        let until = self.step_deadline(step, world.now);
+        // A nested step goes on where it was: its limit is the one it began with.
+        let until = match task {
+            Task::Nested(_) => *deadline,
+            _ => self.step_deadline(step, world.now),
+        };
         // Nothing is left, rather than less than nothing.
         let timeout =
             until.map(|until| until.duration_since(world.now).try_into().unwrap_or(Duration::ZERO));
@@ -41,6 +59,23 @@ impl Machine {
             execution: *execution,
             step: step.name.value.clone(),
             attempt: *attempt,
+            timeout,
+            task,
+        }))
+    }
+
+    fn process(&self, step: &Step, scope: &Scope) -> Result<Process, TextError> {
+        let render = |template: &Option<Template>| {
+            template.as_ref().map(|template| text::text(template, scope)).transpose()
+        };
+        let mut env = IndexMap::new();
+        for (name, template) in &step.env {
+            env.insert(name.clone(), render(template)?);
+        }
+        let invocation = self.invocation(&step.action, scope)?;
+        // Last, so that nothing in the file can stand in for a value.
+        env.extend(invocation.values.into_iter().map(|(name, value)| (name, Some(value))));
+        Ok(Process {
             argv: invocation.argv,
             env,
             cwd: render(&step.cwd)?,
@@ -49,8 +84,7 @@ impl Machine {
             tty: step.tty,
             max_memory: step.max_memory,
             max_cpu: step.max_cpu,
-            timeout,
-        }))
+        })
     }
 
     /// When a step that starts now has to be over.
@@ -58,7 +92,8 @@ impl Machine {
         let own = match step.timeout {
             StepTimeout::After(limit) => Some(limit),
             StepTimeout::Unlimited => None,
-            StepTimeout::Default if step.interactive => None,
+            // A terminal is in somebody's hands; the steps inside have limits of their own.
+            StepTimeout::Default if step.interactive || step.action.is_nested() => None,
             StepTimeout::Default => self.limits.step_timeout,
         };
         let own = own.map(|limit| after(now, limit));
@@ -110,8 +145,48 @@ impl Machine {
                 let argv = vec!["sh".to_owned(), "-c".to_owned(), script.text];
                 Ok(Invocation { argv, values: script.values, shown })
             }
-            Action::Ask(_) | Action::Note => Ok(Invocation::default()),
+            Action::Tool { tool, args, .. } => {
+                Ok(self.call(tool, Value::Object(arguments(args, scope)?)))
+            }
+            Action::Skill { skill, inputs, .. } => {
+                let skill = text::text(skill, scope)?;
+                let inputs: Map<String, Value> = inputs
+                    .iter()
+                    .map(|(name, value)| Ok((name.clone(), text::render_value(value, scope)?)))
+                    .collect::<Result<_, TextError>>()?;
+                Ok(self.call(&skill, Value::Object(inputs)))
+            }
+            // What it computes is decided by the file and the results so far.
+            Action::Compute { code, .. } => {
+                Ok(Invocation { argv: vec![code.value.clone()], ..Invocation::default() })
+            }
+            Action::Ask(_) | Action::ForEach(_) | Action::Return { .. } | Action::Note => {
+                Ok(Invocation::default())
+            }
         }
+    }
+
+    /// A tool or skill with what it is given, secrets masked.
+    fn call(&self, name: &str, given: Value) -> Invocation {
+        let given = self.secrets.mask_value(&given);
+        let words: Vec<String> = given
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| match value {
+                Value::String(text) => format!("{name}={}", text::legible(text)),
+                other => format!("{name}={other}"),
+            })
+            .collect();
+        let shown = std::iter::once(name.to_owned()).chain(words).collect::<Vec<_>>().join(" ");
+        Invocation { argv: vec![name.to_owned(), given.to_string()], values: Vec::new(), shown }
+    }
+}
+
+fn arguments(args: &Value, scope: &Scope) -> Result<Map<String, Value>, TextError> {
+    match text::render_value(args, scope)? {
+        Value::Object(map) => Ok(map),
+        _ => Ok(Map::new()),
     }
 }
 

@@ -15,7 +15,8 @@ use super::stop::Stopping;
 impl Machine {
     /// A step that was running when its driver died: nobody knows.
     pub(super) fn lose_running_step(&mut self, world: &World, events: &mut Vec<Event>) {
-        let Phase::Running { step, execution, .. } = self.state.phase.clone() else {
+        // Nested runs know themselves how far they are.
+        let Phase::Running { step, execution, nested: false, .. } = self.state.phase.clone() else {
             return;
         };
         self.stopping = None;
@@ -30,11 +31,13 @@ impl Machine {
         &mut self,
         step: String,
         limit: Option<Timestamp>,
+        nested: bool,
         finished: Finished,
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        let Finished { execution, end, process } = finished;
+        let Finished { execution, end, process, took } = finished;
+        let took_ms = took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
         let process = process.map(|process| self.masked(process));
         let stopping = self.stopping.clone();
         let fact = match (end, &stopping) {
@@ -46,27 +49,49 @@ impl Machine {
                 let cancelled = self.cancelled_step(name, execution, by, reason, world.now);
                 let ended = exit_message(process.as_ref());
                 let message = format!("{}; by then: {ended}", cancelled.message);
-                Fact::StepFailed(Box::new(StepFailed { message, process, ..cancelled }))
+                Fact::StepFailed(Box::new(StepFailed { message, process, took_ms, ..cancelled }))
             }
-            (End::Exited { value }, _) => {
+            (End::Exited { value, parsed }, _) => {
                 if process.as_ref().is_none_or(|process| process.exit_code == Some(0)) {
-                    let output = self.output_name(&step);
-                    let value = self.secrets.mask_value(&value);
-                    Fact::StepCompleted(Box::new(StepCompleted {
+                    let done = StepCompleted {
+                        output: self.output_name(&step),
                         step: step.clone(),
                         execution,
-                        output,
-                        value,
+                        value: self.secrets.mask_value(&value),
+                        parsed: parsed.map(|parsed| self.secrets.mask_value(&parsed)),
                         process,
+                        took_ms,
+                        note: None,
                         marked_by: None,
-                    }))
+                    };
+                    self.guarded(done, world)
                 } else {
-                    Fact::StepFailed(Box::new(StepFailed {
+                    let failed = StepFailed {
                         message: exit_message(process.as_ref()),
                         process,
                         ..failed(step.clone(), execution, BadOutcome::Failure)
-                    }))
+                    };
+                    Fact::StepFailed(Box::new(self.guarded_failure(failed, world)))
                 }
+            }
+            (End::Failed { code, message, hint }, _) => {
+                let failed = StepFailed {
+                    code: Some(code),
+                    message: self.secrets.mask(&message),
+                    hint: hint.map(|hint| self.secrets.mask(&hint)),
+                    took_ms,
+                    ..failed(step.clone(), execution, BadOutcome::Failure)
+                };
+                Fact::StepFailed(Box::new(self.guarded_failure(failed, world)))
+            }
+            (End::Declined { expired, by, message }, _) => {
+                let outcome = if expired { BadOutcome::Expired } else { BadOutcome::Declined };
+                Fact::StepFailed(Box::new(StepFailed {
+                    message: self.secrets.mask(&message),
+                    by,
+                    took_ms,
+                    ..failed(step.clone(), execution, outcome)
+                }))
             }
             (End::TimedOut, _) => {
                 // The timer and the clock may differ by a hair: if the run's
@@ -84,6 +109,7 @@ impl Machine {
                     code: Some("TIMEOUT".to_owned()),
                     message,
                     process,
+                    took_ms,
                     winding_down,
                     ..failed(step.clone(), execution, BadOutcome::Timeout)
                 }))
@@ -91,7 +117,16 @@ impl Machine {
             (End::Stopped, Some(Stopping::Cancel { by, reason })) => {
                 let (name, reason) = (step.clone(), reason.as_deref());
                 let cancelled = self.cancelled_step(name, execution, by, reason, world.now);
-                Fact::StepFailed(Box::new(StepFailed { process, ..cancelled }))
+                Fact::StepFailed(Box::new(StepFailed { process, took_ms, ..cancelled }))
+            }
+            (End::Stopped, Some(Stopping::Interrupt { .. }) | None) if nested => {
+                // Its runs are paused where they are; nothing is in doubt.
+                self.stopping = None;
+                let signal = match stopping {
+                    Some(Stopping::Interrupt { signal }) => Some(signal),
+                    Some(Stopping::Cancel { .. }) | None => None,
+                };
+                return self.pause(PauseReason::Interrupted, signal, world, events);
             }
             (End::Stopped, Some(Stopping::Interrupt { .. }) | None) => {
                 Fact::StepFailed(Box::new(StepFailed {
@@ -154,6 +189,9 @@ pub(super) fn failed(step: String, execution: u32, outcome: BadOutcome) -> StepF
         message: String::new(),
         hint: None,
         process: None,
+        took_ms: None,
+        guarded: false,
+        by: None,
         winding_down: None,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::event::{Event, Fact, PauseReason};
 use crate::input::{Input, Request};
-use crate::journal::Phase;
+use crate::journal::{Between, Phase};
 use crate::text::World;
 
 use super::refusal::Refusal;
@@ -64,7 +64,10 @@ impl Machine {
                 Ok(())
             }
 
-            (Phase::Running { step, execution, deadline, .. }, Input::Finished(finished)) => {
+            (
+                Phase::Running { step, execution, deadline, nested, .. },
+                Input::Finished(finished),
+            ) => {
                 if execution != finished.execution {
                     return Err(Refusal::NotRunning(finished.execution));
                 }
@@ -72,7 +75,7 @@ impl Machine {
                 if !self.attached {
                     return Err(Refusal::NotDriven);
                 }
-                self.step_finished(step, deadline, finished, world, events);
+                self.step_finished(step, deadline, nested, finished, world, events);
                 Ok(())
             }
             (Phase::Between(_) | Phase::Asking { .. }, Input::Finished(finished)) => {
@@ -125,8 +128,15 @@ impl Machine {
                 Input::Request(Request::Hold { question, .. }),
             ) => Err(Refusal::NotOpen(question)),
 
-            (Phase::Running { step, .. }, Input::Request(Request::Cancel { by, reason })) => {
-                if self.attached {
+            (
+                Phase::Running { step, nested, execution, .. },
+                Input::Request(Request::Cancel { by, reason }),
+            ) => {
+                if nested && !self.attached {
+                    let failed = self.stopped_step(step.clone(), execution, &by, reason.as_deref());
+                    self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+                    self.cancel(Some(step), by, reason.as_deref(), world, events);
+                } else if self.attached {
                     // Who cancelled first did it; an interrupt gives way.
                     if !matches!(self.stopping, Some(Stopping::Cancel { .. })) {
                         self.stopping = Some(Stopping::Cancel { by, reason });
@@ -145,6 +155,16 @@ impl Machine {
                 }
                 Ok(())
             }
+            (
+                Phase::Between(Between::Retrying { step, .. }),
+                Input::Request(Request::Cancel { by, reason }),
+            ) if self.attached && self.cleans_up(&step) => {
+                let reason = reason.as_deref();
+                let failed = self.cancelled_step(step, 0, &by, reason, world.now);
+                self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+                self.advance(world, events);
+                Ok(())
+            }
             (Phase::Between(_), Input::Request(Request::Cancel { by, reason })) => {
                 let step = self.state.current.clone();
                 self.cancel(step, by, reason.as_deref(), world, events);
@@ -156,8 +176,12 @@ impl Machine {
                 self.advance(world, events);
                 Ok(())
             }
+            (Phase::Between(_), Input::Tick) => {
+                self.advance(world, events);
+                Ok(())
+            }
             // A running step's limits are kept by whoever runs it.
-            (Phase::Between(_) | Phase::Running { .. }, Input::Tick) => Ok(()),
+            (Phase::Running { .. }, Input::Tick) => Ok(()),
 
             (Phase::Running { .. }, Input::Interrupt { signal }) => {
                 if !self.attached {
@@ -175,8 +199,11 @@ impl Machine {
                 Ok(())
             }
 
-            (Phase::Running { .. }, Input::Leave { .. }) => Err(Refusal::Busy),
-            (Phase::Between(_) | Phase::Asking { .. }, Input::Leave { message }) => {
+            (Phase::Running { nested: false, .. }, Input::Leave { .. }) => Err(Refusal::Busy),
+            (
+                Phase::Running { nested: true, .. } | Phase::Between(_) | Phase::Asking { .. },
+                Input::Leave { message },
+            ) => {
                 if !self.attached {
                     return Err(Refusal::NotDriven);
                 }

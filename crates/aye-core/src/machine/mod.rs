@@ -12,7 +12,7 @@
 //! | what each input means | `handle` |
 //! | what follows, until the run rests | `advance` |
 //! | before a step acts | `enter`, `ask`, `execution` |
-//! | how its action ended | `finish` |
+//! | how its action ended | `finish`, `guard`, `retry` |
 //! | answers, holds, expiry | `weigh`, `answer`, `resolve` |
 //! | which way on, and the end | `settle` |
 //! | cancelling, pausing, winding down | `stop` |
@@ -26,9 +26,12 @@ mod ask;
 mod enter;
 mod execution;
 mod finish;
+mod guard;
 mod handle;
+mod nested;
 mod refusal;
 mod resolve;
+mod retry;
 mod run;
 mod secrets;
 mod settle;

@@ -65,10 +65,13 @@ impl Machine {
                     output: self.output_name(&step),
                     step,
                     value: value.unwrap_or_default(),
+                    parsed: None,
                     process: None,
+                    took_ms: None,
+                    note: None,
                     marked_by: None,
                 };
-                self.emit(Fact::StepCompleted(Box::new(done)), world, events);
+                self.complete(done, world, events);
             }
             (Purpose::Gate | Purpose::Ask, ChoiceAction::Cancel) => {
                 let (why, message) = match &by {
@@ -151,7 +154,8 @@ impl Machine {
             Some("retry") => {
                 let last = self.state.steps.get(&step).map_or(1, |record| record.attempt.max(1));
                 let (attempt, why) = (last + 1, RetryReason::Answer);
-                self.emit(Fact::StepRetried { step, attempt, why }, world, events);
+                let not_before = None;
+                self.emit(Fact::StepRetried { step, attempt, why, not_before }, world, events);
             }
             Some("done") => {
                 let done = StepCompleted {
@@ -159,7 +163,10 @@ impl Machine {
                     execution: self.execution_of(question),
                     step,
                     value: Value::Null,
+                    parsed: None,
                     process: None,
+                    took_ms: None,
+                    note: None,
                     marked_by: by,
                 };
                 self.emit(Fact::StepCompleted(Box::new(done)), world, events);
@@ -183,7 +190,8 @@ impl Machine {
         if unsure.idempotent {
             let (step, attempt) = (unsure.step.clone(), unsure.attempt + 1);
             let why = RetryReason::Idempotent;
-            return self.emit(Fact::StepRetried { step, attempt, why }, world, events);
+            let not_before = None;
+            return self.emit(Fact::StepRetried { step, attempt, why, not_before }, world, events);
         }
         let question = self.pose_unsure(unsure);
         self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);

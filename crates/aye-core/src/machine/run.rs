@@ -12,10 +12,11 @@ use crate::effect::Effect;
 use crate::event::{Driver, Event, Fact, Range, SkillStarted, VERSION};
 use crate::flow::{Flow, Node, NodeId};
 use crate::id::RunId;
-use crate::journal::{FoldError, Phase, State};
+use crate::journal::{Between, FoldError, Phase, State};
+use crate::nested::{Outer, Parent};
 use crate::text::{Scope, Verbatim, World};
 
-use super::secrets::{Secrets, secret_marker};
+use super::secrets::Secrets;
 use super::stop::Stopping;
 
 /// What a configuration can set.
@@ -56,6 +57,12 @@ pub struct Start {
     pub yes: bool,
     /// Who drives it.
     pub driver: Driver,
+    /// The step of another run that it belongs to.
+    pub parent: Option<Parent>,
+    /// What it sees of that run.
+    pub outer: Option<Outer>,
+    /// When it has to be over, whatever its skill says.
+    pub deadline: Option<Timestamp>,
 }
 
 /// Why a run cannot begin.
@@ -81,6 +88,8 @@ pub struct Machine {
     about_run: Arc<Value>,
     about_skill: Arc<Value>,
     pub(super) limits: Limits,
+    pub(super) outer: Option<Outer>,
+    locals: Arc<IndexMap<String, Value>>,
     /// This process drives the run.
     pub(super) attached: bool,
     /// Somebody wants the running step ended. Not journalled: if Aye dies
@@ -106,7 +115,7 @@ impl Machine {
             });
         }
         let mut secrets = start.secrets;
-        let inputs = hide_secrets(start.inputs, &mut secrets);
+        let inputs = secrets.hide(start.inputs);
         let started = SkillStarted {
             skill: flow.skill.name.value.clone(),
             file: start.file,
@@ -115,10 +124,14 @@ impl Machine {
             steps: u32::try_from(flow.nodes.len()).unwrap_or(u32::MAX),
             workspace: start.workspace,
             environment: start.environment,
-            deadline: flow.skill.timeout.map(|limit| after(world.now, limit)),
+            deadline: [flow.skill.timeout.map(|limit| after(world.now, limit)), start.deadline]
+                .into_iter()
+                .flatten()
+                .min(),
             range: start.range,
             yes: start.yes,
             driver: start.driver,
+            parent: start.parent.map(Box::new),
         };
         let event = Event {
             v: VERSION,
@@ -131,7 +144,7 @@ impl Machine {
             Ok(state) => state,
             Err(error) => unreachable!("the first event is well formed: {error}"),
         };
-        let mut machine = Self::new(flow, limits, secrets, state, true);
+        let mut machine = Self::new(flow, limits, secrets, state, start.outer, true);
         let mut events = vec![event];
         machine.advance(world, &mut events);
         Ok((machine, events))
@@ -144,9 +157,10 @@ impl Machine {
         limits: Limits,
         secrets: Secrets,
         events: &[Event],
+        outer: Option<Outer>,
     ) -> Result<Self, FoldError> {
         let state = State::fold(events)?;
-        Ok(Self::new(flow, limits, secrets, state, false))
+        Ok(Self::new(flow, limits, secrets, state, outer, false))
     }
 
     /// Where the run stands.
@@ -177,13 +191,40 @@ impl Machine {
                 Some(why) => Effect::Rest(Some(why)),
                 None => Effect::Ask(question.clone()),
             },
-            Phase::Between(_) => Effect::Rest(self.state.paused),
+            Phase::Between(between) => match (between, self.state.paused) {
+                (Between::Retrying { not_before: Some(until), .. }, None) => {
+                    Effect::Wait { until: *until }
+                }
+                (_, paused) => Effect::Rest(paused),
+            },
+        }
+    }
+
+    /// What the run that holds this one gets as its result.
+    pub fn result(&self) -> Value {
+        match &self.outer {
+            None => self.state.results.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
+            Some(_) => {
+                let last = self.flow.nodes.iter().rev().find(|node| {
+                    !node.step.name.value.contains('.')
+                        && self.state.steps.contains_key(&node.step.name.value)
+                });
+                let name = last.map(|node| self.output_name(&node.step.name));
+                name.and_then(|name| self.state.outputs.get(&name).cloned()).unwrap_or_default()
+            }
         }
     }
 
     /// When to send [`crate::input::Input::Tick`].
     pub fn wake_at(&self) -> Option<Timestamp> {
-        self.state.question_deadline()
+        match &self.state.phase {
+            Phase::Between(Between::Retrying { not_before, .. }) => {
+                [*not_before, self.state.deadline()].into_iter().flatten().min()
+            }
+            Phase::Between(_) | Phase::Running { .. } | Phase::Asking { .. } | Phase::Ended(_) => {
+                self.state.question_deadline()
+            }
+        }
     }
 
     /// The node of a step; a journal may name one that the flow lacks only if
@@ -225,11 +266,30 @@ impl Machine {
         Scope {
             world: World { now, ..world.clone() },
             inputs: Arc::clone(&self.inputs),
-            outputs: Arc::clone(&self.state.outputs),
-            steps: Arc::clone(&self.state.steps),
+            outputs: self.within(|outer| &outer.outputs, &self.state.outputs),
+            steps: self.within(|outer| &outer.steps, &self.state.steps),
+            locals: Arc::clone(&self.locals),
+            lenient: self.flow.skill.lenient,
             secrets: Arc::clone(&self.secrets),
             run: Arc::clone(&self.about_run),
             skill: Arc::clone(&self.about_skill),
+        }
+    }
+
+    /// Our own values over those of the run around us.
+    fn within<T: Clone>(
+        &self,
+        theirs: impl Fn(&Outer) -> &Arc<IndexMap<String, T>>,
+        ours: &Arc<IndexMap<String, T>>,
+    ) -> Arc<IndexMap<String, T>> {
+        match &self.outer {
+            None => Arc::clone(ours),
+            Some(outer) if ours.is_empty() => Arc::clone(theirs(outer)),
+            Some(outer) => {
+                let mut all = IndexMap::clone(theirs(outer));
+                all.extend(ours.iter().map(|(name, value)| (name.clone(), value.clone())));
+                Arc::new(all)
+            }
         }
     }
 
@@ -238,8 +298,17 @@ impl Machine {
         limits: Limits,
         secrets: Secrets,
         state: State,
+        outer: Option<Outer>,
         attached: bool,
     ) -> Self {
+        let mut locals = outer.as_ref().map_or_else(IndexMap::new, |o| IndexMap::clone(&o.locals));
+        if !flow.skill.defaults.is_null() {
+            locals.entry("defaults".to_owned()).or_insert_with(|| flow.skill.defaults.clone());
+        }
+        let inputs = match &outer {
+            Some(outer) => Arc::clone(&outer.inputs),
+            None => Arc::new(state.started.inputs.clone()),
+        };
         let started = &state.started;
         let about_run = json!({
             "id": state.run,
@@ -253,7 +322,9 @@ impl Machine {
             "description": flow.skill.description,
         });
         Self {
-            inputs: Arc::new(started.inputs.clone()),
+            inputs,
+            locals: Arc::new(locals),
+            outer,
             about_run: Arc::new(about_run),
             about_skill: Arc::new(about_skill),
             flow,
@@ -264,25 +335,6 @@ impl Machine {
             stopping: None,
         }
     }
-}
-
-/// The inputs as they may be written down. One that holds a secret, such as
-/// an address with a token in it, becomes a secret itself.
-fn hide_secrets(inputs: IndexMap<String, Value>, secrets: &mut Secrets) -> IndexMap<String, Value> {
-    let mut hidden = IndexMap::new();
-    for (name, value) in inputs {
-        let masked = secrets.mask_value(&value);
-        let value = match (secrets.get(&name), value) {
-            (Some(_), _) => secret_marker(),
-            (None, Value::String(text)) if masked != text => {
-                secrets.insert(name.clone(), text);
-                secret_marker()
-            }
-            (None, _) => masked,
-        };
-        hidden.insert(name, value);
-    }
-    hidden
 }
 
 /// A moment later than another; "for ever" is thirty years.

@@ -47,6 +47,30 @@ impl Secrets {
         self.answers.get(name).map(String::as_str)
     }
 
+    /// Masks the secrets of another run too.
+    pub fn mask_also(&mut self, other: &Self) {
+        self.replaced.extend(other.values().map(str::to_owned));
+    }
+
+    /// Takes inputs as they may be written down. One that holds a secret, such
+    /// as an address with a token in it, becomes a secret itself.
+    pub fn hide(&mut self, inputs: IndexMap<String, Value>) -> IndexMap<String, Value> {
+        let mut hidden = IndexMap::new();
+        for (name, value) in inputs {
+            let masked = self.mask_value(&value);
+            let value = match (self.get(&name), value) {
+                (Some(_), _) => secret_marker(),
+                (None, Value::String(text)) if masked != text => {
+                    self.insert(name.clone(), text);
+                    secret_marker()
+                }
+                (None, _) => masked,
+            };
+            hidden.insert(name, value);
+        }
+        hidden
+    }
+
     /// All of them, as they would show in a text: without the line break that
     /// a file or a paste brings along.
     pub fn values(&self) -> impl Iterator<Item = &str> {

@@ -1,11 +1,12 @@
 //! Which way a run takes when a step has ended, and how the run ends.
 
 use indexmap::IndexMap;
+use serde_json::Value;
 
 use crate::event::{CancelReason, Event, Fact, FailReason, Range, WindDownReason};
 use crate::flow::{Outcome, Route};
 use crate::journal::{Close, Settled};
-use crate::skill::{EndStatus, OnError};
+use crate::skill::{Action, EndStatus, OnError};
 use crate::text::{self, World};
 
 use super::run::Machine;
@@ -27,11 +28,15 @@ impl Machine {
             );
         };
         let on_error = node.step.on_error;
+        if self.try_again(&step, &close, world, events) {
+            return;
+        }
         let only = matches!(self.state.started.range, Some(Range::Only(_)));
         let outcome = match &close {
             Close::Success => Outcome::Success,
             Close::Skipped => Outcome::Skipped,
             Close::Failure(code) => Outcome::Failure(*code),
+            Close::Guarded => Outcome::Guarded,
             Close::Timeout if last => Outcome::RunTimeout,
             Close::Timeout => Outcome::Timeout,
             Close::Declined { .. } => Outcome::Declined,
@@ -43,7 +48,7 @@ impl Machine {
             (false, outcome) => self.flow.route(id, outcome),
         };
         let asks = on_error == OnError::Ask
-            && matches!(close, Close::Failure(_) | Close::Timeout)
+            && matches!(close, Close::Failure(_) | Close::Guarded | Close::Timeout)
             && self.state.winding_down.is_none();
         match route {
             Route::To(target) => self.go(target, world, events),
@@ -67,7 +72,7 @@ impl Machine {
     ) {
         if self.state.winding_down.is_some() {
             let note = match (last, close) {
-                (false, Close::Failure(_) | Close::Timeout) => {
+                (false, Close::Failure(_) | Close::Guarded | Close::Timeout) => {
                     format!("clean-up step `{step}` failed")
                 }
                 (_, _) => String::new(),
@@ -78,7 +83,7 @@ impl Machine {
             self.state.steps.get(&step).and_then(|r| r.message.clone()).unwrap_or_default();
         let told = format!("step `{step}`: {message}");
         match close {
-            Close::Success | Close::Skipped | Close::Failure(_) => {
+            Close::Success | Close::Skipped | Close::Failure(_) | Close::Guarded => {
                 self.fail_run(FailReason::StepFailed, &told, Some(step), None, world, events);
             }
             Close::Timeout => {
@@ -139,7 +144,9 @@ impl Machine {
         }
         let only = matches!(self.state.started.range, Some(Range::Only(_)));
         let mut outputs = IndexMap::new();
-        if !only {
+        if let Some(text) = self.returned() {
+            outputs.insert("result".to_owned(), text);
+        } else if !only {
             let scope = self.scope(world);
             for output in &self.flow.skill.outputs {
                 match text::render_value(&output.value, &scope) {
@@ -155,6 +162,17 @@ impl Machine {
             }
         }
         self.emit(Fact::SkillCompleted { state, outputs }, world, events);
+    }
+
+    /// What a `return` step said, if the run ended there.
+    fn returned(&self) -> Option<Value> {
+        let (_, node) = self.node(self.state.current.as_ref()?)?;
+        match node.step.action {
+            Action::Return { .. } => {
+                self.state.outputs.get(&self.output_name(&node.step.name)).cloned()
+            }
+            _ => None,
+        }
     }
 
     /// The end of a run that was stopped, after its clean-up.

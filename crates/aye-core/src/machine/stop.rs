@@ -98,6 +98,29 @@ impl Machine {
         }
     }
 
+    /// Who cancelled the run, and why, while its running step is being ended.
+    pub fn cancelled_by(&self) -> Option<(String, Option<String>)> {
+        match &self.stopping {
+            Some(Stopping::Cancel { by, reason }) => Some((by.clone(), reason.clone())),
+            Some(Stopping::Interrupt { .. }) | None => None,
+        }
+    }
+
+    /// The end of a nested step whose run is cancelled while nobody drives it.
+    pub(super) fn stopped_step(
+        &self,
+        step: String,
+        execution: u32,
+        by: &str,
+        reason: Option<&str>,
+    ) -> StepFailed {
+        StepFailed {
+            code: Some("CANCELLED".to_owned()),
+            message: self.secrets.mask(&cancel_message(by, reason)),
+            ..failed(step, execution, BadOutcome::Cancelled)
+        }
+    }
+
     /// Whether something is to be done when the run is cancelled in this step.
     pub(super) fn cleans_up(&self, step: &str) -> bool {
         let only = matches!(self.state.started.range, Some(Range::Only(_)));

@@ -34,6 +34,10 @@ pub struct Skill {
     pub cleanup: Duration,
     /// How many steps one run may take.
     pub step_limit: u32,
+    /// Names that nobody defined are empty instead of an error.
+    pub lenient: bool,
+    /// `defaults` in templates.
+    pub defaults: Value,
 }
 
 /// The two ways to write a skill.
@@ -140,6 +144,97 @@ pub struct Step {
     pub destructive: bool,
     /// Asked before the action.
     pub confirmation: Option<Ask>,
+    /// Tried again by itself when it fails.
+    pub retry: Option<Retry>,
+    /// What has to hold once it has ended; otherwise the run stops.
+    pub guards: Vec<Guard>,
+    /// Steps that follow only if this one was not left out.
+    pub then: Vec<Step>,
+}
+
+impl Step {
+    /// A step with an action and nothing else.
+    pub(crate) fn bare(name: Spanned<String>, span: Span, action: Action) -> Self {
+        Self {
+            name,
+            description: None,
+            span,
+            action,
+            condition: None,
+            output: None,
+            timeout: StepTimeout::Default,
+            on_error: OnError::Fail,
+            env: IndexMap::new(),
+            cwd: None,
+            stdin: None,
+            interactive: false,
+            tty: false,
+            max_memory: None,
+            max_cpu: None,
+            idempotent: false,
+            destructive: false,
+            confirmation: None,
+            retry: None,
+            guards: Vec::new(),
+            then: Vec::new(),
+        }
+    }
+}
+
+/// How a step is tried again by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Retry {
+    /// How often it is tried in all.
+    pub attempts: u32,
+    /// How long to wait before the second attempt.
+    pub backoff: Duration,
+    /// How much longer before each further one.
+    pub factor: f64,
+    /// The longest wait.
+    pub max: Duration,
+    /// Whether waits are shortened by chance, so that many runs do not all
+    /// try again in the same moment.
+    pub jitter: bool,
+    /// After which ends.
+    pub on: RetryOn,
+}
+
+/// After which ends a step is tried again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetryOn {
+    /// When it failed.
+    pub failure: bool,
+    /// When it timed out.
+    pub timeout: bool,
+    /// When it ended with one of these exit codes.
+    pub codes: Vec<i32>,
+}
+
+/// What has to hold once a step has ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guard {
+    /// What is looked at.
+    pub check: GuardCheck,
+    /// Said when it does not hold.
+    pub message: Option<Template>,
+}
+
+/// What a guard looks at.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GuardCheck {
+    /// The step has to succeed, whatever `on_error` says.
+    Success,
+    /// This has to be true.
+    Condition(Template),
+    /// This command has to succeed.
+    Command {
+        /// The program.
+        program: Template,
+        /// Its arguments.
+        args: Vec<Template>,
+        /// Its working directory.
+        cwd: Option<Template>,
+    },
 }
 
 /// A step's time limit as written.
@@ -171,8 +266,59 @@ pub enum Action {
     },
     /// A question whose answer is the step's result.
     Ask(Box<Ask>),
+    /// A tool of a server or of the project.
+    Tool {
+        /// `server.tool` or a name.
+        tool: Spanned<String>,
+        /// Its arguments; every string inside is a template.
+        args: Value,
+        /// Where they stand.
+        span: Span,
+    },
+    /// A small sandboxed program over the run's names.
+    Compute {
+        /// The code; never a template.
+        code: Template,
+        /// Run by the real interpreter instead.
+        python: bool,
+        /// May read files of the workspace.
+        reads_files: bool,
+    },
+    /// Another skill.
+    Skill {
+        /// Its name or path.
+        skill: Template,
+        /// Its inputs; every string inside is a template.
+        inputs: IndexMap<String, Value>,
+        /// Where they stand.
+        span: Span,
+    },
+    /// The same steps for each item of a list.
+    ForEach(Box<ForEach>),
+    /// Ends the run well, with this text as its result.
+    Return {
+        /// The text.
+        text: Template,
+    },
     /// Only a description: a note for the person.
     Note,
+}
+
+/// Steps for each item of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForEach {
+    /// The list: one expression, or the items themselves.
+    pub items: Value,
+    /// Where it stands.
+    pub span: Span,
+    /// What an item is called in templates.
+    pub name: String,
+    /// How many at once.
+    pub parallel: u32,
+    /// Whether the first that fails keeps the rest from starting.
+    pub fail_fast: bool,
+    /// What is done for each.
+    pub body: Vec<Step>,
 }
 
 impl Action {
@@ -182,8 +328,18 @@ impl Action {
             Self::Command { .. } => "command",
             Self::Shell { .. } => "shell",
             Self::Ask(ask) => ask.kind.word(),
+            Self::Tool { .. } => "tool",
+            Self::Compute { .. } => "compute",
+            Self::Skill { .. } => "skill",
+            Self::ForEach(_) => "foreach",
+            Self::Return { .. } => "return",
             Self::Note => "note",
         }
+    }
+
+    /// Whether it consists of runs of its own.
+    pub fn is_nested(&self) -> bool {
+        matches!(self, Self::Skill { .. } | Self::ForEach(_))
     }
 }
 
@@ -208,6 +364,8 @@ pub enum OnError {
     Continue,
     /// Ask somebody: retry, it was done, skip, abort.
     Ask,
+    /// Repair what is known to be wrong and try once more; then fail.
+    AutoHeal,
 }
 
 /// A question as written in a skill: `confirm`, `choose`, `input`, or the

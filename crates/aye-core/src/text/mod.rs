@@ -4,12 +4,21 @@
 //! template into a value, [`text`] into text, [`holds`] a condition into yes
 //! or no. Values are only ever data: nothing rendered is rendered again, and
 //! [`shell_script`] hands them to a shell as variables, not as text.
+//! Expressions that are more than Jinja go to [`Expressions`], if the outside
+//! has one.
 
+mod engine;
+mod functions;
+mod moment;
 mod render;
 mod scope;
 mod shell;
+mod splice;
 
-pub use render::{TextError, holds, names_in, names_in_condition, render, render_value, text};
-pub use scope::{BUILT_IN, Names, Scope, World};
+pub use render::{
+    TextError, holds, names_in, names_in_condition, names_in_condition_with, names_in_with, render,
+    render_value, text,
+};
+pub use scope::{BUILT_IN, Expressions, Names, Scope, World};
 pub(crate) use shell::legible;
 pub use shell::{Script, Verbatim, shell_script};

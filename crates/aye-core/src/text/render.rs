@@ -1,32 +1,13 @@
 //! Rendering.
 
-use std::sync::LazyLock;
-
-use minijinja::syntax::SyntaxConfig;
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
+use minijinja::{Environment, Error, ErrorKind, Expression, Template};
 use serde_json::Value;
 
 use crate::diagnostic::did_you_mean;
 
-use super::scope::Scope;
-
-/// Bounds the work of one template: loops over long lists are no programs.
-const FUEL: u64 = 1_000_000;
-
-static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
-    let mut engine = Environment::new();
-    engine.set_undefined_behavior(UndefinedBehavior::Strict);
-    engine.set_auto_escape_callback(|_| AutoEscape::None);
-    engine.set_fuel(Some(FUEL));
-    // Text is taken as it was written: a script keeps its last line break.
-    let mut syntax = SyntaxConfig::builder();
-    syntax.keep_trailing_newline(true);
-    if let Ok(syntax) = syntax.build() {
-        engine.set_syntax(syntax);
-    }
-    engine.add_filter("quote", |value: minijinja::Value| super::shell::quote_filter(&value));
-    engine
-});
+use super::engine::{engine, is_function};
+use super::scope::{Expressions, Scope};
+use super::splice::{Spliced, calls_now};
 
 /// Why a template or condition gave no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -45,14 +26,9 @@ pub struct TextError {
 
 impl TextError {
     /// A template that is wrong.
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), hint: None, range: None, code: "TEMPLATE" }
     }
-}
-
-/// The engine, for those who need it a little different.
-pub(super) fn engine() -> &'static Environment<'static> {
-    &ENGINE
 }
 
 /// Whether the text has anything to render.
@@ -69,29 +45,117 @@ fn lone_expression(template: &str) -> Option<&str> {
 
 /// The names a template uses, dotted; fails if it cannot be read.
 pub fn names_in(template: &str) -> Result<Vec<String>, TextError> {
-    if is_plain(template) {
-        return Ok(Vec::new());
-    }
-    match ENGINE.template_from_named_str("template", template) {
-        Ok(compiled) => Ok(sorted(compiled.undeclared_variables(true))),
-        Err(error) => Err(explain(&error, None, &[])),
-    }
+    names_in_with(template, None)
 }
 
 /// The names a condition uses, dotted; fails if it cannot be read.
 pub fn names_in_condition(condition: &str) -> Result<Vec<String>, TextError> {
-    match ENGINE.compile_expression(lone_expression(condition).unwrap_or(condition)) {
-        Ok(compiled) => Ok(sorted(compiled.undeclared_variables(true))),
-        Err(error) => Err(explain(&error, None, &[])),
+    names_in_condition_with(condition, None)
+}
+
+/// As [`names_in`], with somebody who reads what the engine cannot.
+pub fn names_in_with(
+    template: &str,
+    expressions: Option<&dyn Expressions>,
+) -> Result<Vec<String>, TextError> {
+    if is_plain(template) {
+        return Ok(Vec::new());
     }
+    with_template(engine(false), template, expressions, |compiled, spliced| {
+        with_foreign(sorted(compiled.undeclared_variables(true)), spliced, expressions)
+    })?
+}
+
+/// As [`names_in_condition`], with somebody who reads what the engine cannot.
+pub fn names_in_condition_with(
+    condition: &str,
+    expressions: Option<&dyn Expressions>,
+) -> Result<Vec<String>, TextError> {
+    let expression = lone_expression(condition).unwrap_or(condition);
+    with_expression(engine(false), expression, expressions, |compiled, spliced| {
+        with_foreign(sorted(compiled.undeclared_variables(true)), spliced, expressions)
+    })?
+}
+
+/// Adds the names of what was taken out.
+fn with_foreign(
+    mut names: Vec<String>,
+    spliced: &Spliced<'_>,
+    expressions: Option<&dyn Expressions>,
+) -> Result<Vec<String>, TextError> {
+    let (Some(expressions), false) = (expressions, spliced.foreign.is_empty()) else {
+        return Ok(names);
+    };
+    for source in spliced.foreign.iter() {
+        names.extend(expressions.names(source)?.into_iter().map(without_method));
+    }
+    // Names that the template itself gives are known to it alone.
+    let own = spliced.own_names();
+    names.retain(|name| !own.contains(name.split('.').next().unwrap_or(name)));
+    names.sort();
+    names.dedup();
+    Ok(names)
 }
 
 /// The engine counts its own functions among the names.
 fn sorted(names: std::collections::HashSet<String>) -> Vec<String> {
-    let is_function = |name: &str| ENGINE.globals().any(|(global, _)| global == name);
-    let mut names: Vec<String> = names.into_iter().filter(|name| !is_function(name)).collect();
+    let mut names: Vec<String> = names.into_iter().map(without_method).collect();
+    names.retain(|name| !is_function(name) && name != super::splice::EXPRESSION);
     names.sort();
+    names.dedup();
     names
+}
+
+/// `inputs.get` is `inputs`: the engine takes methods for keys.
+fn without_method(mut name: String) -> String {
+    let methods = [".get", ".items", ".keys", ".values"];
+    if let Some(method) = methods.iter().find(|method| name.ends_with(**method)) {
+        name.truncate(name.len() - method.len());
+    }
+    name
+}
+
+/// Reads a template, once if it is plain Jinja, and hands it on.
+fn with_template<T>(
+    engine: &Environment<'_>,
+    template: &str,
+    expressions: Option<&dyn Expressions>,
+    then: impl FnOnce(&Template<'_, '_>, &Spliced<'_>) -> T,
+) -> Result<T, TextError> {
+    let wrong = match engine.template_from_named_str("template", template) {
+        Ok(compiled) if !calls_now(template) => {
+            return Ok(then(&compiled, &Spliced::untouched(template)));
+        }
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
+    let spliced = Spliced::template(template, engine, expressions);
+    match engine.template_from_named_str("template", &spliced.text) {
+        Ok(compiled) => Ok(then(&compiled, &spliced)),
+        // What is wrong is said of the template as it was written.
+        Err(error) => Err(explain(&wrong.unwrap_or(error), None, &[])),
+    }
+}
+
+/// Reads an expression, once if it is plain Jinja, and hands it on.
+fn with_expression<T>(
+    engine: &Environment<'_>,
+    expression: &str,
+    expressions: Option<&dyn Expressions>,
+    then: impl FnOnce(&Expression<'_, '_>, &Spliced<'_>) -> T,
+) -> Result<T, TextError> {
+    let wrong = match engine.compile_expression(expression) {
+        Ok(compiled) if !calls_now(expression) => {
+            return Ok(then(&compiled, &Spliced::untouched(expression)));
+        }
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
+    let spliced = Spliced::expression(expression, engine, expressions);
+    match engine.compile_expression(&spliced.text) {
+        Ok(compiled) => Ok(then(&compiled, &spliced)),
+        Err(error) => Err(explain(&wrong.unwrap_or(error), None, &[])),
+    }
 }
 
 /// Renders a template; one that is exactly one expression keeps its type.
@@ -100,17 +164,28 @@ pub fn render(template: &str, scope: &Scope) -> Result<Value, TextError> {
         return Ok(Value::String(template.to_owned()));
     }
     if let Some(expression) = lone_expression(template)
-        && let Ok(compiled) = ENGINE.compile_expression(expression)
+        && let Ok(value) = evaluate(expression, scope)
     {
-        let used: Vec<String> = compiled.undeclared_variables(true).into_iter().collect();
-        let value = compiled.eval(minijinja::Value::from_object(scope.clone()));
-        return match value {
-            Ok(value) if value.is_undefined() => Err(undefined(scope, &used)),
-            Ok(value) => to_data(&value),
-            Err(error) => Err(explain(&error, Some(scope), &used)),
-        };
+        return to_data(&value?);
     }
     render_text(template, scope).map(Value::String)
+}
+
+/// Evaluates an expression; the outer error says that nobody can read it.
+fn evaluate(
+    expression: &str,
+    scope: &Scope,
+) -> Result<Result<minijinja::Value, TextError>, TextError> {
+    let engine = engine(scope.lenient);
+    with_expression(engine, expression, scope.world.names.expressions(), |compiled, spliced| {
+        let used = || sorted(compiled.undeclared_variables(true));
+        match compiled.eval(spliced.context(scope)) {
+            Ok(value) if value.is_undefined() && scope.lenient => Ok(minijinja::Value::from(())),
+            Ok(value) if value.is_undefined() => Err(undefined(scope, &used())),
+            Ok(value) => Ok(value),
+            Err(error) => Err(explain(&error, Some(scope), &used())),
+        }
+    })
 }
 
 /// Renders a template to text.
@@ -139,20 +214,13 @@ pub fn render_value(value: &Value, scope: &Scope) -> Result<Value, TextError> {
 
 /// Whether a condition holds: native truthiness, not a comparison of text.
 pub fn holds(condition: &str, scope: &Scope) -> Result<bool, TextError> {
-    let expression = lone_expression(condition).unwrap_or(condition);
-    let compiled =
-        ENGINE.compile_expression(expression).map_err(|error| explain(&error, None, &[]))?;
-    let used: Vec<String> = compiled.undeclared_variables(true).into_iter().collect();
-    match compiled.eval(minijinja::Value::from_object(scope.clone())) {
-        Ok(value) if value.is_undefined() => Err(undefined(scope, &used)),
-        Ok(value) => Ok(value.is_true()),
-        Err(error) => Err(explain(&error, Some(scope), &used)),
-    }
+    let expression = lone_expression(condition).unwrap_or(condition).trim();
+    evaluate(expression, scope)?.map(|value| value.is_true())
 }
 
 fn render_text(template: &str, scope: &Scope) -> Result<String, TextError> {
     let mut text = Vec::new();
-    render_with(&ENGINE, template, scope, &mut text)?;
+    render_with(engine(scope.lenient), template, scope, &mut text)?;
     String::from_utf8(text).map_err(|error| TextError::new(error.to_string()))
 }
 
@@ -163,17 +231,15 @@ pub(super) fn render_with(
     scope: &Scope,
     to: impl std::io::Write,
 ) -> Result<(), TextError> {
-    let compiled = engine
-        .template_from_named_str("template", template)
-        .map_err(|error| explain(&error, None, &[]))?;
-    let rendered = compiled.render_captured_to(minijinja::Value::from_object(scope.clone()), to);
-    rendered.map(drop).map_err(|error| {
-        let used: Vec<String> = compiled.undeclared_variables(true).into_iter().collect();
-        explain(&error, Some(scope), &used)
-    })
+    with_template(engine, template, scope.world.names.expressions(), |compiled, spliced| {
+        let rendered = compiled.render_captured_to(spliced.context(scope), to);
+        rendered.map(drop).map_err(|error| {
+            explain(&error, Some(scope), &sorted(compiled.undeclared_variables(true)))
+        })
+    })?
 }
 
-fn to_data(value: &minijinja::Value) -> Result<Value, TextError> {
+pub(super) fn to_data(value: &minijinja::Value) -> Result<Value, TextError> {
     serde_json::to_value(value)
         .map_err(|error| TextError::new(format!("the result is no data: {error}")))
 }
@@ -205,6 +271,10 @@ fn undefined(scope: &Scope, used: &[String]) -> TextError {
 }
 
 fn explain(error: &Error, scope: Option<&Scope>, used: &[String]) -> TextError {
+    let source = std::error::Error::source(error);
+    if let Some(carried) = source.and_then(|source| source.downcast_ref::<TextError>()) {
+        return carried.clone();
+    }
     if let (ErrorKind::UndefinedError, Some(scope)) = (error.kind(), scope) {
         return undefined(scope, used);
     }

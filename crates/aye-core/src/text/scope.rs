@@ -11,6 +11,8 @@ use serde_json::Value;
 use crate::journal::StepRecord;
 use crate::machine::{Secrets, is_secret};
 
+use super::render::TextError;
+
 /// Names that every template knows; steps and inputs may not take them.
 pub const BUILT_IN: [&str; 10] =
     ["inputs", "env", "branch", "workspace", "worktree", "now", "today", "run", "skill", "steps"];
@@ -22,6 +24,20 @@ pub trait Names: Send + Sync {
 
     /// `branch`, `workspace`, `worktree` or `today`.
     fn look_up(&self, name: &str) -> Option<Value>;
+
+    /// Who reads expressions that are more than the template engine can read.
+    fn expressions(&self) -> Option<&dyn Expressions> {
+        None
+    }
+}
+
+/// Reads expressions that are more than the template engine can read.
+pub trait Expressions: Send + Sync {
+    /// The names an expression uses, dotted; fails if it cannot be read.
+    fn names(&self, source: &str) -> Result<Vec<String>, TextError>;
+
+    /// The value of an expression.
+    fn evaluate(&self, source: &str, scope: &Scope) -> Result<Value, TextError>;
 }
 
 /// The world at one moment, as the core sees it.
@@ -42,6 +58,9 @@ pub struct Scope {
     pub inputs: Arc<IndexMap<String, Value>>,
     /// Results of earlier steps by output name.
     pub outputs: Arc<IndexMap<String, Value>>,
+    /// Names of this place only, such as the item of a loop; they come before
+    /// the results of steps.
+    pub locals: Arc<IndexMap<String, Value>>,
     /// What is known of each step: status, exit code, output.
     pub steps: Arc<IndexMap<String, StepRecord>>,
     /// What stands behind the markers of secrets.
@@ -50,13 +69,46 @@ pub struct Scope {
     pub run: Arc<Value>,
     /// About the skill: `name`, `version`.
     pub skill: Arc<Value>,
+    /// A name without a value is empty, not an error (`undefined: lenient`).
+    pub lenient: bool,
 }
 
 impl Scope {
     /// The names in scope, for messages.
     pub fn names(&self) -> Vec<String> {
         let built_in = BUILT_IN.iter().map(|name| (*name).to_owned());
-        built_in.chain(self.outputs.keys().cloned()).collect()
+        built_in.chain(self.names_in_scope()).collect()
+    }
+
+    /// The names that this run gave: locals, then results of earlier steps.
+    pub fn names_in_scope(&self) -> Vec<String> {
+        let outputs = self.outputs.keys().filter(|name| !self.locals.contains_key(*name));
+        self.locals.keys().chain(outputs).cloned().collect()
+    }
+
+    /// The value of a name, with secrets in the place of their markers; a
+    /// secret that nobody gave again after a restart has none. The environment
+    /// has no value as a whole: ask [`Names::env`] for one variable.
+    pub fn value(&self, name: &str) -> Option<Value> {
+        match name {
+            "inputs" => {
+                let known = self.inputs.iter().filter_map(|(name, value)| {
+                    Some((name.clone(), plain(value, self.secrets.get(name))?))
+                });
+                Some(Value::Object(known.collect()))
+            }
+            "env" => None,
+            "now" => Some(Value::String(self.world.now.to_string())),
+            "run" => Some(Value::clone(&self.run)),
+            "skill" => Some(Value::clone(&self.skill)),
+            "steps" => {
+                let known = self.steps.iter().map(|(name, step)| (name.clone(), step.to_value()));
+                Some(Value::Object(known.collect()))
+            }
+            "branch" | "workspace" | "worktree" | "today" => self.world.names.look_up(name),
+            local if self.locals.contains_key(local) => self.locals.get(local).cloned(),
+            output => plain(self.outputs.get(output)?, self.secrets.answer(output)),
+        }
     }
 
     /// Whether a dotted name can be looked up; only its first two parts count.
@@ -72,7 +124,8 @@ impl Scope {
         }
     }
 
-    pub(super) fn inputs_named(&self) -> Vec<String> {
+    /// The inputs, dotted, for messages.
+    pub fn inputs_named(&self) -> Vec<String> {
         self.inputs.keys().map(|name| format!("inputs.{name}")).collect()
     }
 
@@ -86,7 +139,7 @@ impl Scope {
     }
 
     /// The first of these names that stands for a secret nobody gave again.
-    pub(super) fn lost_secret<'a>(&self, dotted: &'a [String]) -> Option<&'a str> {
+    pub fn lost_secret<'a>(&self, dotted: &'a [String]) -> Option<&'a str> {
         let lost = |name: &&String| match name.split_once('.') {
             Some(("inputs", rest)) => {
                 let input = rest.split('.').next().unwrap_or(rest);
@@ -99,35 +152,36 @@ impl Scope {
     }
 
     fn lost_answer(&self, output: &str) -> bool {
-        self.outputs.get(output).is_some_and(is_secret) && self.secrets.answer(output).is_none()
+        !self.locals.contains_key(output)
+            && self.outputs.get(output).is_some_and(is_secret)
+            && self.secrets.answer(output).is_none()
     }
 
     fn get(&self, name: &str) -> Option<minijinja::Value> {
         match name {
-            "inputs" => {
-                let known = self.inputs.iter().filter_map(|(name, value)| {
-                    let value = Self::reveal(value, self.secrets.get(name))?;
-                    Some((minijinja::Value::from(name.as_str()), value))
-                });
-                Some(minijinja::Value::from_pairs(known))
-            }
+            "inputs" => Some(minijinja::Value::from_object(Inputs {
+                values: Arc::clone(&self.inputs),
+                secrets: Arc::clone(&self.secrets),
+            })),
             "env" => Some(minijinja::Value::from_object(Env(Arc::clone(&self.world.names)))),
             "now" => Some(self.world.now.to_string().into()),
             "run" => Some(Serde(&*self.run).into()),
             "skill" => Some(Serde(&*self.skill).into()),
-            "steps" => {
-                let known = self.steps.iter().map(|(name, step)| {
-                    let step = minijinja::Value::from(Serde(step.to_value()));
-                    (minijinja::Value::from(name.as_str()), step)
-                });
-                Some(minijinja::Value::from_pairs(known))
-            }
+            "steps" => Some(minijinja::Value::from_object(Steps(Arc::clone(&self.steps)))),
             "branch" | "workspace" | "worktree" | "today" => {
                 self.world.names.look_up(name).map(|value| Serde(value).into())
             }
-            output => Self::reveal(self.outputs.get(output)?, self.secrets.answer(output)),
+            name => match self.locals.get(name) {
+                Some(local) => Some(Serde(local).into()),
+                None => Self::reveal(self.outputs.get(name)?, self.secrets.answer(name)),
+            },
         }
     }
+}
+
+/// A value as data, with the secret in the place of its marker.
+fn plain(value: &Value, secret: Option<&str>) -> Option<Value> {
+    if is_secret(value) { secret.map(Value::from) } else { Some(value.clone()) }
 }
 
 impl fmt::Debug for Scope {
@@ -148,6 +202,60 @@ impl Object for Scope {
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
         Enumerator::NonEnumerable
+    }
+}
+
+/// `inputs`, of which only those that are used are looked at.
+struct Inputs {
+    values: Arc<IndexMap<String, Value>>,
+    secrets: Arc<Secrets>,
+}
+
+impl fmt::Debug for Inputs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("inputs")
+    }
+}
+
+impl Object for Inputs {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Map
+    }
+
+    fn get_value(self: &Arc<Self>, key: &minijinja::Value) -> Option<minijinja::Value> {
+        let name = key.as_str()?;
+        Scope::reveal(self.values.get(name)?, self.secrets.get(name))
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        let known = self
+            .values
+            .iter()
+            .filter(|(name, value)| !is_secret(value) || self.secrets.get(name).is_some());
+        Enumerator::Values(known.map(|(name, _)| name.as_str().into()).collect())
+    }
+}
+
+/// `steps`, of which only those that are used are looked at.
+struct Steps(Arc<IndexMap<String, StepRecord>>);
+
+impl fmt::Debug for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("steps")
+    }
+}
+
+impl Object for Steps {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Map
+    }
+
+    fn get_value(self: &Arc<Self>, key: &minijinja::Value) -> Option<minijinja::Value> {
+        Some(Serde(self.0.get(key.as_str()?)?.to_value()).into())
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Values(self.0.keys().map(|name| name.as_str().into()).collect())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use aye_core::effect::{Effect, Execution};
+use aye_core::effect::{Effect, Execution, Process, Task};
 use aye_core::event::{Driver, Event, Fact, ProcessRecord, Range};
 use aye_core::flow::Flow;
 use aye_core::id::{QuestionId, RunId};
@@ -55,6 +55,9 @@ pub(crate) fn step(name: &str, action: Action) -> Step {
         idempotent: false,
         destructive: false,
         confirmation: None,
+        retry: None,
+        guards: Vec::new(),
+        then: Vec::new(),
     }
 }
 
@@ -152,6 +155,8 @@ fn skill(body: Body) -> Skill {
         timeout: None,
         cleanup: secs(30),
         step_limit: 1000,
+        lenient: false,
+        defaults: Value::Null,
     }
 }
 
@@ -236,6 +241,9 @@ pub(crate) fn start() -> Start {
         range: None,
         yes: false,
         driver: driver("ann"),
+        parent: None,
+        outer: None,
+        deadline: None,
     }
 }
 
@@ -317,7 +325,8 @@ impl Run {
 
     fn restored(&self) -> Machine {
         let secrets = self.machine.secrets().clone();
-        Machine::restore(Arc::clone(&self.flow), Limits::default(), secrets, &self.events).unwrap()
+        Machine::restore(Arc::clone(&self.flow), Limits::default(), secrets, &self.events, None)
+            .unwrap()
     }
 
     /// Aye dies and is started again; nothing is attached yet.
@@ -343,6 +352,14 @@ impl Run {
         self.machine.execution(&self.world).unwrap().expect("a step runs")
     }
 
+    /// The program that runs.
+    pub(crate) fn process(&self) -> Process {
+        match self.execution().task {
+            Task::Process(process) => *process,
+            other => panic!("no program runs: {other:?}"),
+        }
+    }
+
     pub(crate) fn running(&self) -> u32 {
         match &self.machine.state().phase {
             Phase::Running { execution, .. } => *execution,
@@ -352,7 +369,7 @@ impl Run {
 
     pub(crate) fn finish(&mut self, end: End, process: Option<ProcessRecord>) {
         let execution = self.running();
-        self.send(Input::Finished(Finished { execution, end, process })).unwrap();
+        self.send(Input::Finished(Finished { execution, end, process, took: None })).unwrap();
     }
 
     pub(crate) fn exit(&mut self, code: i32) {
@@ -361,7 +378,7 @@ impl Run {
 
     pub(crate) fn exit_with(&mut self, code: i32, value: Value) {
         let process = ProcessRecord { exit_code: Some(code), duration_ms: 5, ..Default::default() };
-        self.finish(End::Exited { value }, Some(process));
+        self.finish(End::Exited { value, parsed: None }, Some(process));
     }
 
     pub(crate) fn time_out(&mut self) {
@@ -449,7 +466,7 @@ pub(crate) fn brief(fact: &Fact) -> String {
             format!("{} {}{winding}", failed.step, word(&failed.outcome))
         }
         Fact::StepSkipped { step, why, .. } => format!("{step} skip {}", word(why)),
-        Fact::StepRetried { step, attempt, why } => {
+        Fact::StepRetried { step, attempt, why, .. } => {
             format!("{step} retry {attempt} {}", word(why))
         }
         Fact::ConfirmationRequired(question) => {

@@ -81,7 +81,7 @@ fn a_yes_counts_for_what_was_shown() {
     assert_eq!(run.question().follows.as_deref(), Some("deploy two"));
     run.answer("yes");
     assert_eq!(run.tail(1), ["a start"]);
-    assert_eq!(run.execution().argv, ["deploy", "two"]);
+    assert_eq!(run.process().argv, ["deploy", "two"]);
     assert_eq!(run.execution().attempt, 1);
 }
 
@@ -112,7 +112,7 @@ fn the_time_in_a_command_is_the_time_it_was_asked_about() {
     run.answer("yes");
     assert_eq!(run.tail(1), ["a start"]);
     run.sleep(1);
-    assert_eq!(run.execution().argv, ["backup", "2026-01-01T00:00:00Z"]);
+    assert_eq!(run.process().argv, ["backup", "2026-01-01T00:00:00Z"]);
     assert_eq!(
         run.machine.state().steps["a"].command.as_deref(),
         Some("backup 2026-01-01T00:00:00Z")

@@ -159,6 +159,11 @@ impl Walk<'_> {
                     ChoiceAction::Skip => Visit::LeftOut,
                 }
             }
+            Action::Tool { .. }
+            | Action::Compute { .. }
+            | Action::Skill { .. }
+            | Action::ForEach(_)
+            | Action::Return { .. } => unreachable!("the random skills have none"),
             Action::Command { .. } | Action::Shell { .. } => self.attempt(step, caught, 1),
         }
     }

@@ -353,6 +353,7 @@ fn a_journal_of_another_skill_does_not_break_the_machine() {
             Limits::default(),
             Secrets::default(),
             &run.events[..length],
+            None,
         )
         .unwrap();
         let reaction = machine.handle(Input::Attach(driver("bob")), &run.world);

@@ -191,7 +191,7 @@ impl Move {
                     ..ProcessRecord::default()
                 });
                 let execution = execution.wrapping_add(*offset);
-                Input::Finished(Finished { execution, end: end.clone(), process })
+                Input::Finished(Finished { execution, end: end.clone(), process, took: None })
             }
             Self::Answer { offset, answer } => Input::Request(Request::Answer {
                 question: question(*offset),
@@ -255,7 +255,7 @@ fn offset() -> impl Strategy<Value = u32> {
 
 pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
     let end = prop_oneof![
-        6 => value().prop_map(|value| End::Exited { value }),
+        6 => value().prop_map(|value| End::Exited { value, parsed: None }),
         1 => Just(End::TimedOut),
         1 => Just(End::Stopped),
         1 => Just(End::NotStarted {

@@ -82,12 +82,13 @@ fn completed() -> Run {
         left_running: 1,
         peak_memory: Some(1 << 20),
         cpu_ms: Some(900),
+        remarks: Vec::new(),
     };
     let value = json!({ "sha": "f00", "ratio": 0.1, "tags": ["x", null, true] });
-    run.finish(End::Exited { value }, Some(process));
+    run.finish(End::Exited { value, parsed: None }, Some(process));
     let killed =
         ProcessRecord { exit_code: Some(137), signal: Some(9), ..ProcessRecord::default() };
-    run.finish(End::Exited { value: json!("") }, Some(killed));
+    run.finish(End::Exited { value: json!(""), parsed: None }, Some(killed));
     run.answer("retry");
     run.exit(0);
     // And during `lost`, of which nobody knows.

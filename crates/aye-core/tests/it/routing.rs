@@ -110,7 +110,7 @@ fn a_signal_is_a_failure_with_a_name() {
     let mut run = Run::start(steps([command("a")]));
     let process =
         ProcessRecord { exit_code: Some(137), signal: Some(9), ..ProcessRecord::default() };
-    run.finish(End::Exited { value: Value::Null }, Some(process));
+    run.finish(End::Exited { value: Value::Null, parsed: None }, Some(process));
     assert_eq!(run.machine.state().steps["a"].message.as_deref(), Some("ended by signal 9"));
 }
 

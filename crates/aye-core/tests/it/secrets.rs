@@ -46,10 +46,10 @@ fn a_secret_reaches_the_command_and_not_the_journal() {
     assert_eq!(run.question().message, "Use ***?");
     assert_eq!(run.question().follows.as_deref(), Some("curl -u 'ann:***' '***'"));
     run.answer("yes");
-    let execution = run.execution();
-    assert_eq!(execution.argv[2], format!("ann:{SECRET}"));
-    assert_eq!(execution.env["TOKEN"].as_deref(), Some(SECRET));
-    assert_eq!(execution.stdin, Some(format!("{SECRET}\n")));
+    let process = run.process();
+    assert_eq!(process.argv[2], format!("ann:{SECRET}"));
+    assert_eq!(process.env["TOKEN"].as_deref(), Some(SECRET));
+    assert_eq!(process.stdin, Some(format!("{SECRET}\n")));
     let process = ProcessRecord {
         exit_code: Some(0),
         stdout: format!("token {SECRET}!"),
@@ -58,7 +58,7 @@ fn a_secret_reaches_the_command_and_not_the_journal() {
     };
     let mut value = serde_json::Map::new();
     value.insert(format!("key {SECRET}"), json!(["x", { "deep": SECRET }]));
-    run.finish(End::Exited { value: value.into() }, Some(process));
+    run.finish(End::Exited { value: value.into(), parsed: None }, Some(process));
     assert_eq!(run.tail(1), ["completed"]);
     silent(&run, "hunter2");
 }
@@ -137,7 +137,7 @@ fn an_input_that_holds_a_secret_is_one() {
     ];
     let skill = steps([program("a", "curl", &["{{ inputs.url }}"])]);
     let run = Run::start_as(skill, Start { inputs: inputs.into(), secrets, ..start() });
-    assert_eq!(run.execution().argv, ["curl", "https://hunter2@host"]);
+    assert_eq!(run.process().argv, ["curl", "https://hunter2@host"]);
     silent(&run, "hunter2");
 }
 
@@ -160,7 +160,7 @@ fn a_secret_answer_is_used_and_not_kept() {
     );
     run.answer("hunter2");
     // The result of a step and an input of the same name are two secrets.
-    assert_eq!(run.execution().argv, ["login", "hunter2", "other"]);
+    assert_eq!(run.process().argv, ["login", "hunter2", "other"]);
     silent(&run, "hunter2");
     silent(&run, "mistyped");
     silent(&run, "other");
@@ -236,6 +236,7 @@ fn a_secret_that_was_not_given_again_is_named() {
         aye_core::machine::Limits::default(),
         Secrets::default(),
         &run.events,
+        None,
     )
     .unwrap();
     run.attach();

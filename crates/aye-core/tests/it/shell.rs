@@ -22,6 +22,8 @@ pub(crate) fn scope(value: &Value) -> Scope {
         secrets: Arc::new(Secrets::default()),
         run: Arc::new(json!({})),
         skill: Arc::new(json!({})),
+        locals: Arc::default(),
+        lenient: false,
     }
 }
 

@@ -12,6 +12,7 @@ mod states;
 mod steps;
 mod syntax;
 mod top;
+mod whole;
 
 use aye_core::diagnostic::{Source, render, summary};
 use aye_core::skill::{Skill, parse};

@@ -334,8 +334,8 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
         refusal
     };
     let done = |execution| {
-        let end = End::Exited { value: Value::Null };
-        Input::Finished(Finished { execution, end, process: None })
+        let end = End::Exited { value: Value::Null, parsed: None };
+        Input::Finished(Finished { execution, end, process: None, took: None })
     };
     let leave = || Input::Leave { message: String::new() };
     let interrupt = || Input::Interrupt { signal: String::new() };

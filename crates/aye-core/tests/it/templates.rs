@@ -28,6 +28,8 @@ fn scope() -> Scope {
         secrets: Arc::new(Secrets::default()),
         run: Arc::new(json!({ "id": "run00001" })),
         skill: Arc::new(json!({ "name": "test" })),
+        locals: Arc::default(),
+        lenient: false,
     }
 }
 
@@ -75,7 +77,7 @@ fn nothing_is_escaped_and_nothing_is_rendered_twice() {
     // A value from outside stays data on its way through a run, too.
     let mut run = Run::start(steps([command("a"), program("b", "{{ a }}", &["x{{ a }}"])]));
     run.exit_with(0, json!("{{ env.HOME }}"));
-    assert_eq!(run.execution().argv, ["{{ env.HOME }}", "x{{ env.HOME }}"]);
+    assert_eq!(run.process().argv, ["{{ env.HOME }}", "x{{ env.HOME }}"]);
 }
 
 #[test]
@@ -131,4 +133,87 @@ fn syntax_is_checked_without_values() {
 fn a_template_cannot_work_for_ever() {
     let endless = "{% for a in range(9999) %}{% for b in range(9999) %}x{% endfor %}{% endfor %}";
     assert_eq!(text(endless, &scope()).unwrap_err().message, "the template does too much work");
+}
+
+#[test]
+fn methods_and_functions_of_python_work() {
+    let value = |template: &str| {
+        render(template, &scope()).unwrap_or_else(|error| panic!("{template}: {error}"))
+    };
+    assert_eq!(value("{{ plan.get('sha').upper().startswith('F') }}"), json!(true));
+    assert_eq!(value("{{ plan.get('nope', 'x') }}"), json!("x"));
+    assert_eq!(value("{{ 'a,b'.split(',') | length + len(plan.tags) }}"), json!(4));
+    assert_eq!(value("{{ str(n) + 'x' }}"), json!("7x"));
+    assert_eq!(value("{{ int(' 12 ') + int(3.7) }}"), json!(15));
+    assert_eq!(value("{{ float('1.5') }}"), json!(1.5));
+    assert_eq!(
+        value("{{ [bool(''), bool('x'), list('ab'), str(), dict(a=1)] }}"),
+        json!([false, true, ["a", "b"], "", { "a": 1 }])
+    );
+    assert_eq!(value("{{ isinstance(n, int) and isinstance(plan, (str, dict)) }}"), json!(true));
+    assert_eq!(value("{{ isinstance(plan.sha, list) or isinstance(n, float) }}"), json!(false));
+    assert_eq!(
+        value("{{ [any([0, 1]), all([0, 1]), sum([1, 2]), max([1, 3, 2]), min([2, 1])] }}"),
+        json!([true, false, 3, 3, 1])
+    );
+    assert_eq!(value("{{ sorted(['b', 'a']) }}"), json!(["a", "b"]));
+    assert_eq!(value("{{ '/a/b.txt' | basename }}"), json!("b.txt"));
+    assert_eq!(value("{{ nothing | length }}"), json!(0));
+    assert_eq!(
+        value("{{ now().isoformat() }} {{ now }}"),
+        json!("2026-01-01T00:00:00+00:00 2026-01-01T00:00:00Z")
+    );
+    assert_eq!(
+        value("{{ now().strftime('%d.%m.%Y') }} {{ 'now()' }} now() {{ now().year }}"),
+        json!("01.01.2026 now() now() 2026")
+    );
+    assert_eq!(value("{% for k, v in plan.items() %}{{ k }} {% endfor %}"), json!("sha tags "));
+    assert!(render("{{ int('x') }}", &scope()).is_err());
+    assert!(render("{{ n.nope() }}", &scope()).is_err());
+    for missing in
+        ["{{ len(brnch) }}", "{{ str(brnch) }}", "{{ brnch.get('x') }}", "{{ any(brnch) }}"]
+    {
+        let error = render(missing, &scope()).unwrap_err();
+        assert_eq!(error.message, "`brnch` is not defined", "{missing}");
+    }
+    // They are no names of the run.
+    assert_eq!(names_in("{{ str(a) }} {{ now() }} {{ len(b.c) }}").unwrap(), ["a", "b.c"]);
+    assert_eq!(names_in("{{ inputs.get('a') }} {{ b.c.items() }}").unwrap(), ["b.c", "inputs"]);
+}
+
+#[test]
+fn without_a_reader_only_jinja_is_read() {
+    assert!(render("{{ any(x for x in y) }}", &scope()).is_err());
+    assert!(holds("any(x for x in y)", &scope()).is_err());
+    assert!(names_in("{{ any(x for x in y) }}").is_err());
+}
+
+#[test]
+fn a_lenient_scope_has_empty_names() {
+    let scope = Scope { lenient: true, ..scope() };
+    assert_eq!(
+        text("<{{ nope }}{{ nope.a.b }}{{ plan.nope.x }}{{ nope.get('a') }}>", &scope).unwrap(),
+        "<>"
+    );
+    assert_eq!(render("{{ nope.a }}", &scope).unwrap(), json!(null));
+    assert_eq!(render("{{ nope | length }}", &scope).unwrap(), json!(0));
+    assert!(!holds("nope.a and len(nope) > 0", &scope).unwrap());
+    assert!(!holds("nope.get('a')", &scope).unwrap());
+    assert_eq!(text("{{ n }}", &scope).unwrap(), "7");
+}
+
+#[test]
+fn local_names_come_first() {
+    let locals = [("item".to_owned(), json!({ "a": 1 })), ("n".to_owned(), json!("local"))];
+    let scope = Scope { locals: Arc::new(locals.into_iter().collect()), ..scope() };
+    assert_eq!(text("{{ item.a }} {{ n }} {{ plan.sha }}", &scope).unwrap(), "1 local f00");
+    assert_eq!(scope.value("n"), Some(json!("local")));
+    assert_eq!(scope.value("plan").unwrap()["sha"], json!("f00"));
+    assert_eq!(scope.value("inputs").unwrap()["count"], json!(3));
+    assert_eq!((scope.value("nope"), scope.value("env")), (None, None));
+    assert_eq!(scope.names_in_scope(), ["item", "n", "plan", "nothing"]);
+    assert_eq!(
+        text("{% for k in inputs %}{{ k }} {% endfor %}", &scope).unwrap(),
+        "commit count html jinja "
+    );
 }

@@ -90,7 +90,9 @@ fn run(spec: Spec) -> ExitCode {
                 while let Some(signal) = signals.next() {
                     match signal {
                         Signal::Interrupt => children[0].stop(Stop::Interrupt),
-                        Signal::Terminate | Signal::Hangup => children[0].stop(Stop::Cancel),
+                        Signal::Terminate | Signal::Hangup | Signal::Quit => {
+                            children[0].stop(Stop::Cancel);
+                        }
                         Signal::Suspend => suspend(&mut children),
                         Signal::Continue | Signal::Resize => {}
                     }

@@ -18,6 +18,7 @@ fn a_time_out_is_124_with_the_partial_output() {
     assert_eq!(exit.stdout.text(), "partial\n");
     assert!(exit.duration >= Duration::from_millis(300));
     assert!(!exit.stopped);
+    assert_eq!((exit.hint(), exit.log_problem()), (None, None));
 }
 
 #[test]
@@ -86,6 +87,7 @@ fn a_stopped_child_still_gets_the_signal() {
     let exit = run(spec);
     assert_eq!(exit.outcome, Outcome::TimedOut);
     assert!(exit.stopped);
+    assert_eq!(exit.hint(), Some("`interactive: true` gives a step the terminal"));
     // It either died of the signal or, just continued, came to its end first.
     assert!(matches!(exit.status, Status::Signaled(15) | Status::Exited(0)), "{:?}", exit.status);
 }

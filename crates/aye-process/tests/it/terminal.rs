@@ -70,6 +70,36 @@ fn the_terminal_comes_back_when_the_engine_is_killed() {
     pseudo.end();
 }
 
+/// The shell takes the terminal as soon as the guard is gone; the engine, which
+/// ends a little later, must not take it away again.
+#[test]
+fn the_shell_keeps_the_terminal_when_the_guard_is_killed() {
+    let mut pseudo = bash();
+    let shell = pseudo.foreground();
+    pseudo.send(format!("{RUNNER} --interactive {NASTY} terminal\n").as_bytes());
+    pseudo.until("foreground true");
+    crate::helper::eventually("raw mode", || !is_cooked(&pseudo));
+    let step = pseudo.foreground();
+    let engine = parent(step);
+    // SAFETY: signals processes of this test. The engine is held up until the
+    // shell has noticed.
+    unsafe {
+        libc::kill(parent(engine), libc::SIGKILL);
+        libc::kill(engine, libc::SIGSTOP);
+    }
+    pseudo.until("prompt> ");
+    // SAFETY: as above; it has not been waited for by anybody else.
+    unsafe { libc::kill(engine, libc::SIGCONT) };
+    crate::helper::eventually("the engine's end", || !is_alive(engine));
+    assert!(!is_alive(step));
+    assert_eq!(pseudo.foreground(), shell);
+    pseudo.send(b"echo status $?\n");
+    pseudo.until("status 137");
+    assert!(pseudo.seen.contains("\x1b[?1047l"), "{:?}", pseudo.seen);
+    pseudo.send(b"exit\n");
+    pseudo.end();
+}
+
 fn parent(pid: i32) -> i32 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("alive");
     let rest = stat.rsplit(") ").next().expect("fields");

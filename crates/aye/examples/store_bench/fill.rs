@@ -57,6 +57,7 @@ impl Writer {
                 range: None,
                 yes: false,
                 driver: Driver { user: "ada".into(), host: "engine".into(), pid: 4242 },
+                parent: None,
             })),
         )
     }
@@ -73,6 +74,8 @@ impl Writer {
                 command: Some("./make-mr --target main --title 'Release' ".repeat(3)),
                 idempotent: false,
                 deadline: Some(at),
+                nested: false,
+                items: Vec::new(),
             })),
         )
     }
@@ -87,6 +90,9 @@ impl Writer {
                 value: json!("x".repeat(150)),
                 process: None,
                 marked_by: None,
+                parsed: None,
+                took_ms: None,
+                note: None,
             })),
         )
     }

@@ -112,10 +112,27 @@ pub struct Global {
     version: Option<bool>,
 }
 
+/// The word that makes Aye a background process.
+pub(super) const BACKGROUND: &str = "background";
+
+/// `aye background`.
+#[derive(Debug, Parser)]
+#[command(version, disable_help_flag = true, disable_version_flag = true)]
+struct Background {
+    #[command(flatten)]
+    global: Global,
+}
+
 impl Cli {
     /// Reads the command line. Where an option and the environment disagree,
     /// the option wins.
     pub(super) fn read() -> Result<Self, clap::Error> {
+        let mut words = std::env::args_os().skip(1);
+        if words.next().is_some_and(|word| word == BACKGROUND) {
+            let Background { global } =
+                Background::try_parse_from(std::iter::once(BACKGROUND.into()).chain(words))?;
+            return Ok(Self { global, command: Command::Background });
+        }
         let matches = Self::command().try_get_matches()?;
         let mut cli = Self::from_arg_matches(&matches)?;
         let typed = |name| matches.value_source(name) == Some(ValueSource::CommandLine);
@@ -174,4 +191,8 @@ pub enum Command {
     Completions(commands::completions::CompletionsArgs),
     /// Print the manual page, or write one for each command
     Man(commands::man::ManArgs),
+    /// Be the background process of a run that was started with `--detach`:
+    /// nothing that people call, so it is in no help and no completion.
+    #[command(skip)]
+    Background,
 }

@@ -6,19 +6,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aye_core::event::Driver;
+use aye_core::flow::Flow;
 use aye_core::id::RunId;
 use aye_core::machine::Limits;
 use aye_core::text::Names;
 use jiff::Timestamp;
 
 use crate::clock::{Clock, SystemClock};
+use crate::driver::Skills;
 use crate::error::Error;
 use crate::outside::Outside;
 use crate::paint::{ColorChoice, Paint};
 use crate::prompt::{self, Escape, Manner};
 use crate::report::Verbosity;
 use crate::settings::Settings;
-use crate::store::{Found, LockInfo, RunRow, Store};
+use crate::skills::{self, SkillFile};
+use crate::store::{Found, LockInfo, RunRow, Source, Store};
+use crate::tools::{Tools, Trust, TrustBook};
 
 use super::Global;
 
@@ -138,6 +142,7 @@ impl Context {
             user: self.driver().user,
             home: self.home.clone(),
             obstacle: prompt::obstacle(&self.env, may_ask),
+            opened_with: None,
         }
     }
 
@@ -145,6 +150,13 @@ impl Context {
     pub fn names(&self, workspace: &Path) -> Arc<dyn Names> {
         let today = self.now().to_string().chars().take(10).collect();
         Arc::new(Outside::new(self.env.clone(), workspace.to_path_buf(), today))
+    }
+
+    /// The tools of the project, for a run there.
+    pub fn tools(&self, workspace: &Path, run: &RunId) -> Tools {
+        let trust = Trust::Book(TrustBook::new(&self.home, &self.settings.root));
+        let run = Some(run.to_string());
+        Tools::new(&self.settings.tools, workspace.to_path_buf(), self.env.clone(), trust, run)
     }
 
     /// What the configuration limits.
@@ -238,4 +250,25 @@ fn user_name() -> String {
         (fields.nth(1)? == uid).then(|| name.to_owned())
     });
     name.unwrap_or(uid)
+}
+
+impl Skills for Context {
+    fn load(&self, wanted: &str, file: &Path) -> Result<(Flow, Source), Error> {
+        // A path is meant from the file that says it, and from where the run began.
+        let beside = file.parent().map(|folder| self.directory.join(folder));
+        let directory = beside
+            .filter(|folder| folder.join(wanted.split('#').next().unwrap_or(wanted)).is_file())
+            .unwrap_or_else(|| self.directory.clone());
+        let (path, name) = skills::find(wanted, &directory, &self.settings)?;
+        let path = directory.join(path);
+        let read = SkillFile::read(&path)?;
+        if read.has_errors() {
+            let shown = skills::relative_to(&path, &self.directory);
+            let message = format!("`{}` cannot be run", shown.display());
+            return Err(Error::InvalidSkill(message));
+        }
+        let shown = skills::relative_to(&path, &self.directory);
+        let (flow, text) = read.into_flow(name.as_deref())?;
+        Ok((flow, Source::new(shown.to_string_lossy(), text)))
+    }
 }

@@ -1,6 +1,6 @@
 //! Getting an answer to a question.
 
-use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use aye_core::input::{Input, Request};
 use aye_core::journal::{Phase, State};
@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use crate::error::Error;
 
 use super::drive::Driver;
+use super::lane::{LaneId, ROOT};
 
 /// What came of waiting for an answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +49,9 @@ pub trait Prompter {
     /// for what it was not woken for.
     fn ask(&mut self, posed: &Posed<'_>, wake: &[BorrowedFd<'_>]) -> Result<Asked, Error>;
 
+    /// What becomes readable when somebody types, while a question is shown.
+    fn keys(&self) -> Option<OwnedFd>;
+
     /// The answer that was given here was refused: says why, asks on.
     fn refused(&mut self, why: &str);
 
@@ -67,88 +71,124 @@ pub trait Prompter {
 }
 
 impl Driver<'_> {
-    /// Waits until the question is no longer open.
-    pub(super) fn ask(&mut self, question: &Question) -> Result<(), Error> {
+    /// The lane whose question is to be shown: the one that is, as long as it
+    /// is open, then the one that has waited longest.
+    pub(super) fn next_question(&mut self) -> Option<LaneId> {
+        let open = |id: &LaneId| {
+            self.lanes
+                .get(*id)
+                .and_then(Option::as_ref)
+                .is_some_and(|lane| lane.question().is_some())
+        };
+        let shown = self.shown.filter(open);
+        let next = shown.or_else(|| self.live().into_iter().find(open));
+        if self.shown.is_some() && shown.is_none() {
+            self.withdraw();
+        }
+        next
+    }
+
+    /// Asks, and waits for an answer if there is nothing else to do.
+    pub(super) fn ask(&mut self, id: LaneId, wait: bool) -> Result<(), Error> {
         self.listen()?;
         self.let_words_out()?;
         self.parts.report.pause();
-        while self.is_open(question) {
-            let now = self.parts.clock.now();
-            let deadline = self.parts.machine.wake_at();
-            if deadline.is_some_and(|deadline| now >= deadline) {
-                self.tell(Input::Tick, None)?;
-                continue;
+        let Some(question) = self.lane(id).question() else { return Ok(()) };
+        self.shown = Some(id);
+        let ready = match wait {
+            true => None,
+            false => std::io::pipe().ok().map(|(read, _write)| OwnedFd::from(read)),
+        };
+        let Self { parts, bell, lanes, .. } = self;
+        let Some(lane) = lanes[id].as_ref() else { return Ok(()) };
+        let asked = match parts.prompter.as_deref_mut() {
+            None => Asked::Unavailable("there is no prompter".to_owned()),
+            Some(prompter) => {
+                let mut wake: Vec<BorrowedFd<'_>> = vec![parts.signals.fd()];
+                wake.extend(bell.as_ref().map(|bell| bell.as_fd()));
+                // A pipe without a writer is always ready: what was typed is taken.
+                wake.extend(ready.as_ref().map(|ready| ready.as_fd()));
+                let state = lane.machine.state();
+                let agreed = match &state.phase {
+                    Phase::Asking { agreed, .. } => agreed.as_slice(),
+                    Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => &[],
+                };
+                let deadline = lane.machine.wake_at();
+                let posed = Posed { question: &question, deadline, agreed, run: Some(state) };
+                prompter.ask(&posed, &wake)?
             }
-            let Some(prompter) = self.parts.prompter.as_deref_mut() else {
-                let message = "there is no prompter".to_owned();
-                self.tell(Input::Leave { message }, None)?;
-                break;
-            };
-            let mut wake: Vec<BorrowedFd<'_>> = vec![self.parts.signals.fd()];
-            wake.extend(self.bell.as_ref().map(|bell| bell.as_fd()));
-            let state = self.parts.machine.state();
-            let agreed = match &state.phase {
-                Phase::Asking { agreed, .. } => agreed.as_slice(),
-                Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => &[],
-            };
-            let posed = Posed { question, deadline, agreed, run: Some(state) };
-            match prompter.ask(&posed, &wake)? {
-                Asked::Answered(answer) => self.answer(question, answer)?,
-                Asked::Typing => {
-                    let by = self.parts.machine.state().started.driver.user.clone();
-                    let question = question.id.clone();
-                    self.tell(Input::Request(Request::Hold { question, by }), None)?;
+        };
+        match asked {
+            Asked::Answered(answer) => self.answer(id, &question, answer),
+            Asked::Typing => {
+                let by = self.lane(ROOT).machine.state().started.driver.user.clone();
+                let question = question.id.clone();
+                self.tell(id, Input::Request(Request::Hold { question, by }), None)?;
+                Ok(())
+            }
+            Asked::Woken if !wait => Ok(()),
+            Asked::Woken => {
+                let seen = self.read_signals()?;
+                if seen.suspend {
+                    self.rest();
+                    aye_process::suspend(&mut []);
+                    // Our own return is among them: the prompt comes back once.
+                    self.read_signals()?;
                 }
-                Asked::Woken => {
-                    let seen = self.read_signals()?;
-                    if seen.suspend {
-                        self.rest();
-                        aye_process::suspend(&mut []);
-                        // Our own return is among them: the prompt comes back once.
-                        self.read_signals()?;
-                    }
-                    if seen.suspend || seen.resumed {
-                        self.redraw();
-                    }
-                    self.read_mail()?;
+                if seen.suspend || seen.resumed {
+                    self.redraw();
                 }
-                Asked::Deadline => {
-                    self.tell(Input::Tick, None)?;
+                if seen.resize {
+                    self.hide_prompt();
                 }
-                Asked::Unavailable(message) => {
-                    self.tell(Input::Leave { message }, None)?;
-                }
+                self.read_mail()
+            }
+            Asked::Deadline => {
+                self.tell(id, Input::Tick, None)?;
+                Ok(())
+            }
+            Asked::Unavailable(message) => {
+                self.withdraw();
+                self.lane_mut(id).unasked = Some(message.clone());
+                self.tell(id, Input::Leave { message }, None)?;
+                Ok(())
             }
         }
-        if let Some(prompter) = self.parts.prompter.as_deref_mut() {
-            prompter.withdraw();
-        }
-        Ok(())
     }
 
-    fn answer(&mut self, question: &Question, answer: Answer) -> Result<(), Error> {
+    fn answer(&mut self, id: LaneId, question: &Question, answer: Answer) -> Result<(), Error> {
         let request = Request::Answer { question: question.id.clone(), answer };
-        let refusal = self.tell(Input::Request(request), None)?;
+        let refusal = self.tell(id, Input::Request(request), None)?;
         if let (Some(refusal), Some(prompter)) = (refusal, self.parts.prompter.as_deref_mut()) {
             prompter.refused(&refusal.to_string());
         }
         Ok(())
     }
 
-    fn rest(&mut self) {
+    /// Takes the prompt away for good.
+    pub(super) fn withdraw(&mut self) {
+        self.shown = None;
+        if let Some(prompter) = self.parts.prompter.as_deref_mut() {
+            prompter.withdraw();
+        }
+    }
+
+    /// Takes the prompt away for the moment: somebody is about to print.
+    pub(super) fn hide_prompt(&mut self) {
+        if let (Some(_), Some(prompter)) = (self.shown, self.parts.prompter.as_deref_mut()) {
+            prompter.hide();
+        }
+    }
+
+    pub(super) fn rest(&mut self) {
         if let Some(prompter) = self.parts.prompter.as_deref_mut() {
             prompter.rest();
         }
     }
 
-    fn redraw(&mut self) {
+    pub(super) fn redraw(&mut self) {
         if let Some(prompter) = self.parts.prompter.as_deref_mut() {
             prompter.redraw();
         }
-    }
-
-    fn is_open(&self, question: &Question) -> bool {
-        use aye_core::effect::Effect;
-        matches!(self.parts.machine.wants(), Effect::Ask(open) if open.id == question.id)
     }
 }

@@ -1,22 +1,27 @@
 //! The loop.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aye_core::effect::Effect;
 use aye_core::event::{Event, Fact};
 use aye_core::input::Input;
-use aye_core::machine::{Machine, Refusal};
+use aye_core::machine::{Limits, Machine, Refusal};
 use aye_core::text::{Names, World};
 use aye_process::policy::Policy;
-use aye_process::{Happening, Signals};
+use aye_process::{Happening, Running, Signals};
 
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::report::{Outlet, Report};
+use crate::report::{Outlet, Place, Report};
 use crate::store::{Listener, RequestId, RunLock, Store, Verdict};
+use crate::tools::Tools;
 
 use super::ask::Prompter;
+use super::child::Skills;
+use super::computing::Computing;
+use super::lane::{Lane, LaneId, ROOT};
 use super::logs::Logs;
 use super::outcome::Outcome;
 
@@ -38,6 +43,12 @@ pub struct Parts<'a> {
     pub clock: &'a dyn Clock,
     /// What templates can look up.
     pub names: Arc<dyn Names>,
+    /// What a configuration can set, for the runs inside the run.
+    pub limits: Limits,
+    /// Where the skills are that steps call.
+    pub skills: &'a dyn Skills,
+    /// The tools that steps call.
+    pub tools: Tools,
     /// What the report's words go through.
     pub outlets: Vec<Outlet>,
     /// Who shows what happens.
@@ -50,46 +61,91 @@ pub struct Parts<'a> {
     pub policy: Policy,
 }
 
-/// Drives one run.
+/// Drives one run and the runs inside it.
 pub struct Driver<'a> {
-    pub(super) parts: Parts<'a>,
+    pub(super) parts: DriverParts<'a>,
+    /// By their ids; `None` once a lane has ended.
+    pub(super) lanes: Vec<Option<Lane>>,
+    /// Lanes that something happened to.
+    due: VecDeque<LaneId>,
+    /// The programs that run, and whose they are.
+    pub(super) children: Vec<Running>,
+    pub(super) owners: Vec<LaneId>,
+    /// Threads that compute.
+    pub(super) computing: Computing,
+    /// How many tools were called.
+    pub(super) calls: u64,
+    /// The lane whose question is shown.
+    pub(super) shown: Option<LaneId>,
     pub(super) bell: Option<Listener>,
     pub(super) mail_read: Instant,
-    /// How often the run was cancelled: twice means at once.
-    pub(super) cancels: u32,
+    /// Since when something is waited for.
+    pub(super) waiting: Instant,
     /// Compresses the logs of steps that have ended.
     pub(super) logs: Logs,
-    /// Requests that have been taken and have no consequence yet: they are
-    /// settled with the events that come of them, so that a crash before
-    /// then leaves them waiting for the next driver.
-    pub(super) unsettled: Vec<RequestId>,
     /// The first signal that told us to stop.
     pub(super) told_to_stop: Option<i32>,
+}
+
+/// [`Parts`] without the machine, which is in a lane.
+pub(super) struct DriverParts<'a> {
+    pub(super) store: &'a mut Store,
+    _lock: RunLock,
+    pub(super) clock: &'a dyn Clock,
+    pub(super) names: Arc<dyn Names>,
+    pub(super) limits: Limits,
+    pub(super) skills: &'a dyn Skills,
+    pub(super) tools: Tools,
+    pub(super) outlets: Vec<Outlet>,
+    pub(super) report: &'a mut dyn Report,
+    pub(super) prompter: Option<&'a mut dyn Prompter>,
+    pub(super) signals: &'a mut Signals,
+    pub(super) policy: Policy,
 }
 
 impl<'a> Driver<'a> {
     /// A driver for a run whose lock is held.
     pub fn new(parts: Parts<'a>) -> Self {
+        let root = Lane::new(parts.machine, None, Vec::new());
         Self {
-            parts,
+            parts: DriverParts {
+                store: parts.store,
+                _lock: parts.lock,
+                clock: parts.clock,
+                names: parts.names,
+                limits: parts.limits,
+                skills: parts.skills,
+                tools: parts.tools,
+                outlets: parts.outlets,
+                report: parts.report,
+                prompter: parts.prompter,
+                signals: parts.signals,
+                policy: parts.policy,
+            },
+            lanes: vec![Some(root)],
+            due: VecDeque::from([ROOT]),
+            children: Vec::new(),
+            owners: Vec::new(),
+            computing: Computing::default(),
+            calls: 0,
+            shown: None,
             bell: None,
             mail_read: Instant::now(),
-            cancels: 0,
+            waiting: Instant::now(),
             logs: Logs::default(),
-            unsettled: Vec::new(),
             told_to_stop: None,
         }
     }
 
     /// Begins a run whose first events `start` has committed.
     pub fn begin(mut self, events: &[Event]) -> Result<(Machine, Outcome), Error> {
-        self.show(events);
+        self.show(ROOT, events);
         self.drive()
     }
 
     /// Takes up a run.
     pub fn resume(mut self, driver: aye_core::event::Driver) -> Result<(Machine, Outcome), Error> {
-        self.tell(Input::Attach(driver), None)?;
+        self.tell(ROOT, Input::Attach(driver), None)?;
         // What was asked for while nobody drove it comes before anything is run.
         self.read_mail()?;
         self.drive()
@@ -97,52 +153,103 @@ impl<'a> Driver<'a> {
 
     fn drive(mut self) -> Result<(Machine, Outcome), Error> {
         loop {
-            match self.parts.machine.wants() {
-                Effect::Run { execution } | Effect::Stop { execution } => self.act(execution)?,
-                Effect::Ask(question) => self.ask(&question)?,
-                Effect::Rest(_) | Effect::Finish => break,
+            self.pursue()?;
+            let root = self.lane(ROOT).machine.wants();
+            if matches!(root, Effect::Rest(_) | Effect::Finish) {
+                break;
             }
+            self.attend()?;
             if self.mail_read.elapsed() > QUICK {
                 self.read_mail()?;
             }
         }
+        self.withdraw();
         self.logs.wait();
         self.let_words_out()?;
-        let outcome = match (self.told_to_stop, Outcome::of(self.parts.machine.state())) {
+        let root = self.lanes.swap_remove(ROOT);
+        let Some(Lane { machine, .. }) = root else { unreachable!("the run itself has a lane") };
+        let outcome = match (self.told_to_stop, Outcome::of(machine.state())) {
             (Some(signal), Outcome::Paused(_)) => Outcome::Interrupted(signal),
             (_, outcome) => outcome,
         };
-        Ok((self.parts.machine, outcome))
+        Ok((machine, outcome))
     }
 
-    /// Tells the machine something, commits what follows, shows it.
+    /// Lets every lane have what it wants, until all of them wait.
+    fn pursue(&mut self) -> Result<(), Error> {
+        while let Some(id) = self.due.pop_front() {
+            let Some(lane) = self.lanes.get(id).and_then(Option::as_ref) else { continue };
+            let (wants, doing) = (lane.machine.wants(), lane.work.execution());
+            match wants {
+                Effect::Run { execution } if doing == Some(execution) => {}
+                Effect::Run { execution } => self.start(id, execution)?,
+                Effect::Stop { execution } => self.stop(id, execution)?,
+                Effect::Rest(_) | Effect::Finish if id != ROOT => self.rests(id)?,
+                Effect::Ask(_) | Effect::Wait { .. } | Effect::Rest(_) | Effect::Finish => {}
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn lane(&self, id: LaneId) -> &Lane {
+        match self.lanes.get(id).and_then(Option::as_ref) {
+            Some(lane) => lane,
+            None => unreachable!("lane {id} has ended"),
+        }
+    }
+
+    pub(super) fn lane_mut(&mut self, id: LaneId) -> &mut Lane {
+        match self.lanes.get_mut(id).and_then(Option::as_mut) {
+            Some(lane) => lane,
+            None => unreachable!("lane {id} has ended"),
+        }
+    }
+
+    /// The lanes there are.
+    pub(super) fn live(&self) -> Vec<LaneId> {
+        let is_live = |(id, lane): (LaneId, &Option<Lane>)| lane.as_ref().map(|_| id);
+        self.lanes.iter().enumerate().filter_map(is_live).collect()
+    }
+
+    /// Something happened to this lane.
+    pub(super) fn look_at(&mut self, id: LaneId) {
+        if !self.due.contains(&id) {
+            self.due.push_back(id);
+        }
+    }
+
+    /// Tells a machine something, commits what follows, shows it.
     pub(super) fn tell(
         &mut self,
+        id: LaneId,
         input: Input,
         from: Option<RequestId>,
     ) -> Result<Option<Refusal>, Error> {
         let world = self.world();
-        let reaction = self.parts.machine.handle(input, &world);
+        let lane = self.lane_mut(id);
+        let reaction = lane.machine.handle(input, &world);
         let verdict = match &reaction.refusal {
             None => Verdict::Accepted,
             Some(refusal) => Verdict::Refused(refusal.to_string()),
         };
-        let pending = matches!(self.parts.machine.wants(), Effect::Stop { .. });
-        if let (Some(id), true, true, None) =
+        let pending = matches!(lane.machine.wants(), Effect::Stop { .. });
+        self.look_at(id);
+        let lane = self.lane_mut(id);
+        if let (Some(request), true, true, None) =
             (from, pending, reaction.events.is_empty(), &reaction.refusal)
         {
-            self.unsettled.push(id);
+            lane.unsettled.push(request);
             return Ok(None);
         }
         let mut handled: Vec<(RequestId, Verdict)> =
             from.map(|id| (id, verdict)).into_iter().collect();
         if !reaction.events.is_empty() {
-            handled.extend(self.unsettled.drain(..).map(|id| (id, Verdict::Accepted)));
+            handled.extend(lane.unsettled.drain(..).map(|id| (id, Verdict::Accepted)));
         }
         if !reaction.events.is_empty() || !handled.is_empty() {
             self.parts.store.append(&reaction.events, &handled)?;
         }
-        self.show(&reaction.events);
+        self.show(id, &reaction.events);
         Ok(reaction.refusal)
     }
 
@@ -165,15 +272,18 @@ impl<'a> Driver<'a> {
         World { now: self.parts.clock.now(), names: Arc::clone(&self.parts.names) }
     }
 
-    fn show(&mut self, events: &[Event]) {
+    pub(super) fn show(&mut self, id: LaneId, events: &[Event]) {
+        let Self { parts, lanes, .. } = self;
+        let Some(lane) = lanes.get(id).and_then(Option::as_ref) else { return };
+        let place = Place { lane: id, path: &lane.path };
         for event in events {
             // A live view says nothing of a hold; the prompt need not blink.
             let silent =
-                self.parts.report.is_live() && matches!(event.fact, Fact::ConfirmationHeld { .. });
-            if let (false, Some(prompter)) = (silent, self.parts.prompter.as_deref_mut()) {
+                parts.report.is_live() && matches!(event.fact, Fact::ConfirmationHeld { .. });
+            if let (false, Some(prompter)) = (silent, parts.prompter.as_deref_mut()) {
                 prompter.hide();
             }
-            self.parts.report.event(event, self.parts.machine.state());
+            parts.report.event(place, event, lane.machine.state());
         }
     }
 }

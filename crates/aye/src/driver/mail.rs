@@ -3,11 +3,13 @@
 use std::time::Instant;
 
 use aye_core::input::{Input, Request};
+use aye_core::journal::Phase;
 use aye_process::{Signal, Stop};
 
 use crate::error::Error;
 
 use super::drive::Driver;
+use super::lane::{LaneId, ROOT};
 
 impl Driver<'_> {
     /// Starts to listen for the bell; what was rung before is read at once.
@@ -25,13 +27,39 @@ impl Driver<'_> {
             bell.drain().map_err(listening)?;
         }
         self.mail_read = Instant::now();
-        let run = self.parts.machine.state().run.clone();
-        for letter in self.parts.store.pending(&run)? {
-            if self.unsettled.contains(&letter.id) {
+        let root = self.lane(ROOT).machine.state().run.clone();
+        for letter in self.parts.store.pending_within(&root)? {
+            let is_for = |id: &LaneId| self.lane(*id).machine.state().run == letter.run;
+            let Some(id) = self.live().into_iter().find(is_for) else { continue };
+            if self.lane(id).unsettled.contains(&letter.id) {
                 continue;
             }
-            self.cancels += u32::from(matches!(letter.request, Request::Cancel { .. }));
-            self.tell(Input::Request(letter.request), Some(letter.id))?;
+            let cancels = matches!(letter.request, Request::Cancel { .. });
+            self.lane_mut(id).cancels += u32::from(cancels);
+            self.tell(id, Input::Request(letter.request), Some(letter.id))?;
+            self.wake_up(id)?;
+        }
+        Ok(())
+    }
+
+    /// A run that nobody could be asked about goes on once it is answered.
+    fn wake_up(&mut self, id: LaneId) -> Result<(), Error> {
+        let lane = self.lane(id);
+        let answered = matches!(lane.machine.state().phase, Phase::Between(_));
+        if lane.unasked.is_some() && answered && self.told_to_stop.is_none() && id != ROOT {
+            self.lane_mut(id).unasked = None;
+            let driver = self.lane(ROOT).machine.state().started.driver.clone();
+            self.tell(id, Input::Attach(driver), None)?;
+        }
+        Ok(())
+    }
+
+    /// Tells every run that Aye was told to stop, the innermost first.
+    pub(super) fn interrupt(&mut self, signal: &str) -> Result<(), Error> {
+        for id in self.live().into_iter().rev() {
+            if self.lanes[id].is_some() {
+                self.tell(id, Input::Interrupt { signal: signal.to_owned() }, None)?;
+            }
         }
         Ok(())
     }
@@ -41,14 +69,14 @@ impl Driver<'_> {
         let mut seen = SignalsSeen::default();
         while let Some(signal) = self.parts.signals.next() {
             match signal {
-                Signal::Interrupt | Signal::Terminate | Signal::Hangup => {
+                Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => {
                     self.told_to_stop.get_or_insert(signal.number());
                     // A person at the terminal interrupts; anything else cancels.
                     seen.stops.push(match signal {
                         Signal::Interrupt => Stop::Interrupt,
                         _ => Stop::Cancel,
                     });
-                    self.tell(Input::Interrupt { signal: name(signal).to_owned() }, None)?;
+                    self.interrupt(name(signal))?;
                 }
                 Signal::Suspend => seen.suspend = true,
                 Signal::Continue => seen.resumed = true,
@@ -64,6 +92,7 @@ fn name(signal: Signal) -> &'static str {
         Signal::Interrupt => "SIGINT",
         Signal::Terminate => "SIGTERM",
         Signal::Hangup => "SIGHUP",
+        Signal::Quit => "SIGQUIT",
         Signal::Suspend => "SIGTSTP",
         Signal::Continue => "SIGCONT",
         Signal::Resize => "SIGWINCH",

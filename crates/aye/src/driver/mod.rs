@@ -1,23 +1,40 @@
 //! The driver: carries out what the machine wants.
 //!
 //! ```text
-//! machine.wants() -> act (process) or ask (prompter) -> Input
-//!        ^                                               |
-//!        +---- state <- events <- commit <- machine.handle
+//! machine.wants() -> work (program, tool, block, runs inside) or ask -> Input
+//!        ^                                                              |
+//!        +------------ state <- events <- commit <- machine.handle <----+
 //! ```
+//!
+//! | concern | file |
+//! |---|---|
+//! | the loop, commit and show | `drive` |
+//! | a run and what is done for it | `lane` |
+//! | waiting for whatever comes first | `attend` |
+//! | programs, blocks, tools | `work`, `computing`, `calling` |
+//! | runs inside a step | `nested`, `child` |
+//! | questions, letters, signals | `ask`, `mail` |
 //!
 //! One loop, one thread: a child's end, a signal, a letter in the mailbox, a
 //! key at the prompt and a deadline all become one [`aye_core::input::Input`]
 //! and are handled in turn. The events of one input are committed before
 //! anything is done about them.
 
-mod act;
 mod ask;
+mod attend;
+mod calling;
+mod child;
+mod computing;
 mod drive;
+mod lane;
 mod logs;
 mod mail;
+mod nested;
 mod outcome;
+mod work;
 
 pub use ask::{Asked, Posed, Prompter};
+pub use child::Skills;
+pub(crate) use child::{restore_inside, scope_of};
 pub use drive::{Driver, Parts};
 pub use outcome::Outcome;

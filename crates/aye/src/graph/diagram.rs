@@ -214,13 +214,14 @@ impl Diagram {
 
 /// The written routes in reading order, with what `flow::route` makes of them.
 fn outcomes(node: &Node) -> Vec<(String, Mood, Target)> {
-    let Routes { success, failure, timeout, declined, cancelled, codes } = &node.routes;
+    let Routes { success, skipped, failure, timeout, declined, cancelled, codes } = &node.routes;
     let mut found = Vec::new();
     let mut add = |word: &str, mood, target: Option<Target>| {
         found.extend(target.map(|target| (word.to_owned(), mood, target)));
     };
     add("0", Mood::Good, codes.get(&0).copied());
     add("success", Mood::Good, *success);
+    add("skipped", Mood::Other, *skipped);
     for (code, target) in codes.iter().filter(|(code, _)| **code != 0) {
         add(&code.to_string(), Mood::Other, Some(*target));
     }
@@ -239,7 +240,7 @@ fn can_decline(node: &Node) -> bool {
             ask.kind == AskKind::Confirm
                 || ask.options.iter().any(|option| option.action == ChoiceAction::Cancel)
         }
-        Action::Command { .. } | Action::Shell { .. } | Action::Note => false,
+        _ => false,
     };
     asked || node.step.confirmation.is_some()
 }
@@ -247,10 +248,13 @@ fn can_decline(node: &Node) -> bool {
 fn step_shape(node: &Node) -> Shape {
     let step = &node.step;
     let what = match &step.action {
-        Action::Command { .. } => What::Command,
-        Action::Shell { .. } => What::Shell,
+        Action::Command { .. }
+        | Action::Tool { .. }
+        | Action::Skill { .. }
+        | Action::ForEach(_) => What::Command,
+        Action::Shell { .. } | Action::Compute { .. } => What::Shell,
         Action::Ask(_) => What::Question,
-        Action::Note => What::Note,
+        Action::Note | Action::Return { .. } => What::Note,
     };
     let mut remarks = Vec::new();
     if step.destructive {
@@ -260,6 +264,7 @@ fn step_shape(node: &Node) -> Shape {
         OnError::Fail => {}
         OnError::Continue => remarks.push("goes on after a failure"),
         OnError::Ask => remarks.push("asks after a failure"),
+        OnError::AutoHeal => remarks.push("heals after a failure"),
     }
     Shape {
         name: plain(&step.name),

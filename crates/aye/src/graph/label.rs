@@ -57,6 +57,18 @@ pub(super) fn detail(step: &Step) -> String {
         }
         Action::Shell { script } => first_line(script),
         Action::Ask(ask) => plain(&ask.message),
+        Action::Tool { tool, .. } => plain(&format!("tool {}", tool.value)),
+        Action::Skill { skill, .. } => plain(&format!("skill {}", skill.value)),
+        Action::Compute { code, .. } => first_line(code),
+        Action::ForEach(each) => {
+            let items = match &each.items {
+                serde_json::Value::String(text) => text.clone(),
+                items => items.to_string(),
+            };
+            let inside: Vec<String> = each.body.iter().map(detail).collect();
+            plain(&format!("for each {} of {items}: {}", each.name, inside.join("; ")))
+        }
+        Action::Return { text } => format!("return {}", first_line(text)),
         Action::Note => step.description.as_deref().map(plain).unwrap_or_default(),
     }
 }

@@ -3,12 +3,14 @@
 use std::os::fd::BorrowedFd;
 
 use aye_process::{Signal, Signals};
+use jiff::Timestamp;
 
 use crate::clock::Clock;
 use crate::driver::{Posed, Prompter as _};
 use crate::error::Error;
 
 use super::dialog::Given;
+use super::hold::held;
 use super::terminal::{Heard, Manner, TerminalPrompter};
 use super::tty::Tty;
 
@@ -29,26 +31,56 @@ pub enum Alone {
     Unavailable(String),
 }
 
-/// Another place where the question may be closed.
+/// Another place where the question stands.
 pub trait Elsewhere {
     /// Readable when there may be news.
     fn wake(&self) -> Option<BorrowedFd<'_>>;
 
-    /// Whether the question is closed; what made it readable is forgotten.
-    fn is_closed(&mut self) -> Result<bool, Error>;
+    /// What became of the question; what made it readable is forgotten.
+    fn news(&mut self) -> Result<News, Error>;
+
+    /// Somebody is typing here and little time is left: asks for more. If it
+    /// is granted, that is news.
+    fn hold(&mut self, now: Timestamp) -> Result<(), Error>;
+}
+
+/// What became of a question elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    /// It is open until then.
+    Open(Option<Timestamp>),
+    /// It is closed.
+    Closed,
 }
 
 /// For questions that exist here only.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Nowhere;
+#[derive(Debug, Clone, Copy)]
+pub struct Nowhere {
+    first: Option<Timestamp>,
+    deadline: Option<Timestamp>,
+}
+
+impl Nowhere {
+    /// A question that is open until then.
+    pub fn until(deadline: Option<Timestamp>) -> Self {
+        Self { first: deadline, deadline }
+    }
+}
 
 impl Elsewhere for Nowhere {
     fn wake(&self) -> Option<BorrowedFd<'_>> {
         None
     }
 
-    fn is_closed(&mut self) -> Result<bool, Error> {
-        Ok(false)
+    fn news(&mut self) -> Result<News, Error> {
+        Ok(News::Open(self.deadline))
+    }
+
+    fn hold(&mut self, now: Timestamp) -> Result<(), Error> {
+        if let (Some(first), Some(deadline)) = (self.first, self.deadline) {
+            self.deadline = Some(held(first, deadline, now));
+        }
+        Ok(())
     }
 }
 
@@ -65,24 +97,26 @@ pub fn ask_alone(
         source,
     })?;
     let mut prompter = TerminalPrompter::new(manner, clock);
+    let mut posed = *posed;
     let outcome = loop {
         let mut wake = vec![signals.fd()];
         wake.extend(elsewhere.wake());
-        let heard = prompter.hear(posed, &wake);
+        let heard = prompter.hear(&posed, &wake);
         match heard {
             Heard::Given(given) => break Alone::Answered(given),
             Heard::Dismissed => break Alone::Cancelled,
             Heard::Deadline => break Alone::TimedOut,
             Heard::Unavailable(why) => break Alone::Unavailable(why),
-            Heard::Typing => {}
+            Heard::Typing => elsewhere.hold(clock.now())?,
             Heard::Woken => {
                 if let Some(signal) = attend(&mut signals, &mut prompter) {
                     break Alone::Stopped(signal.number());
                 }
-                if elsewhere.is_closed()? {
-                    break Alone::Closed;
-                }
             }
+        }
+        match elsewhere.news()? {
+            News::Open(deadline) => posed.deadline = deadline,
+            News::Closed => break Alone::Closed,
         }
     };
     prompter.withdraw();
@@ -93,7 +127,9 @@ pub fn ask_alone(
 fn attend(signals: &mut Signals, prompter: &mut TerminalPrompter<'_>) -> Option<Signal> {
     while let Some(signal) = signals.next() {
         match signal {
-            Signal::Interrupt | Signal::Terminate | Signal::Hangup => return Some(signal),
+            Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => {
+                return Some(signal);
+            }
             Signal::Suspend => {
                 prompter.rest();
                 aye_process::suspend(&mut []);
@@ -105,7 +141,8 @@ fn attend(signals: &mut Signals, prompter: &mut TerminalPrompter<'_>) -> Option<
                 }
             }
             Signal::Continue => prompter.redraw(),
-            Signal::Resize => {}
+            // The window may be as it was again, and what it showed is not.
+            Signal::Resize => prompter.resized(),
         }
     }
     None

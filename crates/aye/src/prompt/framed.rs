@@ -13,13 +13,14 @@ use crate::driver::Posed;
 use crate::paint::Paint;
 
 use super::dialog::{Dialog, Escape, Reply};
+use super::hold::Hold;
 use super::key::{Decoder, Key};
 use super::screen::{Painted, Screen};
 use super::style::Styled;
 use super::tail::Tail;
 use super::terminal::{Heard, Manner, until, wait};
 use super::tty::{Mode, Tty};
-use super::view::{Look, view};
+use super::view::{Look, head, view_below};
 
 /// An Escape that nothing follows for so long was the key.
 const ESCAPE: Duration = Duration::from_millis(100);
@@ -29,10 +30,6 @@ const BEAT: Duration = Duration::from_millis(200);
 const FAR: Duration = Duration::from_secs(600);
 /// The caller looks at its own affairs at least this often.
 const LOOK: Duration = Duration::from_secs(1);
-/// Somebody who writes with less time than this left gets more.
-const SCARCE: Duration = Duration::from_secs(30);
-/// How often more time is asked for.
-const HOLD: Duration = Duration::from_secs(3);
 
 /// A question on the terminal.
 pub(super) struct Framed {
@@ -42,11 +39,15 @@ pub(super) struct Framed {
     escape: Escape,
     dialog: Dialog,
     decoder: Decoder,
+    /// Until then an Escape may be the beginning of more.
+    escape_until: Option<Instant>,
     screen: Screen,
     opened: Instant,
-    held: Option<Instant>,
+    hold: Hold,
     /// An answer was handed out; if it is asked on, it was one of several.
     answered: bool,
+    /// The head as it is painted in a window of this size.
+    head: Option<((usize, usize), Vec<Painted>)>,
     /// The head is in the scrollback, because the window is too small for it.
     head_printed: bool,
     details_printed: bool,
@@ -62,13 +63,20 @@ impl Framed {
             escape: manner.escape,
             dialog: Dialog::new(posed.question, manner.escape),
             decoder: Decoder::default(),
+            escape_until: None,
             screen: Screen::default(),
             opened: Instant::now(),
-            held: None,
+            hold: Hold::default(),
             answered: false,
+            head: None,
             head_printed: false,
             details_printed: false,
         })
+    }
+
+    /// Where it is shown.
+    pub(super) fn tty(&self) -> &Tty {
+        &self.tty
     }
 
     pub(super) fn is_for(&self, question: &Question) -> bool {
@@ -86,7 +94,6 @@ impl Framed {
             self.dialog = Dialog::new(posed.question, self.escape);
         }
         let look_up = Instant::now() + LOOK;
-        let mut escape_until: Option<Instant> = None;
         loop {
             let now = clock.now();
             if posed.deadline.is_some_and(|deadline| now >= deadline) {
@@ -107,7 +114,7 @@ impl Framed {
                     limit = limit.min(self.next_beat(instant));
                 }
             }
-            if let Some(escape) = escape_until {
+            if let Some(escape) = self.escape_until {
                 limit = limit.min(escape.saturating_duration_since(instant));
             }
             let ready = wait(&self.tty, wake, limit);
@@ -121,12 +128,12 @@ impl Framed {
                 }
             };
             if !self.decoder.is_waiting() {
-                escape_until = None;
-            } else if ready.typed || escape_until.is_none() {
-                escape_until = Some(Instant::now() + ESCAPE);
-            } else if escape_until.is_some_and(|until| Instant::now() >= until) {
+                self.escape_until = None;
+            } else if ready.typed || self.escape_until.is_none() {
+                self.escape_until = Some(Instant::now() + ESCAPE);
+            } else if self.escape_until.is_some_and(|until| Instant::now() >= until) {
                 keys = self.decoder.flush();
-                escape_until = None;
+                self.escape_until = None;
             }
             if let Some(heard) = self.take(posed, keys, clock.now(), tail) {
                 return heard;
@@ -162,7 +169,7 @@ impl Framed {
         self.details_printed &= self.dialog.details == details;
         match reply {
             Reply::Stay => None,
-            Reply::Typing => self.hold(posed.deadline, now).then_some(Heard::Typing),
+            Reply::Typing => self.hold.is_due(posed.deadline, now).then_some(Heard::Typing),
             Reply::Answer(given) => {
                 if let [key] = keys.as_slice() {
                     tail.begin(key, Instant::now());
@@ -172,16 +179,6 @@ impl Framed {
             }
             Reply::Dismissed => Some(Heard::Dismissed),
         }
-    }
-
-    /// Whether more time should be asked for.
-    fn hold(&mut self, deadline: Option<Timestamp>, now: Timestamp) -> bool {
-        let scarce = deadline.is_some_and(|deadline| until(deadline, now) < SCARCE);
-        let due = self.held.is_none_or(|held| held.elapsed() >= HOLD);
-        if scarce && due {
-            self.held = Some(Instant::now());
-        }
-        scarce && due
     }
 
     fn next_beat(&self, now: Instant) -> Duration {
@@ -194,23 +191,33 @@ impl Framed {
         let (columns, rows) = self.tty.size();
         let look = Look { paint: self.paint, columns, rows };
         let beat = usize::try_from(self.opened.elapsed().as_millis() / BEAT.as_millis());
-        let view = view(posed, &self.dialog, look, now, beat.unwrap_or(0));
         let ready = |lines: &[Styled]| -> Vec<Painted> {
+            // A line that the terminal breaks would reach the first column.
+            let fits = |line: &Styled| line.cut(columns.saturating_sub(1).max(1), "");
             let paint =
-                |line: &Styled| Painted { text: line.render(look.paint), width: line.width() };
-            lines.iter().map(paint).collect()
+                |line: Styled| Painted { text: line.render(look.paint), width: line.width() };
+            lines.iter().map(fits).map(paint).collect()
         };
+        let (head, resized) = match self.head.take() {
+            Some((window, head)) if window == (columns, rows) => (head, false),
+            Some(_) | None => (ready(&head(posed, look)), true),
+        };
+        let beat = beat.unwrap_or(0);
+        let view = view_below(head.len(), posed, &self.dialog, look, now, beat);
         let mut out = String::new();
         self.screen.fit(columns);
-        let (head, details, mut body) =
-            (ready(&view.head), ready(&view.details), ready(&view.body));
+        let (details, mut body) = (ready(&view.details), ready(&view.body));
         let room = rows.saturating_sub(1).max(1);
-        let mut cursor = view.cursor;
+        let mut cursor = (view.cursor.0, view.cursor.1.min(columns.saturating_sub(1)));
         let wanted = |head_printed: bool, details_printed: bool| {
             body.len()
                 + if head_printed { 0 } else { head.len() }
                 + if details_printed { 0 } else { details.len() }
         };
+        if resized && wanted(false, self.details_printed) <= room {
+            // What was printed in a smaller window fits now.
+            self.head_printed = false;
+        }
         if !self.head_printed && wanted(false, self.details_printed) > room {
             self.screen.print(&head, &mut out);
             self.head_printed = true;
@@ -226,7 +233,7 @@ impl Framed {
         }
         let mut lines = Vec::with_capacity(body.len());
         if !self.head_printed {
-            lines.extend(head);
+            lines.extend(head.iter().cloned());
         }
         if !self.details_printed {
             lines.extend(details);
@@ -234,6 +241,7 @@ impl Framed {
         cursor.0 += lines.len();
         lines.extend(body);
         self.screen.show(lines, cursor, &mut out);
+        self.head = Some(((columns, rows), head));
         if out.is_empty() { Ok(()) } else { self.tty.write(&out) }
     }
 
@@ -244,6 +252,7 @@ impl Framed {
 
     pub(super) fn hide(&mut self) {
         let mut out = String::new();
+        self.screen.fit(self.tty.size().0);
         self.screen.erase(&mut out);
         if !out.is_empty() && self.tty.is_foreground() {
             // A terminal that has gone away has nothing to erase.

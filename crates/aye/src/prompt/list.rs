@@ -171,6 +171,9 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// Every word of the filter occurs in the label or the value.
 fn fits(offer: &Offer, wanted: &str) -> bool {
+    if wanted.is_empty() {
+        return true;
+    }
     let (label, value) = (offer.label.to_lowercase(), offer.value.to_lowercase());
     wanted.split_whitespace().all(|word| label.contains(word) || value.contains(word))
 }

@@ -7,7 +7,8 @@
 //! the `view` of question, dialog, window and moment becomes lines that the
 //! `screen` paints where they differ. `key`, `dialog`, `line`, `list`, `view`
 //! and what they use do no IO. `plain` and `answers` are the same for whole
-//! lines instead of keys. [`alone`] asks without a run, for scripts.
+//! lines instead of keys. [`alone`] asks without a run, for scripts; [`inbox`]
+//! asks nobody here and waits for an answer from elsewhere.
 //!
 //! Nothing a question says reaches the terminal but through `markup` and
 //! [`crate::paint::inert`], and nothing of it reaches the first columns, which
@@ -16,8 +17,11 @@
 mod alone;
 pub mod answers;
 mod available;
+mod desk;
 pub mod dialog;
 mod framed;
+mod hold;
+mod inbox;
 pub mod key;
 pub mod line;
 pub mod list;
@@ -32,7 +36,9 @@ mod tty;
 pub mod view;
 pub mod wrap;
 
-pub use alone::{Alone, Elsewhere, Nowhere, ask_alone, say};
+pub use alone::{Alone, Elsewhere, News, Nowhere, ask_alone, say};
 pub use available::{is_capable, obstacle};
+pub use desk::{Desk, Wish};
 pub use dialog::{Escape, Given};
+pub use inbox::InboxPrompter;
 pub use terminal::{Manner, TerminalPrompter};

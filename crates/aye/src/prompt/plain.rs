@@ -13,6 +13,7 @@ use crate::paint::Paint;
 
 use super::answers::{Answers, Said};
 use super::dialog::Escape;
+use super::hold::Hold;
 use super::terminal::{Heard, Manner, until, wait};
 use super::tty::{Mode, Tty};
 use super::view::{Look, plain_ask, plain_details, plain_question};
@@ -35,6 +36,7 @@ pub(super) struct Plain {
     /// The cursor stands behind the ask.
     asking: bool,
     answered: bool,
+    hold: Hold,
 }
 
 /// What is to be printed before the next line is read.
@@ -63,7 +65,13 @@ impl Plain {
             say: Some(Say::Question),
             asking: false,
             answered: false,
+            hold: Hold::default(),
         })
+    }
+
+    /// Where it is shown.
+    pub(super) fn tty(&self) -> &Tty {
+        &self.tty
     }
 
     pub(super) fn is_for(&self, question: &Question) -> bool {
@@ -101,7 +109,7 @@ impl Plain {
                 return Heard::Unavailable("the terminal has gone away".to_owned());
             }
             if ready.typed
-                && let Some(heard) = self.read(posed)
+                && let Some(heard) = self.read(posed, clock)
             {
                 return heard;
             }
@@ -111,7 +119,7 @@ impl Plain {
         }
     }
 
-    fn read(&mut self, posed: &Posed<'_>) -> Option<Heard> {
+    fn read(&mut self, posed: &Posed<'_>, clock: &dyn Clock) -> Option<Heard> {
         let mut buffer = [0; 4096];
         let count = match self.tty.read(&mut buffer) {
             Ok(0) if self.escape == Escape::Dismisses => return Some(Heard::Dismissed),
@@ -137,7 +145,8 @@ impl Plain {
             }
             Said::Dismissed => return Some(Heard::Dismissed),
         }
-        None
+        // What is not sent yet cannot be seen, but somebody is there.
+        self.hold.is_due(posed.deadline, clock.now()).then_some(Heard::Typing)
     }
 
     fn speak(&mut self, posed: &Posed<'_>, clock: &dyn Clock) -> std::io::Result<()> {

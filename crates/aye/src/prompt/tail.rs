@@ -11,6 +11,9 @@ use super::key::Key;
 /// Nobody reads a question and answers it faster than this.
 const PACE: Duration = Duration::from_millis(400);
 
+/// A key that is held down does not repeat more often before it is noticed.
+const REPEATS: usize = 32;
+
 /// What may still come.
 #[derive(Debug, Default)]
 pub struct Tail {
@@ -24,6 +27,7 @@ impl Tail {
         self.rest = match key {
             Key::Char('y' | 'Y') => vec![Key::Char('e'), Key::Char('s'), Key::Enter],
             Key::Char('n' | 'N') => vec![Key::Char('o'), Key::Enter],
+            Key::Enter => vec![Key::Enter; REPEATS],
             _ => Vec::new(),
         };
         self.last = Some(now);

@@ -1,7 +1,7 @@
 //! Asking on the terminal: one `poll` over keys, the caller's descriptors and
 //! the next change of the countdown.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use crate::paint::Paint;
 
 use super::dialog::{Escape, Given};
 use super::framed::Framed;
+use super::key::Key;
 use super::plain::Plain;
 use super::poll::Ready;
 use super::tail::Tail;
@@ -36,6 +37,9 @@ pub struct Manner {
     pub home: PathBuf,
     /// Why nobody is to be asked at all.
     pub obstacle: Option<String>,
+    /// The key that opened the question: pressed once more by accident, or
+    /// repeating, it is no answer.
+    pub opened_with: Option<Key>,
 }
 
 /// What came of asking, before it is put into the driver's words.
@@ -61,6 +65,8 @@ pub struct TerminalPrompter<'a> {
     clock: &'a dyn Clock,
     open: Option<Shown>,
     tail: Tail,
+    /// What was wrong with the code of the last answer.
+    wrong: Option<String>,
 }
 
 /// A prompt that is on the terminal.
@@ -72,7 +78,11 @@ enum Shown {
 impl<'a> TerminalPrompter<'a> {
     /// A prompter; the terminal is opened when there is something to ask.
     pub fn new(manner: Manner, clock: &'a dyn Clock) -> Self {
-        Self { manner, clock, open: None, tail: Tail::default() }
+        let mut tail = Tail::default();
+        if let Some(key) = &manner.opened_with {
+            tail.begin(key, Instant::now());
+        }
+        Self { manner, clock, open: None, tail, wrong: None }
     }
 
     /// Shows the question if it is not shown yet and waits.
@@ -112,6 +122,14 @@ impl<'a> TerminalPrompter<'a> {
         }
     }
 
+    /// The window has changed: the next [`hear`](Self::hear) paints everything
+    /// anew. Lines stay as they are.
+    pub fn resized(&mut self) {
+        if let Some(Shown::Framed(prompt)) = &mut self.open {
+            prompt.hide();
+        }
+    }
+
     /// Whether a one-time code was given and is right.
     fn check_code(&self, code: Option<&str>) -> Result<bool, String> {
         let Some(code) = code else {
@@ -135,21 +153,24 @@ impl<'a> TerminalPrompter<'a> {
 impl Prompter for TerminalPrompter<'_> {
     fn ask(&mut self, posed: &Posed<'_>, wake: &[BorrowedFd<'_>]) -> Result<Asked, Error> {
         Ok(match self.hear(posed, wake) {
-            Heard::Given(given) => match self.check_code(given.code.as_deref()) {
-                Ok(reauth) => Asked::Answered(Answer {
+            Heard::Given(given) => {
+                // A wrong code makes an answer without one: refused, recorded.
+                let checked = self.check_code(given.code.as_deref());
+                self.wrong = checked.as_ref().err().cloned();
+                let reason = match &self.wrong {
+                    Some(_) => Some("the one-time code was wrong".to_owned()),
+                    None => given.reason,
+                };
+                Asked::Answered(Answer {
                     value: given.value.into(),
                     by: self.manner.user.clone(),
                     prompter: Through::Terminal,
-                    reason: given.reason,
+                    reason,
                     typed: given.typed,
-                    reauth,
+                    reauth: checked.unwrap_or(false),
                     digest: Some(posed.question.digest.clone()),
-                }),
-                Err(why) => {
-                    self.refused(&why);
-                    Asked::Woken
-                }
-            },
+                })
+            }
             Heard::Dismissed => Asked::Unavailable("it was left without an answer".to_owned()),
             Heard::Typing => Asked::Typing,
             Heard::Woken => Asked::Woken,
@@ -158,7 +179,17 @@ impl Prompter for TerminalPrompter<'_> {
         })
     }
 
+    fn keys(&self) -> Option<OwnedFd> {
+        let tty = match self.open.as_ref()? {
+            Shown::Framed(prompt) => prompt.tty(),
+            Shown::Plain(prompt) => prompt.tty(),
+        };
+        tty.as_fd().try_clone_to_owned().ok()
+    }
+
     fn refused(&mut self, why: &str) {
+        let wrong = self.wrong.take();
+        let why = wrong.as_deref().unwrap_or(why);
         match &mut self.open {
             Some(Shown::Framed(prompt)) => prompt.refused(why),
             Some(Shown::Plain(prompt)) => prompt.refused(why),

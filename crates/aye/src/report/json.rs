@@ -3,36 +3,35 @@
 use std::io::Write;
 use std::time::Duration;
 
-use aye_core::event::{Event, Fact, VERSION};
+use aye_core::event::{Event, VERSION};
 use aye_core::journal::State;
 use aye_process::Stream;
 use serde_json::json;
 
-use super::Report;
-use super::feed::Feed;
+use super::voices::{Voices, index_of};
+use super::{Place, Report};
 
 /// Writes each event as one line; output of steps as `step_output`, which is
 /// streamed and not journalled.
 pub struct JsonReport<W> {
     out: W,
-    run: String,
-    step: String,
-    feeds: [Feed; 2],
+    voices: Voices,
 }
 
 impl<W: Write> JsonReport<W> {
     /// A report to `out`.
     pub fn new(out: W) -> Self {
-        Self { out, run: String::new(), step: String::new(), feeds: Default::default() }
+        Self { out, voices: Voices::default() }
     }
 
-    fn output_line(&mut self, stream: Stream, text: &str) {
+    fn output_line(&mut self, lane: usize, stream: Stream, text: &str) {
+        let voice = self.voices.of(lane);
         let stream = match stream {
             Stream::Stdout => "stdout",
             Stream::Stderr => "stderr",
         };
         let line = json!({
-            "v": VERSION, "run": self.run, "type": "step_output", "step": self.step,
+            "v": VERSION, "run": voice.run, "type": "step_output", "step": voice.step,
             "stream": stream, "text": text,
         });
         self.line(&line.to_string());
@@ -50,20 +49,16 @@ pub fn event_json(event: &Event) -> String {
 }
 
 impl<W: Write> Report for JsonReport<W> {
-    fn event(&mut self, event: &Event, _: &State) {
-        if self.run.is_empty() {
-            self.run = event.run.to_string();
-        }
-        if let Fact::StepStarted(started) = &event.fact {
-            self.step.clone_from(&started.step);
-        }
+    fn event(&mut self, place: Place<'_>, event: &Event, _: &State) {
+        self.voices.event(place, event);
         self.line(&event_json(event));
     }
 
-    fn output(&mut self, stream: Stream, bytes: &[u8]) {
-        for text in self.feeds[usize::from(stream == Stream::Stderr)].push(bytes) {
-            self.output_line(stream, &text);
-        }
+    fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]) {
+        let mut lines = Vec::new();
+        let feed = &mut self.voices.of(lane).lines[index_of(stream)];
+        feed.push(bytes, &mut |line| lines.push(line.to_owned()));
+        lines.iter().for_each(|line| self.output_line(lane, stream, line));
     }
 
     fn wants_output(&self) -> bool {
@@ -78,17 +73,22 @@ impl<W: Write> Report for JsonReport<W> {
         false
     }
 
-    fn step_begins(&mut self, _: bool) {}
+    fn is_verbose(&self) -> bool {
+        false
+    }
 
-    fn step_ends(&mut self) {
-        for (index, stream) in [Stream::Stdout, Stream::Stderr].into_iter().enumerate() {
-            if let Some(text) = self.feeds[index].finish() {
-                self.output_line(stream, &text);
-            }
+    fn step_begins(&mut self, _: usize, _: bool) {}
+
+    fn step_ends(&mut self, lane: usize) {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            let mut last = None;
+            let feed = &mut self.voices.of(lane).lines[index_of(stream)];
+            feed.finish(&mut |line| last = Some(line.to_owned()));
+            last.iter().for_each(|line| self.output_line(lane, stream, line));
         }
     }
 
-    fn tick(&mut self, _: Duration, _: Option<Duration>) {}
+    fn tick(&mut self, _: usize, _: Duration, _: Option<Duration>, _: usize) {}
 
     fn pause(&mut self) {}
 }

@@ -1,5 +1,7 @@
 //! The view for terminals: a line for each step, its output beneath it, and
 //! one line at the bottom that shows what runs, for how long, and what is next.
+//! A line of output that is not finished, such as a progress bar, is shown
+//! above that line as it stands.
 
 use std::io::Write;
 use std::time::Duration;
@@ -13,10 +15,10 @@ use aye_process::Stream;
 use crate::paint::{Glyph, Paint, Tone, duration};
 use crate::term;
 
-use super::feed::Feed;
-use super::step_line::{first_line, heading};
-use super::tidy::{rows, tidy};
-use super::{Report, Verbosity, event_json, step_line};
+use super::step_line::{heading, started_words};
+use super::tidy::{Tidy, painted_width, rows};
+use super::voices::{Voice, Voices, index_of};
+use super::{Place, Report, Verbosity, event_json, indent, step_line};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const PLAIN_SPINNER: [&str; 4] = ["|", "/", "-", "\\"];
@@ -30,13 +32,23 @@ pub struct LiveReport<'a, W> {
     verbosity: Verbosity,
     flow: &'a Flow,
     columns: fn() -> usize,
-    step: String,
-    feeds: [Feed; 2],
+    voices: Voices,
+    /// The lane that wrote last.
+    last: usize,
     frame: usize,
-    /// The bottom line as it stands on the screen, without colours.
-    bottom: Option<String>,
+    /// The bottom as it stands on the screen.
+    bottom: Option<Bottom>,
     /// An interactive step has the terminal.
     lent: bool,
+}
+
+/// What is taken away and shown again below new output.
+#[derive(Debug, Clone)]
+struct Bottom {
+    /// The output that is not a line yet, with its colours.
+    pending: Option<String>,
+    /// What runs, for how long, without colours.
+    line: String,
 }
 
 impl<'a, W: Write> LiveReport<'a, W> {
@@ -48,22 +60,24 @@ impl<'a, W: Write> LiveReport<'a, W> {
             verbosity,
             flow,
             columns: || term::size().map_or(80, |(columns, _)| usize::from(columns)),
-            step: String::new(),
-            feeds: Default::default(),
+            voices: Voices::default(),
+            last: 0,
             frame: 0,
             bottom: None,
             lent: false,
         }
     }
 
-    /// What takes the bottom line off the screen. A window that was made
-    /// narrower has folded it into several rows.
+    /// What takes the bottom off the screen. A window that was made narrower
+    /// has folded its lines into several rows.
     fn eraser(&mut self) -> String {
         let Some(bottom) = self.bottom.take() else { return String::new() };
-        let folds = term::width(&bottom).saturating_sub(1) / (self.columns)().max(1);
-        match folds {
+        let columns = (self.columns)().max(1);
+        let folds = |width: usize| width.saturating_sub(1) / columns;
+        let above = bottom.pending.map_or(0, |row| 1 + folds(INDENT + painted_width(&row)));
+        match above + folds(term::width(&bottom.line)) {
             0 => "\r\u{1b}[2K".to_owned(),
-            folds => format!("\r\u{1b}[{folds}A\u{1b}[J"),
+            rows => format!("\r\u{1b}[{rows}A\u{1b}[J"),
         }
     }
 
@@ -83,30 +97,61 @@ impl<'a, W: Write> LiveReport<'a, W> {
         self.put(&format!("{eraser}{}\n", text.trim_end()));
     }
 
-    fn output_lines(&mut self, lines: &[String]) {
+    fn output_lines(&mut self, lane: usize, stream: usize, lines: &[String]) {
         if lines.is_empty() {
             return;
         }
-        let bottom = self.bottom.clone();
+        let bottom = self.bottom.as_ref().map(|bottom| bottom.line.clone());
         let mut text = self.eraser();
-        let bar = self.paint.text(Tone::Dim, self.paint.glyph(Glyph::Bar));
-        let room = (self.columns)().saturating_sub(INDENT);
+        let name = self.names_output(lane);
+        let room = (self.columns)().saturating_sub(INDENT + name.as_deref().map_or(0, term::width));
         for line in lines {
-            let line = tidy(line, self.paint.color);
+            let line = self.voices.of(lane).tidy[stream].line(line, self.paint.color);
             if self.verbosity == Verbosity::Quiet {
                 text.push_str(&format!("{line}\n"));
                 continue;
             }
             for row in rows(&line, room) {
-                text.push_str(format!("  {bar} {row}").trim_end());
-                text.push('\n');
+                text.push_str(&self.row(name.as_deref(), &row));
             }
         }
-        if let Some(bottom) = bottom {
-            text.push_str(&self.painted(&bottom));
-            self.bottom = Some(bottom);
+        if let Some(line) = bottom {
+            text.push_str(&self.show_bottom(line));
         }
         self.put(&text);
+    }
+
+    /// One row of a step's output.
+    fn row(&self, name: Option<&str>, row: &str) -> String {
+        let bar = self.paint.text(Tone::Dim, self.paint.glyph(Glyph::Bar));
+        let name = self.paint.text(Tone::Dim, name.unwrap_or_default());
+        format!("{}\n", format!("  {bar} {name}{row}").trim_end())
+    }
+
+    /// What stands in front of the output of runs inside the run, which may
+    /// go on side by side.
+    fn names_output(&self, lane: usize) -> Option<String> {
+        let voice = self.voices.get(lane).filter(|voice| !voice.path.is_empty())?;
+        Some(format!("{} ", term::cut(&voice.name(), (self.columns)() / 3)))
+    }
+
+    /// What shows the bottom with this line, and what is pending above it.
+    fn show_bottom(&mut self, line: String) -> String {
+        let pending = self.pending();
+        let above = pending.as_ref().map(|row| self.row(None, row)).unwrap_or_default();
+        let text = format!("{above}{}", self.painted(&line));
+        self.bottom = Some(Bottom { pending, line });
+        text
+    }
+
+    /// What the stream that wrote last has not finished, as far as it fits.
+    fn pending(&self) -> Option<String> {
+        let voice = self.voices.get(self.last)?;
+        let text = voice.lines[voice.last].pending();
+        let text = voice.tidy[voice.last].pending(text, self.paint.color);
+        let mut rows = rows(&text, (self.columns)().saturating_sub(INDENT));
+        let row = rows.swap_remove(0);
+        (painted_width(&row) > 0).then_some(row)
     }
 
     /// The bottom line with its colours.
@@ -117,21 +162,31 @@ impl<'a, W: Write> LiveReport<'a, W> {
     }
 
     /// `tests 1.2s · 2 of 3 · then release`, as far as there is room.
-    fn progress(&self, elapsed: Duration, remaining: Option<Duration>) -> String {
+    fn progress(
+        &self,
+        lane: usize,
+        elapsed: Duration,
+        remaining: Option<Duration>,
+        others: usize,
+    ) -> String {
+        let name = self.voices.get(lane).map(Voice::name).unwrap_or_default();
         let spinner = if self.paint.unicode {
             SPINNER[self.frame % SPINNER.len()]
         } else {
             PLAIN_SPINNER[self.frame % PLAIN_SPINNER.len()]
         };
-        let mut parts = vec![format!("{} {}", self.step, duration(elapsed))];
+        let mut parts = vec![format!("{name} {}", duration(elapsed))];
         // What is left matters when it is little.
         parts.extend(
             remaining
                 .filter(|left| *left < elapsed.max(Duration::from_secs(30)))
                 .map(|left| format!("{} left", duration(left))),
         );
-        parts.extend(place(self.flow, &self.step));
-        parts.extend(next_step(self.flow, &self.step).map(|next| format!("then {next}")));
+        parts.extend((others > 0).then(|| format!("and {others} more")));
+        if lane == 0 {
+            parts.extend(place(self.flow, &name));
+            parts.extend(next_step(self.flow, &name).map(|next| format!("then {next}")));
+        }
         let between = format!(" {} ", self.paint.glyph(Glyph::Dot));
         let text = format!("{spinner} {}", parts.join(&between));
         term::cut(&text, (self.columns)().saturating_sub(1))
@@ -139,10 +194,8 @@ impl<'a, W: Write> LiveReport<'a, W> {
 }
 
 impl<W: Write> Report for LiveReport<'_, W> {
-    fn event(&mut self, event: &Event, state: &State) {
-        if let Fact::StepStarted(started) = &event.fact {
-            self.step.clone_from(&started.step);
-        }
+    fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
+        self.voices.event(place, event);
         if self.verbosity == Verbosity::Quiet {
             return;
         }
@@ -150,10 +203,10 @@ impl<W: Write> Report for LiveReport<'_, W> {
             self.line(&self.paint.text(Tone::Dim, &event_json(event)));
         }
         let line = match &event.fact {
-            Fact::StepStarted(started) => started.command.as_ref().map(|command| {
+            Fact::StepStarted(started) => started_words(started, self.paint).map(|command| {
                 // A long command must not push the output away.
                 let room = (self.columns)().saturating_sub(term::width(&started.step) + INDENT);
-                let command = term::cut(&first_line(command, self.paint), room);
+                let command = term::cut(&command, room);
                 format!(
                     "{} {}  {}",
                     self.paint.text(Tone::Ask, self.paint.glyph(Glyph::Running)),
@@ -164,14 +217,17 @@ impl<W: Write> Report for LiveReport<'_, W> {
             _ => heading(event, state, self.paint).or_else(|| step_line(event, self.paint)),
         };
         if let Some(line) = line {
-            self.line(&line);
+            self.line(&indent(place, &line));
         }
     }
 
-    fn output(&mut self, stream: Stream, bytes: &[u8]) {
-        let index = usize::from(stream == Stream::Stderr);
-        let lines = self.feeds[index].push(bytes);
-        self.output_lines(&lines);
+    fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]) {
+        self.last = lane;
+        let voice = self.voices.of(lane);
+        voice.last = index_of(stream);
+        let mut lines = Vec::new();
+        voice.lines[voice.last].push(bytes, &mut |line| lines.push(line.to_owned()));
+        self.output_lines(lane, index_of(stream), &lines);
     }
 
     fn wants_output(&self) -> bool {
@@ -186,29 +242,37 @@ impl<W: Write> Report for LiveReport<'_, W> {
         true
     }
 
-    fn step_begins(&mut self, interactive: bool) {
+    fn is_verbose(&self) -> bool {
+        self.verbosity == Verbosity::Verbose
+    }
+
+    fn step_begins(&mut self, _: usize, interactive: bool) {
         self.erase();
         self.lent = interactive;
     }
 
-    fn step_ends(&mut self) {
+    fn step_ends(&mut self, lane: usize) {
         self.lent = false;
         self.erase();
         for index in 0..2 {
-            let rest: Vec<String> = self.feeds[index].finish().into_iter().collect();
-            self.output_lines(&rest);
+            let mut rest = Vec::new();
+            let feed = &mut self.voices.of(lane).lines[index];
+            feed.finish(&mut |line| rest.push(line.to_owned()));
+            self.output_lines(lane, index, &rest);
+            // Nobody's colours go on in the next step.
+            self.voices.of(lane).tidy[index] = Tidy::default();
         }
     }
 
-    fn tick(&mut self, elapsed: Duration, remaining: Option<Duration>) {
+    fn tick(&mut self, lane: usize, elapsed: Duration, remaining: Option<Duration>, others: usize) {
         if self.lent || self.verbosity == Verbosity::Quiet {
             return;
         }
         self.frame += 1;
         let eraser = self.eraser();
-        let bottom = self.progress(elapsed, remaining);
-        self.put(&format!("{eraser}{}", self.painted(&bottom)));
-        self.bottom = Some(bottom);
+        let line = self.progress(lane, elapsed, remaining, others);
+        let bottom = self.show_bottom(line);
+        self.put(&format!("{eraser}{bottom}"));
     }
 
     fn pause(&mut self) {
@@ -250,7 +314,7 @@ mod tests {
         let paint = Paint { color: false, unicode: true };
         let mut report = LiveReport::new(&mut bytes, paint, verbosity, &flow);
         report.columns = || 24;
-        report.step = "build".to_owned();
+        report.voices.of(0).step = "build".to_owned();
         act(&mut report);
         String::from_utf8(bytes).expect("text")
     }
@@ -259,8 +323,8 @@ mod tests {
     fn the_bottom_line_says_what_runs_how_long_and_what_is_next() {
         let text = written(Verbosity::Normal, |report| {
             report.columns = || 80;
-            report.tick(Duration::from_secs(2), Some(Duration::from_secs(90)));
-            report.tick(Duration::from_secs(12), Some(Duration::from_secs(5)));
+            report.tick(0, Duration::from_secs(2), Some(Duration::from_secs(90)), 0);
+            report.tick(0, Duration::from_secs(12), Some(Duration::from_secs(5)), 0);
         });
         insta::assert_snapshot!(text.replace('\r', "\\r").replace('\u{1b}', "\\e"), @"⠙ build 2.0s · 1 of 2 · then ship\\r\\e[2K⠹ build 12s · 5.0s left · 1 of 2 · then ship");
     }
@@ -268,8 +332,8 @@ mod tests {
     #[test]
     fn the_bottom_line_is_cut_and_stays_beneath_the_output() {
         let text = written(Verbosity::Normal, |report| {
-            report.tick(Duration::from_secs(2), None);
-            report.output(Stream::Stdout, b"a line that is longer than the window\n");
+            report.tick(0, Duration::from_secs(2), None, 0);
+            report.output(0, Stream::Stdout, b"a line that is longer than the window\n");
         });
         insta::assert_snapshot!(text.replace('\r', "\\r").replace('\u{1b}', "\\e"), @r"
         ⠙ build 2.0s · 1 of 2 …\r\e[2K  │ a line that is longe
@@ -281,7 +345,7 @@ mod tests {
     #[test]
     fn a_bottom_line_folded_by_a_narrower_window_goes_as_a_whole() {
         let text = written(Verbosity::Normal, |report| {
-            report.tick(Duration::from_secs(2), None);
+            report.tick(0, Duration::from_secs(2), None, 0);
             report.columns = || 10;
             report.pause();
         });
@@ -289,11 +353,31 @@ mod tests {
     }
 
     #[test]
+    fn a_progress_bar_is_shown_while_it_moves() {
+        let text = written(Verbosity::Normal, |report| {
+            report.output(0, Stream::Stderr, b"10%\r50%");
+            report.tick(0, Duration::from_secs(2), None, 0);
+            report.output(0, Stream::Stderr, b"\r\x1b[K90%");
+            report.tick(0, Duration::from_secs(3), None, 0);
+            report.output(0, Stream::Stderr, b"\r100%\n");
+            report.step_ends(0);
+        });
+        let bottom =
+            |spinner: &str, seconds: u32| format!("{spinner} build {seconds}.0s · 1 of 2 …");
+        let expected = [
+            format!("  │ 50%\n{}", bottom("⠙", 2)),
+            format!("  │ 90%\n{}", bottom("⠹", 3)),
+            format!("  │ 100%\n{}", bottom("⠹", 3)),
+        ];
+        assert_eq!(text, expected.join("\r\u{1b}[1A\u{1b}[J") + "\r\u{1b}[2K");
+    }
+
+    #[test]
     fn quiet_shows_the_output_alone() {
         let text = written(Verbosity::Quiet, |report| {
-            report.tick(Duration::from_secs(2), None);
-            report.output(Stream::Stderr, b"only this");
-            report.step_ends();
+            report.tick(0, Duration::from_secs(2), None, 0);
+            report.output(0, Stream::Stderr, b"only this");
+            report.step_ends(0);
         });
         assert_eq!(text, "only this\n");
     }

@@ -5,14 +5,16 @@
 //! [`json`] for programs; [`summary`] says at the end what happened and what
 //! to do next.
 
-mod feed;
 mod json;
 mod live;
+mod markdown;
 mod outlet;
 mod plain;
 mod step_line;
+mod story;
 mod summary;
 mod tidy;
+mod voices;
 
 use std::time::Duration;
 
@@ -22,18 +24,20 @@ use aye_process::Stream;
 
 pub use json::{JsonReport, event_json};
 pub use live::LiveReport;
+pub use markdown::markdown;
 pub use outlet::Outlet;
 pub use plain::PlainReport;
 pub use step_line::step_line;
-pub use summary::{run_command, summary};
+pub use story::{Decision, Story, shown_status, took};
+pub use summary::{choices_shown, run_command, summary};
 
 /// Shows a run as it goes on.
 pub trait Report {
-    /// Something was committed.
-    fn event(&mut self, event: &Event, state: &State);
+    /// Something was committed there.
+    fn event(&mut self, place: Place<'_>, event: &Event, state: &State);
 
-    /// The running step wrote something.
-    fn output(&mut self, stream: Stream, bytes: &[u8]);
+    /// The running step of this lane wrote something.
+    fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]);
 
     /// Whether [`Report::output`] wants to be called.
     fn wants_output(&self) -> bool;
@@ -44,17 +48,45 @@ pub trait Report {
     /// Whether [`Report::tick`] shows anything.
     fn is_live(&self) -> bool;
 
+    /// Whether every detail is wanted.
+    fn is_verbose(&self) -> bool;
+
     /// An action is about to start; an interactive one gets the terminal.
-    fn step_begins(&mut self, interactive: bool);
+    fn step_begins(&mut self, lane: usize, interactive: bool);
 
     /// The action has ended; half lines are completed.
-    fn step_ends(&mut self);
+    fn step_ends(&mut self, lane: usize);
 
-    /// Time has passed while an action ran.
-    fn tick(&mut self, elapsed: Duration, remaining: Option<Duration>);
+    /// Time has passed while an action ran, beside so many others.
+    fn tick(&mut self, lane: usize, elapsed: Duration, remaining: Option<Duration>, others: usize);
 
     /// Leaves the terminal clean, for a prompt or a stop.
     fn pause(&mut self);
+}
+
+/// Where something happens: in the run itself, or in a run inside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// 0 is the run itself; others may go on at the same time.
+    pub lane: usize,
+    /// The labels of the runs it is in; empty for the run itself.
+    pub path: &'a [String],
+}
+
+impl Place<'static> {
+    /// The run itself.
+    pub const RUN: Self = Place { lane: 0, path: &[] };
+}
+
+/// What stands in front of a line, the further in the more.
+pub(crate) fn indent(place: Place<'_>, line: &str) -> String {
+    match place.path.len() {
+        0 => line.to_owned(),
+        depth => {
+            let space = "  ".repeat(depth);
+            line.lines().map(|line| format!("{space}{line}")).collect::<Vec<_>>().join("\n")
+        }
+    }
 }
 
 /// How much Aye says of its own.

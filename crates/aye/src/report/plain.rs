@@ -3,16 +3,16 @@
 use std::io::Write;
 use std::time::Duration;
 
-use aye_core::event::{Event, Fact};
+use aye_core::event::Event;
 use aye_core::journal::State;
 use aye_process::Stream;
 
 use crate::paint::{Paint, Tone};
 
-use super::feed::Feed;
 use super::step_line::heading;
-use super::tidy::tidy;
-use super::{Report, Verbosity, event_json, step_line};
+use super::tidy::Tidy;
+use super::voices::{Voices, index_of};
+use super::{Place, Report, Verbosity, event_json, indent, step_line};
 
 /// The steps' output goes to `out` and `err` as it came, each line with the
 /// step's name; what Aye says goes to `err`.
@@ -23,23 +23,28 @@ pub struct PlainReport<O, E> {
     /// Whether standard output and standard error show colours.
     colors: [bool; 2],
     verbosity: Verbosity,
-    step: String,
-    feeds: [Feed; 2],
+    voices: Voices,
 }
 
 impl<O: Write, E: Write> PlainReport<O, E> {
     /// A report to two streams.
     pub fn new(out: O, err: E, paints: [Paint; 2], verbosity: Verbosity) -> Self {
-        let feeds = Default::default();
-        let colors = paints.map(|paint| paint.color);
-        Self { out, err, paint: paints[1], colors, verbosity, step: String::new(), feeds }
+        Self {
+            out,
+            err,
+            paint: paints[1],
+            colors: paints.map(|paint| paint.color),
+            verbosity,
+            voices: Voices::default(),
+        }
     }
 
-    fn line(&mut self, index: usize, line: &str) {
-        let line = tidy(line, self.colors[index]);
+    fn line(&mut self, lane: usize, index: usize, line: &str) {
+        let voice = self.voices.of(lane);
+        let line = voice.tidy[index].line(line, self.colors[index]);
         let prefix = match self.verbosity {
             Verbosity::Quiet => String::new(),
-            Verbosity::Normal | Verbosity::Verbose => format!("{} | ", self.step),
+            Verbosity::Normal | Verbosity::Verbose => format!("{} | ", voice.name()),
         };
         // A reader that has gone away must not stop the run.
         let _ = match index {
@@ -50,10 +55,8 @@ impl<O: Write, E: Write> PlainReport<O, E> {
 }
 
 impl<O: Write, E: Write> Report for PlainReport<O, E> {
-    fn event(&mut self, event: &Event, state: &State) {
-        if let Fact::StepStarted(started) = &event.fact {
-            self.step.clone_from(&started.step);
-        }
+    fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
+        self.voices.event(place, event);
         if self.verbosity == Verbosity::Quiet {
             return;
         }
@@ -62,15 +65,16 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
         }
         let head = heading(event, state, self.paint);
         if let Some(line) = head.or_else(|| step_line(event, self.paint)) {
-            let _ = writeln!(self.err, "{}", line.trim_end());
+            let _ = writeln!(self.err, "{}", indent(place, line.trim_end()));
         }
     }
 
-    fn output(&mut self, stream: Stream, bytes: &[u8]) {
-        let index = usize::from(stream == Stream::Stderr);
-        for line in self.feeds[index].push(bytes) {
-            self.line(index, &line);
-        }
+    fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]) {
+        let index = index_of(stream);
+        let mut lines = Vec::new();
+        let feed = &mut self.voices.of(lane).lines[index];
+        feed.push(bytes, &mut |line| lines.push(line.to_owned()));
+        lines.iter().for_each(|line| self.line(lane, index, line));
     }
 
     fn wants_output(&self) -> bool {
@@ -85,17 +89,24 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
         false
     }
 
-    fn step_begins(&mut self, _: bool) {}
+    fn is_verbose(&self) -> bool {
+        self.verbosity == Verbosity::Verbose
+    }
 
-    fn step_ends(&mut self) {
+    fn step_begins(&mut self, _: usize, _: bool) {}
+
+    fn step_ends(&mut self, lane: usize) {
         for index in 0..2 {
-            if let Some(line) = self.feeds[index].finish() {
-                self.line(index, &line);
-            }
+            let mut last = None;
+            let feed = &mut self.voices.of(lane).lines[index];
+            feed.finish(&mut |line| last = Some(line.to_owned()));
+            last.iter().for_each(|line| self.line(lane, index, line));
+            // Nobody's colours go on in the next step.
+            self.voices.of(lane).tidy[index] = Tidy::default();
         }
     }
 
-    fn tick(&mut self, _: Duration, _: Option<Duration>) {}
+    fn tick(&mut self, _: usize, _: Duration, _: Option<Duration>, _: usize) {}
 
     fn pause(&mut self) {}
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use aye_core::event::{BadOutcome, Event, Fact, PauseReason, RetryReason};
+use aye_core::event::{BadOutcome, Event, Fact, PauseReason, RetryReason, StepStarted};
 use aye_core::journal::State;
 use aye_core::question::Prompter;
 
-use crate::paint::{Glyph, Paint, Tone, duration, inert_line};
+use crate::paint::{Glyph, Paint, Tone, duration, inert_line, plural};
 
 /// The line for an event, or nothing if it has none of its own.
 pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
@@ -15,7 +15,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
     let dim = |text: &str| paint.text(Tone::Dim, text);
     Some(match &event.fact {
         Fact::StepStarted(started) => {
-            let command = first_line(started.command.as_ref()?, paint);
+            let command = started_words(started, paint)?;
             format!(
                 "{} {}  {}",
                 mark(Glyph::Running, Tone::Ask),
@@ -24,8 +24,10 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             )
         }
         Fact::StepCompleted(done) => {
-            let after = done.process.as_ref().map(|p| Duration::from_millis(p.duration_ms));
+            let took = done.process.as_ref().map(|process| process.duration_ms).or(done.took_ms);
+            let after = took.map(Duration::from_millis);
             let mut parts = Vec::new();
+            parts.extend(done.note.as_deref().map(inert_line));
             parts.extend(after.map(duration));
             parts.extend(done.marked_by.as_ref().map(|who| format!("marked as done by {who}")));
             if let Some(process) = &done.process
@@ -41,23 +43,30 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             )
         }
         Fact::StepFailed(failed) => {
-            let after = failed.process.as_ref().map(|p| Duration::from_millis(p.duration_ms));
+            // What was never started has used nothing, and took no time.
+            let process = failed.process.as_ref().filter(|process| process.peak_memory.is_some());
+            let took = process.map(|process| process.duration_ms).or(failed.took_ms);
+            let after = took.map(Duration::from_millis);
+            let mut lines = failed.message.lines().map(inert_line);
+            let message = lines.next().unwrap_or_default();
             let glyph = match failed.outcome {
                 BadOutcome::Unknown | BadOutcome::Interrupted => mark(Glyph::Asking, Tone::Warn),
-                BadOutcome::Failure | BadOutcome::Timeout | BadOutcome::Cancelled => {
-                    mark(Glyph::Failed, Tone::Bad)
-                }
+                BadOutcome::Failure
+                | BadOutcome::Timeout
+                | BadOutcome::Cancelled
+                | BadOutcome::Declined
+                | BadOutcome::Expired => mark(Glyph::Failed, Tone::Bad),
             };
-            let mut line = format!(
-                "{glyph} {}  {}",
-                name(&failed.step),
-                paint.text(Tone::Bad, &inert_line(&failed.message))
-            );
+            let mut line =
+                format!("{glyph} {}  {}", name(&failed.step), paint.text(Tone::Bad, &message));
             let ended = failed.outcome != BadOutcome::Interrupted;
-            if let Some(after) = after.filter(|after| ended && !after.is_zero()) {
+            if let Some(after) = after.filter(|_| ended) {
                 line.push_str(&dim(&format!(" after {}", duration(after))));
             }
-            if let Some(hint) = &failed.hint {
+            // Code and a caret below it keep their columns.
+            lines.for_each(|more| line.push_str(&format!("\n  {}", dim(&more))));
+            let remarks = failed.process.iter().flat_map(|process| &process.remarks);
+            for hint in failed.hint.iter().chain(remarks) {
                 line.push_str(&format!("\n  {} {}", dim("hint:"), inert_line(hint)));
             }
             line
@@ -66,16 +75,22 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let why = message.as_deref().map(inert_line).unwrap_or_default();
             format!("{} {}  {}", mark(Glyph::Skipped, Tone::Dim), name(step), dim(&why))
         }
-        Fact::StepRetried { step, attempt, why } => {
+        Fact::StepRetried { step, attempt, why, not_before } => {
             let why = match why {
                 RetryReason::Idempotent => "it may be run twice",
                 RetryReason::Answer => "as asked",
+                RetryReason::Policy => "as its `retry` says",
             };
+            let wait = not_before.map(|at| {
+                let ms = at.as_millisecond() - event.at.as_millisecond();
+                duration(Duration::from_millis(u64::try_from(ms).unwrap_or(0)))
+            });
+            let wait = wait.map(|wait| format!(" in {wait}")).unwrap_or_default();
             format!(
                 "{} {}  {}",
                 mark(Glyph::Running, Tone::Warn),
                 name(step),
-                dim(&format!("attempt {attempt}: {why}"))
+                dim(&format!("attempt {attempt}{wait}: {why}"))
             )
         }
         Fact::ConfirmationAnswered(answered) => {
@@ -135,6 +150,16 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
 /// The line above a run: which skill, and the run's id for other commands.
 pub(super) fn heading(event: &Event, state: &State, paint: Paint) -> Option<String> {
     let mut about = format!("run {}", event.run);
+    if let Some(parent) = &state.started.parent {
+        let Fact::SkillStarted(_) = &event.fact else { return None };
+        let what = match &parent.item {
+            Some(item) => item.value.as_str().map_or_else(|| item.value.to_string(), str::to_owned),
+            None => format!("skill {}", state.started.skill),
+        };
+        let label = paint.text(Tone::Strong, &inert_line(&parent.label()));
+        let what = crate::term::cut(&inert_line(&what), 60);
+        return Some(format!("{label}  {}", paint.text(Tone::Dim, &what)));
+    }
     match &event.fact {
         Fact::SkillStarted(_) => {}
         Fact::SkillResumed { driver } => {
@@ -145,6 +170,16 @@ pub(super) fn heading(event: &Event, state: &State, paint: Paint) -> Option<Stri
     }
     let skill = paint.text(Tone::Strong, &inert_line(&state.started.skill));
     Some(format!("{skill}  {}", paint.text(Tone::Dim, &about)))
+}
+
+/// What a step that starts is about to do; nothing for questions and blocks,
+/// which have words of their own.
+pub(super) fn started_words(started: &StepStarted, paint: Paint) -> Option<String> {
+    match (&started.command, started.items.len()) {
+        (Some(command), _) => Some(first_line(command, paint)),
+        (None, 0) => None,
+        (None, items) => Some(plural(items, "item")),
+    }
 }
 
 /// A script is shown by its first line.

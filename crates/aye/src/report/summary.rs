@@ -7,7 +7,7 @@ use std::time::Duration;
 use aye_core::event::FailReason;
 use aye_core::journal::{Ended, Phase, State, StepStatus};
 use aye_core::machine::is_secret;
-use aye_core::question::Question;
+use aye_core::question::{Offer, Question};
 use serde_json::Value;
 
 use crate::driver::Outcome;
@@ -59,6 +59,7 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
                         next.push(("say yes", "add --yes to the command".to_owned()));
                     }
                     next.push(("inbox", "aye inbox".to_owned()));
+                    next.push(("wait", format!("aye resume {run} --detach")));
                     let first = question.message.trim().lines().next().unwrap_or_default();
                     format!("waits for an answer: {}", inert_line(first))
                 }
@@ -93,12 +94,19 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
 
 /// What to type to answer a question.
 fn answer_command(question: &Question) -> String {
-    let choices: Vec<String> =
-        question.options.iter().map(|offer| shell_word(&inert_line(&offer.value))).collect();
-    match choices.is_empty() {
-        true => format!("aye answer {} TEXT", question.id),
-        false => format!("aye answer {} {}", question.id, choices.join("|")),
+    format!("aye answer {} {}", question.id, choices_shown(&question.options))
+}
+
+/// What can be answered, as one writes it: the first options of many.
+pub fn choices_shown(options: &[Offer]) -> String {
+    const MOST: usize = 8;
+    let mut shown: Vec<String> =
+        options.iter().take(MOST).map(|offer| shell_word(&inert_line(&offer.value))).collect();
+    if shown.is_empty() {
+        return "TEXT".to_owned();
     }
+    shown.extend((options.len() > MOST).then(|| "…".to_owned()));
+    shown.join("|")
 }
 
 /// What to type to run the skill again with the same inputs.

@@ -8,30 +8,66 @@ use crate::term;
 /// Ends whatever colours a line has begun.
 const RESET: &str = "\u{1b}[0m";
 
-/// The line as it would look in the end: the last state of one that was
-/// rewritten with carriage returns, colours kept if `color`, other commands to
-/// the terminal dropped, hidden characters written out.
-pub(super) fn tidy(line: &str, color: bool) -> String {
-    let line = line.rsplit('\r').find(|part| !part.is_empty()).unwrap_or("");
-    let mut text = String::with_capacity(line.len());
-    let mut painted = false;
-    for piece in pieces(line) {
-        match piece {
-            Piece::Text(part) => {
-                let parts: Vec<_> = part.split('\t').map(visible).collect();
-                text.push_str(&parts.join("\t"));
+/// Colours that are carried from line to line; more is not sensible.
+const LONGEST_STYLE: usize = 256;
+
+/// Makes the lines of one stream safe to show.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Tidy {
+    /// The colours in force, which the next line goes on with.
+    style: String,
+}
+
+impl Tidy {
+    /// The line as it would look in the end: the last state of one that was
+    /// rewritten with carriage returns, colours kept if `color`, other
+    /// commands to the terminal dropped, hidden characters written out.
+    pub(super) fn line(&mut self, line: &str, color: bool) -> String {
+        let shown = line.rsplit('\r').find(|part| !part.is_empty()).unwrap_or("");
+        let before = line.trim_end_matches('\r').len().saturating_sub(shown.len());
+        pieces(&line[..before]).for_each(|piece| self.follow(&piece));
+        let mut text = String::with_capacity(shown.len());
+        let mut painted = color && !self.style.is_empty();
+        if painted {
+            text.push_str(&self.style);
+        }
+        for piece in pieces(shown) {
+            self.follow(&piece);
+            match piece {
+                Piece::Text(part) => {
+                    let parts: Vec<_> = part.split('\t').map(visible).collect();
+                    text.push_str(&parts.join("\t"));
+                }
+                Piece::Style(style) if color => {
+                    text.push_str(style);
+                    painted = true;
+                }
+                Piece::Style(_) | Piece::Other => {}
             }
-            Piece::Style(style) if color => {
-                text.push_str(style);
-                painted = true;
-            }
-            Piece::Style(_) | Piece::Other => {}
+        }
+        if painted {
+            text.push_str(RESET);
+        }
+        text
+    }
+
+    /// What an unfinished line looks like so far.
+    pub(super) fn pending(&self, line: &str, color: bool) -> String {
+        self.clone().line(line, color)
+    }
+
+    fn follow(&mut self, piece: &Piece<'_>) {
+        let Piece::Style(style) = piece else { return };
+        let codes = style.trim_start_matches("\u{1b}[").trim_end_matches('m');
+        let mut each = codes.split(';');
+        let resets = each.next().is_none_or(|code| code.chars().all(|c| c == '0'));
+        if resets || self.style.len() + style.len() > LONGEST_STYLE {
+            self.style.clear();
+        }
+        if !resets || each.next().is_some() {
+            self.style.push_str(style);
         }
     }
-    if painted {
-        text.push_str(RESET);
-    }
-    text
 }
 
 /// A tidy line in rows of at most `columns`; tabs become spaces, a colour goes
@@ -78,6 +114,11 @@ pub(super) fn rows(line: &str, columns: usize) -> Vec<String> {
     }
     rows.push(row);
     rows
+}
+
+/// The columns that a tidy row takes.
+pub(super) fn painted_width(row: &str) -> usize {
+    pieces(row).map(|piece| if let Piece::Text(text) = piece { term::width(text) } else { 0 }).sum()
 }
 
 /// A stretch of a line.
@@ -133,6 +174,11 @@ fn escape(text: &str) -> (usize, bool) {
             let end = [bell, terminator].into_iter().flatten().min();
             (end.unwrap_or(text.len()), false)
         }
+        // Character sets and the like, such as `ESC ( B`.
+        ' '..='/' => match after.find(|c: char| !(' '..='/').contains(&c)) {
+            Some(at) => (1 + at + after[at..].chars().next().map_or(0, char::len_utf8), false),
+            None => (text.len(), false),
+        },
         other => (1 + other.len_utf8(), false),
     }
 }
@@ -141,20 +187,41 @@ fn escape(text: &str) -> (usize, bool) {
 mod tests {
     use super::*;
 
+    fn tidy(line: &str, color: bool) -> String {
+        Tidy::default().line(line, color)
+    }
+
     #[test]
     fn colours_stay_or_go_and_the_rest_of_the_escapes_goes() {
-        let line = "\u{1b}]0;title\u{7}\u{1b}[2K\u{1b}[1;31mred\u{1b}[0m \u{1b}[5Aup\u{1b}(B";
-        assert_eq!(tidy(line, false), "red upB");
-        assert_eq!(tidy(line, true), "\u{1b}[1;31mred\u{1b}[0m upB\u{1b}[0m");
+        let line = "\u{1b}]0;title\u{7}\u{1b}[2K\u{1b}[1;31mred\u{1b}(B\u{1b}[m \u{1b}[5Aup";
+        assert_eq!(tidy(line, false), "red up");
+        assert_eq!(tidy(line, true), "\u{1b}[1;31mred\u{1b}[m up\u{1b}[0m");
         assert_eq!(tidy("\u{1b}[", true), "");
         assert_eq!(tidy("\u{1b}", true), "");
+        assert_eq!(tidy("\u{1b}(", true), "");
         assert_eq!(tidy("\u{1b}\u{fc}x", true), "x");
+        assert_eq!(tidy("a\u{1b}[?25lx\u{1b}[>4;2my", true), "axy");
+        assert_eq!(tidy("a\u{1b}P1;2q evil \u{1b}\\b\u{1b}]52;c;aGk=\u{1b}\\c", true), "abc");
     }
 
     #[test]
     fn what_was_rewritten_is_shown_as_it_ended() {
         assert_eq!(tidy("10%\r50%\r100%\r", false), "100%");
+        assert_eq!(tidy("\r\u{1b}[K10%\r\u{1b}[K20%", false), "20%");
         assert_eq!(tidy("\r", false), "");
+    }
+
+    #[test]
+    fn a_colour_goes_on_in_the_next_line_and_nowhere_else() {
+        let mut tidy = Tidy::default();
+        assert_eq!(tidy.line("\u{1b}[1;31mred", true), "\u{1b}[1;31mred\u{1b}[0m");
+        assert_eq!(tidy.pending("still", true), "\u{1b}[1;31mstill\u{1b}[0m");
+        assert_eq!(tidy.pending("still", false), "still");
+        let end = "\u{1b}[1;31mto the\u{1b}[m end\u{1b}[0m";
+        assert_eq!(tidy.line("to the\u{1b}[m end", true), end);
+        assert_eq!(tidy.line("plain", true), "plain");
+        tidy.line("a bar \u{1b}[0;32m50%\rdone", true);
+        assert_eq!(tidy.line("green", true), "\u{1b}[0;32mgreen\u{1b}[0m");
     }
 
     #[test]

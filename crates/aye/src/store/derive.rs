@@ -61,6 +61,7 @@ fn begin(next: Placed<'_>, started: &SkillStarted) -> RunRow {
         source: started.source.clone(),
         workspace: started.workspace.clone(),
         environment: started.environment.clone(),
+        parent: started.parent.as_ref().map(|parent| parent.run.clone()),
         driver: started.driver.clone(),
         steps: started.steps,
         status: RunStatus::Running,

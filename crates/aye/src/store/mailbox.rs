@@ -58,6 +58,8 @@ const ENDED: &str = "the run has ended";
 /// A request that waits for its verdict.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pending {
+    /// Which run it is for.
+    pub run: RunId,
     /// To give the verdict with.
     pub id: RequestId,
     /// When it was sent.
@@ -99,7 +101,17 @@ impl Store {
     /// The requests to `run` that have no verdict, in order. One that cannot
     /// be understood, from a newer Aye, is refused here.
     pub fn pending(&mut self, run: &RunId) -> Result<Vec<Pending>, StoreError> {
-        let (pending, strange) = load_pending(&self.db, run).map_err(|e| self.failed(&e))?;
+        self.pending_for(run, false)
+    }
+
+    /// The same for `run` and all runs inside it.
+    pub fn pending_within(&mut self, run: &RunId) -> Result<Vec<Pending>, StoreError> {
+        self.pending_for(run, true)
+    }
+
+    fn pending_for(&mut self, run: &RunId, within: bool) -> Result<Vec<Pending>, StoreError> {
+        let (pending, strange) =
+            load_pending(&self.db, run, within).map_err(|e| self.failed(&e))?;
         if !strange.is_empty() {
             self.commit(|change| settle(change, &strange))?;
         }
@@ -124,19 +136,28 @@ impl Store {
 
 type Strange = Vec<(RequestId, Verdict)>;
 
-fn load_pending(db: &Connection, run: &RunId) -> Result<(Vec<Pending>, Strange), rusqlite::Error> {
+fn load_pending(
+    db: &Connection,
+    run: &RunId,
+    within: bool,
+) -> Result<(Vec<Pending>, Strange), rusqlite::Error> {
+    // The ids of runs inside another begin with its id.
+    let beyond = if within { format!("{run}`") } else { format!("{run}\u{0}") };
     let mut query = db.prepare_cached(
-        "SELECT id, at, sender, body FROM requests
-         WHERE run = ?1 AND verdict IS NULL ORDER BY id",
+        "SELECT id, at, sender, body, run FROM requests
+         WHERE run >= ?1 AND run < ?2 AND verdict IS NULL ORDER BY id",
     )?;
-    let mut rows = query.query([run.as_str()])?;
+    let mut rows = query.query([run.as_str(), &beyond])?;
     let mut pending = Vec::new();
     let mut strange = Vec::new();
     while let Some(row) = rows.next()? {
         let id = RequestId(row.get(0)?);
         match serde_json::from_str(row.get_ref(3)?.as_str()?) {
             Ok(request) => {
-                pending.push(Pending { id, at: runs::time(row, 1)?, sender: row.get(2)?, request });
+                let run: String = row.get(4)?;
+                let run = RunId::new(run).map_err(|error| runs::unexpected(4, error))?;
+                let at = runs::time(row, 1)?;
+                pending.push(Pending { run, id, at, sender: row.get(2)?, request });
             }
             Err(error) => strange.push((id, Verdict::Refused(error.to_string()))),
         }

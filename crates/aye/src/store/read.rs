@@ -17,6 +17,17 @@ impl Store {
         .map(without_numbers)
     }
 
+    /// The events of a run and of the runs inside it after number `after`, in
+    /// the order in which they were committed, each with its number.
+    pub fn events_within(&self, run: &RunId, after: u64) -> Result<Vec<(u64, Event)>, StoreError> {
+        self.select(
+            "SELECT id, run, seq, body FROM events
+             WHERE (run = ?1 OR (run >= ?2 AND run < ?3)) AND id > ?4 ORDER BY id",
+            // The ids of runs inside another begin with its id.
+            (run.as_str(), format!("{run}_"), format!("{run}`"), after),
+        )
+    }
+
     /// The last `count` events of a run, in order.
     pub fn tail(&self, run: &RunId, count: u32) -> Result<Vec<Event>, StoreError> {
         self.select(

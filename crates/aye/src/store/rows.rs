@@ -66,6 +66,8 @@ pub struct RunRow {
     pub workspace: String,
     /// `--environment`.
     pub environment: Option<String>,
+    /// The run it is inside of.
+    pub parent: Option<RunId>,
     /// Who drove it last.
     pub driver: Driver,
     /// How many steps the skill has.

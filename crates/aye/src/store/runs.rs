@@ -32,7 +32,7 @@ impl Default for RunFilter {
 const CANDIDATES: u32 = 10;
 
 const COLUMNS: &str = "n, id, skill, file, source, workspace, environment, user, host, pid, \
-     steps, status, why, message, step, waiting, started, updated, ended, last_seq, head";
+     steps, status, why, message, step, waiting, started, updated, ended, last_seq, head, parent";
 
 impl Store {
     /// The run of this name.
@@ -43,7 +43,7 @@ impl Store {
     /// The run that a name, the beginning of one, or `last` stands for.
     pub fn find_run(&self, name: &str) -> Result<Found<RunRow>, StoreError> {
         let found = if name == "last" {
-            select(&self.db, "ORDER BY n DESC LIMIT 1", &[])
+            select(&self.db, "WHERE parent IS NULL ORDER BY n DESC LIMIT 1", &[])
         } else {
             self.runs_by_name(name)
         };
@@ -59,12 +59,27 @@ impl Store {
         }
         select(
             &self.db,
-            "WHERE id >= ?1 AND id < ?2 ORDER BY n DESC LIMIT ?3",
+            "WHERE id >= ?1 AND id < ?2 AND parent IS NULL ORDER BY n DESC LIMIT ?3",
             &[&name, &after(name), &CANDIDATES],
         )
     }
 
-    /// Runs, the newest first.
+    /// The runs inside this one, the first begun first.
+    pub fn runs_inside(&self, run: &RunId) -> Result<Vec<RunRow>, StoreError> {
+        select(&self.db, "WHERE parent = ?1 ORDER BY n", &[&run.as_str()])
+            .map_err(|error| self.failed(&error))
+    }
+
+    /// The run that a run is in the end inside of: itself, if it is inside of none.
+    pub fn outermost(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
+        let mut row = self.run(run)?;
+        while let Some(parent) = row.as_ref().and_then(|row| row.parent.clone()) {
+            row = self.run(&parent)?;
+        }
+        Ok(row)
+    }
+
+    /// Runs that are inside of no other, the newest first.
     pub fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
         let status = filter.status.map(RunStatus::word);
         let mut wanted: Vec<(&str, &dyn ToSql)> = Vec::new();
@@ -77,12 +92,11 @@ impl Store {
         if let Some(before) = &filter.before {
             wanted.push(("n <", before));
         }
-        let mut sql = String::new();
+        let mut sql = "WHERE parent IS NULL ".to_owned();
         let mut values: Vec<&dyn ToSql> = Vec::new();
         for (condition, value) in wanted {
             values.push(value);
-            let word = if values.len() == 1 { "WHERE" } else { "AND" };
-            sql += &format!("{word} {condition} ?{} ", values.len());
+            sql += &format!("AND {condition} ?{} ", values.len());
         }
         values.push(&filter.limit);
         sql += &format!("ORDER BY n DESC LIMIT ?{}", values.len());
@@ -115,7 +129,7 @@ fn select(
 pub(super) fn insert(db: &Connection, row: &RunRow) -> Result<(), rusqlite::Error> {
     db.prepare_cached(&format!(
         "INSERT INTO runs ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, \
-         ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)"
+         ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)"
     ))?
     .execute(params![
         row.n,
@@ -139,6 +153,7 @@ pub(super) fn insert(db: &Connection, row: &RunRow) -> Result<(), rusqlite::Erro
         row.ended.map(Timestamp::as_millisecond),
         row.last_seq,
         row.head,
+        row.parent.as_ref().map(RunId::as_str),
     ])?;
     Ok(())
 }
@@ -209,6 +224,11 @@ fn read(row: &Row<'_>) -> Result<RunRow, rusqlite::Error> {
         ended: row.get::<_, Option<i64>>(18)?.map(|_| time(row, 18)).transpose()?,
         last_seq: row.get(19)?,
         head: row.get(20)?,
+        parent: row
+            .get::<_, Option<String>>(21)?
+            .map(RunId::new)
+            .transpose()
+            .map_err(|error| unexpected(21, error))?,
     })
 }
 

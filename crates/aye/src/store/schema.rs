@@ -17,7 +17,13 @@ pub(super) const LAYOUT: i64 = MIGRATIONS.len() as i64;
 
 /// Each takes the layout of its position to the next. Published ones are
 /// never edited.
-const MIGRATIONS: &[&str] = &[FIRST];
+const MIGRATIONS: &[&str] = &[FIRST, INSIDE];
+
+/// Runs inside other runs.
+const INSIDE: &str = "
+ALTER TABLE runs ADD COLUMN parent TEXT;
+CREATE INDEX runs_parent ON runs (parent) WHERE parent IS NOT NULL;
+";
 
 const FIRST: &str = "
 CREATE TABLE events (

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
 
 mod cli;
+mod compute;
 mod crash;
 mod graph;
 mod policy;

@@ -4,20 +4,20 @@ use super::skill::texts;
 use super::step::flag;
 use super::{Checker, is_template, template};
 use crate::diagnostic::{Diagnostic, quote};
-use crate::skill::document::{Question, StepDoc};
+use crate::skill::document::{ListedArgs, NamedArgs, Question, StepDoc};
 use crate::skill::{Action, AskKind, Span, Spanned};
 use crate::yaml::NodeId;
 use crate::yaml::decode::Field;
+use serde_json::Value;
 
 /// Keys that only make sense for a program, with their places.
-fn program_keys(doc: &StepDoc) -> [(&'static str, Option<Span>); 8] {
+fn program_keys(doc: &StepDoc) -> [(&'static str, Option<Span>); 7] {
     [
         ("env", doc.env.key()),
         ("cwd", doc.cwd.key()),
         ("stdin", doc.stdin.key()),
         ("interactive", doc.interactive.key()),
         ("tty", doc.tty.key()),
-        ("timeout", doc.timeout.key()),
         ("max_memory", doc.max_memory.key()),
         ("max_cpu", doc.max_cpu.key()),
     ]
@@ -36,6 +36,10 @@ impl Checker<'_> {
         let given: Vec<(&str, Span)> = [
             ("command", doc.command.key()),
             ("shell", doc.shell.key()),
+            ("tool", doc.tool.key()),
+            ("compute", doc.compute.key()),
+            ("skill", doc.skill.key()),
+            ("steps", doc.steps.key()),
             ("confirm", doc.confirm.key()),
             ("choose", doc.choose.key()),
             ("input", doc.input.key()),
@@ -57,7 +61,9 @@ impl Checker<'_> {
         }
         let word = given.first().map(|(word, _)| *word);
         // Without an action there is no telling what belongs to it.
-        let note = (ends || !doc.description.is_absent()) && !self.misspelt.contains_key(&id);
+        let belongs = !doc.validate.is_absent() || !doc.then.is_absent();
+        let note =
+            (ends || belongs || !doc.description.is_absent()) && !self.misspelt.contains_key(&id);
         if word.is_some() || note {
             self.stray_keys(doc, word, place);
         }
@@ -68,18 +74,34 @@ impl Checker<'_> {
                 .map(|ask| Action::Ask(Box::new(ask)))
         };
         match word {
-            Some("command") => self.command(doc, place),
+            Some("command") => self.command(doc, id, place),
             Some("shell") => {
                 let script = std::mem::take(&mut doc.shell).take()?;
                 self.not_empty(&script, &format!("`shell` of {place}"));
                 Some(Action::Shell { script })
             }
+            Some("tool") => self.tool(doc, id, place),
+            Some("compute") => {
+                let code = std::mem::take(&mut doc.compute).take()?;
+                self.not_empty(&code, &format!("`compute` of {place}"));
+                let reads_files = doc.files.get().is_some();
+                Some(Action::Compute { code, python: flag(&doc.python), reads_files })
+            }
+            Some("skill") => {
+                let span = doc.skill.key().unwrap_or_default();
+                let skill = std::mem::take(&mut doc.skill).take()?;
+                self.not_empty(&skill, &format!("`skill` of {place}"));
+                let inputs = std::mem::take(&mut doc.inputs).take();
+                let inputs = inputs.map(|map| map.value.into_iter().collect()).unwrap_or_default();
+                Some(Action::Skill { skill, inputs, span })
+            }
+            Some("steps") => Some(Action::Note),
             Some("confirm") => ask(&mut doc.confirm, AskKind::Confirm),
             Some("choose") => ask(&mut doc.choose, AskKind::Choose),
             Some(_) => ask(&mut doc.input, AskKind::Input),
             None => {
                 let gate = !doc.confirmation.is_absent();
-                if gate || (doc.description.is_absent() && !ends) {
+                if gate || (doc.description.is_absent() && !ends && !belongs) {
                     self.no_action(id, name.span, place, gate);
                 }
                 Some(Action::Note)
@@ -96,7 +118,7 @@ impl Checker<'_> {
         let hint = if gate {
             "`confirmation` is asked before something runs; a step that only asks has `confirm:`"
         } else {
-            "give it `command`, `shell`, `confirm`, `choose` or `input`; with only a `description` it is a note"
+            "give it `command`, `shell`, `tool`, `compute`, `skill`, `confirm`, `choose` or `input`; with only a `description` it is a note"
         };
         self.report.push(
             Diagnostic::error("no-action", format!("{place} does nothing"))
@@ -107,18 +129,24 @@ impl Checker<'_> {
 
     fn stray_keys(&mut self, doc: &StepDoc, word: Option<&str>, place: &str) {
         if let Some(key) = doc.args.key()
-            && word != Some("command")
+            && !matches!(word, Some("command" | "tool"))
         {
-            let diagnostic =
-                Diagnostic::error("stray-key", format!("`args` without `command` in {place}"))
-                    .label(key, "");
+            let diagnostic = Diagnostic::error(
+                "stray-key",
+                format!("`args` without `command` or `tool` in {place}"),
+            )
+            .label(key, "");
             self.report.push(match word {
                 Some("shell") => diagnostic.hint("write the arguments into the script"),
+                Some("skill") => diagnostic.hint("what a skill is given goes under `inputs:`"),
                 _ => diagnostic.hint("name the program with `command:`"),
             });
         }
+        self.stray_for(doc, word, place);
         if !matches!(word, Some("command" | "shell")) {
-            for (name, key) in program_keys(doc) {
+            let acts = matches!(word, Some("tool" | "compute" | "skill" | "steps"));
+            let timeout = ("timeout", doc.timeout.key().filter(|_| !acts));
+            for (name, key) in program_keys(doc).into_iter().chain([timeout]) {
                 let Some(key) = key else { continue };
                 let diagnostic = Diagnostic::error(
                     "stray-key",
@@ -162,9 +190,57 @@ impl Checker<'_> {
         }
     }
 
-    fn command(&mut self, doc: &mut StepDoc, place: &str) -> Option<Action> {
+    /// Keys that belong to one kind of step.
+    fn stray_for(&mut self, doc: &StepDoc, word: Option<&str>, place: &str) {
+        let repeats = !doc.foreach.is_absent();
+        let each = [
+            ("as", doc.item_name.key()),
+            ("parallel", doc.parallel.key()),
+            ("fail_fast", doc.fail_fast.key()),
+            ("steps", doc.steps.key()),
+        ];
+        let each = each.into_iter().map(|(key, span)| (key, span, "foreach", repeats));
+        let rest = [
+            ("python", doc.python.key(), "compute", word == Some("compute")),
+            ("files", doc.files.key(), "compute", word == Some("compute")),
+            ("inputs", doc.inputs.key(), "skill", word == Some("skill")),
+        ];
+        for (key, span, owner, fits) in each.chain(rest) {
+            let Some(span) = span.filter(|_| !fits) else { continue };
+            let message = format!("`{key}` without `{owner}` in {place}");
+            self.report.push(Diagnostic::error("stray-key", message).label(span, ""));
+        }
+    }
+
+    fn tool(&mut self, doc: &mut StepDoc, id: NodeId, place: &str) -> Option<Action> {
+        let span = doc.args.key().or(doc.tool.key()).unwrap_or_default();
+        let named: NamedArgs = match doc.args.is_absent() {
+            true => NamedArgs::default(),
+            false => self.decode_part(id, place)?,
+        };
+        let args = named.args.take().map(|args| args.value.0).unwrap_or_default();
+        let args = args.into_iter().map(|(name, raw)| (name.value, self.tree.value(raw.id)));
+        let args = Value::Object(args.collect());
+        let tool = std::mem::take(&mut doc.tool).take()?;
+        if self.not_empty(&tool, &format!("`tool` of {place}"))
+            && (is_template(&tool) || tool.contains(char::is_whitespace))
+        {
+            self.report.push(
+                Diagnostic::error("bad-name", format!("{} cannot be a tool", quote(&tool)))
+                    .label(tool.span, "")
+                    .hint("write `server.tool`, or the name of a tool in `aye.toml`"),
+            );
+        }
+        Some(Action::Tool { tool, args, span })
+    }
+
+    fn command(&mut self, doc: &mut StepDoc, id: NodeId, place: &str) -> Option<Action> {
         let args_given = !doc.args.is_absent();
-        let args = texts(std::mem::take(&mut doc.args));
+        let listed: ListedArgs = match args_given {
+            true => self.decode_part(id, place)?,
+            false => ListedArgs::default(),
+        };
+        let args = texts(listed.args);
         let program = template(std::mem::take(&mut doc.command).take()?);
         if self.not_empty(&program, &format!("`command` of {place}"))
             && program.trim().contains(char::is_whitespace)
@@ -177,7 +253,7 @@ impl Checker<'_> {
         Some(Action::Command { program, args })
     }
 
-    fn command_line(&mut self, program: &Spanned<String>, place: &str) {
+    pub(super) fn command_line(&mut self, program: &Spanned<String>, place: &str) {
         let mut words = program.split_whitespace();
         let first = words.next().unwrap_or_default();
         let rest: Vec<&str> = words.collect();

@@ -9,7 +9,7 @@ use super::step::flag;
 use super::{Checker, is_template, template};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{AskDoc, OverrideWord, Question};
-use crate::skill::{Ask, AskKind, Spanned, Template};
+use crate::skill::{Ask, AskKind, By, Choice, ChoiceAction, Spanned, Template};
 use crate::yaml::decode::Either;
 use crate::yaml::{Kind, NodeId, Typed};
 
@@ -95,6 +95,11 @@ impl Checker<'_> {
         if let Some(typed) = &typed {
             self.not_empty(typed, &format!("`type` of {}", asked.place));
         }
+        let reauth = flag(&doc.reauth);
+        let guarded = by != By::Anyone || approvals > 1 || reauth || typed.is_some();
+        if guarded && timeout.is_some() {
+            self.lets_through(default.as_ref(), &options, asked);
+        }
         Some(Ask {
             kind: asked.kind,
             title,
@@ -106,12 +111,28 @@ impl Checker<'_> {
             secret: flag(&doc.secret),
             by,
             approvals,
-            reauth: flag(&doc.reauth),
+            reauth,
             typed,
             overridable,
             remember: flag(&doc.remember),
             ai_assist: flag(&doc.ai_assist),
         })
+    }
+
+    /// Where not everybody may say yes, silence must not say it.
+    fn lets_through(&mut self, default: Option<&Template>, options: &Options, asked: &Asked<'_>) {
+        let Some(default) = default.filter(|default| !is_template(default)) else { return };
+        let proceeds = |choice: &Choice| {
+            choice.value == default.value && choice.action == ChoiceAction::Proceed
+        };
+        if asked.kind == AskKind::Input || options.choices.iter().any(proceeds) {
+            let message = format!("the default of {} lets the run through", asked.place);
+            self.report.push(
+                Diagnostic::error("default-lets-through", message)
+                    .label(default.span, "taken when nobody answers in time")
+                    .hint("drop the default or make it `no`: nobody would have agreed"),
+            );
+        }
     }
 
     fn truth_value(&self, id: NodeId) -> Option<bool> {

@@ -9,8 +9,10 @@ mod action;
 mod ask;
 mod choices;
 mod file;
+mod guard;
 mod input;
 mod names;
+mod nested;
 mod problem;
 mod report;
 mod skill;
@@ -71,6 +73,20 @@ impl<'t> Checker<'t> {
             }
             let diagnostic = problem::diagnose(problem, place, &self.report);
             self.report.push(diagnostic);
+        }
+        value
+    }
+
+    /// Decodes one key of a node that has been decoded as a whole: only what is
+    /// wrong with that key is news.
+    fn decode_part<T: Deserialize<'t>>(&mut self, id: NodeId, place: &str) -> Option<T> {
+        let (value, problems) = decode(self.tree, id);
+        for problem in problems {
+            if !matches!(problem.fault, Fault::UnknownKey { .. }) {
+                let place = Place { words: place, not_here: &[] };
+                let diagnostic = problem::diagnose(problem, place, &self.report);
+                self.report.push(diagnostic);
+            }
         }
         value
     }

@@ -3,7 +3,7 @@
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, quote, quote_list};
 use crate::skill::Span;
-use crate::skill::document::{RESERVED, RESERVED_STEPS, misspelt_other_word, other_word};
+use crate::skill::document::{RESERVED, misspelt_other_word, other_word};
 use crate::yaml::decode::{Fault, Problem};
 
 /// What a problem was found in.
@@ -40,13 +40,10 @@ pub(super) fn diagnose(problem: Problem, place: Place<'_>, report: &Report) -> D
 
 /// The error for a key of a coming version.
 pub(super) fn reserved(key: &str, span: Span) -> Option<Diagnostic> {
-    let message = if RESERVED_STEPS.contains(&key) {
-        format!("`{key}` steps are not in this version of Aye yet")
-    } else if RESERVED.contains(&key) {
-        format!("`{key}` is not in this version of Aye yet")
-    } else {
+    if !RESERVED.contains(&key) {
         return None;
-    };
+    }
+    let message = format!("`{key}` is not in this version of Aye yet");
     Some(Diagnostic::error("reserved-key", message).label(span, ""))
 }
 
@@ -123,13 +120,6 @@ fn unknown_word(
     span: Span,
     report: &Report,
 ) -> Diagnostic {
-    if (key, word) == (Some("on_error"), "auto_heal") {
-        return Diagnostic::error(
-            "reserved-key",
-            "`on_error: auto_heal` is not in this version of Aye yet",
-        )
-        .label(span, "");
-    }
     let what = key.map_or_else(|| "this".to_owned(), |key| format!("`{key}`"));
     let list = quote_list(known.iter().copied(), "or");
     let diagnostic = Diagnostic::error("unknown-word", format!("{what} cannot be {}", quote(word)));

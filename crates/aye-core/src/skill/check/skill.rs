@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::Checker;
 use super::names::nearest_name;
 use crate::diagnostic::{Diagnostic, quote};
-use crate::skill::document::{OutputDoc, SkillDoc};
+use crate::skill::document::{OutputDoc, SkillDoc, UndefinedWord};
 use crate::skill::duration::Period;
 use crate::skill::{Body, OutputSpec, Skill, Span, Spanned};
 use crate::yaml::NodeId;
@@ -59,6 +61,8 @@ impl Checker<'_> {
             timeout,
             cleanup,
             step_limit,
+            lenient: doc.undefined.get().is_some_and(|word| word.value == UndefinedWord::Lenient),
+            defaults: doc.defaults.take().map(|map| Value::Object(map.value)).unwrap_or_default(),
         })
     }
 

@@ -6,7 +6,7 @@ use super::problem::reserved;
 use super::{Checker, template};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{STATE_KEYS, StepDoc, StepItem};
-use crate::skill::{Spanned, Step, StepTimeout, Template};
+use crate::skill::{Span, Spanned, Step, StepTimeout, Template};
 use crate::yaml::NodeId;
 use crate::yaml::decode::{Field, Mapping, Raw, Text};
 
@@ -28,12 +28,13 @@ impl Checker<'_> {
             };
             steps.extend(self.list_step(raw.id, &place));
         }
-        let names = steps.iter().map(|step: &Step| (step.name.as_str(), step.name.span));
+        let mut names = Vec::new();
+        steps.iter().for_each(|step| collect_names(step, &mut names));
         self.unique(names, "duplicate-name", "step");
         steps
     }
 
-    fn list_step(&mut self, id: NodeId, place: &str) -> Option<Step> {
+    pub(super) fn list_step(&mut self, id: NodeId, place: &str) -> Option<Step> {
         let doc = self.step_doc(id, place, STATE_KEYS)?;
         for key in STATE_KEYS {
             if let Some((key_id, _)) = self.tree.entry(id, key) {
@@ -85,6 +86,10 @@ impl Checker<'_> {
         let destructive = flag(&doc.destructive);
         let span = self.span(id);
         let action = self.action(&mut doc, &name, id, place, ends);
+        let retry = self.retry(std::mem::take(&mut doc.retry), place);
+        let guards = self.guards(&doc.validate, place);
+        let then = self.then(std::mem::take(&mut doc.then), &name, place);
+        let each = self.for_each(&mut doc, place);
         let confirmation = std::mem::take(&mut doc.confirmation);
         let confirmation = confirmation
             .take()
@@ -102,7 +107,7 @@ impl Checker<'_> {
         let max_memory = doc.max_memory.get().and_then(|size| self.size(size));
         let max_cpu = doc.max_cpu.get().and_then(|period| self.duration(period));
         let env = self.env(std::mem::take(&mut doc.env), place);
-        Some(Step {
+        let step = Step {
             name,
             description: doc.description.take().map(|text| text.value),
             span,
@@ -121,6 +126,13 @@ impl Checker<'_> {
             idempotent: flag(&doc.idempotent),
             destructive,
             confirmation,
+            retry,
+            guards,
+            then,
+        };
+        Some(match each {
+            Some(each) => self.repeated(step, each, place),
+            None => step,
         })
     }
 
@@ -152,6 +164,12 @@ impl Checker<'_> {
         }
         variables
     }
+}
+
+/// The names of a step and of those that belong to it, which share its run.
+fn collect_names<'a>(step: &'a Step, names: &mut Vec<(&'a str, Span)>) {
+    names.push((step.name.as_str(), step.name.span));
+    step.then.iter().for_each(|step| collect_names(step, names));
 }
 
 /// A key that is false unless it says otherwise.

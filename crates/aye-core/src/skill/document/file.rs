@@ -38,9 +38,25 @@ pub(in crate::skill) struct SkillDoc {
     pub(in crate::skill) timeout: Field<Period>,
     /// How long a clean-up path may take once the run was stopped; `1m` if not given.
     pub(in crate::skill) cleanup: Field<Period>,
+    /// `lenient` makes names that nobody defined empty instead of an error.
+    pub(in crate::skill) undefined: Field<UndefinedWord>,
+    /// Values for templates: `{{ defaults.name }}`.
+    pub(in crate::skill) defaults: Field<Map<String, Value>>,
     /// How many steps one run may take before it is stopped; 1000 if not given.
     #[schemars(range(min = 1))]
     pub(in crate::skill) step_limit: Field<u32>,
+}
+
+/// What a name that nobody defined means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", expecting = "`strict` or `lenient`")]
+#[schemars(inline)]
+pub(in crate::skill) enum UndefinedWord {
+    /// An error.
+    #[default]
+    Strict,
+    /// Nothing.
+    Lenient,
 }
 
 /// Several skills in one file.

@@ -7,13 +7,15 @@
 mod ask;
 mod file;
 mod input;
+mod parts;
 mod step;
 mod words;
 
 pub(super) use ask::{AskDoc, ByWord, OptionDoc, OverrideWord};
-pub(super) use file::{SkillDoc, SkillsDoc};
+pub(super) use file::{SkillDoc, SkillsDoc, UndefinedWord};
 pub(super) use input::{InputDoc, OutputDoc};
-pub(super) use step::{Question, StateItem, StepDoc, StepItem, Targets};
-pub(super) use words::{
-    ALIASES, RESERVED, RESERVED_STEPS, STATE_KEYS, STEP_KEYS, misspelt_other_word, other_word,
+pub(super) use parts::{
+    GuardDoc, ListedArgs, NamedArgs, RetryDoc, ReturnDoc, ThenItem, Validation,
 };
+pub(super) use step::{Question, StateItem, StepDoc, StepItem, Targets};
+pub(super) use words::{ALIASES, RESERVED, STATE_KEYS, STEP_KEYS, misspelt_other_word, other_word};

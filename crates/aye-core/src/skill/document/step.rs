@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::AskDoc;
+use super::parts::{Args, FilesWord, Items, RetryDoc, ThenItem, Validation};
 use super::words::{STATE_KEYS, STEP_KEYS};
 use crate::skill::duration::Period;
 use crate::skill::size::Size;
@@ -27,10 +28,42 @@ pub(in crate::skill) struct StepDoc {
     pub(in crate::skill) description: Field<String>,
     /// A program: a name on `PATH` or a path. No shell is involved.
     pub(in crate::skill) command: Field<Text>,
-    /// The program's arguments, one each; every one is a template.
-    pub(in crate::skill) args: Field<Vec<Field<Text>>>,
+    /// The program's arguments, one each, or the tool's by name; every one is a template.
+    pub(in crate::skill) args: Field<Raw<Args>>,
     /// A script for `sh -c`.
     pub(in crate::skill) shell: Field<String>,
+    /// A tool: `server.tool`, or one that `aye.toml` names.
+    pub(in crate::skill) tool: Field<String>,
+    /// A small Python program over the run's names; what it calls `result`,
+    /// or by the name of `output`, is the step's result.
+    pub(in crate::skill) compute: Field<String>,
+    /// The program of `compute` is run by the real `python3`, outside of the sandbox.
+    pub(in crate::skill) python: Field<bool>,
+    /// `read` if `compute` may read files of the workspace.
+    pub(in crate::skill) files: Field<FilesWord>,
+    /// Another skill, by its name or file.
+    pub(in crate::skill) skill: Field<String>,
+    /// The inputs of the skill; every text is a template.
+    pub(in crate::skill) inputs: Field<Map<String, Value>>,
+    /// Does the step for each item: a list, or one expression that gives one.
+    pub(in crate::skill) foreach: Field<Raw<Items>>,
+    /// What the item is called in templates; `item` if not given. Its number is `index`.
+    #[serde(rename = "as")]
+    pub(in crate::skill) item_name: Field<String>,
+    /// How many items at once; 1 if not given.
+    #[schemars(range(min = 1))]
+    pub(in crate::skill) parallel: Field<u32>,
+    /// Whether the first item that fails keeps further ones from starting; true if not given.
+    pub(in crate::skill) fail_fast: Field<bool>,
+    /// With `foreach`: the steps to do for each item.
+    pub(in crate::skill) steps: Field<Vec<Raw<StepItem>>>,
+    /// Steps that follow only if this one was not left out; `return: text`
+    /// among them ends the run well.
+    pub(in crate::skill) then: Field<Vec<Raw<ThenItem>>>,
+    /// What has to hold once the step has ended; if it does not, the run stops.
+    pub(in crate::skill) validate: Field<Raw<Validation>>,
+    /// Tries the step again by itself: how often in all, or how.
+    pub(in crate::skill) retry: Field<Raw<Either<u32, RetryDoc>>>,
     /// Asks whether to go on.
     pub(in crate::skill) confirm: Field<Question>,
     /// Asks to choose one of several options.

@@ -2,22 +2,8 @@
 
 use crate::diagnostic::did_you_mean;
 
-/// Kinds of steps of coming versions.
-pub(in crate::skill) const RESERVED_STEPS: &[&str] =
-    &["tool", "compute", "skill", "python", "foreach"];
-
-/// Other keys of coming versions.
-pub(in crate::skill) const RESERVED: &[&str] = &[
-    "retry",
-    "validate",
-    "then",
-    "heal",
-    "files",
-    "undefined",
-    "defaults",
-    "error_patterns",
-    "personas",
-];
+/// Keys of coming versions.
+pub(in crate::skill) const RESERVED: &[&str] = &["heal"];
 
 /// Keys of states that steps do not have.
 pub(in crate::skill) const STATE_KEYS: &[&str] = &[
@@ -32,7 +18,7 @@ pub(in crate::skill) const STATE_KEYS: &[&str] = &[
 ];
 
 /// Keys of steps that states do not have.
-pub(in crate::skill) const STEP_KEYS: &[&str] = &["name"];
+pub(in crate::skill) const STEP_KEYS: &[&str] = &["name", "then"];
 
 /// Older names of keys: the type in the schema, the key, the older name.
 pub(in crate::skill) const ALIASES: &[(&str, &str, &str)] = &[

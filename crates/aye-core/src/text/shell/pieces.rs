@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use minijinja::value::{Object, ObjectRepr};
 use minijinja::{Error, ErrorKind, Output, State, Value, escape_formatter};
 
+use crate::text::engine::engine;
 use crate::text::render::{self, TextError};
 use crate::text::scope::Scope;
 
@@ -33,7 +34,7 @@ pub(super) enum Piece {
 /// Renders a script to its pieces.
 pub(super) fn pieces(template: &str, scope: &Scope) -> Result<Vec<Piece>, TextError> {
     let pen = Arc::new(Mutex::new(Pen::default()));
-    let mut engine = render::engine().clone();
+    let mut engine = engine(scope.lenient).clone();
     let shared = Arc::clone(&pen);
     engine.set_formatter(move |out, state, value| emit(&shared, out, state, value));
     engine.add_filter("safe", |value: Value| {

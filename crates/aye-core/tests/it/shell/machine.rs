@@ -24,11 +24,11 @@ fn values_go_into_the_environment_and_secrets_not_into_arguments() {
         ..shell("login {{ inputs.x }} --token \"{{ inputs.token }}\"")
     };
     let run = started(step, "a b");
-    let execution = run.execution();
-    assert_eq!(execution.argv, ["sh", "-c", r#"login "${AYE_V1}" --token "${AYE_V2}""#]);
-    assert_eq!(execution.env["AYE_V1"].as_deref(), Some("a b"), "the file's own is overwritten");
-    assert_eq!(execution.env["AYE_V2"].as_deref(), Some("hunter2'quoted"));
-    assert_eq!(execution.env["B"], None);
+    let process = run.process();
+    assert_eq!(process.argv, ["sh", "-c", r#"login "${AYE_V1}" --token "${AYE_V2}""#]);
+    assert_eq!(process.env["AYE_V1"].as_deref(), Some("a b"), "the file's own is overwritten");
+    assert_eq!(process.env["AYE_V2"].as_deref(), Some("hunter2'quoted"));
+    assert_eq!(process.env["B"], None);
     let journal = run.json();
     assert!(!journal.contains("hunter2"), "{journal}");
     assert!(journal.contains(r#"login 'a b' --token \"***\""#), "{journal}");

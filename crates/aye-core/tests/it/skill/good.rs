@@ -209,10 +209,10 @@ fn questions_have_defaults() {
           - name: which
             choose: { message: Which one?, options: [one, { label: Two, value: 2 }, { value: three, action: skip }] }
           - name: text
-            input: { message: Which version?, match: '^v\\d', default: v1, by: [ann, bob], approvals: 2 }
+            input: { message: Which version?, match: '^v\\d', by: [ann, bob], approvals: 2 }
           - name: gate
             command: true
-            confirmation: { defaultAccept: true, type: demo, reauth: true }
+            confirmation: { defaultAccept: false, type: demo, reauth: true }
           - name: note
             description: Now look at the result.
         ",
@@ -241,7 +241,7 @@ fn questions_have_defaults() {
     assert_eq!(ask(text).approvals, 2);
     let confirmation = gate.confirmation.as_ref().expect("a confirmation");
     assert_eq!(confirmation.message.value, "Execute gate?");
-    assert_eq!(target(&confirmation.default), Some("proceed"));
+    assert_eq!(target(&confirmation.default), Some("cancel"));
     assert_eq!(target(&confirmation.typed), Some("demo"));
     assert_eq!(confirmation.timeout, Some(Duration::from_secs(30)));
     assert_eq!(note.action, Action::Note);

@@ -593,3 +593,18 @@ fn a_truth_value_instead_of_a_question() {
     1 error
     ");
 }
+
+#[test]
+fn silence_must_not_pass_a_guarded_gate() {
+    for guard in ["by: human", "by: [ann]", "approvals: 2", "reauth: true", "type: demo"] {
+        let gate = |default: &str, timeout: &str| {
+            format!(
+                "name: demo\nsteps:\n- name: a\n  command: make\n  confirmation: {{ message: Go?, {guard}, default: {default}, timeout: {timeout} }}\n"
+            )
+        };
+        let said = check(&gate("yes", "5s"));
+        assert!(said.contains("error[default-lets-through]"), "{guard}: {said}");
+        assert_eq!(check(&gate("no", "5s")), "nothing to say", "{guard}");
+        assert_eq!(check(&gate("yes", "0")), "nothing to say", "{guard}");
+    }
+}

@@ -233,14 +233,14 @@ fn a_state_with_nothing_to_do() {
         initial: one
         states:
           one: { transitions: { success: one } }
-    "), @"
+    "), @r"
     error[no-action]: state `one` does nothing
       --> demo.yaml:4:3
        |
      4 |   one: { transitions: { success: one } }
        |   ^^^
        |
-    hint: give it `command`, `shell`, `confirm`, `choose` or `input`; with only a `description` it is a note
+    hint: give it `command`, `shell`, `tool`, `compute`, `skill`, `confirm`, `choose` or `input`; with only a `description` it is a note
 
     1 error
     ");

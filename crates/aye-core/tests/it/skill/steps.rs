@@ -28,14 +28,14 @@ fn nothing_to_do() {
         steps:
           - name: one
             timeout: 5m
-    "), @"
+    "), @r"
     error[no-action]: step `one` does nothing
       --> demo.yaml:3:11
        |
      3 |   - name: one
        |           ^^^
        |
-    hint: give it `command`, `shell`, `confirm`, `choose` or `input`; with only a `description` it is a note
+    hint: give it `command`, `shell`, `tool`, `compute`, `skill`, `confirm`, `choose` or `input`; with only a `description` it is a note
 
     1 error
     ");
@@ -154,8 +154,8 @@ fn args_without_command() {
           - name: one
             shell: make
             args: [all]
-    "), @"
-    error[stray-key]: `args` without `command` in step `one`
+    "), @r"
+    error[stray-key]: `args` without `command` or `tool` in step `one`
       --> demo.yaml:5:5
        |
      5 |     args: [all]

@@ -3,23 +3,27 @@
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::process::CommandExt as _;
 
+use aye_core::id::QuestionId;
 use aye_core::input::Request;
 use aye_core::journal::{Phase, State};
 use aye_core::question::{Answer, Prompter, Question};
 use aye_core::skill::ChoiceAction;
 use clap::Args;
 use clap::builder::FalseyValueParser;
+use jiff::Timestamp;
 
-use crate::auth::Authenticator;
-use crate::cli::Context;
+use crate::auth::{AuthError, Authenticator};
+use crate::cli::{Context, say};
 use crate::driver::Posed;
 use crate::error::Error;
+use crate::paint::{Tone, inert_line};
 use crate::prompt::dialog::{meaning, yes_and_no};
-use crate::prompt::{Alone, Elsewhere, Escape, Given, Nowhere, ask_alone};
+use crate::prompt::key::Key;
+use crate::prompt::{Alone, Elsewhere, Escape, Given, Manner, News, Nowhere, ask_alone};
 use crate::store::{Found, Listener, QuestionRow, QuestionState, RunLock, RunRow, Store};
 
 use super::output::print_line;
-use super::request::{Sent, send};
+use super::request::{Sent, leave, send};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,94 +66,168 @@ pub struct AnswerArgs {
         value_parser = FalseyValueParser::new()
     )]
     pub no_input: bool,
+    /// The key that opened the question, where one did.
+    #[arg(skip)]
+    pub opened_with: Option<Key>,
+}
+
+impl AnswerArgs {
+    /// A question of the inbox that was opened with Enter.
+    pub(super) fn asking(question: &str) -> Self {
+        Self {
+            question: question.to_owned(),
+            choice: None,
+            reason: None,
+            typed: None,
+            code: None,
+            resume: false,
+            no_input: false,
+            opened_with: Some(Key::Enter),
+        }
+    }
+}
+
+/// What came of an attempt to answer.
+#[derive(Debug)]
+pub(super) enum Came {
+    /// It was taken.
+    Taken {
+        /// What was answered, in words.
+        label: String,
+        /// Nobody drives the run.
+        undriven: bool,
+    },
+    /// The person left without an answer.
+    Left,
+    /// Nobody answered in time.
+    TimedOut,
+    /// A signal asked us to stop.
+    Stopped(i32),
 }
 
 pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
+    let (row, question, came) = answer(args, context)?;
+    match came {
+        Came::Taken { label, undriven } => {
+            print_line(&format!("answered {}: {}", question.id, inert_line(&label)))?;
+            if undriven { go_on(&row, args, context) } else { Ok(0) }
+        }
+        Came::Left => Ok(5),
+        Came::TimedOut => Ok(124),
+        Came::Stopped(signal) => Ok(u8::try_from(128 + signal).unwrap_or(1)),
+    }
+}
+
+/// Answers one question, asking here for what is not given.
+pub(super) fn answer(
+    args: &AnswerArgs,
+    context: &Context,
+) -> Result<(RunRow, QuestionRow, Came), Error> {
     let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
     let question = find(&reader, &args.question)?;
     let row = context.find_run(&reader, question.run.as_str())?;
     let asked = reader.asked(&question.id)?;
-    let given = match (&args.choice, &asked) {
-        (Some(choice), _) => Given {
-            typed: args.typed.clone(),
-            code: args.code.clone(),
-            ..Given::of(&meant(choice, asked.as_ref()))
-        },
-        (None, Some(asked)) => match ask_here(&reader, &row, asked, args, context)? {
-            Alone::Answered(given) => given,
-            Alone::Cancelled => return Ok(5),
-            Alone::TimedOut => return Ok(124),
-            Alone::Closed => return Err(closed(&reader, &question)?),
-            Alone::Stopped(signal) => return Ok(u8::try_from(128 + signal).unwrap_or(1)),
-            Alone::Unavailable(why) => return Err(say_what(&question, &why)),
-        },
-        (None, None) => return Err(say_what(&question, "the question is not in the journal")),
-    };
-    drop(reader);
-    let label = match &asked {
-        Some(asked) if asked.secret => "***".to_owned(),
-        Some(asked) => asked.offer(&given.value).map_or(given.value.clone(), |o| o.label.clone()),
-        None => given.value.clone(),
-    };
-    // Nobody would be there to keep it: it is never written down.
-    if asked.as_ref().is_some_and(|asked| asked.secret)
-        && RunLock::holder(context.store()?.home(), &row.id)?.is_none()
-    {
-        return Err(Error::Refused {
-            message: format!("`{}` asks for a secret and nobody drives the run", question.id),
-            hint: Some(format!("answer it where the run goes on: `aye resume {}`", row.id)),
-        });
+    loop {
+        let given = match (&args.choice, &asked) {
+            (Some(choice), _) => Given {
+                typed: args.typed.clone(),
+                code: args.code.clone(),
+                ..Given::of(&meant(choice, asked.as_ref()))
+            },
+            (None, Some(asked)) => match ask_here(&reader, &row, asked, args, context)? {
+                Alone::Answered(given) => given,
+                Alone::Cancelled => return Ok((row, question, Came::Left)),
+                Alone::TimedOut => return Ok((row, question, Came::TimedOut)),
+                Alone::Closed => return Err(closed(&reader, &question)?),
+                Alone::Stopped(signal) => return Ok((row, question, Came::Stopped(signal))),
+                Alone::Unavailable(why) => return Err(say_what(&question, &why)),
+            },
+            (None, None) => return Err(say_what(&question, "the question is not in the journal")),
+        };
+        let label = match &asked {
+            Some(asked) if asked.secret => "***".to_owned(),
+            Some(asked) => {
+                asked.offer(&given.value).map_or(given.value.clone(), |o| o.label.clone())
+            }
+            None => given.value.clone(),
+        };
+        // Nobody would be there to keep it: it is never written down.
+        if asked.as_ref().is_some_and(|asked| asked.secret)
+            && RunLock::holder(reader.home(), &row.id)?.is_none()
+        {
+            return Err(Error::Refused {
+                message: format!("`{}` asks for a secret and nobody drives the run", question.id),
+                hint: Some(format!("answer it where the run goes on: `aye resume {}`", row.id)),
+            });
+        }
+        let proof = prove(&question, asked.as_ref(), &given, &label, context)?;
+        let wrong = proof.as_ref().err().map(ToString::to_string);
+        let answer = Answer {
+            value: given.value.into(),
+            by: context.driver().user,
+            prompter: Prompter::Command,
+            reason: wrong.or_else(|| args.reason.clone()).or(given.reason),
+            typed: given.typed,
+            reauth: matches!(proof, Ok(true)),
+            digest: asked.as_ref().map(|asked| asked.digest.clone()),
+        };
+        let mut store = context.store()?;
+        let request = Request::Answer { question: question.id.clone(), answer };
+        // A wrong code is sent as an answer without one: refused and recorded.
+        let sent = send(context, &mut store, &row, &request)?;
+        match (proof, sent) {
+            (Err(AuthError::Wrong), _) if args.choice.is_none() => {
+                let error = Error::from(AuthError::Wrong);
+                say(&format!("{} {error}\n", context.paint_err.text(Tone::Bad, "error:")));
+            }
+            (Err(error), _) => return Err(error.into()),
+            (Ok(_), Sent::Accepted) => {
+                return Ok((row, question, Came::Taken { label, undriven: false }));
+            }
+            (Ok(_), Sent::AcceptedUndriven) => {
+                return Ok((row, question, Came::Taken { label, undriven: true }));
+            }
+            (Ok(_), Sent::Refused(why)) => return Err(refused(&question, &why)),
+        }
     }
-    // A code is used up by checking it, and saying no needs none.
-    let wants_code = asked.as_ref().is_some_and(|asked| {
+}
+
+/// Checks the one-time code, where one is wanted. A code is used up by
+/// checking it, and saying no needs none.
+fn prove(
+    question: &QuestionRow,
+    asked: Option<&Question>,
+    given: &Given,
+    label: &str,
+    context: &Context,
+) -> Result<Result<bool, AuthError>, Error> {
+    let wanted = asked.is_some_and(|asked| {
         let agrees = asked.offer(&given.value).is_none_or(|o| o.action == ChoiceAction::Proceed);
         asked.reauth && agrees
     });
-    let reauth = match (&given.code, wants_code) {
+    match (&given.code, wanted) {
         (Some(code), true) => {
             let user = context.driver().user;
-            Authenticator::new(&context.home, &user).check(code, context.now())?;
-            true
+            let checked = Authenticator::new(&context.home, &user).check(code, context.now());
+            Ok(checked.map(|()| true))
         }
-        (None, true) => {
-            return Err(Error::usage(
-                format!("`{}` wants a one-time code", question.id),
-                format!("`aye answer {} {label} --code CODE`", question.id),
-            ));
-        }
-        (_, false) => false,
-    };
-    let answer = Answer {
-        value: given.value.into(),
-        by: context.driver().user,
-        prompter: Prompter::Command,
-        reason: args.reason.clone().or(given.reason),
-        typed: given.typed,
-        reauth,
-        digest: asked.map(|asked| asked.digest),
-    };
-    let mut store = context.store()?;
-    let request = Request::Answer { question: question.id.clone(), answer };
-    let sent = send(context, &mut store, &row, &request)?;
-    drop(store);
-    match sent {
-        Sent::Accepted => {
-            print_line(&format!("answered {}: {}", question.id, crate::paint::inert_line(&label)))?;
-            Ok(0)
-        }
-        Sent::AcceptedUndriven => {
-            print_line(&format!("answered {}: {}", question.id, crate::paint::inert_line(&label)))?;
-            go_on(&row, args, context)
-        }
-        Sent::Refused(why) => Err(Error::Refused {
-            message: format!("the answer to `{}` was refused: {why}", question.id),
-            hint: match question.state {
-                QuestionState::Open => None,
-                QuestionState::Answered | QuestionState::Expired | QuestionState::Withdrawn => {
-                    Some(format!("it was {} before", question.state.word()))
-                }
-            },
-        }),
+        (None, true) => Err(Error::usage(
+            format!("`{}` wants a one-time code", question.id),
+            format!("`aye answer {} {label} --code CODE`", question.id),
+        )),
+        (_, false) => Ok(Ok(false)),
+    }
+}
+
+fn refused(question: &QuestionRow, why: &str) -> Error {
+    Error::Refused {
+        message: format!("the answer to `{}` was refused: {}", question.id, inert_line(why)),
+        hint: match question.state {
+            QuestionState::Open => None,
+            QuestionState::Answered | QuestionState::Expired | QuestionState::Withdrawn => {
+                Some(format!("it was {} before", question.state.word()))
+            }
+        },
     }
 }
 
@@ -157,7 +235,7 @@ fn find(reader: &Store, name: &str) -> Result<QuestionRow, Error> {
     match reader.question(name)? {
         Found::One(question) => Ok(question),
         Found::None => {
-            let message = format!("there is no question `{name}`");
+            let message = format!("there is no question `{}`", inert_line(name));
             Err(Error::not_found(message, "`aye inbox` lists the open ones"))
         }
         Found::Several(rows) => {
@@ -210,7 +288,15 @@ fn ask_here(
     };
     let posed = Posed { question: asked, deadline, agreed: &agreed, run: Some(&state) };
     let manner = context.manner(Escape::Dismisses, !args.no_input);
-    let mut journal = Journal { bell: reader.listen()?, reader, question: asked.id.as_str() };
+    let manner = Manner { opened_with: args.opened_with.clone(), ..manner };
+    let mut journal = Journal {
+        bell: reader.listen()?,
+        reader,
+        row,
+        question: &asked.id,
+        run_ends: state.deadline(),
+        context,
+    };
     ask_alone(&posed, manner, &context.clock, &mut journal)
 }
 
@@ -218,7 +304,10 @@ fn ask_here(
 struct Journal<'a> {
     reader: &'a Store,
     bell: Listener,
-    question: &'a str,
+    row: &'a RunRow,
+    question: &'a QuestionId,
+    run_ends: Option<Timestamp>,
+    context: &'a Context,
 }
 
 impl Elsewhere for Journal<'_> {
@@ -226,14 +315,24 @@ impl Elsewhere for Journal<'_> {
         Some(self.bell.as_fd())
     }
 
-    fn is_closed(&mut self) -> Result<bool, Error> {
+    fn news(&mut self) -> Result<News, Error> {
         self.bell.drain().map_err(|source| Error::File {
             doing: "listen to",
             path: self.reader.home().bell(),
             source,
         })?;
-        let found = self.reader.question(self.question)?;
-        Ok(!matches!(found, Found::One(row) if row.state == QuestionState::Open))
+        Ok(match self.reader.question(self.question.as_str())? {
+            Found::One(row) if row.state == QuestionState::Open => {
+                News::Open([row.deadline, self.run_ends].into_iter().flatten().min())
+            }
+            Found::One(_) | Found::None | Found::Several(_) => News::Closed,
+        })
+    }
+
+    fn hold(&mut self, _now: Timestamp) -> Result<(), Error> {
+        let by = self.context.driver().user;
+        let request = Request::Hold { question: self.question.clone(), by };
+        leave(self.context, self.row, &request)
     }
 }
 
@@ -251,7 +350,7 @@ fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<
     let question = super::confirm::yes_or_no(&message, Some(super::confirm::Default::Yes))?;
     let posed = Posed { question: &question, deadline: None, agreed: &[], run: None };
     let manner = context.manner(Escape::Dismisses, !args.no_input && !context.json);
-    let said = ask_alone(&posed, manner, &context.clock, &mut Nowhere)?;
+    let said = ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(None))?;
     Ok(matches!(said, Alone::Answered(given) if given.value == super::confirm::YES))
 }
 

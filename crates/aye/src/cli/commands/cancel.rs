@@ -24,7 +24,8 @@ pub struct CancelArgs {
 
 pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
     let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
-    let row = context.find_run(&reader, &args.run)?;
+    let mut row = context.find_run(&reader, &args.run)?;
+    let outer = reader.outermost(&row.id)?.unwrap_or_else(|| row.clone());
     drop(reader);
     if row.status.is_ended() {
         return Err(Error::Refused {
@@ -34,12 +35,20 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
     }
     let mut store = context.store()?;
     let request = Request::Cancel { by: context.driver().user, reason: args.reason };
-    let undriven = RunLock::holder(store.home(), &row.id)?.is_none();
+    let undriven = RunLock::holder(store.home(), &outer.id)?.is_none();
+    if undriven {
+        row = outer;
+    }
     if undriven && Loaded::read(&store, &row)?.cleans_up() {
         // Somebody has to drive its clean-up: whoever cancels.
         store.send(&row.id, &request, &context.driver().user, context.now())?;
         drop(store);
-        let resumed = ResumeArgs { run: row.id.to_string(), inputs: Vec::new(), no_input: true };
+        let resumed = ResumeArgs {
+            run: row.id.to_string(),
+            inputs: Vec::new(),
+            no_input: true,
+            detach: false,
+        };
         let code = resume::run(&resumed, context)?;
         return Ok(if code == 5 { 0 } else { code });
     }

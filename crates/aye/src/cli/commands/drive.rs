@@ -10,9 +10,9 @@ use aye_core::machine::Machine;
 use aye_process::Signals;
 
 use crate::cli::{Context, say};
-use crate::driver::{Driver, Outcome, Parts};
+use crate::driver::{Driver, Outcome, Parts, Prompter};
 use crate::error::Error;
-use crate::prompt::{Escape, TerminalPrompter};
+use crate::prompt::{Escape, InboxPrompter, TerminalPrompter};
 use crate::report::{JsonReport, LiveReport, Outlet, PlainReport, Report, Verbosity, summary};
 use crate::store::{RunLock, Store};
 
@@ -24,6 +24,17 @@ pub(super) enum Beginning<'a> {
     Resumed,
 }
 
+/// Who is asked when there is a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum People {
+    /// Whoever sits at this terminal.
+    Here,
+    /// Nobody: the run pauses.
+    Nobody,
+    /// Whoever looks into the inbox, for as long as it takes.
+    Inbox,
+}
+
 /// Drives a run to its end or a pause, shows it, and returns the exit code.
 pub(super) fn drive(
     context: &Context,
@@ -32,7 +43,7 @@ pub(super) fn drive(
     lock: RunLock,
     machine: Machine,
     beginning: &Beginning<'_>,
-    may_ask: bool,
+    people: People,
 ) -> Result<u8, Error> {
     let (mut report, outlets) = choose_report(context, flow)?;
     let mut signals = Signals::catch().map_err(|source| Error::File {
@@ -40,19 +51,29 @@ pub(super) fn drive(
         path: "aye".into(),
         source,
     })?;
-    let mut prompter =
-        TerminalPrompter::new(context.manner(Escape::Declines, may_ask), &context.clock);
+    let mut inbox = InboxPrompter::new(&context.clock);
+    let manner = context.manner(Escape::Declines, people == People::Here);
+    let mut terminal = TerminalPrompter::new(manner, &context.clock);
+    let prompter: &mut dyn Prompter = match people {
+        People::Inbox => &mut inbox,
+        People::Here | People::Nobody => &mut terminal,
+    };
     let workspace = machine.state().started.workspace.clone();
+    let run = machine.state().run.clone();
     aye_process::slots::set_limit(context.settings.max_processes);
+    aye_process::set_grace(context.settings.grace);
     let parts = Parts {
         store,
         lock,
         machine,
         clock: &context.clock,
         names: context.names(Path::new(&workspace)),
+        limits: context.limits(),
+        skills: context,
+        tools: context.tools(Path::new(&workspace), &run),
         outlets,
         report: &mut *report,
-        prompter: Some(&mut prompter),
+        prompter: Some(prompter),
         signals: &mut signals,
         policy: context.settings.policy.for_run(Path::new(&workspace)),
     };

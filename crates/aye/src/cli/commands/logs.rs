@@ -1,9 +1,11 @@
 //! `aye logs`.
 
+use std::collections::HashMap;
 use std::io::Write as _;
 use std::time::Duration;
 
-use aye_core::event::Fact;
+use aye_core::event::{Fact, StepStarted};
+use aye_core::id::RunId;
 use aye_process::{LogReader, Stream};
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -40,6 +42,8 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
     let Some(store) = context.store_to_read()? else { return Err(Context::no_journal()) };
     let row = context.find_run(&store, &args.run)?;
     let mut bell = if args.follow { Some(store.listen()?) } else { None };
+    let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
+    let mut paths: HashMap<RunId, String> = HashMap::new();
     let mut shown = 0;
     let mut seq = 0;
     let mut open: Option<LogReader> = None;
@@ -47,19 +51,26 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
         if let Some(bell) = &mut bell {
             bell.drain().map_err(|source| listening(&store, source))?;
         }
-        let driven = RunLock::holder(store.home(), &row.id)?.is_some();
-        for event in store.events(&row.id, seq)? {
-            seq = event.seq;
+        let driven = RunLock::holder(store.home(), &outer)?.is_some();
+        for (number, event) in store.events_within(&row.id, seq)? {
+            seq = number;
+            if let Fact::SkillStarted(started) = &event.fact
+                && let Some(parent) = &started.parent
+            {
+                let around = paths.get(&parent.run).cloned().unwrap_or_default();
+                paths.insert(event.run.clone(), format!("{around}{}/", parent.label()));
+            }
             if let Fact::StepStarted(started) = &event.fact
-                && started.command.is_some()
+                && has_log(started)
                 && args.step.as_ref().is_none_or(|step| *step == started.step)
             {
+                let path = paths.get(&event.run).map_or("", String::as_str);
                 pour(open.as_mut())?;
                 shown += 1;
-                if args.step.is_none() || started.attempt > 1 {
-                    heading(context, &started.step, started.attempt)?;
+                if args.step.is_none() || started.attempt > 1 || !path.is_empty() {
+                    heading(context, &format!("{path}{}", started.step), started.attempt)?;
                 }
-                let base = store.home().log(&row.id, started.execution, &started.step);
+                let base = store.home().log(&event.run, started.execution, &started.step);
                 open = Some(LogReader::new(base));
             }
         }
@@ -72,6 +83,11 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
         return Err(Error::not_found(message, format!("`aye show {}` lists its steps", row.id)));
     }
     Ok(0)
+}
+
+/// Whether a step that started may have written something.
+pub(super) fn has_log(started: &StepStarted) -> bool {
+    matches!(started.kind.as_str(), "command" | "shell" | "tool" | "compute")
 }
 
 fn heading(context: &Context, step: &str, attempt: u32) -> Result<(), Error> {

@@ -24,6 +24,7 @@ pub(super) mod show;
 pub(super) mod tools;
 pub(super) mod watch;
 
+mod background;
 mod drive;
 mod given;
 mod output;
@@ -36,6 +37,9 @@ use super::context::Context;
 
 /// Carries a command out and returns the exit code.
 pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
+    if matches!(command, Command::Background) {
+        background::leave_session();
+    }
     if steps_may_run(&command) {
         // Without a guard the steps still run; only a kill -9 of Aye itself
         // could leave some of their processes behind until the next start.
@@ -64,15 +68,18 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::Schema(args) => schema::run(&args, context),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
+        Command::Background => background::run(context),
     }
 }
 
 /// Whether the command may start processes of a skill.
 fn steps_may_run(command: &Command) -> bool {
     match command {
-        Command::Run(args) => !args.dry_run,
+        // A run in the background has a guard of its own.
+        Command::Run(args) => !args.dry_run && !args.detach,
+        Command::Resume(args) => !args.detach,
         // A run that is cancelled may have to be cleaned up.
-        Command::Resume(_) | Command::Cancel(_) => true,
+        Command::Cancel(_) | Command::Background => true,
         // Servers are programs, and so are commands.
         Command::Tools(_) => true,
         Command::Answer(_)

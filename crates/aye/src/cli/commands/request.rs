@@ -31,7 +31,9 @@ pub(super) fn send(
     row: &RunRow,
     request: &Request,
 ) -> Result<Sent, Error> {
-    if RunLock::holder(store.home(), &row.id)?.is_none() {
+    // Whoever drives the outermost run drives those inside.
+    let driven = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
+    if RunLock::holder(store.home(), &driven)?.is_none() {
         match resume::apply(context, store, row, request.clone()) {
             Ok(None) => return Ok(Sent::AcceptedUndriven),
             Ok(Some(why)) => return Ok(Sent::Refused(why)),
@@ -55,7 +57,7 @@ pub(super) fn send(
             None => {}
         }
         // The driver may have gone before it read its mail.
-        if RunLock::holder(store.home(), &row.id)?.is_none() {
+        if RunLock::holder(store.home(), &driven)?.is_none() {
             match resume::settle_mail(context, store, row) {
                 Ok(()) => return Ok(undriven(store.verdict(id)?)),
                 // Somebody took it up in this moment: they will read it.
@@ -71,6 +73,22 @@ pub(super) fn send(
         }
         bell.wait(Duration::from_millis(500)).map_err(|source| unheard(store, source))?;
     }
+}
+
+/// Leaves a request that nobody waits for the verdict of. What becomes of it
+/// shows in the journal.
+pub(super) fn leave(context: &Context, row: &RunRow, request: &Request) -> Result<(), Error> {
+    let mut store = Store::open(&context.home, Durability::Process)?;
+    if RunLock::holder(store.home(), &row.id)?.is_none() {
+        match resume::apply(context, &mut store, row, request.clone()) {
+            Ok(_) => return Ok(()),
+            // Somebody took it up in this moment: they will read it.
+            Err(Error::Lock(LockError::Held(_))) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    store.send(&row.id, request, &context.driver().user, context.now())?;
+    Ok(())
 }
 
 /// What became of a letter that we read ourselves.

@@ -8,25 +8,29 @@ use aye_core::flow::Flow;
 use aye_core::input::{Input, Request};
 use aye_core::journal::State;
 use aye_core::machine::{Machine, Secrets, is_secret};
+use aye_core::text::World;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 
 use crate::cli::{Context, say};
+use crate::driver::restore_inside;
 use crate::error::Error;
 use crate::paint::{inert_line, plural};
 use crate::report::{Verbosity, run_command};
 use crate::skills::{SkillFile, relative_to, skill_name};
 use crate::store::{RunLock, RunRow, Store, Verdict};
 
+use super::background::{self, Orders};
 use super::cancel::ended;
-use super::drive::{Beginning, drive};
+use super::drive::{Beginning, People, drive};
 use super::given;
 
 const EXAMPLES: &str = "\
 Examples:
   aye resume last
   aye resume k3f9            the beginning of a run's id is enough
-  aye resume k3f9 -i token=… secrets are not kept; give them again";
+  aye resume k3f9 -i token=… secrets are not kept; give them again
+  aye resume k3f9 --detach   in the background; answer with `aye inbox`";
 
 /// Options of `aye resume`.
 #[derive(Debug, Args)]
@@ -51,11 +55,21 @@ pub struct ResumeArgs {
         value_parser = FalseyValueParser::new()
     )]
     pub no_input: bool,
+    /// Go on in the background; questions wait in `aye inbox`
+    #[arg(
+        short,
+        long,
+        env = "AYE_DETACH",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub detach: bool,
 }
 
 pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
     let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
-    let row = context.find_run(&reader, &args.run)?;
+    let named = context.find_run(&reader, &args.run)?;
+    let row = reader.outermost(&named.id)?.unwrap_or(named);
     if row.status.is_ended() {
         let state = State::fold(&reader.events(&row.id, 0)?)
             .map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
@@ -64,17 +78,38 @@ pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
             hint: Some(format!("start again with `{}`", run_command(&state))),
         });
     }
+    if args.detach {
+        Loaded::read(&reader, &row)?.secrets(&args.inputs)?;
+        let inputs = args.inputs.clone();
+        let orders = Orders::Resume { run: row.id.clone(), skill: row.skill.clone(), inputs };
+        drop(reader);
+        return background::detach(&orders, context);
+    }
     drop(reader);
+    let people = if args.no_input { People::Nobody } else { People::Here };
+    go_on(&row, &args.inputs, people, context)
+}
+
+/// Takes a run up and drives it.
+pub(super) fn go_on(
+    row: &RunRow,
+    inputs: &[String],
+    people: People,
+    context: &Context,
+) -> Result<u8, Error> {
     let mut store = context.store()?;
     let lock = RunLock::acquire(store.home(), &row.id, &context.lock_info())?;
-    let loaded = Loaded::read(&store, &row)?;
-    let secrets = loaded.secrets(&args.inputs)?;
+    let loaded = Loaded::read(&store, row)?;
+    let secrets = loaded.secrets(inputs)?;
     if context.verbosity != Verbosity::Quiet && !context.json {
         loaded.warn_if_changed(context);
     }
-    end_survivors(&row, context)?;
+    end_survivors(row, context)?;
     let machine = loaded.machine(context, secrets)?;
-    drive(context, &loaded.flow, &mut store, lock, machine, &Beginning::Resumed, !args.no_input)
+    if people == People::Inbox {
+        background::let_go(&row.id)?;
+    }
+    drive(context, &loaded.flow, &mut store, lock, machine, &Beginning::Resumed, people)
 }
 
 /// Nothing is run again while something of the old run may still be at it.
@@ -132,7 +167,7 @@ impl Loaded {
 
     pub(super) fn machine(&self, context: &Context, secrets: Secrets) -> Result<Machine, Error> {
         let flow = Arc::clone(&self.flow);
-        Machine::restore(flow, context.limits(), secrets, &self.events)
+        Machine::restore(flow, context.limits(), secrets, &self.events, None)
             .map_err(|error| Error::Journal { run: self.row.id.to_string(), error })
     }
 
@@ -182,6 +217,39 @@ impl Loaded {
     }
 }
 
+/// A run that nobody drives, held while it is looked after.
+struct Held<'a> {
+    context: &'a Context,
+    _lock: RunLock,
+    outermost: Machine,
+    world: World,
+}
+
+impl<'a> Held<'a> {
+    /// Takes the lock of the outermost run: it covers those inside.
+    fn take(context: &'a Context, store: &Store, row: &RunRow) -> Result<(Self, RunRow), Error> {
+        let outer = store.outermost(&row.id)?.unwrap_or_else(|| row.clone());
+        let lock = RunLock::acquire(store.home(), &outer.id, &context.lock_info())?;
+        let outermost = Loaded::read(store, &outer)?.machine(context, Secrets::default())?;
+        let names = context.names(&PathBuf::from(&row.workspace));
+        let world = World { now: context.now(), names };
+        Ok((Self { context, _lock: lock, outermost, world }, outer))
+    }
+
+    /// The machine of a run, which may be inside of others.
+    fn machine(&self, store: &Store, row: &RunRow) -> Result<Machine, Error> {
+        if row.parent.is_none() {
+            return Ok(self.outermost.clone());
+        }
+        let limits = self.context.limits();
+        restore_inside(store, &self.outermost, &row.id, self.context, limits, &self.world)?
+            .ok_or_else(|| {
+                let message = format!("run `{}` is not where the run around it stands", row.id);
+                Error::Refused { message, hint: None }
+            })
+    }
+}
+
 /// Applies a request to a run that nobody drives, without driving it.
 pub(super) fn apply(
     context: &Context,
@@ -189,39 +257,52 @@ pub(super) fn apply(
     row: &RunRow,
     request: Request,
 ) -> Result<Option<String>, Error> {
-    let lock = RunLock::acquire(store.home(), &row.id, &context.lock_info())?;
-    let loaded = Loaded::read(store, row)?;
-    if matches!(request, Request::Cancel { .. }) {
-        end_survivors(row, context)?;
+    let (held, outer) = Held::take(context, store, row)?;
+    if let Request::Cancel { .. } = request {
+        end_survivors(&outer, context)?;
+        cancel_inside(&held, store, row, &request)?;
     }
-    let mut machine = loaded.machine(context, Secrets::default())?;
-    let names = context.names(&PathBuf::from(&row.workspace));
-    let world = aye_core::text::World { now: context.now(), names };
+    let mut machine = held.machine(store, row)?;
     // Time may have run out while nobody looked.
-    let expired = machine.handle(Input::Tick, &world);
-    let reaction = machine.handle(Input::Request(request), &world);
+    let expired = machine.handle(Input::Tick, &held.world);
+    let reaction = machine.handle(Input::Request(request), &held.world);
     let events: Vec<Event> = expired.events.into_iter().chain(reaction.events).collect();
     store.append(&events, &[])?;
-    drop(lock);
     Ok(reaction.refusal.map(|refusal| refusal.to_string()))
+}
+
+/// Ends the runs inside one that is cancelled, the innermost first.
+fn cancel_inside(
+    held: &Held<'_>,
+    store: &mut Store,
+    row: &RunRow,
+    request: &Request,
+) -> Result<(), Error> {
+    for inside in store.runs_inside(&row.id)? {
+        if inside.status.is_ended() {
+            continue;
+        }
+        cancel_inside(held, store, &inside, request)?;
+        let mut machine = held.machine(store, &inside)?;
+        let reaction = machine.handle(Input::Request(request.clone()), &held.world);
+        store.append(&reaction.events, &[])?;
+    }
+    Ok(())
 }
 
 /// Reads the mail of a run that nobody drives any more, without driving it.
 pub(super) fn settle_mail(context: &Context, store: &mut Store, row: &RunRow) -> Result<(), Error> {
-    let lock = RunLock::acquire(store.home(), &row.id, &context.lock_info())?;
-    let mut machine = Loaded::read(store, row)?.machine(context, Secrets::default())?;
-    let names = context.names(&PathBuf::from(&row.workspace));
-    let world = aye_core::text::World { now: context.now(), names };
-    let expired = machine.handle(Input::Tick, &world);
+    let (held, _) = Held::take(context, store, row)?;
+    let mut machine = held.machine(store, row)?;
+    let expired = machine.handle(Input::Tick, &held.world);
     store.append(&expired.events, &[])?;
     for letter in store.pending(&row.id)? {
-        let reaction = machine.handle(Input::Request(letter.request), &world);
+        let reaction = machine.handle(Input::Request(letter.request), &held.world);
         let verdict = match reaction.refusal {
             None => Verdict::Accepted,
             Some(refusal) => Verdict::Refused(refusal.to_string()),
         };
         store.append(&reaction.events, &[(letter.id, verdict)])?;
     }
-    drop(lock);
     Ok(())
 }

@@ -4,11 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use aye_core::event::Range;
-use aye_core::machine::{Machine, Start, StartError};
-use aye_core::skill::resolve_inputs;
-use aye_core::text::{self, Scope, World};
+use aye_core::flow::Flow;
+use aye_core::id::RunId;
+use aye_core::machine::{Machine, Secrets, Start, StartError};
+use aye_core::skill::{Inputs, resolve_inputs};
+use aye_core::text::{self, World};
 use clap::Args;
 use clap::builder::FalseyValueParser;
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::cli::{Context, say};
@@ -18,7 +22,8 @@ use crate::report::Verbosity;
 use crate::skills::{self, SkillFile, skill_name};
 use crate::store::{RunLock, Source};
 
-use super::drive::{Beginning, drive};
+use super::background::{self, Orders};
+use super::drive::{Beginning, People, drive};
 use super::given;
 
 const EXAMPLES: &str = "\
@@ -28,7 +33,8 @@ Examples:
   aye run tools.yaml#cleanup           one of several skills in a file
   aye run release --from confirm       begin at a step
   aye run release --only image         run one step alone
-  aye run nightly --yes --json         for a scheduler";
+  aye run nightly --yes --json         for a scheduler
+  aye run release --detach             in the background; answer with `aye inbox`";
 
 /// Options of `aye run`.
 #[derive(Debug, Args)]
@@ -85,12 +91,25 @@ pub struct RunArgs {
         value_parser = FalseyValueParser::new()
     )]
     pub no_input: bool,
+    /// Go on in the background; questions wait in `aye inbox`
+    #[arg(
+        short,
+        long,
+        env = "AYE_DETACH",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub detach: bool,
     /// The environment it runs against, e.g. stage or production
     #[arg(long, value_name = "NAME", env = "AYE_ENVIRONMENT", hide_env_values = true)]
     pub environment: Option<String>,
 }
 
 pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
+    if args.detach && args.dry_run {
+        let message = "`--detach` and `--dry-run` cannot be used together";
+        return Err(Error::usage(message, "a dry run runs nothing that could go on"));
+    }
     if context.directory.to_str().is_none() {
         let message = format!("`{}` is no UTF-8 path", context.directory.display());
         return Err(Error::usage(message, "run it from a directory whose path is text"));
@@ -110,15 +129,7 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
     let flow = Arc::new(flow);
     let given = given::collect(&args.inputs, args.inputs_file.as_deref())?;
     let world = World { now: context.now(), names: context.names(&context.directory) };
-    let scope = Scope {
-        world: world.clone(),
-        inputs: Arc::default(),
-        outputs: Arc::default(),
-        steps: Arc::default(),
-        secrets: Arc::default(),
-        run: Arc::default(),
-        skill: Arc::new(serde_json::json!({ "name": skill_name(&flow) })),
-    };
+    let scope = crate::driver::scope_of(&flow, &world);
     let render = |value: &Value| text::render_value(value, &scope).map_err(|e| e.to_string());
     let inputs = resolve_inputs(&flow.skill.inputs, given, render).map_err(Error::Inputs)?;
     let range = match (args.from, args.only) {
@@ -137,25 +148,94 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         }
         return Ok(0);
     }
-    let source = Source::new(path.to_string_lossy(), text);
-    let start = Start {
+    let order = Order {
         run: context.new_run_id(),
         file: path.to_string_lossy().into_owned(),
-        source: source.digest.clone(),
+        text,
+        skill: skill_name(&flow).to_owned(),
+        secrets: secrets_of(&inputs),
         inputs: inputs.values,
-        secrets: inputs.secrets,
-        workspace: context.directory.to_string_lossy().into_owned(),
         environment: args.environment,
         range,
         yes: args.yes,
-        driver: context.driver(),
     };
+    if args.detach {
+        return background::detach(&Orders::Start(Box::new(order)), context);
+    }
+    let people = if args.no_input { People::Nobody } else { People::Here };
+    begin(order, &flow, people, context)
+}
+
+/// A run that is to begin: everything it depends on.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Order {
+    pub(super) run: RunId,
+    file: String,
+    text: String,
+    pub(super) skill: String,
+    inputs: IndexMap<String, Value>,
+    secrets: IndexMap<String, String>,
+    environment: Option<String>,
+    range: Option<Range>,
+    yes: bool,
+}
+
+impl Order {
+    /// The flow that is meant, from the text that was checked.
+    pub(super) fn flow(&self) -> Result<Flow, Error> {
+        let file = SkillFile::from_text(PathBuf::from(&self.file), self.text.clone());
+        Ok(file.into_flow(Some(&self.skill))?.0)
+    }
+
+    fn start(self, context: &Context) -> (Start, Source) {
+        let source = Source::new(self.file.clone(), self.text);
+        let mut secrets = Secrets::default();
+        for (name, value) in self.secrets {
+            secrets.insert(name, value);
+        }
+        let start = Start {
+            run: self.run,
+            file: self.file,
+            source: source.digest.clone(),
+            inputs: self.inputs,
+            secrets,
+            workspace: context.directory.to_string_lossy().into_owned(),
+            environment: self.environment,
+            range: self.range,
+            yes: self.yes,
+            driver: context.driver(),
+            parent: None,
+            outer: None,
+            deadline: None,
+        };
+        (start, source)
+    }
+}
+
+/// Commits the beginning of a run and drives it.
+pub(super) fn begin(
+    order: Order,
+    flow: &Arc<Flow>,
+    people: People,
+    context: &Context,
+) -> Result<u8, Error> {
+    let world = World { now: context.now(), names: context.names(&context.directory) };
+    let (start, source) = order.start(context);
+    let run = start.run.clone();
     let mut store = context.store()?;
-    let lock = RunLock::acquire(store.home(), &start.run, &context.lock_info())?;
-    let (machine, events) = Machine::start(Arc::clone(&flow), context.limits(), start, &world)
+    let lock = RunLock::acquire(store.home(), &run, &context.lock_info())?;
+    let (machine, events) = Machine::start(Arc::clone(flow), context.limits(), start, &world)
         .map_err(|error| no_such_step(&error))?;
     store.start(&events, &source)?;
-    drive(context, &flow, &mut store, lock, machine, &Beginning::Started(&events), !args.no_input)
+    if people == People::Inbox {
+        background::let_go(&run)?;
+    }
+    drive(context, flow, &mut store, lock, machine, &Beginning::Started(&events), people)
+}
+
+fn secrets_of(inputs: &Inputs) -> IndexMap<String, String> {
+    let secret = |name: &String| Some((name.clone(), inputs.secrets.get(name)?.to_owned()));
+    inputs.values.keys().filter_map(secret).collect()
 }
 
 fn no_such_step(error: &StartError) -> Error {

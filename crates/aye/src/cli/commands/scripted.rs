@@ -138,26 +138,27 @@ pub(super) fn ask(
     let posed = Posed { question, deadline, agreed: &[], run: None };
     let manner = context.manner(Escape::Dismisses, !asking.no_input);
     let fallback = |how| question.default.clone().map(|value| (value, how));
-    let (value, how) = match ask_alone(&posed, manner, &context.clock, &mut Nowhere)? {
-        Alone::Answered(given) => (given.value, How::Given),
-        Alone::Cancelled | Alone::Closed => return Ok(Asked::Nothing(CANCELLED)),
-        Alone::Stopped(signal) => {
-            return Ok(Asked::Nothing(u8::try_from(128 + signal).unwrap_or(1)));
-        }
-        Alone::TimedOut => match fallback(How::Expired) {
-            Some(taken) => taken,
-            None => {
-                closing(question, "", How::Expired, None, context);
-                return Ok(Asked::Nothing(TIMED_OUT));
+    let (value, how) =
+        match ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(deadline))? {
+            Alone::Answered(given) => (given.value, How::Given),
+            Alone::Cancelled | Alone::Closed => return Ok(Asked::Nothing(CANCELLED)),
+            Alone::Stopped(signal) => {
+                return Ok(Asked::Nothing(u8::try_from(128 + signal).unwrap_or(1)));
             }
-        },
-        Alone::Unavailable(why) => {
-            match fallback(How::Unattended).filter(|_| asking.default_on_no_terminal) {
+            Alone::TimedOut => match fallback(How::Expired) {
                 Some(taken) => taken,
-                None => return Err(unattended(&why, question)),
+                None => {
+                    closing(question, "", How::Expired, None, context);
+                    return Ok(Asked::Nothing(TIMED_OUT));
+                }
+            },
+            Alone::Unavailable(why) => {
+                match fallback(How::Unattended).filter(|_| asking.default_on_no_terminal) {
+                    Some(taken) => taken,
+                    None => return Err(unattended(&why, question)),
+                }
             }
-        }
-    };
+        };
     closing(question, &value, how, Some(began.elapsed()), context);
     Ok(Asked::Value(value, how))
 }

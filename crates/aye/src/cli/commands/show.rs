@@ -3,45 +3,56 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use aye_core::event::{Event, Fact};
-use aye_core::journal::{Phase, State, StepStatus};
+use aye_core::journal::StepStatus;
 use clap::Args;
+use clap::builder::FalseyValueParser;
 use serde_json::{Value, json};
 
 use crate::cli::Context;
 use crate::driver::Outcome;
 use crate::error::Error;
-use crate::paint::{Glyph, Paint, Tone, duration, inert_line};
-use crate::report::summary;
+use crate::paint::{Glyph, Paint, Tone, duration, inert_line, plural};
+use crate::report::{Decision, Story, markdown, shown_status, summary, took};
 use crate::term;
 
 use super::output::{print, print_json};
 
 /// Options of `aye show`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  aye show last\n  aye show k3f9 --json")]
+#[command(after_help = "Examples:\n  aye show last\n  aye show k3f9 --json\n  \
+    aye show last --markdown > report.md")]
 pub struct ShowArgs {
     /// A run's id, the beginning of one, or last
     #[arg(default_value = "last")]
     pub run: String,
+    /// As Markdown, for a ticket or a chat
+    #[arg(
+        long,
+        env = "AYE_MARKDOWN",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub markdown: bool,
 }
 
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
     let Some(store) = context.store_to_read()? else { return Err(Context::no_journal()) };
     let row = context.find_run(&store, &args.run)?;
-    let events = store.events(&row.id, 0)?;
-    let state =
-        State::fold(&events).map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
+    let story = Story::read(&store, &row.id)?;
     if context.json {
-        print_json(&as_json(&state, &events))?;
+        print_json(&as_json(&story))?;
+    } else if args.markdown {
+        print(&markdown(&story))?;
     } else {
-        print(&render(&state, &events, context.paint_out))?;
+        print(&render(&story, context.paint_out))?;
     }
     Ok(0)
 }
 
-fn as_json(state: &State, events: &[Event]) -> Value {
-    json!({
+fn as_json(story: &Story) -> Value {
+    let Story { state, events, inside } = story;
+    let inside: Vec<Value> = inside.iter().map(as_json).collect();
+    let mut value = json!({
         "run": state.run,
         "skill": state.started.skill,
         "file": state.started.file,
@@ -55,12 +66,18 @@ fn as_json(state: &State, events: &[Event]) -> Value {
         "updated": state.updated_at,
         "steps": &*state.steps,
         "outputs": state.results,
+        "decisions": events.iter().filter_map(Decision::of).collect::<Vec<_>>(),
         "events": events,
-    })
+    });
+    if let (Some(map), false) = (value.as_object_mut(), inside.is_empty()) {
+        map.insert("runs".to_owned(), Value::Array(inside));
+    }
+    value
 }
 
-fn render(state: &State, events: &[Event], paint: Paint) -> String {
+fn render(story: &Story, paint: Paint) -> String {
     let mut text = String::new();
+    let state = &story.state;
     let started = &state.started;
     let dim = |text: &str| paint.text(Tone::Dim, text);
     // Writing to a string cannot fail.
@@ -77,19 +94,31 @@ fn render(state: &State, events: &[Event], paint: Paint) -> String {
         let value = if aye_core::machine::is_secret(value) { "***" } else { &value.to_string() };
         let _ = writeln!(text, "  {} {}", dim(&format!("{name} =")), inert_line(value));
     }
+    steps(story, 0, paint, &mut text);
+    let decisions = story.decisions();
+    if !decisions.is_empty() {
+        let _ = writeln!(text, "{}", dim("decisions"));
+        let mark = paint.glyph(Glyph::Asking);
+        for decision in decisions {
+            let _ = writeln!(text, "  {mark} {}", decision.words());
+        }
+    }
+    text.push_str(&summary(state, Outcome::of(state), paint));
+    text
+}
+
+/// The steps of a run, those of the runs inside them beneath.
+fn steps(story: &Story, depth: usize, paint: Paint, text: &mut String) {
+    let state = &story.state;
+    let indent = "  ".repeat(depth);
     let widest = state.steps.keys().map(|name| term::width(name)).max().unwrap_or(0).min(32);
     for (name, step) in &*state.steps {
-        // Nobody waits for an answer in a run that is over.
-        let status = match step.status {
-            StepStatus::Waiting if matches!(state.phase, Phase::Ended(_)) => StepStatus::Cancelled,
-            status => status,
-        };
+        let status = shown_status(state, step);
         let (glyph, tone) = look(status);
-        let took = match &step.process {
-            Some(process) => duration(Duration::from_millis(process.duration_ms)),
-            None => String::new(),
-        };
-        let mut about = vec![took];
+        let mut about: Vec<String> = took(step).map(duration).into_iter().collect();
+        if !step.items.is_empty() {
+            about.push(plural(step.items.len(), "item"));
+        }
         if step.visits > 1 {
             about.push(format!("visit {}", step.visits));
         }
@@ -104,49 +133,23 @@ fn render(state: &State, events: &[Event], paint: Paint) -> String {
         about.extend(step.message.as_deref().map(inert_line));
         about.retain(|part| !part.is_empty());
         let line = format!(
-            "{} {}  {}  {}",
+            "{indent}{} {}  {}  {}",
             paint.text(tone, paint.glyph(glyph)),
             term::pad(name, widest),
             paint.text(tone, &term::pad(status.word(), 11)),
-            dim(&about.join(", "))
+            paint.text(Tone::Dim, &about.join(", "))
         );
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", line.trim_end());
+        for inside in story.inside_of(name, step.execution) {
+            let run = &inside.state.run;
+            let parent = inside.state.started.parent.as_ref();
+            let label = parent.map(|parent| parent.label()).unwrap_or_default();
+            let about = paint.text(Tone::Dim, &format!("run {run}"));
+            let _ = writeln!(text, "{indent}  {}  {about}", inert_line(&label));
+            steps(inside, depth + 2, paint, text);
+        }
     }
-    let decisions: Vec<String> = events.iter().filter_map(|event| decision(event, paint)).collect();
-    if !decisions.is_empty() {
-        let _ = writeln!(text, "{}", dim("decisions"));
-        text.extend(decisions);
-    }
-    text.push_str(&summary(state, Outcome::of(state), paint));
-    text
-}
-
-fn decision(event: &Event, paint: Paint) -> Option<String> {
-    if let Fact::ConfirmationExpired { question, applied } = &event.fact {
-        let taken = applied.as_deref().map_or("no".to_owned(), inert_line);
-        let mark = paint.glyph(Glyph::Asking);
-        return Some(format!("  {mark} {question} = {taken}: nobody answered in time\n"));
-    }
-    let Fact::ConfirmationAnswered(answered) = &event.fact else { return None };
-    let answer = &answered.answer;
-    let value = answer.value.as_str().unwrap_or("***");
-    let mut line = format!(
-        "  {} {} = {} by {} through {} after {}",
-        paint.glyph(Glyph::Asking),
-        answered.question,
-        inert_line(value),
-        inert_line(&answer.by),
-        answer.prompter.word(),
-        duration(Duration::from_millis(answered.latency_ms)),
-    );
-    if let Some(reason) = &answer.reason {
-        let _ = write!(line, " ({})", inert_line(reason));
-    }
-    if let Some(why) = &answered.refused {
-        let _ = write!(line, ", refused: {}", inert_line(why));
-    }
-    line.push('\n');
-    Some(line)
 }
 
 fn look(status: StepStatus) -> (Glyph, Tone) {

@@ -3,17 +3,20 @@
 use std::time::Duration;
 
 use aye_core::event::{Event, Fact};
+use aye_core::id::RunId;
 use aye_core::journal::{Phase, State};
 use aye_process::{LogReader, Signal, Signals};
 use clap::Args;
+use indexmap::IndexMap;
 
 use crate::cli::Context;
 use crate::driver::Outcome;
 use crate::error::Error;
-use crate::report::Report;
+use crate::report::{Place, Report};
 use crate::store::{RunLock, RunRow, Store};
 
 use super::drive::{choose_report, conclude};
+use super::logs::has_log;
 use super::resume::Loaded;
 
 /// How often output is looked for, and the bottom line painted.
@@ -40,30 +43,31 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
         path: "aye".into(),
         source,
     })?;
+    let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
     let mut bell = store.listen()?;
     let failed = |source| Error::File { doing: "listen to", path: store.home().bell(), source };
     let mut watch = Watch {
         store: &store,
         row: &row,
         report: &mut *report,
-        state: None,
-        log: None,
+        seen: 0,
+        runs: IndexMap::new(),
         asked: None,
     };
     loop {
         bell.drain().map_err(failed)?;
         // Asked first: who leaves after the last event leaves nothing unseen.
-        let driven = RunLock::holder(store.home(), &row.id)?.is_some();
+        let driven = RunLock::holder(store.home(), &outer)?.is_some();
         watch.catch_up(context)?;
         if let Some(signal) = stop_asked(&mut signals, watch.report) {
             watch.report.pause();
             return Ok(u8::try_from(signal.exit_code()).unwrap_or(1));
         }
-        if let Some(state) = watch.state.as_ref().filter(|state| !driven || is_over(state)) {
+        if let Some(state) = watch.state().filter(|state| !driven || is_over(state)).cloned() {
             watch.report.pause();
-            let outcome = Outcome::of(state);
-            conclude(context, state, outcome);
-            return Ok(outcome.exit_code(state));
+            let outcome = Outcome::of(&state);
+            conclude(context, &state, outcome);
+            return Ok(outcome.exit_code(&state));
         }
         watch.tick(context);
         bell.wait(LOOK).map_err(failed)?;
@@ -78,7 +82,9 @@ fn is_over(state: &State) -> bool {
 fn stop_asked(signals: &mut Signals, report: &mut dyn Report) -> Option<Signal> {
     while let Some(signal) = signals.next() {
         match signal {
-            Signal::Interrupt | Signal::Terminate | Signal::Hangup => return Some(signal),
+            Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => {
+                return Some(signal);
+            }
             Signal::Suspend => {
                 report.pause();
                 aye_process::suspend(&mut []);
@@ -89,55 +95,82 @@ fn stop_asked(signals: &mut Signals, report: &mut dyn Report) -> Option<Signal> 
     None
 }
 
-/// A run as seen so far.
+/// A run and those inside it, as seen so far.
 struct Watch<'a> {
     store: &'a Store,
     row: &'a RunRow,
     report: &'a mut dyn Report,
-    state: Option<State>,
-    log: Option<LogReader>,
+    /// The number of the last event that was shown.
+    seen: u64,
+    /// In the order in which they began; the run itself is the first.
+    runs: IndexMap<RunId, Seen>,
     asked: Option<String>,
 }
 
+/// One of them.
+struct Seen {
+    state: State,
+    path: Vec<String>,
+    log: Option<LogReader>,
+}
+
 impl Watch<'_> {
+    /// The run that is watched.
+    fn state(&self) -> Option<&State> {
+        self.runs.get(&self.row.id).map(|seen| &seen.state)
+    }
+
     /// Shows every event and all output since the last look.
     fn catch_up(&mut self, context: &Context) -> Result<(), Error> {
-        let seen = self.state.as_ref().map_or(0, |state| state.seq);
-        for event in self.store.events(&self.row.id, seen)? {
+        for (number, event) in self.store.events_within(&self.row.id, self.seen)? {
+            self.seen = number;
             self.event(&event)?;
         }
-        self.pour()?;
+        for lane in 0..self.runs.len() {
+            self.pour(lane)?;
+        }
         self.mention_question(context);
         Ok(())
     }
 
     fn event(&mut self, event: &Event) -> Result<(), Error> {
         let damaged = |error| Error::Journal { run: event.run.to_string(), error };
-        match &mut self.state {
-            Some(state) => state.apply(event).map_err(damaged)?,
-            None => self.state = Some(State::begin(event).map_err(damaged)?),
-        }
+        let lane = match self.runs.get_index_of(&event.run) {
+            Some(lane) => {
+                self.runs[lane].state.apply(event).map_err(damaged)?;
+                lane
+            }
+            None => {
+                let state = State::begin(event).map_err(damaged)?;
+                let parent = state.started.parent.clone();
+                let around = parent.as_ref().and_then(|parent| self.runs.get(&parent.run));
+                let mut path = around.map(|seen| seen.path.clone()).unwrap_or_default();
+                if event.run != self.row.id {
+                    path.extend(parent.map(|parent| parent.label()));
+                }
+                self.runs.insert_full(event.run.clone(), Seen { state, path, log: None }).0
+            }
+        };
         if matches!(event.fact, Fact::StepCompleted(_) | Fact::StepFailed(_)) {
-            self.pour()?;
-            if self.log.take().is_some() {
-                self.report.step_ends();
+            self.pour(lane)?;
+            if self.runs[lane].log.take().is_some() {
+                self.report.step_ends(lane);
             }
         }
-        if let Some(state) = &self.state {
-            self.report.event(event, state);
-        }
+        let seen = &mut self.runs[lane];
+        self.report.event(Place { lane, path: &seen.path }, event, &seen.state);
         if let Fact::StepStarted(started) = &event.fact
-            && started.command.is_some()
+            && has_log(started)
         {
-            let base = self.store.home().log(&self.row.id, started.execution, &started.step);
-            self.log = Some(LogReader::new(base));
-            self.report.step_begins(false);
+            let base = self.store.home().log(&event.run, started.execution, &started.step);
+            seen.log = Some(LogReader::new(base));
+            self.report.step_begins(lane, false);
         }
         Ok(())
     }
 
-    fn pour(&mut self) -> Result<(), Error> {
-        let Some(reader) = &mut self.log else { return Ok(()) };
+    fn pour(&mut self, lane: usize) -> Result<(), Error> {
+        let Some(reader) = &mut self.runs[lane].log else { return Ok(()) };
         let mut buffer = [0; 64 * 1024];
         loop {
             let read = reader.read(&mut buffer).map_err(|source| Error::File {
@@ -146,16 +179,17 @@ impl Watch<'_> {
                 source,
             })?;
             let Some((stream, length)) = read else { return Ok(()) };
-            self.report.output(stream, &buffer[..length]);
+            self.report.output(lane, stream, &buffer[..length]);
         }
     }
 
     /// Who watches should know that somebody is waited for.
     fn mention_question(&mut self, context: &Context) {
-        let Some(Phase::Asking { question, .. }) = self.state.as_ref().map(|state| &state.phase)
-        else {
-            return;
-        };
+        let open = self.runs.values().find_map(|seen| match &seen.state.phase {
+            Phase::Asking { question, .. } => Some(question),
+            Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => None,
+        });
+        let Some(question) = open else { return };
         let fresh = self.asked.as_deref() != Some(question.id.as_str());
         if fresh && !context.json {
             self.report.pause();
@@ -165,13 +199,15 @@ impl Watch<'_> {
     }
 
     fn tick(&mut self, context: &Context) {
-        let Some(state) = &self.state else { return };
-        if let Phase::Running { step, .. } = &state.phase
-            && let Some(started) = state.steps.get(step).and_then(|record| record.started)
-        {
+        let running = self.runs.values().enumerate().filter_map(|(lane, seen)| {
+            let Phase::Running { step, nested: false, .. } = &seen.state.phase else { return None };
+            Some((lane, seen.state.steps.get(step)?.started?))
+        });
+        let running: Vec<_> = running.collect();
+        if let Some((lane, started)) = running.first() {
             let ms = context.now().as_millisecond() - started.as_millisecond();
             let elapsed = Duration::from_millis(u64::try_from(ms).unwrap_or(0));
-            self.report.tick(elapsed, None);
+            self.report.tick(*lane, elapsed, None, running.len() - 1);
         }
     }
 }

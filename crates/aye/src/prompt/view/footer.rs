@@ -106,7 +106,8 @@ fn hints(posed: &Posed<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
     let details = if dialog.details { "? less" } else { "? details" }.to_owned();
     let out = match (dialog.escape(), posed.run) {
         (Escape::Declines, Some(_)) => "Esc declines",
-        (Escape::Declines, None) | (Escape::Dismisses, _) => "Esc cancels",
+        (Escape::Dismisses, Some(_)) => "Esc leaves it open",
+        (Escape::Declines | Escape::Dismisses, None) => "Esc cancels",
     };
     let out = out.to_owned();
     match &dialog.stage {
@@ -121,7 +122,8 @@ fn hints(posed: &Posed<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
             }
             hints.push(details);
             // A run's question for text cannot be declined.
-            hints.extend(posed.run.is_none().then_some(out));
+            let can_leave = posed.run.is_none() || dialog.escape() == Escape::Dismisses;
+            hints.extend(can_leave.then_some(out));
             hints
         }
         Stage::List(list) => list_hints(list, look, details, out),

@@ -9,6 +9,7 @@
 //! ```
 
 mod ask;
+mod desk;
 mod details;
 mod footer;
 mod options;
@@ -25,6 +26,7 @@ use super::markup::{harmless, message};
 use super::style::Styled;
 use super::wrap::wrap;
 
+pub use desk::{Item, desk};
 pub use plain::{plain_ask, plain_details, plain_question};
 
 /// Columns that the frame takes on the left.
@@ -45,7 +47,7 @@ impl Look {
     /// Columns for text beside the frame; the last one stays free, because
     /// terminals differ in what they do there.
     fn room(self) -> usize {
-        self.columns.saturating_sub(FRAME + 1).max(6)
+        self.columns.saturating_sub(FRAME + 1).max(1)
     }
 
     /// A line of the frame: first, plain, divided or last.
@@ -95,6 +97,21 @@ pub struct View {
 /// Lays a prompt out.
 pub fn view(posed: &Posed<'_>, dialog: &Dialog, look: Look, now: Timestamp, beat: usize) -> View {
     let head = head(posed, look);
+    let below = view_below(head.len(), posed, dialog, look, now, beat);
+    View { head, ..below }
+}
+
+/// The same without the head, whose number of lines is known. A head can be
+/// as long as it likes and does not change: it need not be laid out anew for
+/// every beat of the countdown.
+pub fn view_below(
+    head: usize,
+    posed: &Posed<'_>,
+    dialog: &Dialog,
+    look: Look,
+    now: Timestamp,
+    beat: usize,
+) -> View {
     let details = if dialog.details { details::details(posed, look, now) } else { Vec::new() };
     let mut body = rules::rules(posed, look);
     let answer = body.len();
@@ -105,7 +122,7 @@ pub fn view(posed: &Posed<'_>, dialog: &Dialog, look: Look, now: Timestamp, beat
     });
     let notice: Vec<Styled> = notice.map(|line| look.bar(Part::Plain).then(line)).collect();
     let fixed = body.len() + notice.len() + footer.len() + 1;
-    let taken = head.len() + details.len() + fixed;
+    let taken = head + details.len() + fixed;
     let cursor = ask::ask(&mut body, posed.question, dialog, look, taken);
     let row = match &dialog.stage {
         Stage::List(_) => answer,
@@ -115,10 +132,11 @@ pub fn view(posed: &Posed<'_>, dialog: &Dialog, look: Look, now: Timestamp, beat
     };
     body.extend(notice);
     body.extend(footer);
-    View { head, details, body, cursor: (row, cursor) }
+    View { head: Vec::new(), details, body, cursor: (row, cursor) }
 }
 
-fn head(posed: &Posed<'_>, look: Look) -> Vec<Styled> {
+/// Title and message.
+pub fn head(posed: &Posed<'_>, look: Look) -> Vec<Styled> {
     if posed.question.title.is_empty() {
         let lines = message(&posed.question.message, look.room(), look.paint);
         let part = |index| if index == 0 { Part::First } else { Part::Plain };

@@ -14,6 +14,8 @@ use super::{Look, Part};
 const FEWEST: usize = 3;
 /// Between a label and its description.
 const GAP: usize = 2;
+/// A longer list is measured by what is shown of it.
+const USUAL: usize = 100;
 /// A column narrower than this is hard to read.
 const NARROW: usize = 20;
 
@@ -33,12 +35,18 @@ pub(super) fn options(
         body.push(look.bar(Part::Plain).then(none));
         return cursor;
     }
-    let full: Vec<Vec<Styled>> =
-        left.iter().map(|index| option(question, list, *index, look)).collect();
+    let laid_out = |shown: &[usize]| -> Vec<Vec<Styled>> {
+        let column = widest(question, shown);
+        shown.iter().map(|index| option(question, list, *index, column, look)).collect()
+    };
     let mut room = look.rows.saturating_sub(taken + 1);
-    if full.iter().map(Vec::len).sum::<usize>() <= room {
-        body.extend(full.into_iter().flatten());
-        return cursor;
+    // Of ten thousand options only those in the window are looked at.
+    if left.len() <= room {
+        let full = laid_out(&left);
+        if full.iter().map(Vec::len).sum::<usize>() <= room {
+            body.extend(full.into_iter().flatten());
+            return cursor;
+        }
     }
     if room < FEWEST + 2 {
         // The head goes up and away; the list has the window for itself.
@@ -62,7 +70,7 @@ pub(super) fn options(
         look.bar(Part::Plain).tone(Tone::Dim, text)
     };
     body.push(more(first, true));
-    for lines in &full[first..last] {
+    for lines in laid_out(&left[first..last]) {
         let line = lines.first().cloned().unwrap_or_default();
         let cut = if lines.len() > 1 {
             let room = look.columns.saturating_sub(2);
@@ -92,7 +100,13 @@ fn ask_line(body: &mut Vec<Styled>, list: &List, look: Look) -> usize {
 
 /// One option with everything it says: its description beside the label, or
 /// beneath it in a narrow window.
-fn option(question: &Question, list: &List, index: usize, look: Look) -> Vec<Styled> {
+fn option(
+    question: &Question,
+    list: &List,
+    index: usize,
+    widest: usize,
+    look: Look,
+) -> Vec<Styled> {
     let offer = &question.options[index];
     let marked = list.marked == Some(index);
     let pointer = if marked { look.pointer() } else { "  " };
@@ -100,9 +114,8 @@ fn option(question: &Question, list: &List, index: usize, look: Look) -> Vec<Sty
     let before = Styled::new().tone(Tone::Ask, pointer).tone(Tone::Dim, number);
     let hang = before.width();
     let label = label(question, index, marked);
-    let widest = (0..question.options.len()).map(|at| self::label(question, at, false).width());
     let room = look.room().saturating_sub(hang).max(1);
-    let column = widest.max().unwrap_or(0).min(room / 2).max(1);
+    let column = widest.min(room / 2).max(1);
     let beside = room.saturating_sub(column + GAP);
     let described = offer.description.as_deref().filter(|text| !text.is_empty());
     let lines = match described {
@@ -125,6 +138,18 @@ fn option(question: &Question, list: &List, index: usize, look: Look) -> Vec<Sty
     };
     let framed = |(at, line)| look.bar(Part::Plain).then(indent(at)).then(line);
     lines.into_iter().enumerate().map(framed).collect()
+}
+
+/// The width of the widest label, if there are descriptions to stand beside.
+fn widest(question: &Question, shown: &[usize]) -> usize {
+    if !shown.iter().any(|at| question.options[*at].description.is_some()) {
+        return 0;
+    }
+    // The column stays where it is while a list of the usual length is moved
+    // or narrowed.
+    let count = question.options.len();
+    let all: Vec<usize> = if count <= USUAL { (0..count).collect() } else { shown.to_vec() };
+    all.into_iter().map(|at| label(question, at, false).width()).max().unwrap_or(0)
 }
 
 fn label(question: &Question, index: usize, marked: bool) -> Styled {

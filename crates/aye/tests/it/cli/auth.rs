@@ -47,6 +47,10 @@ fn a_question_that_wants_a_code_is_not_answered_without_one() {
     assert_eq!(wrong.code, 1, "{}", wrong.all());
     assert!(wrong.stderr.contains("the code is wrong"), "{}", wrong.all());
     assert!(!place.work().join("acted").exists());
+    // That somebody tried is in the journal; what they tried is not.
+    let tried = place.aye(&["show", "last", "--json"]).ok().stdout;
+    assert!(tried.contains("a one-time code is needed"), "{tried}");
+    assert!(tried.contains("the code is wrong") && !tried.contains("000000"), "{tried}");
 
     let right = code(&place, 0);
     place.aye(&["answer", &question, "proceed", "--code", &right, "--no-input"]).ok();

@@ -114,9 +114,9 @@ fn a_file_that_cannot_be_executed_is_126() {
     --- stderr
     s  run RUN
     ▸ a  ./script
-    ✗ a  `PLACE/work/./script` is not executable
-      hint: `chmod +x PLACE/work/./script`
-    ✗ s failed: step `a`: `PLACE/work/./script` is not executable  0 steps done, 1 failed
+    ✗ a  `PLACE/work/script` is not executable
+      hint: `chmod +x PLACE/work/script`
+    ✗ s failed: step `a`: `PLACE/work/script` is not executable  0 steps done, 1 failed
       try again  aye run s.yaml --from a
     --- exit 126
     ");
@@ -135,6 +135,27 @@ fn a_step_that_takes_too_long_is_124() {
       try again  aye run s.yaml --from a
     --- exit 124
     ");
+}
+
+#[test]
+fn how_long_a_step_may_take_to_end_is_a_setting() {
+    let place = Place::new();
+    place.write("aye.toml", "[run]\ngrace = \"50ms\"\n");
+    let script = "trap \"\" TERM; while :; do sleep 1; done";
+    place.write(
+        "s.yaml",
+        &format!("name: s\nsteps:\n- {{name: a, shell: '{script}', timeout: 100ms}}\n"),
+    );
+    let ran = place.aye(&["run", "s.yaml", "--json"]);
+    assert_eq!(ran.code, 124, "{}", ran.all());
+    let mut lines = ran.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+    let failed = lines.find(|event: &serde_json::Value| event["type"] == "step_failed");
+    let took = failed.and_then(|event| event["process"]["duration_ms"].as_u64());
+    // Without the setting it would be five seconds.
+    assert!(took.is_some_and(|took| took < 5_000), "{took:?} {}", ran.all());
+
+    place.write("aye.toml", "[run]\ngrace = 5\n");
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 2);
 }
 
 #[test]

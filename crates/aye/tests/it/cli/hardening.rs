@@ -25,7 +25,7 @@ fn kill(pid: u32) {
 }
 
 /// Processes that carry the tag of a run.
-fn left_of(run: &str) -> usize {
+pub(super) fn left_of(run: &str) -> usize {
     aye_process::survivors::find(run).len()
 }
 
@@ -247,32 +247,4 @@ fn a_step_that_uses_up_its_processor_time_says_so() {
     let ran = place.aye(&["run", "c.yaml"]);
     assert_eq!(ran.code, 1, "{}", ran.all());
     assert!(ran.stderr.contains("used up its processor time"), "{}", ran.all());
-}
-
-/// A container, a sandbox or a CI runner: our group and session belong to a
-/// process that has no number here.
-#[test]
-fn runs_in_a_pid_namespace_are_runs_like_any_other() {
-    let place = Place::new();
-    place.write("two.yaml", "name: two\nsteps:\n  - {name: a, shell: 'echo one'}\n  - {name: b, shell: 'sleep 60 & echo two'}\n");
-    let aye = |script: &str| {
-        let mut command = std::process::Command::new("unshare");
-        let own = place.command(&[]);
-        command.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]);
-        command.args(["sh", "-c", script, "sh", super::harness::AYE]).env_clear();
-        command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.current_dir(place.work()).output().unwrap()
-    };
-    if !aye("true").status.success() {
-        eprintln!("skipped: this machine allows no namespaces");
-        return;
-    }
-    // As an ordinary process, and as the first one, which nobody else reaps for.
-    for script in ["\"$1\" run two.yaml", "exec \"$1\" run two.yaml"] {
-        let output = aye(script);
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{text}");
-        assert!(text.contains("completed"), "{text}");
-        assert_eq!(place.status(), "completed");
-    }
 }

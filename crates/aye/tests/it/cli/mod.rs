@@ -5,6 +5,8 @@ pub(crate) mod harness;
 
 mod audit;
 mod auth;
+#[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+mod detach;
 mod dry_run;
 mod events;
 mod failing;
@@ -15,9 +17,11 @@ mod home;
 mod inputs;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod looks;
+mod nested;
 mod pages;
 mod resuming;
 mod running;
 mod runs;
 mod skills;
 mod stopping;
+mod surroundings;

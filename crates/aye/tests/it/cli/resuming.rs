@@ -52,6 +52,7 @@ fn another_step_is_asked_about_first() {
     ‖ s waits for an answer: `a` was stopped before it ended. It may have done part of its work.  0 steps done, 0 left running
       answer   aye answer RUN-1 retry|done|skip|abort
       inbox    aye inbox
+      wait     aye resume RUN --detach
       go on    aye resume RUN
       give up  aye cancel RUN
     --- exit 6

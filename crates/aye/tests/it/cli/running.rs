@@ -191,6 +191,7 @@ fn a_question_that_nobody_can_answer_pauses_the_run() {
       answer   aye answer RUN-1 proceed|cancel
       say yes  add --yes to the command
       inbox    aye inbox
+      wait     aye resume RUN --detach
       go on    aye resume RUN
       give up  aye cancel RUN
     --- exit 6

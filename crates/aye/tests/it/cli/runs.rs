@@ -157,6 +157,7 @@ fn show_tells_a_run() {
       answer   aye answer RUN-1 proceed|cancel
       say yes  add --yes to the command
       inbox    aye inbox
+      wait     aye resume RUN --detach
       go on    aye resume RUN
       give up  aye cancel RUN
     --- exit 0

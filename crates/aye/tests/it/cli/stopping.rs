@@ -56,8 +56,13 @@ fn an_interrupt_pauses_the_run_and_is_130() {
 }
 
 #[test]
-fn a_polite_kill_is_143_and_a_hangup_129() {
-    for (number, name, code) in [(Signal::TERM, "SIGTERM", 143), (Signal::HUP, "SIGHUP", 129)] {
+fn a_polite_kill_is_143_a_hangup_129_and_a_quit_131() {
+    let stops = [
+        (Signal::TERM, "SIGTERM", 143),
+        (Signal::HUP, "SIGHUP", 129),
+        (Signal::QUIT, "SIGQUIT", 131),
+    ];
+    for (number, name, code) in stops {
         let place = place();
         let child = place.start_until(&["run", "long.yaml"], "began");
         signal(&child, number);

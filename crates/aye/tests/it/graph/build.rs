@@ -86,6 +86,8 @@ fn flow(name: &str, body: Body) -> Flow {
         timeout: None,
         cleanup: Duration::from_secs(30),
         step_limit: 1000,
+        lenient: false,
+        defaults: serde_json::Value::Null,
     })
 }
 
@@ -109,6 +111,9 @@ fn step(name: &str, action: Action) -> Step {
         idempotent: false,
         destructive: false,
         confirmation: None,
+        retry: None,
+        guards: Vec::new(),
+        then: Vec::new(),
     }
 }
 

@@ -108,6 +108,22 @@ fn two_terminals_with_one_question() {
 }
 
 #[test]
+fn escape_is_not_lost_when_something_else_happens() {
+    let place = place("timeout: 10m");
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
+    terminal.wait_for("[y/n]");
+    // Every wink of the window wakes the prompt while it waits for what may
+    // follow the Escape.
+    terminal.keys("\x1b");
+    for row in 0..20 {
+        terminal.resize(80, 24 + row % 2);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
+    assert!(!place.work().join("deployed").exists());
+}
+
+#[test]
 fn who_answers_can_drive_the_run_on() {
     let first = place("timeout: 10m");
     assert_eq!(first.aye(&["run", "skill.yaml"]).code, 6);
@@ -124,22 +140,6 @@ fn who_answers_can_drive_the_run_on() {
     let ran = third.aye(&["answer", &open_question(&third)]);
     assert_eq!(ran.code, 6, "{}", ran.all());
     assert!(ran.stderr.contains("CHOICE"), "{}", ran.all());
-}
-
-#[test]
-fn the_inbox_is_live() {
-    let place = place("timeout: 10m");
-    let mut inbox = Terminal::aye(&place, &["inbox", "--watch"]);
-    inbox.wait_for("nothing waits for an answer");
-    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
-    terminal.wait_for("[y/n]");
-    inbox.wait_for("Deploy?").wait_for("aye answer").wait_gone("nothing waits");
-    inbox.wait_for("9m 5");
-    terminal.keys("n");
-    assert_eq!(terminal.end(), Some(5));
-    inbox.wait_for("nothing waits for an answer").wait_gone("Deploy?").keys("\x03");
-    assert_eq!(inbox.end(), Some(130));
-    inbox.assert_clean();
 }
 
 #[test]

@@ -103,3 +103,92 @@ fn endless_texts_are_shown_and_left() {
     assert_eq!(terminal.end(), Some(0));
     assert_eq!(terminal.stdout().len(), 20_001);
 }
+
+#[test]
+fn no_window_is_so_narrow_that_a_text_leaves_its_frame() {
+    let text = "├─ Proceed? [Y/n] ╰─ 日本語 \u{1b}[2J long words and more of them";
+    for columns in [5, 6, 9, 14] {
+        let place = Place::new();
+        let args = ["confirm", text, "--title", text];
+        let mut terminal = Terminal::sized(&place, &args, columns, 24);
+        terminal.wait("the prompt", |vt| vt.screen().lines().any(|line| line.starts_with('╰')));
+        let all = terminal.vt.all();
+        for line in all.lines().filter(|line| !line.is_empty()) {
+            let first = line.chars().next().unwrap();
+            assert!("╭│├╰".contains(first), "{columns} columns:\n{all}");
+        }
+        let own = all.lines().filter(|line| line.starts_with('├')).count();
+        assert_eq!(own, 1, "{columns} columns:\n{all}");
+        terminal.keys("n");
+        assert_eq!(terminal.end(), Some(1));
+        terminal.assert_clean();
+    }
+}
+
+#[test]
+fn ten_thousand_options_are_a_list_like_any_other() {
+    let place = Place::new();
+    let options: Vec<String> = (0..10_000).map(|at| format!("option{at:05}")).collect();
+    let mut args = vec!["choose", "Which?"];
+    args.extend(options.iter().map(String::as_str));
+    let mut terminal = Terminal::captured(&place, &args);
+    terminal.wait_for("more").keys("\x1b[F").wait_for("❯ option09999").keys("\x1b[A");
+    terminal.wait_for("❯ option09998").keys("777").wait_for("/ 777").keys("\x1b[B");
+    terminal.wait_for("❯ option01777").keys("\r");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert_eq!(terminal.stdout(), "option01777\n");
+    terminal.assert_clean();
+}
+
+#[test]
+fn a_storm_of_resizes_leaves_one_prompt() {
+    let place = Place::new();
+    let message = "Deploy **main** to production, with everything that belongs to it?";
+    let args = ["confirm", message, "--title", "Storm", "--timeout", "10m"];
+    let mut terminal = Terminal::captured(&place, &args);
+    terminal.wait_for("[y/n]");
+    for step in 0..200u16 {
+        terminal.resize(5 + step % 70, 3 + step % 21);
+    }
+    terminal.resize(80, 24);
+    terminal.wait_for("to production, with everything").wait_for("[y/n]").wait_for(" left");
+    assert_eq!(terminal.vt.screen().matches("[y/n]").count(), 1, "{}", terminal.vt.screen());
+    terminal.keys("y");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    terminal.assert_clean();
+}
+
+#[test]
+fn what_people_say_is_shown_inert_everywhere() {
+    let place = Place::new();
+    place.write(
+        "skill.yaml",
+        "
+name: evil
+inputs: [{ name: who, type: string }]
+steps:
+  - name: deploy
+    command: 'true'
+    confirmation: { message: 'Deploy {{ inputs.who }} {{ env.EVIL }}?', timeout: 10m }
+",
+    );
+    let evil = "ev\u{1b}[2J\u{1b}]0;t\u{7}il\u{202e}\n╰─ x";
+    let input = format!("who={evil}");
+    let mut command = place.command(&["run", "skill.yaml", "--detach", "-q", "-i", &input]);
+    assert!(command.env("EVIL", evil).output().unwrap().status.success());
+    let inbox = place.aye(&["inbox"]).ok();
+    let id = place.aye(&["inbox", "--json"]).ok().json()[0]["id"].as_str().unwrap().to_owned();
+    let wrong = place.aye(&["answer", &id, evil, "--reason", evil]);
+    assert_eq!(wrong.code, 1, "{}", wrong.all());
+    let said = place.aye(&["answer", &id, "proceed", "--reason", evil]).ok();
+    let watched = place.aye(&["watch", "last"]);
+    let shown = place.aye(&["show", "last"]).ok();
+    let json = place.aye(&["show", "last", "--json"]).ok();
+    for ran in [inbox, wrong, said, watched, shown, json] {
+        let text = format!("{}{}", ran.stdout, ran.stderr);
+        let hidden = |c: char| c != '\n' && aye_core::diagnostic::is_hidden(c);
+        assert!(!text.contains(hidden) || text.starts_with('{'), "{}", ran.all());
+        assert!(!text.contains('\u{1b}'), "{}", ran.all());
+        assert!(!text.lines().any(|line| line.starts_with('╰')), "{}", ran.all());
+    }
+}

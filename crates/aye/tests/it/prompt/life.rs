@@ -7,7 +7,7 @@ use aye_core::id::RunId;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::pty::Terminal;
-use crate::cli::harness::Place;
+use crate::cli::harness::{Place, until};
 
 fn place(timeout: &str) -> Place {
     let place = Place::new();
@@ -96,6 +96,48 @@ steps:
 }
 
 #[test]
+fn somebody_who_types_elsewhere_gets_more_time_too() {
+    let place = Place::new();
+    place.write(
+        "skill.yaml",
+        "
+name: slow
+steps:
+  - { name: who, input: { message: 'Who?', timeout: 6s }, output: who }
+",
+    );
+    // With a driver that grants it, and with none.
+    for driven in [true, false] {
+        let option = if driven { "--detach" } else { "--no-input" };
+        place.aye(&["run", "skill.yaml", option]);
+        let mut terminal = Terminal::aye(&place, &["answer", &format!("{}-1", place.last())]);
+        terminal.wait_for("Who?").keys("a").wait_for("30s left").keys("da\r");
+        if !driven {
+            terminal.wait_for("Go on with it here?").keys("n");
+        }
+        assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+        terminal.assert_clean();
+        let events = place.aye(&["show", "last", "--json"]).ok();
+        assert!(events.stdout.contains("ada"), "{}", events.all());
+    }
+}
+
+#[test]
+fn a_script_gives_more_time_as_well() {
+    let place = Place::new();
+    let args = ["input", "Who?", "--match", "^[a-z]+$", "--timeout", "6s"];
+    let mut terminal = Terminal::captured(&place, &args);
+    terminal.wait_for("Who?").keys("a").wait_for("30s left").keys("da\r");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert_eq!(terminal.stdout(), "ada\n");
+    // Whole lines are only seen when they are sent.
+    let mut terminal = Terminal::captured(&place, &[&args[..], &["--plain"]].concat());
+    terminal.wait_for("within 6s").keys("12\r").wait_for("within 30s").keys("ada\r");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert_eq!(terminal.stdout(), "ada\n");
+}
+
+#[test]
 fn ctrl_c_pauses_the_run_and_leaves_the_terminal_clean() {
     for (name, keys) in [("Ctrl-C", "\x03"), ("typed, then Ctrl-C", "?\x03")] {
         let place = place("timeout: 5m, default: yes");
@@ -119,6 +161,23 @@ fn sigterm_leaves_the_terminal_clean() {
     assert_eq!(terminal.end(), Some(143), "{}", terminal.vt.all());
     terminal.assert_clean();
     assert!(!place.work().join("deployed").exists());
+}
+
+#[test]
+fn whatever_ends_the_engine_the_terminal_is_clean() {
+    for signal in [Signal::KILL, Signal::QUIT, Signal::ABORT, Signal::TERM, Signal::HUP] {
+        let place = place("timeout: 5m");
+        // No shell that would mend the terminal itself.
+        let mut terminal = run(&place);
+        terminal.wait_for("[y/n]");
+        assert!(!terminal.echoes(), "the prompt has the terminal");
+        kill_process(driver(&place), signal).unwrap();
+        assert_ne!(terminal.end(), Some(0));
+        terminal.assert_clean();
+        assert!(!place.work().join("deployed").exists());
+        let inbox = place.aye(&["inbox", "--json"]).ok().json();
+        assert_eq!(inbox.as_array().unwrap().len(), 1, "{signal:?}: the question still waits");
+    }
 }
 
 #[test]
@@ -238,12 +297,30 @@ fn sent_to_the_background_the_run_waits() {
 }
 
 #[test]
+fn a_detached_run_outlives_its_terminal() {
+    let place = place("timeout: 10m");
+    let mut shell = Terminal::shell(&place);
+    shell.keys("$AYE run skill.yaml --detach\n").wait_for("goes on in the background");
+    let pid = driver(&place);
+    shell.hang_up().unwrap();
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let question = inbox[0]["id"].as_str().unwrap();
+    assert_eq!(inbox[0]["driven"], true);
+    assert_eq!(driver(&place), pid, "it is the same process");
+    place.aye(&["answer", question, "proceed"]).ok();
+    until("the run has ended", || place.status() == "completed");
+    assert!(place.work().join("deployed").exists());
+}
+
+#[test]
 fn without_a_terminal_the_run_waits_and_says_what_to_do() {
     let place = place("timeout: 10m, default: yes");
     let ran = place.aye(&["run", "skill.yaml"]);
     assert_eq!(ran.code, 6, "{}", ran.all());
     let all = ran.all();
-    for hint in ["nobody can be asked here", "aye answer", "aye resume", "aye inbox", "--yes"] {
+    for hint in
+        ["nobody can be asked here", "aye answer", "aye resume", "aye inbox", "--yes", "--detach"]
+    {
         assert!(all.contains(hint), "{hint}: {all}");
     }
     assert!(!place.work().join("deployed").exists(), "a default is never taken");

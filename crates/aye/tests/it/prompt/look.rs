@@ -100,7 +100,7 @@ fn a_confirmation_in_tmux() {
     // Narrower, the old lines are broken by tmux itself; none may stay behind.
     tmux.resize(30, 16);
     let narrow = tmux.wait("one prompt", |pane| {
-        pane.matches("[y/n]").count() == 1 && pane.contains("the tests, all of")
+        pane.matches("[y/n]").count() == 1 && pane.contains("│    them,")
     });
     assert_snapshot!(narrow, @r"
     before

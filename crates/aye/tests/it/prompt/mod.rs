@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "in helpers too a failure is the test's failure")]
 
 mod across;
+mod desk;
 mod dialog;
 mod hostile;
 mod keys;

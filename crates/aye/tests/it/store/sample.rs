@@ -86,6 +86,7 @@ impl Tale {
             range: None,
             yes: false,
             driver: driver(),
+            parent: None,
         }));
         self.event(fact)
     }
@@ -99,6 +100,8 @@ impl Tale {
             command: Some("make it".into()),
             idempotent: false,
             deadline: None,
+            nested: false,
+            items: Vec::new(),
         })))
     }
 
@@ -110,6 +113,9 @@ impl Tale {
             value: json!({"exit": 0, "text": "naïve ✓\n"}),
             process: None,
             marked_by: None,
+            parsed: None,
+            took_ms: None,
+            note: None,
         })))
     }
 

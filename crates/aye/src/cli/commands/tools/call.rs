@@ -127,7 +127,7 @@ fn attend(tools: &mut Tools, context: &Context) -> Result<u8, Error> {
         }
         while let Some(signal) = signals.next() {
             match signal {
-                Signal::Interrupt | Signal::Terminate | Signal::Hangup => {
+                Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => {
                     let code = u8::try_from(signal.exit_code()).unwrap_or(1);
                     tools.cancel(1);
                     stopped.get_or_insert((code, Instant::now()));

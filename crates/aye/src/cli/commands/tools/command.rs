@@ -44,7 +44,9 @@ pub(super) fn run(
                 while let Some(signal) = signals.next() {
                     match signal {
                         Signal::Interrupt => children[0].stop(Stop::Interrupt),
-                        Signal::Terminate | Signal::Hangup => children[0].stop(Stop::Cancel),
+                        Signal::Terminate | Signal::Hangup | Signal::Quit => {
+                            children[0].stop(Stop::Cancel)
+                        }
                         Signal::Suspend => aye_process::suspend(&mut children),
                         Signal::Continue | Signal::Resize => {}
                     }

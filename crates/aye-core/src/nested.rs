@@ -1,0 +1,127 @@
+//! Runs inside a run: sub-skills, and the items of a `foreach`.
+//!
+//! Each is a run of its own with its own journal, so that it is as durable as
+//! any other: the step that holds it needs no memory of how far it is. Its id
+//! is made from the step that holds it, so a crash between two journals
+//! cannot start it twice.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::flow::Flow;
+use crate::id::{BadId, RunId};
+use crate::journal::StepRecord;
+use crate::machine::Secrets;
+
+/// How deep skills may call skills.
+pub const DEEPEST: u32 = 8;
+
+/// The most items one `foreach` goes through.
+pub const MOST_ITEMS: usize = 10_000;
+
+/// The step of another run that a run belongs to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The run.
+    pub run: RunId,
+    /// Its step.
+    pub step: String,
+    /// Which start of it.
+    pub execution: u32,
+    /// Which item of a `foreach`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<Item>,
+    /// 1 for a run inside a run that nobody holds.
+    pub depth: u32,
+}
+
+impl Parent {
+    /// The id of the run that belongs there.
+    pub fn child(&self) -> Result<RunId, BadId> {
+        let Self { run, execution, .. } = self;
+        match &self.item {
+            Some(item) => RunId::new(format!("{run}_{execution}_{}", item.index)),
+            None => RunId::new(format!("{run}_{execution}")),
+        }
+    }
+
+    /// What the run is called beneath its step: `deploy[2]`, `deploy`.
+    pub fn label(&self) -> String {
+        match &self.item {
+            Some(item) => format!("{}[{}]", self.step, item.index),
+            None => self.step.clone(),
+        }
+    }
+}
+
+/// One item of a `foreach`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Item {
+    /// From 0.
+    pub index: u32,
+    /// Its value, secrets masked.
+    pub value: Value,
+}
+
+/// What a nested step consists of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Nested {
+    /// In order.
+    pub children: Vec<Child>,
+    /// How many at once.
+    pub parallel: usize,
+    /// Whether the first that fails keeps the rest from starting.
+    pub fail_fast: bool,
+    /// When all of them have to be over.
+    pub deadline: Option<Timestamp>,
+    /// Whether the result is a list.
+    pub is_list: bool,
+}
+
+/// One run of a nested step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Child {
+    /// Where it belongs.
+    pub parent: Parent,
+    /// What it runs.
+    pub body: ChildBody,
+}
+
+/// What a nested run runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChildBody {
+    /// Another skill, by its name or path.
+    Skill {
+        /// Which.
+        skill: String,
+        /// Its inputs, secrets included.
+        inputs: IndexMap<String, Value>,
+    },
+    /// The steps of a `foreach`, for one item.
+    Item {
+        /// The steps.
+        flow: Arc<Flow>,
+        /// What they see around them.
+        outer: Box<Outer>,
+    },
+}
+
+/// What the steps of a `foreach` see of the run around them. It is not
+/// written down again: that run stands still as long as they go on.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Outer {
+    /// Its inputs.
+    pub inputs: Arc<IndexMap<String, Value>>,
+    /// Its results so far.
+    pub outputs: Arc<IndexMap<String, Value>>,
+    /// Its steps so far.
+    pub steps: Arc<IndexMap<String, StepRecord>>,
+    /// Its secrets.
+    pub secrets: Secrets,
+    /// `item`, or what the step calls it, and `index`.
+    pub locals: Arc<IndexMap<String, Value>>,
+}

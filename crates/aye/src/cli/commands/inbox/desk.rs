@@ -1,0 +1,164 @@
+//! `aye inbox --watch` on a terminal: pick a question, answer it, come back.
+
+use aye_core::id::RunId;
+use aye_process::Signal;
+
+use crate::cli::commands::answer::{self, AnswerArgs, Came};
+use crate::cli::commands::background::{self, Orders};
+use crate::cli::commands::{confirm, output};
+use crate::cli::{Context, report_error};
+use crate::driver::Posed;
+use crate::error::Error;
+use crate::paint::{Glyph, Tone, inert_line};
+use crate::prompt::view::Item;
+use crate::prompt::{Alone, Desk, Escape, Nowhere, Wish, ask_alone};
+use crate::store::RunRow;
+
+use super::{Waiting, catch_signals, open, since};
+
+/// From so many seconds on, what is left stands out.
+const SOON: i64 = 60;
+
+/// What somebody at the list did.
+enum Left {
+    /// Opened a question.
+    For(String),
+    /// Had seen enough.
+    Enough,
+    /// Was told to stop.
+    Stopped(Signal),
+}
+
+/// The whole session; `None` where there is no terminal to sit at.
+pub(super) fn sit_down(context: &Context) -> Option<Result<u8, Error>> {
+    let manner = context.manner(Escape::Dismisses, true);
+    if manner.plain {
+        return None;
+    }
+    let first = Desk::open(&manner).ok()?;
+    Some(work(first, context))
+}
+
+fn work(first: Desk, context: &Context) -> Result<u8, Error> {
+    let mut mark = None;
+    let mut desk = Some(first);
+    loop {
+        let desk = match desk.take() {
+            Some(desk) => desk,
+            None => {
+                Desk::open(&context.manner(Escape::Dismisses, true)).map_err(|why| gone(&why))?
+            }
+        };
+        match browse(desk, &mut mark, context)? {
+            Left::Enough => return Ok(0),
+            Left::Stopped(signal) => return Ok(u8::try_from(signal.exit_code()).unwrap_or(1)),
+            Left::For(question) => {
+                // What goes wrong with one is no reason to leave the others.
+                match settle(&question, context) {
+                    Ok(None) => {}
+                    Ok(Some(code)) => return Ok(code),
+                    Err(error) => report_error(&error, context.paint_err),
+                }
+            }
+        }
+    }
+}
+
+fn gone(why: &str) -> Error {
+    let hint = Some("`aye inbox` lists what waits".to_owned());
+    Error::Unattended { message: format!("nobody can be asked here: {why}"), hint }
+}
+
+/// Shows the list until somebody wants something.
+fn browse(mut desk: Desk, mark: &mut Option<String>, context: &Context) -> Result<Left, Error> {
+    let store = context.store()?;
+    let mut bell = store.listen()?;
+    let mut signals = catch_signals()?;
+    loop {
+        bell.drain().map_err(|source| Error::File {
+            doing: "listen to",
+            path: store.home().bell(),
+            source,
+        })?;
+        let items: Vec<Item> = open(&store)?.iter().map(|one| item(one, context)).collect();
+        if !items.iter().any(|item| Some(&item.id) == mark.as_ref()) {
+            *mark = items.first().map(|item| item.id.clone());
+        }
+        let wake = [signals.fd(), std::os::fd::AsFd::as_fd(&bell)];
+        match desk.ask(&items, mark, &wake).map_err(|why| gone(&why))? {
+            Wish::Open(question) => return Ok(Left::For(question)),
+            Wish::Leave => return Ok(Left::Enough),
+            Wish::Nothing => {}
+        }
+        while let Some(signal) = signals.next() {
+            match signal {
+                Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => {
+                    return Ok(Left::Stopped(signal));
+                }
+                Signal::Suspend => {
+                    desk.rest();
+                    aye_process::suspend(&mut []);
+                    desk.redraw();
+                }
+                Signal::Continue => desk.redraw(),
+                // The window may be as it was again, and what it showed is not.
+                Signal::Resize => desk.erase(),
+            }
+        }
+    }
+}
+
+fn item(one: &Waiting, context: &Context) -> Item {
+    let dot = format!(" {} ", context.paint_err.glyph(Glyph::Dot));
+    let now = context.now();
+    let mut note = vec![one.skill.clone(), one.step.clone()];
+    note.extend(one.note(now));
+    let soon = one.deadline.is_some_and(|deadline| deadline.as_second() - now.as_second() < SOON);
+    Item { id: one.id.clone(), asked: one.message.clone(), note: note.join(&dot), soon }
+}
+
+/// Answers one question; a code if that is to be the end of the session.
+fn settle(question: &str, context: &Context) -> Result<Option<u8>, Error> {
+    let args = AnswerArgs::asking(question);
+    let (row, question, came) = answer::answer(&args, context)?;
+    match came {
+        Came::Taken { label, undriven } => {
+            let paint = context.paint_out;
+            output::print_line(&format!(
+                "{} {}  {}  {}",
+                paint.text(Tone::Ask, paint.glyph(Glyph::Answered)),
+                inert_line(&question.step),
+                paint.text(Tone::Strong, &inert_line(&label)),
+                paint.text(Tone::Dim, &format!("after {}", since(question.asked, context.now()))),
+            ))?;
+            if undriven {
+                offer_to_go_on(&row, context)?;
+            }
+            Ok(None)
+        }
+        Came::Left | Came::TimedOut => Ok(None),
+        Came::Stopped(signal) => Ok(Some(u8::try_from(128 + signal).unwrap_or(1))),
+    }
+}
+
+/// Nobody drives the run: it can go on in the background while we stay here.
+fn offer_to_go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
+    let skill = inert_line(&row.skill);
+    let message = format!("Nobody drives run `{}` of {skill}. Go on in the background?", row.id);
+    let question = confirm::yes_or_no(&message, Some(confirm::Default::Yes))?;
+    let posed = Posed { question: &question, deadline: None, agreed: &[], run: None };
+    let manner = context.manner(Escape::Dismisses, true);
+    let said = ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(None))?;
+    let run: RunId = row.id.clone();
+    match said {
+        Alone::Answered(given) if given.value == confirm::YES => {
+            let orders =
+                Orders::Resume { run: run.clone(), skill: row.skill.clone(), inputs: Vec::new() };
+            if background::start(&orders, context)?.is_none() {
+                output::print_line(&format!("it goes on; follow with: aye watch {run}"))?;
+            }
+            Ok(())
+        }
+        _ => output::print_line(&format!("go on with: aye resume {run}")),
+    }
+}

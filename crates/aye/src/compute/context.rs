@@ -1,0 +1,257 @@
+//! What a block is answered: names of the run, functions of the host, files.
+
+use std::sync::mpsc::{Receiver, SyncSender};
+
+use aye_core::text::Scope;
+use serde_json::{Map, Value, json};
+
+use super::block::Block;
+use super::engine::{Answer, Answers, Raised};
+use super::files::{FileAnswer, FileCall, Files};
+use super::host::Host;
+use super::source::END;
+
+/// Functions of the host that a block can call.
+const FUNCTIONS: [&str; 3] = ["log", "emit", "emit_event"];
+
+/// What the thread of a block wants of the thread that waits for it.
+pub(super) enum Request {
+    /// Text was printed.
+    Print(String),
+    /// A function of the host.
+    Call { memory: bool, function: String, args: Vec<Value>, named: Map<String, Value> },
+}
+
+/// Answers a block, on its thread.
+pub(super) struct Context {
+    pub(super) scope: Scope,
+    pub(super) block: Block,
+    /// Names the block itself sets, and the byte where it first does.
+    pub(super) set: Vec<String>,
+    pub(super) requests: SyncSender<Request>,
+    pub(super) replies: Receiver<Result<Value, String>>,
+    /// The code is through: what is asked for now is its result.
+    pub(super) ended: bool,
+}
+
+impl Context {
+    fn host(
+        &mut self,
+        memory: bool,
+        function: &str,
+        args: Vec<Value>,
+        named: Map<String, Value>,
+    ) -> Result<Value, Raised> {
+        let request = Request::Call { memory, function: function.to_owned(), args, named };
+        let gone = |_| Raised::new("RuntimeError", "nobody waits for this block any more");
+        self.requests.send(request).map_err(|_| gone(()))?;
+        let reply = self.replies.recv().map_err(|_| gone(()))?;
+        reply.map_err(|message| Raised::new("RuntimeError", message))
+    }
+
+    fn names(&self) -> Value {
+        let mut names = self.scope.names();
+        names.extend(self.set.iter().cloned());
+        names.sort();
+        names.dedup();
+        json!(names)
+    }
+}
+
+impl Answers for Context {
+    fn name(&mut self, name: &str) -> Option<Answer> {
+        if self.ended {
+            return None;
+        }
+        if let Some(value) = self.scope.value(name) {
+            return Some(Answer::Value(value));
+        }
+        match name {
+            "memory" => Some(Answer::Object),
+            _ if FUNCTIONS.contains(&name) || name.starts_with("__aye_") => Some(Answer::Function),
+            // In a lenient skill a name without a value is empty.
+            _ if self.scope.lenient && !is_builtin(name) => Some(Answer::Value(Value::Null)),
+            _ => None,
+        }
+    }
+
+    fn call(
+        &mut self,
+        object: Option<&str>,
+        function: &str,
+        args: Vec<Value>,
+        named: Map<String, Value>,
+    ) -> Result<Value, Raised> {
+        if object == Some("memory") {
+            return self.host(true, function, args, named);
+        }
+        let first = || args.first().and_then(Value::as_str).unwrap_or_default().to_owned();
+        match function {
+            END => {
+                self.ended = true;
+                Ok(Value::Null)
+            }
+            "__aye_dir" => Ok(self.names()),
+            "__aye_known" => {
+                let names = self.scope.names_in_scope().into_iter().chain(["inputs".to_owned()]);
+                let known = names.filter_map(|name| Some((name.clone(), self.scope.value(&name)?)));
+                Ok(Value::Object(known.collect()))
+            }
+            "__aye_cwd" => Ok(json!(self.block.workspace.to_string_lossy())),
+            "__aye_env" => match self.env(&first()) {
+                Some(value) => Ok(Value::String(value)),
+                None if self.scope.lenient => Ok(Value::Null),
+                None => {
+                    Err(Raised::new("KeyError", format!("the environment has no `{}`", first())))
+                }
+            },
+            "__aye_getenv" => Ok(match self.env(&first()) {
+                Some(value) => Value::String(value),
+                None => args.get(1).or_else(|| named.get("default")).cloned().unwrap_or_default(),
+            }),
+            _ => self.host(false, function, args, named),
+        }
+    }
+
+    fn file(&mut self, call: FileCall) -> Result<FileAnswer, Raised> {
+        let Block { workspace, files_read, .. } = &self.block;
+        Files { workspace, allowed: *files_read }.answer(call)
+    }
+
+    fn env(&mut self, name: &str) -> Option<String> {
+        self.scope.world.names.env(name)
+    }
+
+    fn now(&mut self) -> i64 {
+        self.scope.world.now.as_microsecond()
+    }
+
+    fn print(&mut self, text: &str) {
+        // Nobody listens any more: nothing to tell.
+        self.requests.send(Request::Print(text.to_owned())).ok();
+    }
+}
+
+/// Whether Python itself has this name, or would import it.
+pub(super) fn is_builtin(name: &str) -> bool {
+    BUILTINS.binary_search(&name).is_ok()
+}
+
+const BUILTINS: [&str; 78] = [
+    "ArithmeticError",
+    "AssertionError",
+    "AttributeError",
+    "BaseException",
+    "Exception",
+    "FileNotFoundError",
+    "IndexError",
+    "KeyError",
+    "KeyboardInterrupt",
+    "LookupError",
+    "NameError",
+    "NotImplementedError",
+    "OSError",
+    "OverflowError",
+    "PermissionError",
+    "RecursionError",
+    "RuntimeError",
+    "StopIteration",
+    "SyntaxError",
+    "TimeoutError",
+    "TypeError",
+    "UnicodeDecodeError",
+    "ValueError",
+    "ZeroDivisionError",
+    "__file__",
+    "__name__",
+    "abs",
+    "all",
+    "any",
+    "ascii",
+    "bin",
+    "bool",
+    "bytes",
+    "callable",
+    "chr",
+    "classmethod",
+    "complex",
+    "delattr",
+    "dict",
+    "dir",
+    "divmod",
+    "enumerate",
+    "filter",
+    "float",
+    "format",
+    "frozenset",
+    "getattr",
+    "hasattr",
+    "hash",
+    "hex",
+    "id",
+    "input",
+    "int",
+    "isinstance",
+    "issubclass",
+    "iter",
+    "len",
+    "list",
+    "map",
+    "max",
+    "min",
+    "next",
+    "object",
+    "oct",
+    "open",
+    "ord",
+    "pow",
+    "print",
+    "property",
+    "range",
+    "repr",
+    "reversed",
+    "round",
+    "set",
+    "sorted",
+    "staticmethod",
+    "str",
+    "sum",
+];
+
+/// Serves a request of a block.
+pub(super) fn serve(
+    host: &mut dyn Host,
+    memory: bool,
+    function: &str,
+    args: Vec<Value>,
+    named: &Map<String, Value>,
+) -> Result<Value, String> {
+    if memory {
+        return host.memory(function, &args, named);
+    }
+    match function {
+        "log" => {
+            let words: Vec<String> = args.iter().map(shown).collect();
+            host.log(&words.join(" "));
+            Ok(Value::Null)
+        }
+        "emit" | "emit_event" => {
+            let mut args = args.into_iter();
+            let name = args.next().or_else(|| named.get("name").cloned());
+            let Some(Value::String(name)) = name else {
+                return Err(format!("`{function}` wants a name: `{function}(\"name\", data)`"));
+            };
+            let data = args.next().or_else(|| named.get("data").cloned());
+            host.emit(&name, data.unwrap_or_default());
+            Ok(Value::Null)
+        }
+        other => Err(format!("Aye has no function `{other}`")),
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

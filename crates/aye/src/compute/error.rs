@@ -1,0 +1,137 @@
+//! What went wrong in a block.
+
+use std::fmt;
+use std::ops::Range;
+
+use aye_core::text::Scope;
+use serde_json::Value;
+
+use super::block::Block;
+
+/// Why a block gave no result.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ComputeError {
+    /// The exception (`KeyError`, `SyntaxError`, …), or `Limit` for time,
+    /// memory and the like, `Result` for a result that is missing or no data,
+    /// `Cancelled`.
+    pub kind: String,
+    /// What happened. It may quote values: mask secrets before it is shown.
+    pub message: String,
+    /// What to write instead.
+    pub hint: Option<String>,
+    /// The skill's file.
+    pub file: Option<String>,
+    /// The line of the block, from 1.
+    pub line: Option<usize>,
+    /// The line of the file, from 1.
+    pub file_line: Option<usize>,
+    /// That line.
+    pub source: Option<String>,
+    /// The characters of that line it is about.
+    pub columns: Option<Range<usize>>,
+    /// Names in scope and the types of their values.
+    pub names: Vec<(String, String)>,
+    /// The names of the inputs.
+    pub inputs: Vec<String>,
+}
+
+impl ComputeError {
+    pub(super) fn new(kind: &str, message: impl Into<String>) -> Self {
+        Self { kind: kind.to_owned(), message: message.into(), ..Self::default() }
+    }
+
+    /// Says where in the code of the block.
+    pub(super) fn at(mut self, block: &Block, bytes: Range<usize>) -> Self {
+        let code = &block.code;
+        let at = (0..=bytes.start.min(code.len())).rev().find(|at| code.is_char_boundary(*at));
+        let at = at.unwrap_or_default();
+        let start = code[..at].rfind('\n').map_or(0, |before| before + 1);
+        let line = code[..at].matches('\n').count() + 1;
+        let text = code[start..].lines().next().unwrap_or_default();
+        let column = code[start..at].chars().count();
+        let wide = code.get(at..bytes.end).map_or(0, |text| text.chars().count());
+        let last = text.chars().count().max(column + 1);
+        self.file.clone_from(&block.file);
+        self.line = Some(line);
+        self.file_line = (block.line > 0).then(|| block.line + line - 1);
+        self.source = Some(text.to_owned());
+        self.columns = Some(column..(column + wide.max(1)).min(last));
+        self
+    }
+
+    /// Says which names there were.
+    pub(super) fn with_names(mut self, scope: &Scope) -> Self {
+        self.inputs = scope.inputs.keys().cloned().collect();
+        let known = |name: String| {
+            let value = scope.value(&name)?;
+            Some((name, type_of(&value).to_owned()))
+        };
+        self.names = scope.names_in_scope().into_iter().filter_map(known).collect();
+        self
+    }
+
+    /// The error for people: place, line, caret, hint, names in scope.
+    pub fn render(&self) -> String {
+        let mut text = self.to_string();
+        if let Some(line) = self.line {
+            text.push_str(&format!("\n  at line {line} of the block"));
+            if let (Some(file), Some(line)) = (&self.file, self.file_line) {
+                text.push_str(&format!(" ({file}:{line})"));
+            }
+        }
+        if let (Some(line), Some(source), Some(columns)) = (self.line, &self.source, &self.columns)
+        {
+            let gutter = line.to_string();
+            let blank = " ".repeat(gutter.len());
+            // Tabs stay tabs, so that the caret stands where it should.
+            let indent: String = source
+                .chars()
+                .take(columns.start)
+                .map(|c| if c == '\t' { '\t' } else { ' ' })
+                .collect();
+            let caret = "^".repeat(columns.len().max(1));
+            text.push_str(&format!("\n  {gutter} | {source}\n  {blank} | {indent}{caret}"));
+        }
+        if let Some(hint) = &self.hint {
+            text.push_str(&format!("\nhint: {hint}"));
+        }
+        if self.kind != "SyntaxError" && !(self.names.is_empty() && self.inputs.is_empty()) {
+            text.push_str(&format!("\nin scope: {}", self.in_scope()));
+        }
+        text
+    }
+
+    fn in_scope(&self) -> String {
+        let inputs = match self.inputs.as_slice() {
+            [] => "inputs (none)".to_owned(),
+            inputs => format!("inputs ({})", inputs.join(", ")),
+        };
+        let names = self.names.iter().map(|(name, kind)| format!("{name} ({kind})"));
+        std::iter::once(inputs).chain(names).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl fmt::Display for ComputeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind.as_str() {
+            "Limit" | "Cancelled" | "Result" => f.write_str(&self.message),
+            kind if self.message.is_empty() => f.write_str(kind),
+            kind => write!(f, "{kind}: {}", self.message),
+        }
+    }
+}
+
+impl std::error::Error for ComputeError {}
+
+/// The type of a value as a block sees it.
+pub(super) fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "None",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float",
+        Value::Number(_) => "int",
+        Value::String(_) => "str",
+        Value::Array(_) => "list",
+        Value::Object(_) => "dict",
+    }
+}

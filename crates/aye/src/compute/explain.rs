@@ -1,0 +1,131 @@
+//! From what the engine reports to what helps.
+
+use aye_core::diagnostic::did_you_mean;
+use aye_core::text::{BUILT_IN, Scope};
+
+use super::block::Block;
+use super::context::is_builtin;
+use super::engine::Fault;
+use super::error::ComputeError;
+use super::source::Source;
+
+/// Modules that exist in Python but not here.
+const ELSEWHERE: &str = "it is not in the sandbox: use `python: true` at the step to run the block \
+                         with python3";
+
+/// Says where it happened, and what to do about it.
+pub(super) fn explain(
+    fault: &Fault,
+    block: &Block,
+    source: &Source,
+    scope: &Scope,
+) -> ComputeError {
+    let mut error = place(fault, block, source).with_names(scope);
+    error.hint = match fault.kind.as_str() {
+        "NameError" | "UnboundLocalError" => name(&fault.message, source, scope),
+        "KeyError" => key(&fault.message, &error, scope),
+        "AttributeError" => attribute(&fault.message),
+        "ImportError" | "ModuleNotFoundError" => Some(ELSEWHERE.to_owned()),
+        "TypeError" if fault.message.contains("NoneType") => {
+            Some("a value is None: look at the types below, or write `(x or {})`".to_owned())
+        }
+        "TypeError" if fault.message.contains("_io.") => {
+            Some("write `f.read().splitlines()` for the lines of a file".to_owned())
+        }
+        "Limit" if fault.message.starts_with("time limit") => {
+            Some("a block is for small work: use a `command:` step".to_owned())
+        }
+        _ => None,
+    };
+    error
+}
+
+/// Says where it happened.
+pub(super) fn place(fault: &Fault, block: &Block, source: &Source) -> ComputeError {
+    let message = match fault.kind.as_str() {
+        "KeyError" if !fault.message.contains(' ') => {
+            format!("there is no key `{}`", fault.message.trim_matches('\''))
+        }
+        _ => tidy(&fault.message),
+    };
+    let error = ComputeError::new(&fault.kind, message);
+    // The innermost place that is of the author's own.
+    let placed = fault.frames.iter().rev().find_map(|frame| {
+        let start = source.place(frame.line, frame.start)?;
+        let end = frame.end.and_then(|end| source.place(frame.line, end)).unwrap_or(start);
+        (start < block.code.len()).then_some(start..end.max(start))
+    });
+    match placed {
+        Some(bytes) => error.at(block, bytes),
+        None => ComputeError { file: block.file.clone(), ..error },
+    }
+}
+
+/// Without the names of our own.
+fn tidy(message: &str) -> String {
+    message.replace("__aye_attr", "attribute")
+}
+
+fn quoted(message: &str) -> Option<&str> {
+    let start = message.find('\'')? + 1;
+    let end = start + message[start..].find('\'')?;
+    Some(&message[start..end])
+}
+
+fn name(message: &str, source: &Source, scope: &Scope) -> Option<String> {
+    let name = quoted(message)?;
+    if let Some(secret) = scope.lost_secret(&[name.to_owned()]) {
+        return Some(format!("the secret `{secret}` is not kept: give it again"));
+    }
+    if scope.inputs.contains_key(name) {
+        return Some(format!("did you mean `inputs.{name}`?"));
+    }
+    let own: Vec<String> = scope
+        .names_in_scope()
+        .into_iter()
+        .chain(source.survey.set.iter().cloned())
+        .chain(BUILT_IN.map(str::to_owned))
+        .filter(|known| known != name)
+        .collect();
+    let near = did_you_mean(name, own.iter().map(String::as_str));
+    match near {
+        Some(near) => Some(format!("did you mean `{near}`?")),
+        None if is_builtin(name) || name == "eval" || name == "exec" => Some(ELSEWHERE.to_owned()),
+        None if source.survey.set.contains(name) => {
+            Some(format!("`{name}` is only set on another path, or later"))
+        }
+        None => None,
+    }
+}
+
+fn key(message: &str, error: &ComputeError, scope: &Scope) -> Option<String> {
+    let key = quoted(message).unwrap_or(message);
+    // Which mapping it was is known only from the line.
+    let about_inputs = error.source.as_deref().is_some_and(|line| line.contains("inputs"));
+    if about_inputs {
+        let inputs = scope.inputs.keys().map(String::as_str);
+        if let Some(near) = did_you_mean(key, inputs) {
+            return Some(format!("did you mean `{near}`?"));
+        }
+    }
+    for name in scope.names_in_scope() {
+        let used = error.source.as_deref().is_some_and(|line| line.contains(&name));
+        if let (true, Some(serde_json::Value::Object(map))) = (used, scope.value(&name))
+            && let Some(near) = did_you_mean(key, map.keys().map(String::as_str))
+        {
+            return Some(format!("`{name}` has no such key; did you mean `{near}`?"));
+        }
+    }
+    Some(format!("write `x.get(\"{key}\")` if it may be missing"))
+}
+
+/// The helper for attributes says which keys there are.
+fn attribute(message: &str) -> Option<String> {
+    let key = quoted(message)?;
+    let (_, keys) = message.split_once("it has: ")?;
+    let near = did_you_mean(key, keys.split(", "));
+    Some(match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("write `x.get(\"{key}\")` if it may be missing"),
+    })
+}

@@ -1,0 +1,29 @@
+//! Compute blocks: small sandboxed Python in a step.
+//!
+//! [`run`] makes the code ready ([`source`]), runs it in the engine
+//! ([`engine`]) on a thread of its own, and answers what it asks for: names
+//! from the scope, functions from the [`Host`], files of the workspace. What
+//! comes back is data or a [`ComputeError`] that says where and why. Nothing
+//! of this runs before a block, or an expression that the template engine
+//! cannot read, is met.
+
+mod block;
+mod context;
+mod engine;
+mod error;
+mod explain;
+mod expression;
+mod files;
+mod host;
+mod monty;
+mod python;
+mod run;
+mod source;
+mod value;
+
+pub use block::{Block, Limits};
+pub use error::ComputeError;
+pub use expression::PythonExpressions;
+pub use host::{Host, Quiet};
+pub use python::{PythonProgram, PythonResult, python_program, python_result};
+pub use run::{check, run};

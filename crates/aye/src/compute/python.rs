@@ -1,0 +1,102 @@
+//! The same block in `python3`, for what the sandbox does not have.
+//!
+//! The context goes in as JSON on standard input, so that no value shows in a
+//! list of processes. The result comes back on the last line of standard
+//! output, behind a mark; what the block prints stays what it prints.
+
+use aye_core::text::Scope;
+use ruff_python_parser::Mode;
+use serde_json::{Map, Value, json};
+
+use super::block::{Block, Limits};
+use super::error::ComputeError;
+use super::source;
+
+/// Runs a block: reads the context, gives the names, finds the result.
+const PROGRAM: &str = include_str!("python.py");
+/// What stands before the result.
+const MARK: &str = "\u{1e}aye-result ";
+
+/// How to run a block with `python3`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PythonProgram {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// What it reads: the code and the context. It may hold secrets.
+    pub stdin: String,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PythonResult {
+    /// The result of the block.
+    pub value: Value,
+    /// What it printed.
+    pub printed: String,
+}
+
+/// How to run a block with `python3`, with the names it uses.
+pub fn python_program(block: &Block, scope: &Scope) -> Result<PythonProgram, ComputeError> {
+    let survey = source::survey(&block.code, Mode::Module).map_err(|error| {
+        ComputeError::new("SyntaxError", error.message).at(block, error.at..error.at)
+    })?;
+    let mut context = Map::new();
+    let every = survey.asks_names.then(|| scope.names_in_scope()).unwrap_or_default();
+    let used = survey.free().map(|name| name.split('.').next().unwrap_or(name).to_owned());
+    for name in used.chain(every).chain(survey.asks_names.then(|| "inputs".to_owned())) {
+        if let Some(value) = scope.value(&name) {
+            context.insert(name, value);
+        }
+    }
+    let env: Map<String, Value> = survey
+        .free()
+        .filter_map(|name| name.strip_prefix("env."))
+        .filter_map(|name| Some((name.to_owned(), json!(scope.world.names.env(name)?))))
+        .collect();
+    let stdin = json!({
+        "code": block.code,
+        "output": block.output,
+        "context": context,
+        "env": env,
+        "mark": MARK,
+    });
+    let argv = ["python3", "-c", PROGRAM].map(str::to_owned).to_vec();
+    Ok(PythonProgram { argv, stdin: stdin.to_string() })
+}
+
+/// Reads the result from what the program wrote.
+pub fn python_result(
+    block: &Block,
+    stdout: &str,
+    limits: &Limits,
+) -> Result<PythonResult, ComputeError> {
+    let Some((printed, answer)) = stdout.rsplit_once(MARK) else {
+        let mut error = ComputeError::new("Result", "python3 ended without a result");
+        error.hint = Some("the block must not end the process: no `exit()`".to_owned());
+        return Err(error);
+    };
+    let answer = answer.lines().next().unwrap_or_default();
+    if answer.len() > limits.output {
+        let message = format!("the result is larger than {} KiB", limits.output >> 10);
+        return Err(ComputeError::new("Result", message));
+    }
+    let mut answer: Value = serde_json::from_str(answer)
+        .map_err(|error| ComputeError::new("Result", format!("the result is no data: {error}")))?;
+    let printed = printed.to_owned();
+    let Some(error) = answer.get_mut("error").map(Value::take) else {
+        return Ok(PythonResult { value: answer["value"].take(), printed });
+    };
+    let text = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
+    let said = ComputeError::new(&text("kind"), text("message"));
+    let line = error["line"].as_u64().and_then(|line| usize::try_from(line).ok());
+    Err(match line.and_then(|line| line.checked_sub(1)) {
+        None => said,
+        Some(before) => {
+            let start: usize = block.code.split_inclusive('\n').take(before).map(str::len).sum();
+            let text = block.code.get(start..).and_then(|rest| rest.lines().next());
+            let text = text.unwrap_or_default();
+            let blank = text.len() - text.trim_start().len();
+            said.at(block, start + blank..start + text.len())
+        }
+    })
+}

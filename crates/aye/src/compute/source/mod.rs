@@ -1,0 +1,127 @@
+//! The code of a block, made ready for the engine.
+//!
+//! The engine reads plain Python. People write a little more than that:
+//! `inputs.commit` on a mapping, `dir()`, `re` without an import. [`read`]
+//! finds what a block uses ([`survey`]) and changes just those places
+//! ([`rewrite`]), line by line as they were; [`prelude`] gives the rest.
+
+mod prelude;
+mod rewrite;
+mod survey;
+
+use std::collections::BTreeSet;
+
+use ruff_python_ast::{Mod, Stmt};
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_text_size::Ranged;
+
+pub(super) use prelude::provides;
+use rewrite::Rewritten;
+pub(super) use survey::Survey;
+
+/// Longer blocks belong into a file of their own.
+const CODE: usize = 256 << 10;
+/// Deeper code than this nobody reads.
+const DEPTH: u16 = 200;
+/// Called when the code is through: what is looked up then is its result.
+pub(super) const END: &str = "__aye_end";
+/// What the engine calls the code.
+pub(super) const FILE: &str = "compute";
+
+/// What is wrong with code that cannot be read, and where.
+#[derive(Debug)]
+pub(super) struct Unreadable {
+    pub(super) message: String,
+    /// Byte of the code.
+    pub(super) at: usize,
+}
+
+/// Code that the engine can run.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// What the code uses and sets.
+    pub(super) survey: Survey,
+    /// Lines before the first line of the block.
+    pub(super) prelude: usize,
+    /// The program.
+    pub(super) program: String,
+    rewritten: Rewritten,
+}
+
+/// How the result of the code is found.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Wanted<'a> {
+    /// The value of the code, which is one expression.
+    Expression,
+    /// A variable: this one, or `result`.
+    Variable(Option<&'a str>),
+}
+
+/// Makes code ready. `known` says which names the run has.
+pub(super) fn read(
+    code: &str,
+    wanted: Wanted<'_>,
+    lenient: bool,
+    known: &dyn Fn(&str) -> bool,
+) -> Result<Source, Unreadable> {
+    let tree = parse(code, Mode::Module)?;
+    let survey = Survey::of(&tree, code)?;
+    let rewritten = rewrite::rewrite(code, &tree, &survey);
+    let mut program = prelude::prelude(&survey, &rewritten.helpers, lenient, known);
+    let prelude = program.matches('\n').count();
+    program.push_str(&rewritten.text);
+    let Mod::Module(module) = &tree else { unreachable!("parsed as a module") };
+    match wanted {
+        // The value of the last line is the value of the program.
+        Wanted::Expression => {}
+        Wanted::Variable(_) if matches!(module.body.as_slice(), [Stmt::Expr(_)]) => {}
+        Wanted::Variable(output) => program.push_str(&epilogue(output, &survey.set)),
+    }
+    Ok(Source { survey, prelude, program, rewritten })
+}
+
+/// What code uses and sets, without the rest.
+pub(super) fn survey(code: &str, mode: Mode) -> Result<Survey, Unreadable> {
+    Survey::of(&parse(code, mode)?, code)
+}
+
+fn parse(code: &str, mode: Mode) -> Result<Mod, Unreadable> {
+    if code.len() > CODE {
+        let message = format!("the block is longer than {} KiB", CODE >> 10);
+        return Err(Unreadable { message, at: 0 });
+    }
+    let options = ParseOptions::from(mode).with_max_recursion_depth(DEPTH);
+    let parsed = parse_unchecked(code, options);
+    if let Some(error) = parsed.errors().first() {
+        let at = error.range().start().to_usize();
+        return Err(Unreadable { message: error.error.to_string(), at });
+    }
+    Ok(parsed.into_syntax())
+}
+
+/// Looks the result up in the order that was promised.
+fn epilogue(output: Option<&str>, set: &BTreeSet<String>) -> String {
+    let mut names = output.into_iter().chain(["result"]).filter(|name| set.contains(*name));
+    let (first, second) = (names.next(), names.next());
+    let look = |name: &str, otherwise: &str| {
+        format!("try:\n    __aye_r = {name}\nexcept NameError:\n    {otherwise}\n")
+    };
+    let found = match (first, second) {
+        (None, _) => "__aye_r = None\n".to_owned(),
+        (Some(name), None) => look(name, "__aye_r = None"),
+        (Some(name), Some(other)) => {
+            let inner = look(other, "__aye_r = None").replace('\n', "\n    ");
+            look(name, inner.trim_end())
+        }
+    };
+    format!("\n{END}()\n{found}__aye_r")
+}
+
+impl Source {
+    /// Where a place of the program (lines and columns from 1) stands in the
+    /// code: its byte. `None` for what is not of the author's.
+    pub(super) fn place(&self, line: usize, column: usize) -> Option<usize> {
+        let line = line.checked_sub(self.prelude + 1)?;
+        self.rewritten.place(line, column.saturating_sub(1))
+    }
+}

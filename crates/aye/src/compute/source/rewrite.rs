@@ -1,0 +1,266 @@
+//! Changes the few places that plain Python would not understand.
+
+use std::collections::BTreeSet;
+
+use ruff_python_ast::visitor::{self, Visitor};
+use ruff_python_ast::{Expr, ExprCall, ExprContext, InterpolatedStringElement, Mod, Pattern, Stmt};
+use ruff_text_size::{Ranged, TextRange};
+
+use super::Survey;
+use super::prelude::Helper;
+
+/// Methods of mappings: never keys where they are handed on (`key=d.get`).
+const METHODS: [&str; 11] = [
+    "clear",
+    "copy",
+    "fromkeys",
+    "get",
+    "items",
+    "keys",
+    "pop",
+    "popitem",
+    "setdefault",
+    "update",
+    "values",
+];
+/// Types whose methods are handed on (`key=str.lower`).
+const TYPES: [&str; 3] = ["dict", "list", "str"];
+
+/// Code with its changes.
+#[derive(Debug)]
+pub(super) struct Rewritten {
+    pub(super) text: String,
+    /// What the changed places call.
+    pub(super) helpers: BTreeSet<Helper>,
+    /// Where unchanged pieces stand: in the new text, in the old one.
+    pieces: Vec<(usize, usize)>,
+    /// Where the lines of the new text begin.
+    lines: Vec<usize>,
+}
+
+impl Rewritten {
+    /// The byte of the code that stands at this line and column (from 0).
+    pub(super) fn place(&self, line: usize, column: usize) -> Option<usize> {
+        let start = *self.lines.get(line)?;
+        let rest = &self.text[start..];
+        let offset = rest.char_indices().nth(column).map_or(rest.len(), |(at, _)| at);
+        let new = start + offset;
+        let piece = self.pieces.partition_point(|(at, _)| *at <= new).checked_sub(1)?;
+        let (at, old) = self.pieces[piece];
+        let end = self.pieces.get(piece + 1).map_or(usize::MAX, |(_, old)| *old);
+        Some((old + new - at).min(end))
+    }
+}
+
+/// Changes what has to be changed.
+pub(super) fn rewrite(code: &str, tree: &Mod, survey: &Survey) -> Rewritten {
+    let mut editor = Editor { code, survey, edits: Vec::new(), helpers: BTreeSet::new() };
+    match tree {
+        Mod::Module(module) => editor.visit_body(&module.body),
+        Mod::Expression(expression) => editor.visit_expr(&expression.body),
+    }
+    editor.edits.sort_by_key(|edit| (edit.start, edit.end));
+    let mut text = String::with_capacity(code.len() + 16 * editor.edits.len());
+    let mut pieces = vec![(0, 0)];
+    let mut done = 0;
+    for edit in &editor.edits {
+        text.push_str(&code[done..edit.start]);
+        text.push_str(&edit.with);
+        done = edit.end;
+        pieces.push((text.len(), done));
+    }
+    text.push_str(&code[done..]);
+    let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+    let lines = std::iter::once(0).chain(breaks).collect();
+    Rewritten { text, helpers: editor.helpers, pieces, lines }
+}
+
+struct Edit {
+    start: usize,
+    end: usize,
+    with: String,
+}
+
+struct Editor<'c> {
+    code: &'c str,
+    survey: &'c Survey,
+    edits: Vec<Edit>,
+    helpers: BTreeSet<Helper>,
+}
+
+impl Editor<'_> {
+    fn replace(&mut self, start: usize, end: usize, with: impl Into<String>) {
+        // Lines stay where they are.
+        let breaks = self.code[start..end].matches('\n').count();
+        let with = with.into() + &"\n".repeat(breaks);
+        self.edits.push(Edit { start, end, with });
+    }
+
+    fn insert(&mut self, at: usize, with: &str) {
+        self.replace(at, at, with);
+    }
+
+    fn helper(&mut self, helper: Helper) -> &'static str {
+        self.helpers.insert(helper);
+        helper.name()
+    }
+
+    /// `x.name` as `open x close`.
+    fn around(&mut self, whole: TextRange, name: TextRange, open: &str, close: &str) {
+        self.insert(whole.start().to_usize(), open);
+        let end = name.end().to_usize();
+        let dot = self.code[..name.start().to_usize()].rfind('.').unwrap_or(end);
+        self.replace(dot, end, close);
+    }
+
+    /// A type of Python's own.
+    fn is_type(&self, expr: &Expr) -> bool {
+        matches!(expr, Expr::Name(name)
+            if TYPES.contains(&name.id.as_str()) && self.survey.is_free(&name.id))
+    }
+
+    /// A module or class that is known by its name: its attributes are its own.
+    fn is_module(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Name(name) => {
+                self.survey.imported.contains(name.id.as_str())
+                    || (self.survey.is_free(&name.id) && super::prelude::provides(&name.id))
+            }
+            Expr::Attribute(attribute) => self.is_module(&attribute.value),
+            _ => false,
+        }
+    }
+
+    /// `os.path.join`, if the name is the module's.
+    fn dotted(&self, expr: &Expr) -> Option<String> {
+        match expr {
+            Expr::Name(name) => {
+                let module = self.is_module(expr);
+                let free = self.survey.is_free(&name.id) && name.id == "env";
+                (module || free).then(|| name.id.to_string())
+            }
+            Expr::Attribute(attribute) => {
+                Some(format!("{}.{}", self.dotted(&attribute.value)?, attribute.attr))
+            }
+            _ => None,
+        }
+    }
+
+    fn call(&mut self, call: &ExprCall) {
+        let whole = call.range();
+        match &*call.func {
+            Expr::Name(name) if self.survey.is_free(&name.id) => match name.id.as_str() {
+                "dir" if call.arguments.is_empty() => {
+                    let before = whole.start().to_usize();
+                    let dir = format!("{}({before})", self.helper(Helper::Dir));
+                    self.replace(before, whole.end().to_usize(), dir);
+                    return;
+                }
+                "globals" | "locals" | "vars" if call.arguments.is_empty() => {
+                    let known = self.helper(Helper::Known);
+                    self.replace(name.start().to_usize(), name.end().to_usize(), known);
+                    return;
+                }
+                "next" => {
+                    if let Some(Expr::Generator(generator)) = call.arguments.args.first() {
+                        self.insert(generator.start().to_usize(), "iter(");
+                        self.visit_arguments(&call.arguments);
+                        // After whatever is changed inside.
+                        self.insert(generator.end().to_usize(), ")");
+                        return;
+                    }
+                }
+                _ => {}
+            },
+            Expr::Attribute(attribute) => {
+                let helper = self.dotted(&call.func).and_then(|name| Helper::for_call(&name));
+                if let Some(helper) = helper {
+                    let name = self.helper(helper);
+                    let func = attribute.range();
+                    self.replace(func.start().to_usize(), func.end().to_usize(), name);
+                } else if let Some(helper) = Helper::for_method(&attribute.attr)
+                    && !self.is_module(&attribute.value)
+                {
+                    let open = call.arguments.start().to_usize();
+                    let name = TextRange::new(attribute.attr.start(), attribute.attr.end());
+                    let comma = if call.arguments.is_empty() { "" } else { ", " };
+                    let call = format!("{}(", self.helper(helper));
+                    self.around(whole, name, &call, comma);
+                    self.replace(open, open + 1, "");
+                    self.visit_expr(&attribute.value);
+                } else {
+                    self.visit_expr(&attribute.value);
+                }
+                self.visit_arguments(&call.arguments);
+                return;
+            }
+            _ => {}
+        }
+        self.visit_expr(&call.func);
+        self.visit_arguments(&call.arguments);
+    }
+}
+
+impl<'a> Visitor<'a> for Editor<'_> {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        visitor::walk_stmt(self, stmt);
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        match expr {
+            Expr::Call(call) => self.call(call),
+            Expr::Attribute(attribute) if attribute.ctx == ExprContext::Load => {
+                let name = TextRange::new(attribute.attr.start(), attribute.attr.end());
+                let key = attribute.attr.as_str();
+                if self.dotted(&attribute.value).as_deref() == Some("env") {
+                    let env = format!("{}(\"{key}\")", self.helper(Helper::Env));
+                    self.replace(expr.start().to_usize(), expr.end().to_usize(), env);
+                    return;
+                }
+                if self.is_type(&attribute.value) {
+                    let method = format!("(lambda __o, *__a: __o.{key}(*__a))");
+                    self.replace(expr.start().to_usize(), expr.end().to_usize(), method);
+                    return;
+                }
+                if METHODS.contains(&key) && !self.is_module(&attribute.value) {
+                    let open = format!("(lambda __o: lambda *__a: __o.{key}(*__a))(");
+                    self.around(expr.range(), name, &open, ")");
+                } else if !(key.starts_with("__") || self.is_module(&attribute.value)) {
+                    let call = format!("{}(", self.helper(Helper::Attribute));
+                    self.around(expr.range(), name, &call, &format!(", \"{key}\")"));
+                }
+                self.visit_expr(&attribute.value);
+            }
+            Expr::Subscript(subscript)
+                if subscript.ctx == ExprContext::Load
+                    && matches!(
+                        self.dotted(&subscript.value).as_deref(),
+                        Some("env" | "os.environ")
+                    ) =>
+            {
+                let call = format!("{}(", self.helper(Helper::Env));
+                let (start, end) = (subscript.value.start().to_usize(), subscript.slice.start());
+                self.replace(start, end.to_usize(), call);
+                self.visit_expr(&subscript.slice);
+                let end = expr.end().to_usize();
+                self.replace(end - 1, end, ")");
+            }
+            _ => visitor::walk_expr(self, expr),
+        }
+    }
+
+    fn visit_annotation(&mut self, _expr: &'a Expr) {}
+
+    // A pattern may not call anything.
+    fn visit_pattern(&mut self, _pattern: &'a Pattern) {}
+
+    // `f"{x.y=}"` shows its own text.
+    fn visit_interpolated_string_element(&mut self, element: &'a InterpolatedStringElement) {
+        if let InterpolatedStringElement::Interpolation(element) = element
+            && element.debug_text.is_some()
+        {
+            return;
+        }
+        visitor::walk_interpolated_string_element(self, element);
+    }
+}

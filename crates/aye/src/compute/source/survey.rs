@@ -1,0 +1,192 @@
+//! What a block uses and sets.
+
+use std::collections::BTreeSet;
+
+use ruff_python_ast::visitor::{self, Visitor};
+use ruff_python_ast::{Comprehension, Expr, ExprContext, Mod, Parameters, Stmt};
+use ruff_text_size::Ranged;
+
+use super::Unreadable;
+
+/// Trees deeper than this come from chains that nobody wrote by hand.
+const DEPTH: usize = 1000;
+
+/// What a block uses and sets.
+#[derive(Debug, Default)]
+pub(in super::super) struct Survey {
+    /// Names it sets outside of functions, imports included.
+    pub(in super::super) set: BTreeSet<String>,
+    /// Names it imports.
+    pub(super) imported: BTreeSet<String>,
+    /// Names it sets anywhere: parameters, items of comprehensions, …
+    bound: BTreeSet<String>,
+    /// Names it reads, and how: `inputs.commit`.
+    read: BTreeSet<String>,
+    /// It asks for the names in scope.
+    pub(in super::super) asks_names: bool,
+    /// It can stop the run: `raise`, `assert`.
+    pub(in super::super) is_guard: bool,
+    functions: usize,
+    depth: usize,
+    too_deep: Option<usize>,
+}
+
+impl Survey {
+    pub(super) fn of(tree: &Mod, code: &str) -> Result<Self, Unreadable> {
+        let mut survey = Self::default();
+        match tree {
+            Mod::Module(module) => survey.visit_body(&module.body),
+            Mod::Expression(expression) => survey.visit_expr(&expression.body),
+        }
+        match survey.too_deep {
+            Some(at) => Err(Unreadable {
+                message: "the code is nested too deeply".to_owned(),
+                at: at.min(code.len()),
+            }),
+            None => Ok(survey),
+        }
+    }
+
+    /// Names that must come from outside, dotted where an attribute is read.
+    pub(in super::super) fn free(&self) -> impl Iterator<Item = &str> {
+        self.read.iter().map(String::as_str).filter(|dotted| {
+            let name = dotted.split('.').next().unwrap_or(dotted);
+            !self.bound.contains(name)
+        })
+    }
+
+    /// Names it sets outside of functions and without imports.
+    pub(in super::super) fn variables(&self) -> impl Iterator<Item = &String> {
+        self.set.difference(&self.imported)
+    }
+
+    /// Whether the code reads this name and does not set it.
+    pub(super) fn is_free(&self, name: &str) -> bool {
+        !self.bound.contains(name)
+    }
+
+    fn bind(&mut self, name: &str) {
+        self.bound.insert(name.to_owned());
+        if self.functions == 0 {
+            self.set.insert(name.to_owned());
+        }
+    }
+
+    fn read(&mut self, name: impl Into<String>) {
+        self.read.insert(name.into());
+    }
+
+    /// What a comprehension or a lambda binds is its own.
+    fn inside(&mut self, visit: impl FnOnce(&mut Self)) {
+        self.functions += 1;
+        visit(self);
+        self.functions -= 1;
+    }
+}
+
+impl<'a> Visitor<'a> for Survey {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        match stmt {
+            Stmt::FunctionDef(function) => {
+                self.bind(&function.name);
+                self.inside(|survey| visitor::walk_stmt(survey, stmt));
+                return;
+            }
+            Stmt::ClassDef(class) => {
+                self.bind(&class.name);
+                self.inside(|survey| visitor::walk_stmt(survey, stmt));
+                return;
+            }
+            Stmt::Import(import) => {
+                for alias in &import.names {
+                    let name = alias.asname.as_ref().unwrap_or(&alias.name);
+                    let name = name.split('.').next().unwrap_or(name).to_owned();
+                    self.bind(&name);
+                    self.imported.insert(name);
+                }
+            }
+            Stmt::ImportFrom(import) => {
+                for alias in &import.names {
+                    let name = alias.asname.as_ref().unwrap_or(&alias.name);
+                    self.bind(name);
+                    self.imported.insert(name.to_string());
+                }
+            }
+            Stmt::Global(global) => {
+                global.names.iter().for_each(|name| {
+                    self.set.insert(name.to_string());
+                });
+            }
+            Stmt::Try(try_stmt) => {
+                for handler in &try_stmt.handlers {
+                    let ruff_python_ast::ExceptHandler::ExceptHandler(handler) = handler;
+                    if let Some(name) = &handler.name {
+                        self.bind(name);
+                    }
+                }
+            }
+            Stmt::Raise(_) | Stmt::Assert(_) => self.is_guard = true,
+            _ => {}
+        }
+        visitor::walk_stmt(self, stmt);
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        self.depth += 1;
+        if self.depth > DEPTH {
+            self.too_deep.get_or_insert(expr.start().to_usize());
+            self.depth -= 1;
+            return;
+        }
+        match expr {
+            Expr::Name(name) if name.ctx == ExprContext::Load => {
+                if name.id == "dir" {
+                    self.asks_names = true;
+                }
+                self.read(name.id.as_str());
+            }
+            Expr::Name(name) => self.bind(&name.id),
+            Expr::Attribute(attribute) => {
+                if let Expr::Name(name) = &*attribute.value {
+                    self.read(format!("{}.{}", name.id, attribute.attr));
+                } else {
+                    visitor::walk_expr(self, expr);
+                }
+            }
+            Expr::Lambda(_)
+            | Expr::Generator(_)
+            | Expr::ListComp(_)
+            | Expr::SetComp(_)
+            | Expr::DictComp(_) => self.inside(|survey| visitor::walk_expr(survey, expr)),
+            _ => visitor::walk_expr(self, expr),
+        }
+        self.depth -= 1;
+    }
+
+    fn visit_comprehension(&mut self, comprehension: &'a Comprehension) {
+        visitor::walk_comprehension(self, comprehension);
+    }
+
+    fn visit_parameters(&mut self, parameters: &'a Parameters) {
+        for parameter in parameters {
+            self.bind(parameter.name());
+        }
+        visitor::walk_parameters(self, parameters);
+    }
+
+    fn visit_annotation(&mut self, _expr: &'a Expr) {}
+
+    fn visit_pattern(&mut self, pattern: &'a ruff_python_ast::Pattern) {
+        use ruff_python_ast::Pattern;
+        let name = match pattern {
+            Pattern::MatchAs(pattern) => pattern.name.as_ref(),
+            Pattern::MatchStar(pattern) => pattern.name.as_ref(),
+            Pattern::MatchMapping(pattern) => pattern.rest.as_ref(),
+            _ => None,
+        };
+        if let Some(name) = name {
+            self.bind(name);
+        }
+        visitor::walk_pattern(self, pattern);
+    }
+}

@@ -1,0 +1,125 @@
+//! Tool steps.
+
+use std::time::{Duration, Instant};
+
+use aye_core::effect::{Process, ToolCall};
+use aye_core::input::{End, Finished, Input};
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::tools::{Call, ToolError, ToolEvent, ToolResult};
+
+use super::drive::Driver;
+use super::lane::{LaneId, Meaning, Work};
+
+impl Driver<'_> {
+    /// Calls a tool: of a server, or a named command of the project.
+    pub(super) fn call(
+        &mut self,
+        id: LaneId,
+        execution: u32,
+        step: &str,
+        call: ToolCall,
+        timeout: Option<Duration>,
+    ) -> Result<(), Error> {
+        if let Some(error) = self.parts.tools.unknown(&call.tool) {
+            return self.finished(id, execution, failed_call(error), None);
+        }
+        match self.parts.tools.command(&call.tool, call.args.clone()) {
+            Some(Ok(tool)) => {
+                let process = Process {
+                    argv: tool.argv.clone(),
+                    env: tool.env.iter().map(|(k, v)| (k.clone(), Some(v.clone()))).collect(),
+                    cwd: tool.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into_owned()),
+                    stdin: None,
+                    interactive: false,
+                    tty: false,
+                    max_memory: None,
+                    max_cpu: None,
+                };
+                let mut spec = self.spec(id, execution, step, &process);
+                spec.timeout = [timeout, tool.timeout].into_iter().flatten().min();
+                return self.run(id, execution, spec, Meaning::Tool(Box::new(tool)));
+            }
+            Some(Err(error)) => return self.finished(id, execution, failed_call(error), None),
+            None => {}
+        }
+        self.calls += 1;
+        let number = self.calls;
+        self.parts.report.step_begins(id, false);
+        let ToolCall { tool, args } = call;
+        self.parts.tools.call(Call { id: number, name: tool, args, timeout });
+        let since = Instant::now();
+        self.waiting = since;
+        self.lane_mut(id).work = Work::Tool { execution, since, call: number };
+        // What fails before there is a worker rings no bell.
+        self.tool_events()
+    }
+
+    /// Takes in what tools say.
+    pub(super) fn tool_events(&mut self) -> Result<(), Error> {
+        while let Some(event) = self.parts.tools.next() {
+            match event {
+                ToolEvent::Progress { call, text, fraction } => {
+                    if let Some((id, _, _)) = self.caller(call) {
+                        let done = fraction.map(|part| format!("{:.0} %", part * 100.0));
+                        let words = [done, Some(text).filter(|text| !text.is_empty())];
+                        let words: Vec<String> = words.into_iter().flatten().collect();
+                        self.say(id, &[words.join(" ")]);
+                    }
+                }
+                ToolEvent::Restarted { server, why } => {
+                    let line = format!("server `{server}` had ended ({why}) and was started again");
+                    self.say(self.any_caller(), &[line]);
+                }
+                ToolEvent::Log { server, line } => {
+                    if self.parts.report.is_verbose() {
+                        self.say(self.any_caller(), &[format!("{server}: {line}")]);
+                    }
+                }
+                ToolEvent::Started { .. } | ToolEvent::Listed { .. } => {}
+                ToolEvent::Done { call, result } => {
+                    let Some((id, execution, since)) = self.caller(call) else { continue };
+                    self.lane_mut(id).work = Work::Nothing;
+                    self.parts.report.step_ends(id);
+                    let end = match result {
+                        Ok(result) => called(result),
+                        Err(_) if self.is_stopping(id) => End::Stopped,
+                        Err(error) => failed_call(error),
+                    };
+                    let took = Some(since.elapsed());
+                    let finished = Finished { execution, end, process: None, took };
+                    self.tell(id, Input::Finished(finished), None)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn caller(&self, number: u64) -> Option<(LaneId, u32, Instant)> {
+        self.live().into_iter().find_map(|id| match self.lane(id).work {
+            Work::Tool { execution, since, call } if call == number => Some((id, execution, since)),
+            _ => None,
+        })
+    }
+
+    /// Somebody who waits for a tool.
+    fn any_caller(&self) -> LaneId {
+        let calls = |id: &LaneId| matches!(self.lane(*id).work, Work::Tool { .. });
+        self.live().into_iter().find(calls).unwrap_or(super::lane::ROOT)
+    }
+}
+
+/// A call that gave something.
+pub(super) fn called(result: ToolResult) -> End {
+    End::Exited { value: result.value, parsed: result.parsed.map(Value::Object) }
+}
+
+/// A call that gave nothing.
+pub(super) fn failed_call(error: ToolError) -> End {
+    match error.code {
+        "TIMEOUT" => End::TimedOut,
+        "CANCELLED" => End::Stopped,
+        code => End::Failed { code: code.to_owned(), message: error.message, hint: error.hint },
+    }
+}

@@ -1,0 +1,193 @@
+//! Compute steps: a thread each, so that nothing else waits for them.
+
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use aye_core::effect::{Compute, Process};
+use aye_core::input::{End, Finished, Input};
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use crate::compute::{self, Block, ComputeError, Limits, Quiet};
+use crate::error::Error;
+
+use super::drive::Driver;
+use super::lane::{LaneId, Meaning, Work};
+
+/// What a thread has computed.
+pub(super) struct Computed {
+    lane: LaneId,
+    execution: u32,
+    result: Result<Value, ComputeError>,
+    lines: Vec<String>,
+}
+
+/// The threads that compute, made with the first, and the text of the skill
+/// that was computed for last.
+#[derive(Default)]
+pub(super) struct Computing(Option<Threads>, Option<(String, String)>);
+
+struct Threads {
+    send: Sender<Computed>,
+    receive: Receiver<Computed>,
+    read: OwnedFd,
+    write: Arc<OwnedFd>,
+}
+
+impl Computing {
+    fn threads(&mut self) -> io::Result<&Threads> {
+        if self.0.is_none() {
+            let (read, write) = io::pipe()?;
+            let (send, receive) = channel();
+            let (read, write) = (read.into(), Arc::new(write.into()));
+            rustix::io::ioctl_fionbio(&read, true)?;
+            self.0 = Some(Threads { send, receive, read, write });
+        }
+        self.0.as_ref().ok_or_else(|| io::ErrorKind::Other.into())
+    }
+
+    /// Readable when [`next`](Self::next) has something.
+    pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.0.as_ref().map(|threads| threads.read.as_fd())
+    }
+
+    fn next(&self) -> Option<Computed> {
+        let threads = self.0.as_ref()?;
+        let mut byte = [0_u8; 64];
+        // Only a bell: nothing to read is no news.
+        let _ = rustix::io::read(&threads.read, &mut byte);
+        threads.receive.try_recv().ok()
+    }
+}
+
+impl Driver<'_> {
+    /// Starts a compute step.
+    pub(super) fn compute(
+        &mut self,
+        id: LaneId,
+        execution: u32,
+        step: &str,
+        compute: Compute,
+        timeout: Option<Duration>,
+    ) -> Result<(), Error> {
+        let block = self.block(id, &compute);
+        if compute.python {
+            let program = match compute::python_program(&block, &compute.scope) {
+                Ok(program) => program,
+                Err(error) => return self.finished(id, execution, failed_block(&error), None),
+            };
+            let process = Process {
+                argv: program.argv,
+                env: IndexMap::new(),
+                cwd: None,
+                stdin: Some(program.stdin),
+                interactive: false,
+                tty: false,
+                max_memory: None,
+                max_cpu: None,
+            };
+            let mut spec = self.spec(id, execution, step, &process);
+            spec.timeout = timeout;
+            // The result follows what it prints; a live view would show it.
+            spec.live = false;
+            return self.run(id, execution, spec, Meaning::Python(Box::new(block)));
+        }
+        let mut limits = Limits::default();
+        limits.time = timeout.map_or(limits.time, |timeout| timeout.min(limits.time));
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let threads = self.computing.threads().map_err(Error::Output)?;
+        let (send, wake) = (threads.send.clone(), Arc::clone(&threads.write));
+        let told = Arc::clone(&cancelled);
+        std::thread::spawn(move || {
+            let mut host = Quiet::default();
+            let result = compute::run(&block, &compute.scope, &mut host, &limits, &told);
+            let computed = Computed { lane: id, execution, result, lines: host.lines };
+            // Nobody listens any more once the run is over.
+            if send.send(computed).is_ok() {
+                let _ = rustix::io::write(&*wake, b"!");
+            }
+        });
+        self.waiting = Instant::now();
+        self.lane_mut(id).work = Work::Compute { execution, since: Instant::now(), cancelled };
+        Ok(())
+    }
+
+    fn block(&mut self, id: LaneId, compute: &Compute) -> Block {
+        let digest = self.lane(id).machine.state().started.source.clone();
+        if self.computing.1.as_ref().is_none_or(|(known, _)| *known != digest) {
+            let text = self.parts.store.source(&digest).ok().flatten();
+            self.computing.1 = text.map(|source| (digest, source.text));
+        }
+        let text = self.computing.1.as_ref().map_or("", |(_, text)| text.as_str());
+        let line = line_of(text, compute.code.span.start);
+        let started = &self.lane(id).machine.state().started;
+        Block {
+            code: compute.code.value.clone(),
+            output: Some(compute.output.clone()),
+            file: Some(started.file.clone()),
+            line,
+            workspace: PathBuf::from(&started.workspace),
+            files_read: compute.reads_files,
+        }
+    }
+
+    /// Takes in what was computed.
+    pub(super) fn computed(&mut self) -> Result<(), Error> {
+        while let Some(Computed { lane, execution, result, lines }) = self.computing.next() {
+            let current = self.lanes.get(lane).and_then(Option::as_ref);
+            let Some(Work::Compute { execution: running, since, .. }) = current.map(|l| &l.work)
+            else {
+                continue;
+            };
+            if *running != execution {
+                continue;
+            }
+            let took = Some(since.elapsed());
+            self.say(lane, &lines);
+            self.lane_mut(lane).work = Work::Nothing;
+            let end = match result {
+                Ok(value) => End::Exited { value, parsed: None },
+                Err(error) if error.kind == "Cancelled" || self.is_stopping(lane) => End::Stopped,
+                Err(error) => failed_block(&error),
+            };
+            let finished = Finished { execution, end, process: None, took };
+            self.tell(lane, Input::Finished(finished), None)?;
+        }
+        Ok(())
+    }
+
+    /// Shows lines as if a program had written them.
+    pub(super) fn say(&mut self, id: LaneId, lines: &[String]) {
+        if lines.is_empty() || !self.parts.report.wants_output() {
+            return;
+        }
+        self.hide_prompt();
+        for line in lines {
+            let line = self.lane(id).machine.secrets().mask(line);
+            let line = format!("{line}\n");
+            self.parts.report.output(id, aye_process::Stream::Stdout, line.as_bytes());
+        }
+    }
+}
+
+/// The line on which code begins whose value stands here: after a `|`, the next.
+fn line_of(text: &str, at: usize) -> usize {
+    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+    let line = before.matches('\n').count() + 1;
+    if after.starts_with(['|', '>']) { line + 1 } else { line }
+}
+
+/// A block that gave no result.
+pub(super) fn failed_block(error: &ComputeError) -> End {
+    let message = ComputeError { hint: None, ..error.clone() }.render();
+    End::Failed {
+        code: "COMPUTE".to_owned(),
+        message: message.trim_end().to_owned(),
+        hint: error.hint.clone(),
+    }
+}

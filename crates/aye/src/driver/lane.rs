@@ -1,0 +1,122 @@
+//! Lanes: the run and the runs inside it, side by side.
+//!
+//! Each lane holds the machine of one run and what is being done for it. A
+//! lane without a parent is the run that was asked for; the others belong to
+//! one of its steps (`nested`).
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use aye_core::effect::Effect;
+use aye_core::machine::Machine;
+use aye_core::question::Question;
+
+use crate::compute::Block;
+use crate::store::RequestId;
+use crate::tools::CommandTool;
+
+use super::nested::Inside;
+
+/// Names a lane; not used twice in a run's driver.
+pub(super) type LaneId = usize;
+
+/// The lane of the run itself.
+pub(super) const ROOT: LaneId = 0;
+
+/// One run and what is being done for it.
+pub(super) struct Lane {
+    pub(super) machine: Machine,
+    /// Who it belongs to, and which of its runs it is.
+    pub(super) parent: Option<(LaneId, usize)>,
+    /// The labels of the runs it is in, its own last; empty for the run itself.
+    pub(super) path: Vec<String>,
+    pub(super) work: Work,
+    /// Requests that have been taken and have no consequence yet: they are
+    /// settled with the events that come of them, so that a crash before
+    /// then leaves them waiting for the next driver.
+    pub(super) unsettled: Vec<RequestId>,
+    /// How often it was cancelled: twice means at once.
+    pub(super) cancels: u32,
+    /// Why nobody can be asked here.
+    pub(super) unasked: Option<String>,
+}
+
+impl Lane {
+    pub(super) fn new(
+        machine: Machine,
+        parent: Option<(LaneId, usize)>,
+        path: Vec<String>,
+    ) -> Self {
+        Self {
+            machine,
+            parent,
+            path,
+            work: Work::Nothing,
+            unsettled: Vec::new(),
+            cancels: 0,
+            unasked: None,
+        }
+    }
+
+    /// The question it waits for.
+    pub(super) fn question(&self) -> Option<Box<Question>> {
+        match self.machine.wants() {
+            Effect::Ask(question) => Some(question),
+            _ => None,
+        }
+    }
+}
+
+/// What is being done for a lane.
+pub(super) enum Work {
+    Nothing,
+    /// A program runs: one of `Driver::children`.
+    Process {
+        execution: u32,
+        log: Option<PathBuf>,
+        /// What its output means.
+        meaning: Meaning,
+    },
+    /// A thread computes.
+    Compute {
+        execution: u32,
+        since: Instant,
+        cancelled: Arc<AtomicBool>,
+    },
+    /// A tool was called.
+    Tool {
+        execution: u32,
+        since: Instant,
+        call: u64,
+    },
+    /// Runs inside it.
+    Nested {
+        execution: u32,
+        since: Instant,
+        inside: Box<Inside>,
+    },
+}
+
+/// What the output of a program means.
+pub(super) enum Meaning {
+    /// It is the step's result.
+    Text,
+    /// It is what a named command of the project says.
+    Tool(Box<CommandTool>),
+    /// It ends with what a block has computed.
+    Python(Box<Block>),
+}
+
+impl Work {
+    pub(super) fn execution(&self) -> Option<u32> {
+        match self {
+            Self::Nothing => None,
+            Self::Process { execution, .. }
+            | Self::Compute { execution, .. }
+            | Self::Tool { execution, .. }
+            | Self::Nested { execution, .. } => Some(*execution),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Runs inside a step: which are begun, and what becomes of the step.
+
+use std::time::Instant;
+
+use aye_core::effect::Effect;
+use aye_core::event::{CancelReason, FailReason};
+use aye_core::input::{End, Finished, Input, Request};
+use aye_core::journal::{Ended, Phase};
+use aye_core::nested::{Nested, Parent};
+use serde_json::Value;
+
+use crate::error::Error;
+
+use super::child::Begun;
+use super::drive::Driver;
+use super::lane::{Lane, LaneId, Work};
+
+/// The runs inside a step.
+pub(super) struct Inside {
+    nested: Nested,
+    /// The next that has not been begun.
+    next: usize,
+    live: Vec<LaneId>,
+    results: Vec<Value>,
+    /// What went wrong, in the order in which it did.
+    failed: Vec<String>,
+    /// Somebody inside declined, or did not answer.
+    declined: Option<(bool, Option<String>, String)>,
+    timed_out: bool,
+    /// The step is to end: nothing further is begun.
+    stopping: bool,
+}
+
+impl Inside {
+    pub(super) fn new(nested: Nested) -> Self {
+        let results = vec![Value::Null; nested.children.len()];
+        Self {
+            nested,
+            next: 0,
+            live: Vec::new(),
+            results,
+            failed: Vec::new(),
+            declined: None,
+            timed_out: false,
+            stopping: false,
+        }
+    }
+
+    /// Whether another run may be begun now.
+    fn has_room(&self) -> bool {
+        let held = !self.failed.is_empty() && self.nested.fail_fast;
+        !self.stopping
+            && !held
+            && self.declined.is_none()
+            && !self.timed_out
+            && self.next < self.nested.children.len()
+            && self.live.len() < self.nested.parallel
+    }
+
+    /// What became of the step, now that nothing inside it goes on.
+    fn end(self, stopped: bool) -> End {
+        if stopped {
+            return End::Stopped;
+        }
+        if let Some((expired, by, message)) = self.declined {
+            return End::Declined { expired, by, message };
+        }
+        if self.timed_out {
+            return End::TimedOut;
+        }
+        if self.failed.is_empty() {
+            let value = match self.nested.is_list {
+                true => Value::Array(self.results),
+                false => self.results.into_iter().next().unwrap_or_default(),
+            };
+            return End::Exited { value, parsed: None };
+        }
+        let (count, all) = (self.failed.len(), self.nested.children.len());
+        let message = match (self.nested.is_list, self.failed.as_slice()) {
+            (true, failed) => format!("{count} of {all} failed: {}", failed.join("; ")),
+            (false, failed) => failed.join("; "),
+        };
+        End::Failed { code: "NESTED".to_owned(), message, hint: None }
+    }
+}
+
+impl Driver<'_> {
+    /// Begins what there is room for; the step ends when nothing is left.
+    pub(super) fn go_on_inside(&mut self, id: LaneId) -> Result<(), Error> {
+        loop {
+            let Work::Nested { inside, .. } = &mut self.lane_mut(id).work else { return Ok(()) };
+            if !inside.has_room() {
+                break;
+            }
+            let index = inside.next;
+            inside.next += 1;
+            let child = inside.nested.children[index].clone();
+            let deadline = inside.nested.deadline;
+            let label = child.parent.label();
+            match self.open_child(id, index, child, deadline)? {
+                Begun::Going(lane) => {
+                    if let Work::Nested { inside, .. } = &mut self.lane_mut(id).work {
+                        inside.live.push(lane);
+                    }
+                }
+                Begun::Refused(why) => {
+                    if let Work::Nested { inside, .. } = &mut self.lane_mut(id).work {
+                        inside.failed.push(format!("{label}: {why}"));
+                    }
+                }
+            }
+        }
+        self.close_inside(id)
+    }
+
+    /// Ends the step if nothing inside it goes on or can be begun.
+    fn close_inside(&mut self, id: LaneId) -> Result<(), Error> {
+        let Work::Nested { inside, .. } = &self.lane(id).work else { return Ok(()) };
+        if !inside.live.is_empty() {
+            return self.leave_if_all_rest(id);
+        }
+        let Work::Nested { execution, since, inside } =
+            std::mem::replace(&mut self.lane_mut(id).work, Work::Nothing)
+        else {
+            return Ok(());
+        };
+        let stopped = matches!(self.lane(id).machine.wants(), Effect::Stop { .. });
+        let took = Some(since.elapsed());
+        let end = inside.end(stopped);
+        self.tell(id, Input::Finished(Finished { execution, end, process: None, took }), None)?;
+        Ok(())
+    }
+
+    /// When every run inside rests, the run around them does too.
+    fn leave_if_all_rest(&mut self, id: LaneId) -> Result<(), Error> {
+        let Work::Nested { execution, inside, .. } = &self.lane(id).work else { return Ok(()) };
+        let rests = |lane: &LaneId| matches!(self.lane(*lane).machine.wants(), Effect::Rest(_));
+        if !inside.live.iter().all(rests) {
+            return Ok(());
+        }
+        let (execution, lanes) = (*execution, inside.live.clone());
+        let why = lanes.iter().find_map(|lane| self.lane(*lane).unasked.clone());
+        lanes.iter().for_each(|lane| self.close(*lane));
+        self.lane_mut(id).work = Work::Nothing;
+        if matches!(self.lane(id).machine.wants(), Effect::Stop { .. }) {
+            let end = End::Stopped;
+            let finished = Finished { execution, end, process: None, took: None };
+            self.tell(id, Input::Finished(finished), None)?;
+        } else {
+            let message = why.unwrap_or_else(|| "a run inside it rests".to_owned());
+            self.lane_mut(id).unasked = Some(message.clone());
+            self.tell(id, Input::Leave { message }, None)?;
+        }
+        Ok(())
+    }
+
+    /// A run inside another has ended or rests.
+    pub(super) fn rests(&mut self, id: LaneId) -> Result<(), Error> {
+        let Some((parent, index)) = self.lane(id).parent else { return Ok(()) };
+        if !matches!(self.lane(id).machine.wants(), Effect::Finish) {
+            return self.leave_if_all_rest(parent);
+        }
+        let state = self.lane(id).machine.state();
+        let Phase::Ended(ended) = state.phase else { return Ok(()) };
+        let result = self.lane(id).machine.result();
+        let said = state.end_message.clone().unwrap_or_default();
+        let by = state.ended_by.clone();
+        let label = state.started.parent.as_ref().map(|parent| Parent::label(parent));
+        let label = label.unwrap_or_default();
+        let in_time = !self.is_past(parent);
+        self.close(id);
+        let Work::Nested { inside, .. } = &mut self.lane_mut(parent).work else { return Ok(()) };
+        inside.live.retain(|live| *live != id);
+        match ended {
+            Ended::Completed => inside.results[index] = result,
+            Ended::Failed(FailReason::RunTimedOut) if !in_time => inside.timed_out = true,
+            Ended::Failed(_) => inside.failed.push(format!("{label}: {said}")),
+            // In a list, a no leaves that item out.
+            Ended::Cancelled(CancelReason::Declined | CancelReason::FinalState)
+                if inside.nested.is_list => {}
+            Ended::Cancelled(why) => {
+                let expired = why == CancelReason::Expired;
+                inside.declined.get_or_insert((expired, by, format!("{label}: {said}")));
+            }
+        }
+        self.go_on_inside(parent)
+    }
+
+    /// Whether the time of the step that a lane is at is up.
+    fn is_past(&self, id: LaneId) -> bool {
+        let Work::Nested { inside, .. } = &self.lane(id).work else { return false };
+        inside.nested.deadline.is_some_and(|deadline| self.parts.clock.now() >= deadline)
+    }
+
+    /// Ends a nested step in order: its runs first.
+    pub(super) fn stop_inside(&mut self, id: LaneId) -> Result<(), Error> {
+        let cancel = self.lane(id).machine.cancelled_by();
+        let Work::Nested { inside, .. } = &mut self.lane_mut(id).work else { return Ok(()) };
+        let live = inside.live.clone();
+        let first = !std::mem::replace(&mut inside.stopping, true);
+        if let (true, Some((by, reason))) = (first, cancel) {
+            for lane in live {
+                if self.lanes[lane].is_some() {
+                    let request = Request::Cancel { by: by.clone(), reason: reason.clone() };
+                    self.tell(lane, Input::Request(request), None)?;
+                }
+            }
+        }
+        self.close_inside(id)
+    }
+
+    /// Forgets a lane that needs nobody any more.
+    fn close(&mut self, id: LaneId) {
+        if self.shown == Some(id) {
+            self.withdraw();
+        }
+        let inside: Vec<LaneId> = match self.lanes[id].take() {
+            Some(Lane { work: Work::Nested { inside, .. }, .. }) => inside.live,
+            _ => Vec::new(),
+        };
+        inside.into_iter().for_each(|lane| self.close(lane));
+    }
+
+    /// Begins the runs of a nested step.
+    pub(super) fn start_inside(
+        &mut self,
+        id: LaneId,
+        execution: u32,
+        nested: Nested,
+    ) -> Result<(), Error> {
+        let inside = Box::new(Inside::new(nested));
+        self.lane_mut(id).work = Work::Nested { execution, since: Instant::now(), inside };
+        self.go_on_inside(id)
+    }
+}

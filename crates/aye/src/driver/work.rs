@@ -1,0 +1,270 @@
+//! Starting and stopping what a step does.
+
+use std::path::PathBuf;
+
+use aye_core::effect::{Effect, Execution, Process, Task};
+use aye_core::event::ProcessRecord;
+use aye_core::input::{End, Finished, Input};
+use aye_core::text::TextError;
+use aye_process::policy::Policy;
+use aye_process::{Exit, Limits, Outcome, SpawnError, Spec, Stdin, Stop};
+use serde_json::Value;
+
+use crate::compute;
+use crate::error::Error;
+
+use super::calling::{called, failed_call};
+use super::computing::failed_block;
+use super::drive::Driver;
+use super::lane::{LaneId, Meaning, Work};
+
+/// How much of its output is a step's result, for later steps.
+const VALUE: usize = 1024 * 1024;
+/// How much of each stream a journal keeps; the log has the rest.
+const KEPT: usize = 64 * 1024;
+
+impl Driver<'_> {
+    /// Starts what a lane's step does.
+    pub(super) fn start(&mut self, id: LaneId, execution: u32) -> Result<(), Error> {
+        let resolved = match self.lane(id).machine.execution(&self.world()) {
+            Ok(Some(resolved)) => resolved,
+            Ok(None) => return Ok(()),
+            Err(error) => return self.finished(id, execution, unrendered(error), None),
+        };
+        let Execution { step, timeout, task, .. } = resolved;
+        match task {
+            Task::Process(process) => {
+                let mut spec = self.spec(id, execution, &step, &process);
+                spec.timeout = timeout;
+                self.run(id, execution, spec, Meaning::Text)
+            }
+            Task::Compute(compute) => self.compute(id, execution, &step, *compute, timeout),
+            Task::Tool(call) => self.call(id, execution, &step, *call, timeout),
+            Task::Nested(nested) => self.start_inside(id, execution, *nested),
+        }
+    }
+
+    /// Starts a program.
+    pub(super) fn run(
+        &mut self,
+        id: LaneId,
+        execution: u32,
+        spec: Spec,
+        meaning: Meaning,
+    ) -> Result<(), Error> {
+        if let Err(end) = permitted(&self.parts.policy, &spec) {
+            return self.finished(id, execution, *end, None);
+        }
+        let (log, interactive) = (spec.log.clone(), spec.interactive);
+        self.parts.report.step_begins(id, interactive);
+        match aye_process::spawn(spec) {
+            Ok(child) => {
+                self.children.push(child);
+                self.owners.push(id);
+                self.lane_mut(id).work = Work::Process { execution, log, meaning };
+                Ok(())
+            }
+            Err(error) => {
+                self.parts.report.step_ends(id);
+                self.finished(id, execution, not_started(&error), None)
+            }
+        }
+    }
+
+    /// A program has ended.
+    pub(super) fn exited(&mut self, index: usize, exit: &Exit) -> Result<(), Error> {
+        self.children.remove(index);
+        let id = self.owners.remove(index);
+        self.parts.report.step_ends(id);
+        let work = std::mem::replace(&mut self.lane_mut(id).work, Work::Nothing);
+        let Work::Process { execution, log, meaning } = work else { return Ok(()) };
+        self.logs.finished(log, exit.stdout.total() + exit.stderr.total());
+        let (mut end, process) = conclude(exit);
+        if process.exit_code == Some(0) {
+            end = understand(end, &meaning);
+        }
+        self.finished(id, execution, end, Some(process))
+    }
+
+    /// Ends what a lane's step does.
+    pub(super) fn stop(&mut self, id: LaneId, execution: u32) -> Result<(), Error> {
+        let hurry = self.lane(id).cancels > 1;
+        match &self.lane(id).work {
+            Work::Process { .. } => {
+                let owned = |(index, owner): (usize, &LaneId)| (*owner == id).then_some(index);
+                let own: Vec<usize> = self.owners.iter().enumerate().filter_map(owned).collect();
+                for index in own {
+                    let child = &mut self.children[index];
+                    if hurry {
+                        child.kill(Stop::Cancel);
+                    } else if child.stopping().is_none() {
+                        child.stop(Stop::Cancel);
+                    }
+                }
+                Ok(())
+            }
+            Work::Compute { cancelled, .. } => {
+                cancelled.store(true, std::sync::atomic::Ordering::Relaxed);
+                Ok(())
+            }
+            Work::Tool { call, .. } => {
+                let call = *call;
+                self.parts.tools.cancel(call);
+                Ok(())
+            }
+            Work::Nested { .. } => self.stop_inside(id),
+            // Stopped before it began.
+            Work::Nothing => self.finished(id, execution, End::Stopped, None),
+        }
+    }
+
+    pub(super) fn finished(
+        &mut self,
+        id: LaneId,
+        execution: u32,
+        end: End,
+        process: Option<ProcessRecord>,
+    ) -> Result<(), Error> {
+        let finished = Finished { execution, end, process, took: None };
+        self.tell(id, Input::Finished(finished), None)?;
+        Ok(())
+    }
+
+    pub(super) fn spec(&self, id: LaneId, execution: u32, step: &str, process: &Process) -> Spec {
+        let (program, args) = match process.argv.split_first() {
+            Some((program, args)) => (program.clone(), args),
+            None => (String::new(), [].as_slice()),
+        };
+        let machine = &self.lane(id).machine;
+        let state = machine.state();
+        let workspace = PathBuf::from(&state.started.workspace);
+        let mut spec = Spec::new(program);
+        spec.args = args.iter().map(Into::into).collect();
+        spec.cwd = Some(match &process.cwd {
+            Some(cwd) => workspace.join(cwd),
+            None => workspace,
+        });
+        spec.env = process
+            .env
+            .iter()
+            .map(|(name, value)| (name.into(), value.as_ref().map(Into::into)))
+            .collect();
+        // Programs see a pipe; tell those who ask that colours are welcome.
+        let force = "CLICOLOR_FORCE";
+        if self.parts.report.shows_color() && !process.env.contains_key(force) {
+            spec.env.push((force.into(), Some("1".into())));
+        }
+        if let Some(text) = &process.stdin {
+            spec.stdin = Stdin::Bytes(text.clone().into_bytes());
+        }
+        spec.interactive = process.interactive;
+        spec.tty = process.tty;
+        spec.limits = Limits {
+            memory: process.max_memory,
+            cpu_seconds: process.max_cpu.map(|limit| limit.as_secs().max(1)),
+        };
+        spec.live = self.parts.report.wants_output();
+        spec.masks = machine.secrets().values().map(|s| s.as_bytes().to_vec()).collect();
+        // What survives a crash is looked for by the run that holds the others.
+        let root = &self.lane(super::lane::ROOT).machine.state().run;
+        spec.run = Some(root.to_string());
+        if !process.interactive {
+            spec.log = Some(self.parts.store.home().log(&state.run, execution, step));
+        }
+        spec
+    }
+
+    /// Whether a lane's step is to be ended.
+    pub(super) fn is_stopping(&self, id: LaneId) -> bool {
+        matches!(self.lane(id).machine.wants(), Effect::Stop { .. })
+    }
+}
+
+/// From what the operating system says to what the core is told.
+fn conclude(exit: &Exit) -> (End, ProcessRecord) {
+    let signal = match exit.outcome {
+        Outcome::Signaled(signal) => Some(signal),
+        Outcome::Exited(_) | Outcome::TimedOut | Outcome::Cancelled | Outcome::Interrupted => None,
+    };
+    let stdout = exit.stdout.text_of_last(KEPT);
+    let beyond = |total: u64| total.saturating_sub(KEPT as u64);
+    let process = ProcessRecord {
+        exit_code: Some(exit.exit_code()),
+        signal,
+        duration_ms: u64::try_from(exit.duration.as_millis()).unwrap_or(u64::MAX),
+        stderr: exit.stderr.text_of_last(KEPT),
+        dropped: beyond(exit.stdout.total()) + beyond(exit.stderr.total()),
+        leaky: exit.leaky,
+        leftovers: u32::try_from(exit.leftovers).unwrap_or(u32::MAX),
+        left_running: u32::try_from(exit.left_running).unwrap_or(u32::MAX),
+        peak_memory: Some(exit.peak_memory),
+        cpu_ms: Some(u64::try_from(exit.cpu_time.as_millis()).unwrap_or(u64::MAX)),
+        remarks: exit.hint().map(str::to_owned).into_iter().chain(exit.log_problem()).collect(),
+        stdout,
+    };
+    let end = match exit.outcome {
+        Outcome::Exited(_) | Outcome::Signaled(_) => {
+            let value = aye_process::text::lossy(exit.stdout.last(VALUE));
+            let value = value.trim_end_matches(['\n', '\r']).into();
+            End::Exited { value, parsed: None }
+        }
+        Outcome::TimedOut => End::TimedOut,
+        Outcome::Cancelled | Outcome::Interrupted => End::Stopped,
+    };
+    (end, process)
+}
+
+/// What the policy has against it; an empty one is not asked.
+fn permitted(policy: &Policy, spec: &Spec) -> Result<(), Box<End>> {
+    if *policy == Policy::default() {
+        return Ok(());
+    }
+    let program = aye_process::resolve(spec).map_err(|error| Box::new(not_started(&error)))?;
+    policy.check(spec, &program).map_err(|refusal| {
+        Box::new(End::NotStarted {
+            code: refusal.code().to_owned(),
+            exit_code: None,
+            message: refusal.to_string(),
+            hint: Some(refusal.hint()),
+        })
+    })
+}
+
+fn not_started(error: &SpawnError) -> End {
+    End::NotStarted {
+        code: error.code().to_owned(),
+        exit_code: match error.exit_code() {
+            code @ (126 | 127) => Some(code),
+            _ => None,
+        },
+        message: error.to_string(),
+        hint: error.hint(),
+    }
+}
+
+fn unrendered(error: TextError) -> End {
+    End::NotStarted {
+        code: error.code.to_owned(),
+        exit_code: None,
+        message: error.to_string(),
+        hint: error.hint,
+    }
+}
+
+/// What the text of a good end means.
+fn understand(end: End, meaning: &Meaning) -> End {
+    let End::Exited { value: Value::String(text), .. } = &end else { return end };
+    match meaning {
+        Meaning::Text => end,
+        Meaning::Tool(tool) => match tool.result(text) {
+            Ok(result) => called(result),
+            Err(error) => failed_call(error),
+        },
+        Meaning::Python(block) => {
+            match compute::python_result(block, text, &compute::Limits::default()) {
+                Ok(result) => End::Exited { value: result.value, parsed: None },
+                Err(error) => failed_block(&error),
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A run as Markdown, for a ticket, a chat or a page.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use aye_core::journal::StepStatus;
+use aye_core::machine::is_secret;
+use serde_json::Value;
+
+use crate::paint::{duration, inert_line};
+
+use super::story::{Story, shown_status, took};
+
+/// What happened: result, inputs, steps with times, decisions, what was left out.
+pub fn markdown(story: &Story) -> String {
+    let state = &story.state;
+    let started = &state.started;
+    let mut text = String::new();
+    let ms = state.updated_at.as_millisecond() - state.started_at.as_millisecond();
+    let took = duration(Duration::from_millis(u64::try_from(ms).unwrap_or(0)));
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "# {}: {}\n", words(&started.skill), state.status().word());
+    let _ = writeln!(
+        text,
+        "Run `{}` by {} on {}, {}, {took}.",
+        state.run,
+        words(&started.driver.user),
+        words(&started.driver.host),
+        state.started_at
+    );
+    if let Some(message) = &state.end_message {
+        let _ = writeln!(text, "\n> {}", words(message));
+    }
+    if !state.results.is_empty() {
+        text.push_str("\n## Outputs\n");
+        for (name, value) in &state.results {
+            let _ = writeln!(text, "\n**{}**\n\n{}", words(name), block(value));
+        }
+    }
+    if !started.inputs.is_empty() {
+        text.push_str("\n## Inputs\n\n| input | value |\n|---|---|\n");
+        for (name, value) in &started.inputs {
+            let value = if is_secret(value) { "***".to_owned() } else { plain(value) };
+            let _ = writeln!(text, "| {} | {} |", words(name), cell(&value));
+        }
+    }
+    text.push_str("\n## Steps\n\n| step | status | took | |\n|---|---|---|---|\n");
+    rows(story, "", &mut text);
+    let decisions = story.decisions();
+    if !decisions.is_empty() {
+        text.push_str("\n## Decisions\n\n");
+        for decision in decisions {
+            let _ = writeln!(text, "- {}", words(&decision.words()));
+        }
+    }
+    text
+}
+
+fn rows(story: &Story, path: &str, text: &mut String) {
+    for (name, step) in &*story.state.steps {
+        let status = shown_status(&story.state, step);
+        let mark = match status {
+            StepStatus::Completed => "✓",
+            StepStatus::Skipped => "–",
+            StepStatus::Waiting | StepStatus::Running => "…",
+            StepStatus::Unknown | StepStatus::Interrupted => "?",
+            StepStatus::Failed | StepStatus::TimedOut | StepStatus::Cancelled => "✗",
+        };
+        let took = took(step).map(duration).unwrap_or_default();
+        let mut about = Vec::new();
+        if step.attempt > 1 {
+            about.push(format!("attempt {}", step.attempt));
+        }
+        about.extend(step.message.clone());
+        let _ = writeln!(
+            text,
+            "| {}{} | {mark} {} | {took} | {} |",
+            cell(path),
+            cell(name),
+            status.word(),
+            cell(&about.join(", "))
+        );
+        for inside in story.inside_of(name, step.execution) {
+            let parent = inside.state.started.parent.as_ref();
+            let label = parent.map(|parent| parent.label()).unwrap_or_default();
+            rows(inside, &format!("{path}{label}/"), text);
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A value as a block: text as it is, data as JSON. A fence in it cannot end ours.
+fn block(value: &Value) -> String {
+    let (kind, text) = match value {
+        Value::String(text) => ("text", text.clone()),
+        value => ("json", serde_json::to_string_pretty(value).unwrap_or_default()),
+    };
+    let text: Vec<String> = text.lines().map(inert_line).collect();
+    let longest = text.iter().map(|line| line.chars().take_while(|c| *c == '`').count()).max();
+    let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
+    format!("{fence}{kind}\n{}\n{fence}", text.join("\n"))
+}
+
+/// Text that is only text: nothing in it is Markdown or HTML.
+fn words(text: &str) -> String {
+    let mut shown = String::new();
+    for c in inert_line(text).chars() {
+        if "\\`*_{}[]<>#|~&!".contains(c) {
+            shown.push('\\');
+        }
+        shown.push(c);
+    }
+    shown
+}
+
+/// The same in one cell of a table, not longer than anybody would read there.
+fn cell(text: &str) -> String {
+    const MOST: usize = 200;
+    let line = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let cut: String = line.chars().take(MOST).collect();
+    let more = if cut.len() < line.len() { "…" } else { "" };
+    words(&format!("{cut}{more}"))
+}

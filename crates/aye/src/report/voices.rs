@@ -1,0 +1,83 @@
+//! Who writes: the steps of the run and of the runs inside it, side by side.
+
+use std::collections::BTreeMap;
+
+use aye_core::event::{Event, Fact};
+use aye_process::Stream;
+use aye_process::lines::Lines;
+
+use super::Place;
+use super::tidy::Tidy;
+
+/// What is known of one lane.
+#[derive(Debug, Default)]
+pub(super) struct Voice {
+    /// The run, for programs.
+    pub(super) run: String,
+    /// The labels of the runs it is in.
+    pub(super) path: Vec<String>,
+    /// The step that started last.
+    pub(super) step: String,
+    pub(super) lines: [Lines; 2],
+    pub(super) tidy: [Tidy; 2],
+    /// The stream that wrote last: 0 or 1.
+    pub(super) last: usize,
+}
+
+impl Voice {
+    /// The step with the runs it is in: `deploy[2]/push`. A run of one step is
+    /// called by its own name alone.
+    pub(super) fn name(&self) -> String {
+        match self.path.split_last() {
+            None => self.step.clone(),
+            Some((last, before)) => {
+                let own = last.split('[').next() == Some(self.step.as_str());
+                let step = if own { Vec::new() } else { vec![self.step.clone()] };
+                let parts: Vec<String> =
+                    before.iter().cloned().chain([last.clone()]).chain(step).collect();
+                parts.join("/")
+            }
+        }
+    }
+}
+
+/// All lanes that have said something.
+#[derive(Debug, Default)]
+pub(super) struct Voices(BTreeMap<usize, Voice>);
+
+impl Voices {
+    /// Takes an event in: who speaks there, and about what.
+    pub(super) fn event(&mut self, place: Place<'_>, event: &Event) {
+        let voice = self.0.entry(place.lane).or_default();
+        if voice.run.is_empty() {
+            voice.run = event.run.to_string();
+            voice.path = place.path.to_vec();
+        }
+        match &event.fact {
+            Fact::StepStarted(started) => voice.step.clone_from(&started.step),
+            Fact::SkillCompleted { .. }
+            | Fact::SkillFailed { .. }
+            | Fact::SkillCancelled { .. }
+                if place.lane > 0 =>
+            {
+                self.0.remove(&place.lane);
+            }
+            _ => {}
+        }
+    }
+
+    /// The voice of a lane.
+    pub(super) fn of(&mut self, lane: usize) -> &mut Voice {
+        self.0.entry(lane).or_default()
+    }
+
+    /// The voice of a lane that has spoken.
+    pub(super) fn get(&self, lane: usize) -> Option<&Voice> {
+        self.0.get(&lane)
+    }
+}
+
+/// The place of a stream in pairs.
+pub(super) fn index_of(stream: Stream) -> usize {
+    usize::from(stream == Stream::Stderr)
+}

@@ -1,0 +1,139 @@
+//! Places where a program is not as free as usual: namespaces, a missing
+//! `/proc`, closed descriptors, ignored signals.
+
+use std::process::{Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal};
+
+use super::hardening::left_of;
+use super::harness::{AYE, Place, until};
+
+/// A step that leaves a process behind in every way there is.
+const LEAVES: &str = "\
+name: leaves
+steps:
+  - {name: a, shell: 'echo one'}
+  - {name: b, shell: 'sleep 60 & setsid sleep 60 & (setsid sh -c \"sleep 60; :\" &) ; echo two'}
+";
+
+const LONG: &str = "\
+name: long
+steps:
+  - {name: a, shell: 'setsid sleep 60 & touch began; sleep 60'}
+";
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("leaves.yaml", LEAVES);
+    place.write("long.yaml", LONG);
+    place
+}
+
+/// A shell with `$1` as the program, below `wrapper`.
+fn shell(place: &Place, wrapper: &[&str], script: &str) -> Command {
+    let own = place.command(&[]);
+    let words = [wrapper, &["sh", "-c", script, "sh", AYE]].concat();
+    let (program, args) = words.split_first().expect("a shell");
+    let mut command = Command::new(program);
+    command.args(args).env_clear().current_dir(place.work());
+    command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run(place: &Place, wrapper: &[&str], script: &str) -> Output {
+    shell(place, wrapper, script).output().expect("a shell starts")
+}
+
+#[track_caller]
+fn completed(place: &Place, wrapper: &[&str], script: &str) {
+    let output = run(place, wrapper, script);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{script}: {text}");
+    assert_eq!(place.status(), "completed", "{script}: {text}");
+    assert_eq!(left_of(&place.last()), 0, "{script}: {text}");
+}
+
+const PROCESSES: &[&str] =
+    &["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
+const MOUNTS: &[&str] = &["unshare", "--user", "--map-root-user", "--mount"];
+
+fn allowed(place: &Place, wrapper: &[&str], script: &str) -> bool {
+    let allowed = run(place, wrapper, script).status.success();
+    if !allowed {
+        eprintln!("skipped: this machine does not allow `{}`", wrapper.join(" "));
+    }
+    allowed
+}
+
+/// A container, a sandbox or a CI runner: our group and session belong to a
+/// process that has no number here.
+#[test]
+fn runs_in_a_pid_namespace_are_runs_like_any_other() {
+    let place = place();
+    if !allowed(&place, PROCESSES, "true") {
+        return;
+    }
+    // As an ordinary process, and as the first one, which nobody else reaps for.
+    completed(&place, PROCESSES, "\"$1\" run leaves.yaml");
+    completed(&place, PROCESSES, "exec \"$1\" run leaves.yaml");
+}
+
+/// The kernel keeps signals away from the first process of a namespace unless
+/// it has said that it wants them.
+#[test]
+fn the_first_process_of_a_namespace_can_be_stopped() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::QUIT, 131)] {
+        let place = place();
+        if !allowed(&place, PROCESSES, "true") {
+            return;
+        }
+        let child = shell(&place, PROCESSES, "exec \"$1\" run long.yaml").spawn().expect("started");
+        until("the step", || place.work().join("began").exists());
+        let children = format!("/proc/{0}/task/{0}/children", child.id());
+        let first = std::fs::read_to_string(children).expect("its children");
+        let first = first.trim().parse().ok().and_then(Pid::from_raw).expect("one child");
+        rustix::process::kill_process(first, signal).expect("sent");
+        let ran = place.finish(child);
+        assert_eq!(ran.code, code, "{}", ran.all());
+        assert!(ran.stderr.contains("0 left running"), "{}", ran.all());
+        assert_eq!(left_of(&place.last()), 0);
+    }
+}
+
+#[test]
+fn without_proc_nobody_is_left_either() {
+    let place = place();
+    let hidden = "mount -t tmpfs none /proc";
+    if !allowed(&place, MOUNTS, hidden) {
+        return;
+    }
+    completed(&place, MOUNTS, &format!("{hidden} && exec \"$1\" run leaves.yaml"));
+}
+
+#[test]
+fn closed_descriptors_do_no_harm() {
+    let place = place();
+    for closed in ["0<&-", "1>&-", "2>&-", "0<&- 2>&-", "0<&- 1>&- 2>&-"] {
+        completed(&place, &[], &format!("exec \"$1\" run leaves.yaml {closed}"));
+        let log = place.aye(&["logs", "last", "b"]).ok();
+        assert_eq!(log.stdout, "two\n", "{closed}");
+    }
+}
+
+#[test]
+fn ignored_signals_stay_ignored_and_children_are_waited_for_all_the_same() {
+    let place = place();
+    completed(&place, &[], "trap '' CHLD; exec \"$1\" run leaves.yaml");
+    completed(&place, &["setsid", "--wait"], "exec \"$1\" run leaves.yaml");
+
+    // As `nohup` does.
+    let child =
+        shell(&place, &[], "trap '' HUP; exec \"$1\" run long.yaml").spawn().expect("started");
+    until("the step", || place.work().join("began").exists());
+    super::harness::signal(&child, Signal::HUP);
+    super::harness::signal(&child, Signal::TERM);
+    let ran = place.finish(child);
+    assert_eq!(ran.code, 143, "{}", ran.all());
+    assert!(ran.stderr.contains("interrupted by SIGTERM"), "{}", ran.all());
+}

@@ -1,0 +1,126 @@
+//! What a block that goes wrong says.
+
+use std::sync::atomic::AtomicBool;
+
+use aye::compute::{Limits, Quiet, run};
+use insta::assert_snapshot;
+use serde_json::json;
+
+use super::{block, error, scope_of};
+
+#[test]
+fn an_error_says_where_and_what_there_was() {
+    let codes = [
+        "x = 1\nif x:\n    result = inputs['comit'][:7]\n",
+        "result = inputs.flags.fats",
+        "result = imge.tags",
+        "result = commit",
+        "def f(x):\n    return x.tags[5]\n\nresult = f(image)",
+        "a = 1\nresult = a +\n",
+        "import yaml\nresult = 1",
+        "raise ValueError('not today')",
+        "result = nothing['a']",
+        "result = Path('x').read_text()",
+        "ä = 'ö'\nresult = ä + inputs.cönt",
+    ];
+    let said: Vec<String> = codes.iter().map(|code| error(code).render()).collect();
+    assert_snapshot!(said.join("\n\n"), @r#"
+    KeyError: there is no key `comit`
+      at line 3 of the block (release.yaml:12)
+      3 |     result = inputs['comit'][:7]
+        |              ^^^^^^^^^^^^^^^
+    hint: did you mean `commit`?
+    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+
+    AttributeError: the mapping has no key 'fats'; it has: fast
+      at line 1 of the block (release.yaml:10)
+      1 | result = inputs.flags.fats
+        |          ^^^^^^^^^^^^^^^^^
+    hint: did you mean `fast`?
+    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+
+    NameError: name 'imge' is not defined
+      at line 1 of the block (release.yaml:10)
+      1 | result = imge.tags
+        |          ^^^^
+    hint: did you mean `image`?
+    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+
+    NameError: name 'commit' is not defined
+      at line 1 of the block (release.yaml:10)
+      1 | result = commit
+        |          ^^^^^^
+    hint: did you mean `inputs.commit`?
+    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+
+    IndexError: list index out of range
+      at line 2 of the block (release.yaml:11)
+      2 |     return x.tags[5]
+        |            ^^^^^^^^^
+    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+
+    SyntaxError: Expected an expression
+      at line 2 of the block (release.yaml:11)
+      2 | result = a +
+        |             ^
+
+    ModuleNotFoundError: No module named 'yaml'
+      at line 1 of the block (release.yaml:10)
+      1 | import yaml
+        | ^^^^^^^^^^^
+    hint: it is not in the sandbox: use `python: true` at the step to run the block with python3
+    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+
+    ValueError: not today
+      at line 1 of the block (release.yaml:10)
+      1 | raise ValueError('not today')
+        |       ^^^^^^^^^^^^^^^^^^^^^^^
+    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+
+    TypeError: 'NoneType' object is not subscriptable
+      at line 1 of the block (release.yaml:10)
+      1 | result = nothing['a']
+        |          ^^^^^^^^^^^^
+    hint: a value is None: look at the types below, or write `(x or {})`
+    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+
+    PermissionError: a compute block sees no files: write `files: read` at the step to let it read those of the workspace
+      at line 1 of the block (release.yaml:10)
+      1 | result = Path('x').read_text()
+        |          ^^^^^^^^^^^^^^^^^^^^^
+    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+
+    AttributeError: the mapping has no key 'cönt'; it has: commit, count, flags
+      at line 2 of the block (release.yaml:11)
+      2 | result = ä + inputs.cönt
+        |              ^^^^^^^^^^^
+    hint: did you mean `count`?
+    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+    "#);
+}
+
+#[test]
+fn lines_of_long_expressions_are_found() {
+    let said =
+        error("x = [\n    inputs.count,\n    image\n      .tags,\n    inputs.nope,\n]\nresult = x");
+    assert_eq!((said.line, said.file_line), (Some(5), Some(14)));
+    assert_eq!(said.source.as_deref(), Some("    inputs.nope,"));
+    assert_eq!(said.columns, Some(4..15));
+    let said = error("y = image.tags; z = image.tags[inputs.count].nope; result = 1");
+    assert_eq!(said.kind, "IndexError");
+    let source = said.source.unwrap();
+    let columns = said.columns.unwrap();
+    assert_eq!(&source[columns], "image.tags[inputs.count]");
+}
+
+#[test]
+fn no_value_is_shown() {
+    let scope = scope_of(json!({ "token": "hunter2" }), json!({ "plan": { "key": "hunter2" } }));
+    let code = block("result = plan['kex']");
+    let said =
+        run(&code, &scope, &mut Quiet::default(), &Limits::default(), &AtomicBool::new(false));
+    let said = said.unwrap_err();
+    assert!(!said.render().contains("hunter2"), "{}", said.render());
+    assert!(!format!("{said:?}").contains("hunter2"));
+    assert_eq!(said.hint.as_deref(), Some("`plan` has no such key; did you mean `key`?"));
+}

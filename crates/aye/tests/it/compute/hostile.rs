@@ -1,0 +1,199 @@
+//! Blocks that mean harm, or were written in a hurry: an error, never a crash.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use aye::compute::{Limits, Quiet, check, run};
+
+use super::{block, compute_with, error, scope};
+
+fn tight() -> Limits {
+    Limits { time: Duration::from_millis(700), memory: 96 << 20, ..Limits::default() }
+}
+
+/// Ends with an error, and soon.
+fn refused(code: &str) -> String {
+    let started = Instant::now();
+    let (result, _) = compute_with(code, &tight());
+    let took = started.elapsed();
+    let shown: String = code.chars().take(80).collect();
+    let error = result.expect_err(&shown);
+    assert!(took < Duration::from_secs(5), "{shown}: {took:?}");
+    error.to_string()
+}
+
+#[test]
+fn endless_work_ends() {
+    for code in [
+        "result = 1\nwhile True:\n    pass",
+        "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass",
+        "x = 0\nfor i in range(10 ** 12):\n    x += i\nresult = x",
+        "result = sum(i for i in range(10 ** 12))",
+        "result = sorted(range(10 ** 9))",
+        "import itertools\nresult = list(itertools.count())",
+    ] {
+        let said = refused(code);
+        assert!(said.contains("limit exceeded"), "{code}: {said}");
+    }
+}
+
+#[test]
+fn memory_is_limited() {
+    for code in [
+        "x = 'a' * (10 ** 10)\nresult = 1",
+        "x = [0] * (10 ** 10)\nresult = 1",
+        "x = 2 ** (10 ** 10)\nresult = 1",
+        "result = x = []\nwhile True:\n    x.append('y' * 10000 + str(len(x)))",
+        "result = x = 'a'\nwhile True:\n    x += x",
+        "x = list(range(10 ** 9))\nresult = 1",
+        "result = d = {}\ni = 0\nwhile True:\n    d[i] = [i] * 100\n    i += 1",
+        "x = b'a' * (1 << 40)\nresult = 1",
+        "x = bytes(1 << 40)\nresult = 1",
+        "result = 'a'.ljust(10 ** 11)",
+        "result = f\"{'a':>100000000000}\"",
+        "result = ('a' * 100000).replace('a', 'b' * 1000000)",
+        "result = [[0] * 1000000 for i in range(1000000)]",
+    ] {
+        let said = refused(code);
+        assert!(said.contains("limit") || said.contains("Error"), "{code}: {said}");
+    }
+}
+
+#[test]
+fn depth_is_limited() {
+    let nested = |open: &str, close: &str, n: usize| {
+        format!("result = {}1{}", open.repeat(n), close.repeat(n))
+    };
+    let deep = [
+        "def f(n):\n    return f(n + 1)\nresult = f(0)".to_owned(),
+        "class A:\n    def __eq__(self, o):\n        return self == o\nresult = A() == A()"
+            .to_owned(),
+        "x = []\nfor i in range(10 ** 6):\n    x = [x]\nresult = len(x)".to_owned(),
+        "x = []\nfor i in range(10 ** 5):\n    x = [x]\nresult = str(x)".to_owned(),
+        "x = {}\nfor i in range(10 ** 5):\n    x = {'a': x}\nresult = x == {}".to_owned(),
+        "import json\nresult = json.loads('[' * 100000)".to_owned(),
+        nested("(", ")", 10_000),
+        nested("[", "]", 60_000),
+        nested("{1:", "}", 20_000),
+        nested("-", "", 100_000),
+        nested("not ", "", 50_000),
+        nested("lambda: ", "", 20_000),
+        nested("f(", ")", 50_000),
+        format!("result = a{}", ".b".repeat(100_000)),
+        format!("result = a{}", "[0]".repeat(80_000)),
+        format!("result = a{}", "()".repeat(100_000)),
+        format!("result = 1{}", " + 1".repeat(60_000)),
+        format!("result = 1{}", " ** 1".repeat(40_000)),
+        format!("result = 1{}", " if 1 else 1".repeat(20_000)),
+        format!("result = {}1{}", "f'{".repeat(300), "}'".repeat(300)),
+        format!("{}pass", (0..300).map(|i| " ".repeat(i) + "if 1:\n").collect::<String>()),
+        format!("if 1:\n  pass\n{}", "elif 1:\n  pass\n".repeat(15_000)),
+        "result = 1\n".repeat(100_000),
+    ];
+    for code in &deep {
+        // An error, or a value: both are fine, breaking down is not.
+        let started = Instant::now();
+        if let Err(error) = compute_with(code, &tight()).0 {
+            assert_ne!(error.kind, "Result", "{error}");
+        }
+        assert!(started.elapsed() < Duration::from_secs(5));
+        // The same for who only looks.
+        check(&block(code)).ok();
+    }
+}
+
+#[test]
+fn patterns_do_not_blow_up() {
+    for code in [
+        "result = re.match(r'(a+)+$', 'a' * 40 + 'b')",
+        "result = re.match(r'(a|aa)+$', 'a' * 5000 + 'b')",
+        "result = re.match(r'(?=(a+)+$)b', 'a' * 40 + 'b')",
+        "result = re.match(r'^(([a-z])+.)+[A-Z]([a-z])+$', 'a' * 60)",
+        "result = re.match(r'(.*)\\1(.*)\\2$', 'ab' * 2000)",
+        "result = re.compile('a{1000}{1000}{1000}')\nresult = 1",
+        "result = re.compile('(' * 5000 + ')' * 5000)\nresult = 1",
+    ] {
+        let started = Instant::now();
+        // No match, or an error: both are fine, hanging is not.
+        compute_with(code, &tight()).0.ok();
+        assert!(started.elapsed() < Duration::from_secs(5), "{code}");
+    }
+}
+
+#[test]
+fn asking_and_printing_are_limited() {
+    let said = error("while True:\n    memory.read('x')");
+    assert_eq!(said.message, "the block asked for more than 10000 things");
+    let said = error("while True:\n    print('x' * 1000)");
+    assert_eq!(said.message, "the block prints more than 1024 KiB");
+}
+
+#[test]
+fn there_is_no_way_out() {
+    for code in [
+        "open('/etc/passwd').read()",
+        "open('x', 'w')",
+        "Path('/etc/passwd').read_text()",
+        "Path('x').write_text('y')",
+        "import subprocess",
+        "import socket",
+        "import ctypes",
+        "__import__('os').system('true')",
+        "eval('1')",
+        "exec('x = 1')",
+        "os.system('true')",
+        "os.environ['PATH'] = 'x'",
+        "import os\nfor k in os.environ: pass",
+        "().__class__.__bases__[0].__subclasses__()",
+        "(lambda: 0).__globals__",
+        "import sys\nsys.modules",
+    ] {
+        error(&format!("{code}\nresult = 1"));
+    }
+}
+
+#[test]
+fn cancelling_stops_it() {
+    let cancelled = AtomicBool::new(false);
+    let limits = Limits::default();
+    let started = Instant::now();
+    std::thread::scope(|threads| {
+        let running = threads.spawn(|| {
+            let code = "print('on')\nresult = 1\nwhile True:\n    try:\n        x = 1\n    except Exception:\n        pass";
+            run(&block(code), &scope(), &mut Cancels(&cancelled), &limits, &cancelled)
+        });
+        let error = running.join().unwrap().unwrap_err();
+        assert_eq!(error.kind, "Cancelled");
+    });
+    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(
+        run(
+            &block("result = 1"),
+            &scope(),
+            &mut Quiet::default(),
+            &limits,
+            &AtomicBool::new(false)
+        )
+        .is_ok()
+    );
+}
+
+/// Cancels when the block says that it runs.
+struct Cancels<'a>(&'a AtomicBool);
+
+impl aye::compute::Host for Cancels<'_> {
+    fn memory(
+        &mut self,
+        _function: &str,
+        _args: &[serde_json::Value],
+        _named: &serde_json::Map<String, serde_json::Value>,
+    ) -> Result<serde_json::Value, String> {
+        Ok(serde_json::Value::Null)
+    }
+
+    fn log(&mut self, _line: &str) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn emit(&mut self, _name: &str, _data: serde_json::Value) {}
+}
