@@ -1,5 +1,6 @@
 //! What a block is answered: names of the run, functions of the host, files.
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, SyncSender};
 
 use aye_core::text::Scope;
@@ -26,8 +27,8 @@ pub(super) enum Request {
 pub(super) struct Context {
     pub(super) scope: Scope,
     pub(super) block: Block,
-    /// Names the block itself sets, and the byte where it first does.
-    pub(super) set: Vec<String>,
+    /// Names the block itself sets, and the byte from which on they are set.
+    pub(super) set: BTreeMap<String, usize>,
     pub(super) requests: SyncSender<Request>,
     pub(super) replies: Receiver<Result<Value, String>>,
     /// The code is through: what is asked for now is its result.
@@ -49,9 +50,11 @@ impl Context {
         reply.map_err(|message| Raised::new("RuntimeError", message))
     }
 
-    fn names(&self) -> Value {
+    /// The names there are at this byte of the code.
+    fn names(&self, at: usize) -> Value {
         let mut names = self.scope.names();
-        names.extend(self.set.iter().cloned());
+        names
+            .extend(self.set.iter().filter(|(_, from)| **from <= at).map(|(name, _)| name.clone()));
         names.sort();
         names.dedup();
         json!(names)
@@ -91,7 +94,10 @@ impl Answers for Context {
                 self.ended = true;
                 Ok(Value::Null)
             }
-            "__aye_dir" => Ok(self.names()),
+            "__aye_dir" => {
+                let at = args.first().and_then(Value::as_u64).unwrap_or_default();
+                Ok(self.names(usize::try_from(at).unwrap_or_default()))
+            }
             "__aye_known" => {
                 let names = self.scope.names_in_scope().into_iter().chain(["inputs".to_owned()]);
                 let known = names.filter_map(|name| Some((name.clone(), self.scope.value(&name)?)));

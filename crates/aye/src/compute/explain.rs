@@ -21,7 +21,7 @@ pub(super) fn explain(
     scope: &Scope,
 ) -> ComputeError {
     let mut error = place(fault, block, source).with_names(scope);
-    error.hint = match fault.kind.as_str() {
+    let hint = match fault.kind.as_str() {
         "NameError" | "UnboundLocalError" => name(&fault.message, source, scope),
         "KeyError" => key(&fault.message, &error, scope),
         "AttributeError" => attribute(&fault.message),
@@ -37,6 +37,7 @@ pub(super) fn explain(
         }
         _ => None,
     };
+    error.hint = hint.map(String::into_boxed_str);
     error
 }
 
@@ -57,7 +58,7 @@ pub(super) fn place(fault: &Fault, block: &Block, source: &Source) -> ComputeErr
     });
     match placed {
         Some(bytes) => error.at(block, bytes),
-        None => ComputeError { file: block.file.clone(), ..error },
+        None => error,
     }
 }
 
@@ -83,7 +84,7 @@ fn name(message: &str, source: &Source, scope: &Scope) -> Option<String> {
     let own: Vec<String> = scope
         .names_in_scope()
         .into_iter()
-        .chain(source.survey.set.iter().cloned())
+        .chain(source.survey.set.keys().cloned())
         .chain(BUILT_IN.map(str::to_owned))
         .filter(|known| known != name)
         .collect();
@@ -91,7 +92,7 @@ fn name(message: &str, source: &Source, scope: &Scope) -> Option<String> {
     match near {
         Some(near) => Some(format!("did you mean `{near}`?")),
         None if is_builtin(name) || name == "eval" || name == "exec" => Some(ELSEWHERE.to_owned()),
-        None if source.survey.set.contains(name) => {
+        None if source.survey.set.contains_key(name) => {
             Some(format!("`{name}` is only set on another path, or later"))
         }
         None => None,
@@ -101,16 +102,16 @@ fn name(message: &str, source: &Source, scope: &Scope) -> Option<String> {
 fn key(message: &str, error: &ComputeError, scope: &Scope) -> Option<String> {
     let key = quoted(message).unwrap_or(message);
     // Which mapping it was is known only from the line.
-    let about_inputs = error.source.as_deref().is_some_and(|line| line.contains("inputs"));
-    if about_inputs {
+    let line = error.place.as_ref().map_or("", |place| place.source.as_str());
+    if line.contains("inputs") {
         let inputs = scope.inputs.keys().map(String::as_str);
         if let Some(near) = did_you_mean(key, inputs) {
             return Some(format!("did you mean `{near}`?"));
         }
     }
     for name in scope.names_in_scope() {
-        let used = error.source.as_deref().is_some_and(|line| line.contains(&name));
-        if let (true, Some(serde_json::Value::Object(map))) = (used, scope.value(&name))
+        if line.contains(&name)
+            && let Some(serde_json::Value::Object(map)) = scope.value(&name)
             && let Some(near) = did_you_mean(key, map.keys().map(String::as_str))
         {
             return Some(format!("`{name}` has no such key; did you mean `{near}`?"));

@@ -111,9 +111,8 @@ impl Session<'_> {
     }
 
     fn name(&mut self, name: &str) -> NameLookupResult {
-        let found = match self.answers.name(name) {
-            None => return NameLookupResult::Undefined,
-            Some(found) => found,
+        let Some(found) = self.answers.name(name) else {
+            return NameLookupResult::Undefined;
         };
         NameLookupResult::Value(match found {
             Answer::Value(value) => to_engine(&value),

@@ -63,6 +63,8 @@ fn names_come_from_the_run() {
         value("image = dict(image)\nimage['x'] = 1\nresult = image"),
         json!({ "exists": true, "tags": ["a", "b"], "x": 1 })
     );
+    let own = "x = x if 'x' in dir() else 1\nfor i in [2]:\n    y = 'x' in dir() and 'i' in dir()\nresult = [x, y, 'z' in dir()]\nz = 1";
+    assert_eq!(value(own), json!([1, true, false]));
     // Names of a place come before those of steps.
     let scope = aye_core::text::Scope {
         locals: Arc::new([("n".to_owned(), json!("item"))].into_iter().collect()),
