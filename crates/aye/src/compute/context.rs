@@ -13,7 +13,7 @@ use super::host::Host;
 use super::source::END;
 
 /// Functions of the host that a block can call.
-const FUNCTIONS: [&str; 3] = ["log", "emit", "emit_event"];
+pub(super) const FUNCTIONS: [&str; 3] = ["log", "emit", "emit_event"];
 
 /// What the thread of a block wants of the thread that waits for it.
 pub(super) enum Request {
@@ -71,11 +71,15 @@ impl Answers for Context {
         }
         match name {
             "memory" => Some(Answer::Object),
-            _ if FUNCTIONS.contains(&name) || name.starts_with("__aye_") => Some(Answer::Function),
+            _ if self.has(name) => Some(Answer::Function),
             // In a lenient skill a name without a value is empty.
             _ if self.scope.lenient && !is_builtin(name) => Some(Answer::Value(Value::Null)),
             _ => None,
         }
+    }
+
+    fn has(&self, function: &str) -> bool {
+        FUNCTIONS.contains(&function) || function.starts_with("__aye_")
     }
 
     fn call(

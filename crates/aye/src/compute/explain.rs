@@ -4,12 +4,12 @@ use aye_core::diagnostic::did_you_mean;
 use aye_core::text::{BUILT_IN, Scope};
 
 use super::block::Block;
-use super::context::is_builtin;
+use super::context::{FUNCTIONS, is_builtin};
 use super::engine::Fault;
 use super::error::ComputeError;
 use super::source::Source;
 
-/// Modules that exist in Python but not here.
+/// What to do about what exists in Python but not here.
 const ELSEWHERE: &str = "it is not in the sandbox: use `python: true` at the step to run the block \
                          with python3";
 
@@ -25,7 +25,7 @@ pub(super) fn explain(
         "NameError" | "UnboundLocalError" => name(&fault.message, source, scope),
         "KeyError" => key(&fault.message, &error, scope),
         "AttributeError" => attribute(&fault.message),
-        "ImportError" | "ModuleNotFoundError" => Some(ELSEWHERE.to_owned()),
+        "ImportError" | "ModuleNotFoundError" | "NotImplementedError" => Some(ELSEWHERE.to_owned()),
         "TypeError" if fault.message.contains("NoneType") => {
             Some("a value is None: look at the types below, or write `(x or {})`".to_owned())
         }
@@ -56,15 +56,21 @@ pub(super) fn place(fault: &Fault, block: &Block, source: &Source) -> ComputeErr
         let end = frame.end.and_then(|end| source.place(frame.line, end)).unwrap_or(start);
         (start < block.code.len()).then_some(start..end.max(start))
     });
-    match placed {
+    let mut error = match placed {
         Some(bytes) => error.at(block, bytes),
         None => error,
+    };
+    if fault.kind == "NotImplementedError" && error.message.starts_with("the sandbox") {
+        error.hint = Some(ELSEWHERE.into());
     }
+    error
 }
 
 /// Without the names of our own.
 fn tidy(message: &str) -> String {
-    message.replace("__aye_attr", "attribute")
+    message
+        .replace("The monty syntax parser does not yet support", "the sandbox does not have")
+        .replace("__aye_", "")
 }
 
 fn quoted(message: &str) -> Option<&str> {
@@ -86,6 +92,7 @@ fn name(message: &str, source: &Source, scope: &Scope) -> Option<String> {
         .into_iter()
         .chain(source.survey.set.keys().cloned())
         .chain(BUILT_IN.map(str::to_owned))
+        .chain(FUNCTIONS.map(str::to_owned))
         .filter(|known| known != name)
         .collect();
     let near = did_you_mean(name, own.iter().map(String::as_str));

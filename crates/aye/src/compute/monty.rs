@@ -147,6 +147,9 @@ impl Session<'_> {
         args: &[MontyObject],
         named: &[(MontyObject, MontyObject)],
     ) -> Result<MontyObject, Raised> {
+        if object.is_none() && !self.answers.has(function) {
+            return Err(Raised::new("NameError", format!("name '{function}' is not defined")));
+        }
         let data = |object: &MontyObject| {
             to_data(object, self.limits.output).map_err(|message| {
                 Raised::new("TypeError", message.replace("`result", &format!("`{function}(…)")))
