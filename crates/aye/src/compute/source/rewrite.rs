@@ -283,8 +283,10 @@ impl<'a> Visitor<'a> for Editor<'_> {
                     ) =>
             {
                 let call = format!("{}(", self.helper(Helper::Env));
-                let (start, end) = (subscript.value.start().to_usize(), subscript.slice.start());
-                self.replace(start, end.to_usize(), call);
+                // What stands in brackets may stand in parentheses, too.
+                let between = subscript.value.end().to_usize()..subscript.slice.start().to_usize();
+                let bracket = self.code[between.clone()].find('[').unwrap_or_default();
+                self.replace(expr.start().to_usize(), between.start + bracket + 1, call);
                 self.visit_expr(&subscript.slice);
                 let end = expr.end().to_usize();
                 self.replace(end - 1, end, ")");
