@@ -25,3 +25,4 @@ mod runs;
 mod skills;
 mod stopping;
 mod surroundings;
+mod whole;
