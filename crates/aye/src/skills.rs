@@ -116,11 +116,11 @@ fn blocks(flow: &Flow) -> Vec<Diagnostic> {
         let block = Block { code: code.value.clone(), output: Some(output), ..Block::default() };
         if let Err(error) = compute::check(&block) {
             let message = format!("`compute` of step `{}`: {}", step.name.value, error.message);
-            let place = error.line.map(|line| format!("line {line} of the block"));
+            let place = error.place.map(|place| format!("line {} of the block", place.line));
             let diagnostic =
                 Diagnostic::error("bad-code", message).label(code.span, place.unwrap_or_default());
             found.push(match error.hint {
-                Some(hint) => diagnostic.hint(hint),
+                Some(hint) => diagnostic.hint(hint.into_string()),
                 None => diagnostic,
             });
         }

@@ -22,7 +22,7 @@ use crate::report::Verbosity;
 use crate::settings::Settings;
 use crate::skills::{self, SkillFile};
 use crate::store::{Found, LockInfo, RunRow, Source, Store};
-use crate::tools::{Tools, Trust, TrustBook, World};
+use crate::tools::{self, Tools, Trust, TrustBook};
 
 use super::Global;
 
@@ -154,10 +154,11 @@ impl Context {
 
     /// The tools of the project, for a run there.
     pub fn tools(&self, workspace: &Path, run: &RunId) -> Tools {
-        let world = World {
+        let trust = Trust::Book(TrustBook::new(&self.home, &self.settings.root));
+        let world = tools::World {
             workspace: workspace.to_path_buf(),
             environment: self.env.clone(),
-            trust: Trust::Book(TrustBook::new(&self.home, &self.settings.root)),
+            trust,
             policy: self.settings.policy.for_run(workspace),
             run: Some(run.to_string()),
         };

@@ -55,7 +55,7 @@ pub(super) fn start(
     let context = Context {
         scope: scope.clone(),
         block: block.clone(),
-        set: source.survey.set.iter().cloned().collect(),
+        set: source.survey.set.clone(),
         requests,
         replies: answered,
         ended: false,
@@ -119,7 +119,7 @@ fn gives_result(block: &Block, source: &Source, wanted: Wanted<'_>) -> Result<()
     let Wanted::Variable(output) = wanted else { return Ok(()) };
     let survey = &source.survey;
     let set: Vec<&String> = survey.variables().collect();
-    let named = |name: &str| survey.set.contains(name);
+    let named = |name: &str| survey.set.contains_key(name);
     if named("result") || output.is_some_and(named) || survey.is_guard || set.is_empty() {
         return Ok(());
     }
@@ -131,7 +131,7 @@ fn gives_result(block: &Block, source: &Source, wanted: Wanted<'_>) -> Result<()
     let end = block.code.trim_end().len();
     let start = block.code[..end].rfind('\n').map_or(0, |at| at + 1);
     let mut error = ComputeError::new("Result", format!("the block sets {wanted}, only {names}"));
-    error.hint = Some(format!("write `result = {}` at its end", set[set.len() - 1]));
+    error.hint = Some(format!("write `result = {}` at its end", set[set.len() - 1]).into());
     Err(error.at(block, start..end))
 }
 

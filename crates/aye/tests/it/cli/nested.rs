@@ -160,14 +160,20 @@ fn a_sub_skill_that_cannot_be_called_says_why() {
     let place = Place::new();
     place.write("inner.yaml", INNER);
     let call = |skill: &str, inputs: &str| {
-        place.write("c.yaml", &format!("name: c\nsteps:\n  - {{ name: call, skill: {skill}, inputs: {inputs} }}\n"));
+        place.write(
+            "c.yaml",
+            &format!("name: c\nsteps:\n  - {{ name: call, skill: {skill}, inputs: {inputs} }}\n"),
+        );
         let ran = place.aye(&["run", "c.yaml"]);
         assert_eq!(ran.code, 1, "{}", ran.all());
         ran.all()
     };
     assert!(call("inner.yml", "{}").contains("there is no file"), "a file that is not there");
     assert!(call("inner.yaml", "{ who: x }").contains("times"), "an input that is missing");
-    assert!(call("inner.yaml", "{ who: x, times: many }").contains("times"), "one that does not fit");
+    assert!(
+        call("inner.yaml", "{ who: x, times: many }").contains("times"),
+        "one that does not fit"
+    );
     assert!(call("inner.yaml", "{ who: x, times: 1, tmes: 2 }").contains("tmes"), "one too many");
     let deep = call("c.yaml", "{}");
     assert!(deep.contains("8 deep"), "{deep}");
@@ -176,7 +182,10 @@ fn a_sub_skill_that_cannot_be_called_says_why() {
 #[test]
 fn a_sub_skill_that_is_declined_declines_its_step() {
     let place = Place::new();
-    place.write("inner.yaml", "name: inner\nsteps:\n  - { name: sure, confirm: { message: Sure?, timeout: 0 } }\n");
+    place.write(
+        "inner.yaml",
+        "name: inner\nsteps:\n  - { name: sure, confirm: { message: Sure?, timeout: 0 } }\n",
+    );
     place.write("outer.yaml", "name: outer\ninitial: call\nstates:\n  call: { skill: inner.yaml, transitions: { success: done, declined: sorry } }\n  sorry: { command: touch, args: [sorry], transitions: { success: done } }\n  done: { type: final }\n");
     assert_eq!(place.aye(&["run", "outer.yaml"]).code, 6);
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
@@ -221,7 +230,10 @@ fn an_interrupt_pauses_all_and_resume_goes_on_inside() {
 fn the_time_of_a_step_is_the_time_of_what_is_inside() {
     let place = Place::new();
     place.write("inner.yaml", "name: inner\nsteps:\n  - { name: wait, shell: sleep 60 }\n");
-    place.write("outer.yaml", "name: outer\nsteps:\n  - { name: call, skill: inner.yaml, timeout: 1s }\n");
+    place.write(
+        "outer.yaml",
+        "name: outer\nsteps:\n  - { name: call, skill: inner.yaml, timeout: 1s }\n",
+    );
     let began = Instant::now();
     let ran = place.aye(&["run", "outer.yaml"]);
     assert_eq!(ran.code, 124, "{}", ran.all());
