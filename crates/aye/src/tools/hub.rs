@@ -31,6 +31,10 @@ pub struct Call {
     /// How long it may take, the start of the server included; `None` is what
     /// the server's settings say, else for ever.
     pub timeout: Option<Duration>,
+    /// How long it may take if neither the call nor the settings say.
+    pub usual: Option<Duration>,
+    /// How long it may take at the most, whatever anybody says.
+    pub most: Option<Duration>,
 }
 
 /// The tools of a run. No thread, no runtime and no server before the first
@@ -155,8 +159,8 @@ impl Tools {
                 })?);
         }
         let orders = self.at_work.as_ref().and_then(|worker| worker.orders.as_ref());
-        match orders.map(|orders| orders.send(order)) {
-            Some(Ok(())) => Ok(()),
+        match orders.map(|orders| orders.send(order).is_ok()) {
+            Some(true) => Ok(()),
             _ => Err(ToolError::server("tools cannot be used: their thread has ended")),
         }
     }

@@ -136,9 +136,10 @@ impl Shop {
 
     /// One call to its end, whatever that is.
     async fn attend(&self, call: Call, cancelled: oneshot::Receiver<()>) {
-        let Call { id, name, args, timeout } = call;
+        let Call { id, name, args, timeout, usual, most } = call;
         let mut end = End { call: id, outbox: &self.outbox, told: false };
-        let limit = timeout.or_else(|| self.default_timeout(&name));
+        let limit = timeout.or_else(|| self.default_timeout(&name)).or(usual);
+        let limit = [limit, most].into_iter().flatten().min();
         let late = async {
             match limit {
                 Some(limit) => tokio::time::sleep(limit).await,
