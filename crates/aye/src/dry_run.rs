@@ -8,7 +8,7 @@ use aye_core::diagnostic::did_you_mean;
 use aye_core::event::Range;
 use aye_core::flow::{Flow, NodeId, Outcome, Route, Target};
 use aye_core::machine::StartError;
-use aye_core::skill::{Action, Inputs, Step, StepTimeout, format_duration};
+use aye_core::skill::{Action, Body, Inputs, Step, StepTimeout, format_duration};
 use aye_core::text::{self, Scope, Verbatim, World};
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -73,7 +73,7 @@ pub fn plan(
         inputs: Arc::new(inputs.values.clone()),
         outputs: Arc::default(),
         steps: Arc::default(),
-        locals: Arc::default(),
+        locals: Arc::new(values_of(flow)),
         lenient: flow.skill.lenient,
         secrets: Arc::new(inputs.secrets.clone()),
         run: Arc::new(json!({ "id": "dry-run", "environment": environment })),
@@ -116,26 +116,45 @@ pub fn plan(
         warnings: Vec::new(),
     };
     let mut seen: Vec<NodeId> = Vec::new();
+    // Where the run goes on if the steps of a `then` that may end it are left out.
+    let mut around: Vec<Target> = Vec::new();
     loop {
         let node = match next {
             Target::Step(node) => node,
-            Target::End(end) => {
-                plan.end.clone_from(&flow.endings[end].name);
-                break;
-            }
+            Target::End(end) => match around.pop() {
+                Some(target) => {
+                    next = target;
+                    continue;
+                }
+                None => {
+                    plan.end.clone_from(&flow.endings[end].name);
+                    break;
+                }
+            },
         };
         let step = &flow.nodes[node].step;
         if seen.contains(&node) {
-            plan.warnings.push(format!("goes round: `{}` comes again", step.name.value));
+            // Steps go in order: this is only where a `then` joins the rest.
+            if matches!(flow.skill.body, Body::States { .. }) {
+                plan.warnings.push(format!("goes round: `{}` comes again", step.name.value));
+            }
             break;
         }
         seen.push(node);
-        plan.steps.push(planned(step, &scope, &show, &script));
+        let planned = planned(step, &scope, &show, &script);
+        let outcome = if planned.holds == Some(false) { Outcome::Skipped } else { Outcome::Success };
+        let unsure = planned.condition.is_some() && planned.holds.is_none();
+        plan.steps.push(planned);
         plan.warnings.extend(warnings(step, &show));
         if matches!(range, Some(Range::Only(_))) {
             break;
         }
-        match flow.route(node, Outcome::Success) {
+        if let (true, Route::To(target)) = (unsure, flow.route(node, Outcome::Skipped))
+            && flow.route(node, Outcome::Success) != Route::To(target)
+        {
+            around.push(target);
+        }
+        match flow.route(node, outcome) {
             Route::To(target) => next = target,
             Route::Done | Route::Uncaught => break,
         }
@@ -143,6 +162,12 @@ pub fn plan(
     let asks = |step: &&PlannedStep| step.question.is_some() && step.holds != Some(false);
     plan.questions = plan.steps.iter().filter(asks).count();
     Ok(plan)
+}
+
+/// `defaults` of the skill, as templates see them.
+fn values_of(flow: &Flow) -> IndexMap<String, Value> {
+    let defaults = Some(&flow.skill.defaults).filter(|defaults| !defaults.is_null());
+    defaults.map(|defaults| ("defaults".to_owned(), defaults.clone())).into_iter().collect()
 }
 
 /// What earlier steps give is not known yet: it stays as written, the rest is
@@ -186,7 +211,9 @@ fn planned(
                 .map(|step| {
                     let PlannedStep { step, command, question, .. } =
                         planned(step, scope, show, script_shown);
-                    format!("{step}: {}", command.or(question).unwrap_or_default())
+                    let parts = [question.map(|q| format!("ask {q}")), command];
+                    let parts: Vec<String> = parts.into_iter().flatten().collect();
+                    format!("{step}: {}", parts.join("\n").trim_end().replace('\n', "\n    "))
                 })
                 .collect();
             let items = match &each.items {
@@ -235,7 +262,10 @@ fn word_shown(word: &str, show: &impl Fn(&str) -> String) -> String {
 fn warnings(step: &Step, show: &impl Fn(&str) -> String) -> Vec<String> {
     let name = &step.name.value;
     let mut found = Vec::new();
-    if step.destructive && step.confirmation.is_none() {
+    let asks = step.confirmation.is_some()
+        || matches!(&step.action, Action::ForEach(each)
+            if each.body.iter().any(|step| step.confirmation.is_some()));
+    if step.destructive && !asks {
         found.push(format!("`{name}` cannot be undone and asks nobody"));
     }
     let line = match &step.action {
