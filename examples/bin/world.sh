@@ -10,7 +10,7 @@ put() {
 }
 
 if [ ! -d world ]; then
-    new=$(mktemp -d ./.world.XXXXXX)
+    new=./.world.$$
     put commits/4f2a91c0 green
     put commits/deadbee1 red
     put commits/77aa3e0d green

@@ -58,6 +58,9 @@ pub struct PlannedStep {
     pub timeout: Option<String>,
     /// Cannot be undone.
     pub destructive: bool,
+    /// Where further questions come from: each item, or another skill.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asks_inside: Option<String>,
 }
 
 /// Walks the way of success.
@@ -142,7 +145,8 @@ pub fn plan(
         }
         seen.push(node);
         let planned = planned(step, &scope, &show, &script);
-        let outcome = if planned.holds == Some(false) { Outcome::Skipped } else { Outcome::Success };
+        let outcome =
+            if planned.holds == Some(false) { Outcome::Skipped } else { Outcome::Success };
         let unsure = planned.condition.is_some() && planned.holds.is_none();
         plan.steps.push(planned);
         plan.warnings.extend(warnings(step, &show));
@@ -241,6 +245,23 @@ fn planned(
             StepTimeout::Default | StepTimeout::Unlimited => None,
         },
         destructive: step.destructive,
+        asks_inside: asks_inside(step, show),
+    }
+}
+
+/// Questions that only the run itself can count.
+fn asks_inside(step: &Step, show: &impl Fn(&str) -> String) -> Option<String> {
+    match &step.action {
+        Action::ForEach(each) => {
+            let asks = |step: &Step| {
+                step.confirmation.is_some()
+                    || matches!(step.action, Action::Ask(_))
+                    || asks_inside(step, show).is_some()
+            };
+            each.body.iter().any(asks).then(|| format!("for each item of `{}`", step.name.value))
+        }
+        Action::Skill { skill, .. } => Some(format!("that `{}` may ask", show(skill))),
+        _ => None,
     }
 }
 
@@ -322,8 +343,8 @@ pub fn render(plan: &Plan, paint: Paint) -> String {
         for (glyph, part) in parts {
             let mut mark = paint.text(Tone::Ask, paint.glyph(glyph));
             for line in part.iter().flat_map(|part| part.trim_end().lines()) {
-                let _ =
-                    writeln!(text, "     {}", format!("{mark} {}", inert_line(line)).trim_end());
+                let line = format!("     {mark} {}", inert_line(line));
+                let _ = writeln!(text, "{}", line.trim_end());
                 " ".clone_into(&mut mark);
             }
         }
@@ -331,12 +352,18 @@ pub fn render(plan: &Plan, paint: Paint) -> String {
     if let Some(end) = &plan.end {
         let _ = writeln!(text, "     {} {end}", dim("ends in"));
     }
-    let questions = match plan.questions {
-        0 => "no questions".to_owned(),
-        some => plural(some, "question"),
-    };
-    let _ =
-        writeln!(text, "{}", dim(&format!("{}, {questions}", plural(plan.steps.len(), "step"))));
+    let inside = plan.steps.iter().filter(|step| step.holds != Some(false));
+    let inside: Vec<String> = inside
+        .filter_map(|step| Some(format!("questions {}", step.asks_inside.as_ref()?)))
+        .collect();
+    let mut counts = vec![plural(plan.steps.len(), "step")];
+    match plan.questions {
+        0 if inside.is_empty() => counts.push("no questions".to_owned()),
+        0 => {}
+        some => counts.push(plural(some, "question")),
+    }
+    counts.extend(inside);
+    let _ = writeln!(text, "{}", dim(&inert_line(&counts.join(", "))));
     for warning in &plan.warnings {
         let _ = writeln!(text, "{} {}", paint.text(Tone::Warn, "warning:"), inert_line(warning));
     }

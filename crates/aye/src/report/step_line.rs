@@ -151,9 +151,9 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
 
 /// The line for an event while a run goes on.
 pub(super) fn live_line(event: &Event, state: &State, paint: Paint) -> Option<String> {
-    // The run inside has said already why it waits.
+    // The run inside has said already why it rests.
     let inside = matches!(state.phase, Phase::Running { nested: true, .. });
-    if let (true, Fact::SkillPaused { why: PauseReason::Waiting, .. }) = (inside, &event.fact) {
+    if inside && matches!(event.fact, Fact::SkillPaused { .. }) {
         return None;
     }
     heading(event, state, paint).or_else(|| step_line(event, paint))
