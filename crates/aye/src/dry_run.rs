@@ -8,7 +8,7 @@ use aye_core::diagnostic::did_you_mean;
 use aye_core::event::Range;
 use aye_core::flow::{Flow, NodeId, Outcome, Route, Target};
 use aye_core::machine::StartError;
-use aye_core::skill::{Action, Inputs, Step, StepTimeout, format_duration};
+use aye_core::skill::{Action, Body, Inputs, Step, StepTimeout, format_duration};
 use aye_core::text::{self, Scope, Verbatim, World};
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -58,6 +58,9 @@ pub struct PlannedStep {
     pub timeout: Option<String>,
     /// Cannot be undone.
     pub destructive: bool,
+    /// Where further questions come from: each item, or another skill.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asks_inside: Option<String>,
 }
 
 /// Walks the way of success.
@@ -73,7 +76,7 @@ pub fn plan(
         inputs: Arc::new(inputs.values.clone()),
         outputs: Arc::default(),
         steps: Arc::default(),
-        locals: Arc::default(),
+        locals: Arc::new(values_of(flow)),
         lenient: flow.skill.lenient,
         secrets: Arc::new(inputs.secrets.clone()),
         run: Arc::new(json!({ "id": "dry-run", "environment": environment })),
@@ -116,26 +119,46 @@ pub fn plan(
         warnings: Vec::new(),
     };
     let mut seen: Vec<NodeId> = Vec::new();
+    // Where the run goes on if the steps of a `then` that may end it are left out.
+    let mut around: Vec<Target> = Vec::new();
     loop {
         let node = match next {
             Target::Step(node) => node,
-            Target::End(end) => {
-                plan.end.clone_from(&flow.endings[end].name);
-                break;
-            }
+            Target::End(end) => match around.pop() {
+                Some(target) => {
+                    next = target;
+                    continue;
+                }
+                None => {
+                    plan.end.clone_from(&flow.endings[end].name);
+                    break;
+                }
+            },
         };
         let step = &flow.nodes[node].step;
         if seen.contains(&node) {
-            plan.warnings.push(format!("goes round: `{}` comes again", step.name.value));
+            // Steps go in order: this is only where a `then` joins the rest.
+            if matches!(flow.skill.body, Body::States { .. }) {
+                plan.warnings.push(format!("goes round: `{}` comes again", step.name.value));
+            }
             break;
         }
         seen.push(node);
-        plan.steps.push(planned(step, &scope, &show, &script));
+        let planned = planned(step, &scope, &show, &script);
+        let outcome =
+            if planned.holds == Some(false) { Outcome::Skipped } else { Outcome::Success };
+        let unsure = planned.condition.is_some() && planned.holds.is_none();
+        plan.steps.push(planned);
         plan.warnings.extend(warnings(step, &show));
         if matches!(range, Some(Range::Only(_))) {
             break;
         }
-        match flow.route(node, Outcome::Success) {
+        if let (true, Route::To(target)) = (unsure, flow.route(node, Outcome::Skipped))
+            && flow.route(node, Outcome::Success) != Route::To(target)
+        {
+            around.push(target);
+        }
+        match flow.route(node, outcome) {
             Route::To(target) => next = target,
             Route::Done | Route::Uncaught => break,
         }
@@ -143,6 +166,12 @@ pub fn plan(
     let asks = |step: &&PlannedStep| step.question.is_some() && step.holds != Some(false);
     plan.questions = plan.steps.iter().filter(asks).count();
     Ok(plan)
+}
+
+/// `defaults` of the skill, as templates see them.
+fn values_of(flow: &Flow) -> IndexMap<String, Value> {
+    let defaults = Some(&flow.skill.defaults).filter(|defaults| !defaults.is_null());
+    defaults.map(|defaults| ("defaults".to_owned(), defaults.clone())).into_iter().collect()
 }
 
 /// What earlier steps give is not known yet: it stays as written, the rest is
@@ -186,7 +215,9 @@ fn planned(
                 .map(|step| {
                     let PlannedStep { step, command, question, .. } =
                         planned(step, scope, show, script_shown);
-                    format!("{step}: {}", command.or(question).unwrap_or_default())
+                    let parts = [question.map(|q| format!("ask {q}")), command];
+                    let parts: Vec<String> = parts.into_iter().flatten().collect();
+                    format!("{step}: {}", parts.join("\n").trim_end().replace('\n', "\n    "))
                 })
                 .collect();
             let items = match &each.items {
@@ -214,6 +245,23 @@ fn planned(
             StepTimeout::Default | StepTimeout::Unlimited => None,
         },
         destructive: step.destructive,
+        asks_inside: asks_inside(step, show),
+    }
+}
+
+/// Questions that only the run itself can count.
+fn asks_inside(step: &Step, show: &impl Fn(&str) -> String) -> Option<String> {
+    match &step.action {
+        Action::ForEach(each) => {
+            let asks = |step: &Step| {
+                step.confirmation.is_some()
+                    || matches!(step.action, Action::Ask(_))
+                    || asks_inside(step, show).is_some()
+            };
+            each.body.iter().any(asks).then(|| format!("for each item of `{}`", step.name.value))
+        }
+        Action::Skill { skill, .. } => Some(format!("that `{}` may ask", show(skill))),
+        _ => None,
     }
 }
 
@@ -235,7 +283,10 @@ fn word_shown(word: &str, show: &impl Fn(&str) -> String) -> String {
 fn warnings(step: &Step, show: &impl Fn(&str) -> String) -> Vec<String> {
     let name = &step.name.value;
     let mut found = Vec::new();
-    if step.destructive && step.confirmation.is_none() {
+    let asks = step.confirmation.is_some()
+        || matches!(&step.action, Action::ForEach(each)
+            if each.body.iter().any(|step| step.confirmation.is_some()));
+    if step.destructive && !asks {
         found.push(format!("`{name}` cannot be undone and asks nobody"));
     }
     let line = match &step.action {
@@ -292,8 +343,8 @@ pub fn render(plan: &Plan, paint: Paint) -> String {
         for (glyph, part) in parts {
             let mut mark = paint.text(Tone::Ask, paint.glyph(glyph));
             for line in part.iter().flat_map(|part| part.trim_end().lines()) {
-                let _ =
-                    writeln!(text, "     {}", format!("{mark} {}", inert_line(line)).trim_end());
+                let line = format!("     {mark} {}", inert_line(line));
+                let _ = writeln!(text, "{}", line.trim_end());
                 " ".clone_into(&mut mark);
             }
         }
@@ -301,12 +352,18 @@ pub fn render(plan: &Plan, paint: Paint) -> String {
     if let Some(end) = &plan.end {
         let _ = writeln!(text, "     {} {end}", dim("ends in"));
     }
-    let questions = match plan.questions {
-        0 => "no questions".to_owned(),
-        some => plural(some, "question"),
-    };
-    let _ =
-        writeln!(text, "{}", dim(&format!("{}, {questions}", plural(plan.steps.len(), "step"))));
+    let inside = plan.steps.iter().filter(|step| step.holds != Some(false));
+    let inside: Vec<String> = inside
+        .filter_map(|step| Some(format!("questions {}", step.asks_inside.as_ref()?)))
+        .collect();
+    let mut counts = vec![plural(plan.steps.len(), "step")];
+    match plan.questions {
+        0 if inside.is_empty() => counts.push("no questions".to_owned()),
+        0 => {}
+        some => counts.push(plural(some, "question")),
+    }
+    counts.extend(inside);
+    let _ = writeln!(text, "{}", dim(&inert_line(&counts.join(", "))));
     for warning in &plan.warnings {
         let _ = writeln!(text, "{} {}", paint.text(Tone::Warn, "warning:"), inert_line(warning));
     }

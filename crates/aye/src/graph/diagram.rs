@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use aye_core::flow::{Flow, Node, NodeId, Routes, Target};
-use aye_core::skill::{Action, AskKind, Body, ChoiceAction, EndStatus, OnError};
+use aye_core::skill::{Action, Ask, AskKind, Body, ChoiceAction, EndStatus, OnError, Step};
 
 use super::label::{cut, detail, plain};
 
@@ -257,6 +257,9 @@ fn step_shape(node: &Node) -> Shape {
         Action::Note | Action::Return { .. } => What::Note,
     };
     let mut remarks = Vec::new();
+    if step.retry.is_some() {
+        remarks.push("tries again");
+    }
     if step.destructive {
         remarks.push("destructive");
     }
@@ -271,8 +274,17 @@ fn step_shape(node: &Node) -> Shape {
         what,
         detail: detail(step),
         condition: step.condition.as_ref().map(|condition| plain(condition)),
-        gate: step.confirmation.as_ref().map(|ask| plain(&ask.message)),
+        gate: gate(step).map(|ask| plain(&ask.message)),
         remarks,
         reached: false,
     }
+}
+
+/// The question before a step, or before what it does for each item.
+fn gate(step: &Step) -> Option<&Ask> {
+    let inside = match &step.action {
+        Action::ForEach(each) => each.body.iter().find_map(gate),
+        _ => None,
+    };
+    step.confirmation.as_ref().or(inside)
 }

@@ -15,10 +15,10 @@ use aye_process::Stream;
 use crate::paint::{Glyph, Paint, Tone, duration};
 use crate::term;
 
-use super::step_line::{heading, started_words};
+use super::step_line::{live_line, started_words};
 use super::tidy::{Tidy, painted_width, rows};
 use super::voices::{Voice, Voices, index_of};
-use super::{Place, Report, Verbosity, event_json, indent, step_line};
+use super::{Place, Report, Verbosity, event_json, indent};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const PLAIN_SPINNER: [&str; 4] = ["|", "/", "-", "\\"];
@@ -214,7 +214,7 @@ impl<W: Write> Report for LiveReport<'_, W> {
                     self.paint.text(Tone::Dim, &command)
                 )
             }),
-            _ => heading(event, state, self.paint).or_else(|| step_line(event, self.paint)),
+            _ => live_line(event, state, self.paint),
         };
         if let Some(line) = line {
             self.line(&indent(place, &line));

@@ -27,7 +27,7 @@ pub use live::LiveReport;
 pub use markdown::markdown;
 pub use outlet::Outlet;
 pub use plain::PlainReport;
-pub use step_line::step_line;
+pub use step_line::{about_inside, step_line};
 pub use story::{Decision, Story, shown_status, took};
 pub use summary::{choices_shown, run_command, summary};
 

@@ -9,10 +9,10 @@ use aye_process::Stream;
 
 use crate::paint::{Paint, Tone};
 
-use super::step_line::heading;
+use super::step_line::live_line;
 use super::tidy::Tidy;
 use super::voices::{Voices, index_of};
-use super::{Place, Report, Verbosity, event_json, indent, step_line};
+use super::{Place, Report, Verbosity, event_json, indent};
 
 /// The steps' output goes to `out` and `err` as it came, each line with the
 /// step's name; what Aye says goes to `err`.
@@ -63,8 +63,7 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
         if self.verbosity == Verbosity::Verbose {
             let _ = writeln!(self.err, "{}", self.paint.text(Tone::Dim, &event_json(event)));
         }
-        let head = heading(event, state, self.paint);
-        if let Some(line) = head.or_else(|| step_line(event, self.paint)) {
+        if let Some(line) = live_line(event, state, self.paint) {
             let _ = writeln!(self.err, "{}", indent(place, line.trim_end()));
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use aye_core::event::{BadOutcome, Event, Fact, PauseReason, RetryReason, StepStarted};
-use aye_core::journal::State;
+use aye_core::journal::{Phase, State};
 use aye_core::question::Prompter;
 
 use crate::paint::{Glyph, Paint, Tone, duration, inert_line, plural};
@@ -61,7 +61,9 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 format!("{glyph} {}  {}", name(&failed.step), paint.text(Tone::Bad, &message));
             let ended = failed.outcome != BadOutcome::Interrupted;
             if let Some(after) = after.filter(|_| ended) {
-                line.push_str(&dim(&format!(" after {}", duration(after))));
+                // A sentence of the author's may not go on with "after".
+                let between = if failed.guarded { ", " } else { " after " };
+                line.push_str(&dim(&format!("{between}{}", duration(after))));
             }
             // Code and a caret below it keep their columns.
             lines.for_each(|more| line.push_str(&format!("\n  {}", dim(&more))));
@@ -147,18 +149,33 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
     })
 }
 
+/// The line for an event while a run goes on.
+pub(super) fn live_line(event: &Event, state: &State, paint: Paint) -> Option<String> {
+    // The run inside has said already why it rests.
+    let inside = matches!(state.phase, Phase::Running { nested: true, .. });
+    if inside && matches!(event.fact, Fact::SkillPaused { .. }) {
+        return None;
+    }
+    heading(event, state, paint).or_else(|| step_line(event, paint))
+}
+
+/// What a run inside another is about: its item, or its skill.
+pub fn about_inside(state: &State) -> String {
+    let item = state.started.parent.as_ref().and_then(|parent| parent.item.as_ref());
+    let what = match item {
+        Some(item) => item.value.as_str().map_or_else(|| item.value.to_string(), str::to_owned),
+        None => format!("skill {}", state.started.skill),
+    };
+    crate::term::cut(&inert_line(&what), 60)
+}
+
 /// The line above a run: which skill, and the run's id for other commands.
-pub(super) fn heading(event: &Event, state: &State, paint: Paint) -> Option<String> {
+fn heading(event: &Event, state: &State, paint: Paint) -> Option<String> {
     let mut about = format!("run {}", event.run);
     if let Some(parent) = &state.started.parent {
-        let Fact::SkillStarted(_) = &event.fact else { return None };
-        let what = match &parent.item {
-            Some(item) => item.value.as_str().map_or_else(|| item.value.to_string(), str::to_owned),
-            None => format!("skill {}", state.started.skill),
-        };
+        let (Fact::SkillStarted(_) | Fact::SkillResumed { .. }) = &event.fact else { return None };
         let label = paint.text(Tone::Strong, &inert_line(&parent.label()));
-        let what = crate::term::cut(&inert_line(&what), 60);
-        return Some(format!("{label}  {}", paint.text(Tone::Dim, &what)));
+        return Some(format!("{label}  {}", paint.text(Tone::Dim, &about_inside(state))));
     }
     match &event.fact {
         Fact::SkillStarted(_) => {}

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use aye_core::event::FailReason;
+use aye_core::event::{FailReason, PauseReason};
 use aye_core::journal::{Ended, Phase, State, StepStatus};
 use aye_core::machine::is_secret;
 use aye_core::question::{Offer, Question};
@@ -62,6 +62,13 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
                     next.push(("wait", format!("aye resume {run} --detach")));
                     let first = question.message.trim().lines().next().unwrap_or_default();
                     format!("waits for an answer: {}", inert_line(first))
+                }
+                Phase::Running { step, nested: true, .. }
+                    if state.paused == Some(PauseReason::Waiting) =>
+                {
+                    next.push(("answer", "aye inbox".to_owned()));
+                    next.push(("wait", format!("aye resume {run} --detach")));
+                    format!("waits for an answer inside `{step}`")
                 }
                 Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => {
                     "is paused".to_owned()

@@ -25,13 +25,13 @@ pub(super) struct Voice {
 }
 
 impl Voice {
-    /// The step with the runs it is in: `deploy[2]/push`. A run of one step is
-    /// called by its own name alone.
+    /// The step with the runs it is in: `deploy[2]/push`. An item with one step
+    /// is called by its own name alone.
     pub(super) fn name(&self) -> String {
         match self.path.split_last() {
             None => self.step.clone(),
             Some((last, before)) => {
-                let own = last.split('[').next() == Some(self.step.as_str());
+                let own = last.split_once('[').is_some_and(|(of, _)| of == self.step);
                 let step = if own { Vec::new() } else { vec![self.step.clone()] };
                 let parts: Vec<String> =
                     before.iter().cloned().chain([last.clone()]).chain(step).collect();

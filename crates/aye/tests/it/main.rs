@@ -5,6 +5,7 @@
 mod cli;
 mod compute;
 mod crash;
+mod examples;
 mod graph;
 mod policy;
 mod prompt;

@@ -13,7 +13,8 @@ use super::output::print;
 /// Options of `aye graph`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye graph release\n  \
-    aye graph release --format svg > release.svg\n  aye graph release --format mermaid")]
+    aye graph examples/deploy.yaml\n  aye graph release --format svg > release.svg\n  \
+    aye graph release --format mermaid")]
 pub struct GraphArgs {
     /// A skill's name, a file, or FILE#NAME
     pub skill: String,

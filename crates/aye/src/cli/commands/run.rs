@@ -30,7 +30,7 @@ use super::missing::{self, Resolved};
 const EXAMPLES: &str = "\
 Examples:
   aye run release -i commit=abc123 -i environment=stage
-  aye run skills/deploy.yaml --dry-run
+  aye run examples/deploy.yaml --dry-run
   aye run tools.yaml#cleanup           one of several skills in a file
   aye run release --from confirm       begin at a step
   aye run release --only image         run one step alone

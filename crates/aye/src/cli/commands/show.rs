@@ -12,7 +12,7 @@ use crate::cli::Context;
 use crate::driver::Outcome;
 use crate::error::Error;
 use crate::paint::{Glyph, Paint, Tone, duration, inert_line, plural};
-use crate::report::{Decision, Story, markdown, shown_status, summary, took};
+use crate::report::{Decision, Story, about_inside, markdown, shown_status, summary, took};
 use crate::term;
 
 use super::output::{print, print_json};
@@ -145,7 +145,8 @@ fn steps(story: &Story, depth: usize, paint: Paint, text: &mut String) {
             let run = &inside.state.run;
             let parent = inside.state.started.parent.as_ref();
             let label = parent.map(|parent| parent.label()).unwrap_or_default();
-            let about = paint.text(Tone::Dim, &format!("run {run}"));
+            let about = format!("{}, run {run}", about_inside(&inside.state));
+            let about = paint.text(Tone::Dim, &about);
             let _ = writeln!(text, "{indent}  {}  {about}", inert_line(&label));
             steps(inside, depth + 2, paint, text);
         }

@@ -152,3 +152,53 @@ fn a_way_that_goes_round_is_cut() {
     --- exit 0
     ");
 }
+
+#[test]
+fn an_early_end_and_what_is_asked_inside_are_in_the_plan() {
+    let place = Place::new();
+    place.write(
+        "plan.yaml",
+        "\
+name: plan
+defaults: { who: ada }
+inputs: [{ name: quick, type: boolean, default: false }]
+steps:
+  - { name: look, shell: ls }
+  - name: empty
+    condition: look == ''
+    then: [{ return: 'nothing for {{ defaults.who }}' }]
+  - name: fast
+    condition: inputs.quick
+    then: [{ return: done quickly }]
+  - name: wipe
+    foreach: '{{ look }}'
+    command: rm
+    args: ['{{ item }}']
+    destructive: true
+    confirmation: 'Remove {{ item }}?'
+  - { name: rest, skill: 'other.yaml' }
+",
+    );
+    let ran = place.aye(&["run", "plan.yaml", "--dry-run"]);
+    assert_snapshot!(ran.all(), @r#"
+    --- stdout
+    plan  dry run: nothing is run, nobody is asked
+      quick = false
+      1. look
+         ▸ ls
+      2. empty
+         if look == ''
+      3. empty.return
+         ▸ return nothing for ada
+      4. fast
+         if inputs.quick (does not hold: would be skipped)
+      5. wipe destructive
+         ▸ for each item of {{ look }}:
+             wipe: ask Remove {{ item }}?
+               rm "{{ item }}"
+      6. rest
+         ▸ other.yaml
+    6 steps, questions for each item of `wipe`, questions that `other.yaml` may ask
+    --- exit 0
+    "#);
+}
