@@ -74,7 +74,7 @@ pub fn plan(
         outputs: Arc::default(),
         steps: Arc::default(),
         locals: Arc::default(),
-        lenient: flow.skill.lenient,
+        lenient: flow.skill.lenient.unwrap_or_default(),
         secrets: Arc::new(inputs.secrets.clone()),
         run: Arc::new(json!({ "id": "dry-run", "environment": environment })),
         skill: Arc::new(json!({ "name": flow.skill.name.value, "version": flow.skill.version })),

@@ -64,9 +64,14 @@ fn unknown_key(key: &str, known: &[&str], span: Span, place: &str, report: &Repo
     let diagnostic = Diagnostic::error("unknown-key", message);
     match meant(key, known, report) {
         Some(meant) => diagnostic.label(span, format!("did you mean `{meant}`?")),
-        None => diagnostic
-            .label(span, "")
-            .hint(format!("the keys here are {}", quote_list(known.iter().copied(), "and"))),
+        None => {
+            let keys = quote_list(known.iter().copied(), "and");
+            let notes = match known.contains(&"metadata") {
+                true => "; notes of your own go under `metadata:`",
+                false => "",
+            };
+            diagnostic.label(span, "").hint(format!("the keys here are {keys}{notes}"))
+        }
     }
 }
 

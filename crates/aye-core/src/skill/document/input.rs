@@ -38,10 +38,13 @@ pub(in crate::skill) struct InputDoc {
     deny_unknown_fields,
     expecting = "an output, written as a mapping with `name` and `value`"
 )]
-#[schemars(rename = "Output", extend("required" = ["name", "value"]))]
+#[schemars(rename = "Output", extend("required" = ["name"]))]
 pub(in crate::skill) struct OutputDoc {
     /// Its name.
     pub(in crate::skill) name: Field<String>,
-    /// Its value; every text inside is a template.
+    /// Its value; every text inside is a template. Without one it is the
+    /// result of that name.
     pub(in crate::skill) value: Field<Raw<Value>>,
+    /// What it is, for people.
+    pub(in crate::skill) description: Field<String>,
 }
