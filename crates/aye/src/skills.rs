@@ -136,12 +136,13 @@ fn blocks(flow: &Flow, text: &str) -> Vec<Diagnostic> {
         diagnostic = match place_in(text, code.span, &error) {
             Some(span) => diagnostic.label(span, ""),
             None => {
-                let line = error.line.map(|line| format!("line {line} of the block"));
+                let line = error.place.as_ref().map(|place| place.line);
+                let line = line.map(|line| format!("line {line} of the block"));
                 diagnostic.label(code.span, line.unwrap_or_default())
             }
         };
         found.push(match error.hint {
-            Some(hint) => diagnostic.hint(hint),
+            Some(hint) => diagnostic.hint(hint.into_string()),
             None => diagnostic,
         });
     }
@@ -151,16 +152,16 @@ fn blocks(flow: &Flow, text: &str) -> Vec<Diagnostic> {
 /// Where the line of a block that an error is about stands in the file; `None`
 /// if the block is not written line by line.
 fn place_in(text: &str, block: Span, error: &ComputeError) -> Option<Span> {
-    let (line, source) = (error.line?, error.source.as_deref()?);
+    let place = error.place.as_deref()?;
+    let source = place.source.as_str();
     let mut start = block.start;
-    for _ in 1..line {
+    for _ in 1..place.line {
         start += text.get(start..)?.find('\n')? + 1;
     }
     let written = text.get(start..)?.lines().next()?;
     let at = start + written.find(source.trim_end()).filter(|_| !source.trim().is_empty())?;
-    let columns = error.columns.clone()?;
     let bytes = |column: usize| source.chars().take(column).map(char::len_utf8).sum::<usize>();
-    Some(Span { start: at + bytes(columns.start), end: at + bytes(columns.end) })
+    Some(Span { start: at + bytes(place.columns.start), end: at + bytes(place.columns.end) })
 }
 
 /// The name of a flow's skill.

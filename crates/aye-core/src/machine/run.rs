@@ -192,7 +192,7 @@ impl Machine {
                 None => Effect::Ask(question.clone()),
             },
             Phase::Between(between) => match (between, self.state.paused) {
-                (Between::Retrying { not_before: Some(until), .. }, None) if self.attached => {
+                (Between::Retrying { not_before: Some(until), .. }, None) => {
                     Effect::Wait { until: *until }
                 }
                 (_, paused) => Effect::Rest(paused),

@@ -37,7 +37,7 @@ impl Secrets {
     }
 
     /// Keeps a secret answer under the name of its step's result.
-    pub(super) fn insert_answer(&mut self, name: impl Into<String>, value: impl Into<String>) {
+    pub fn insert_answer(&mut self, name: impl Into<String>, value: impl Into<String>) {
         let replaced = self.answers.insert(name.into(), value.into());
         self.replaced.extend(replaced);
     }

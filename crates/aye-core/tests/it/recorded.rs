@@ -86,6 +86,7 @@ fn completed() -> Run {
         left_running: 1,
         peak_memory: Some(1 << 20),
         cpu_ms: Some(900),
+        remarks: Vec::new(),
     };
     let value = json!({ "sha": "f00", "ratio": 0.1, "tags": ["x", null, true] });
     run.finish(End::Exited { value, parsed: None }, Some(process));

@@ -22,7 +22,7 @@ use crate::report::Verbosity;
 use crate::settings::Settings;
 use crate::skills::{self, SkillFile};
 use crate::store::{Found, LockInfo, RunRow, Source, Store};
-use crate::tools::{Tools, Trust, TrustBook};
+use crate::tools::{self, Tools, Trust, TrustBook};
 
 use super::Global;
 
@@ -155,8 +155,14 @@ impl Context {
     /// The tools of the project, for a run there.
     pub fn tools(&self, workspace: &Path, run: &RunId) -> Tools {
         let trust = Trust::Book(TrustBook::new(&self.home, &self.settings.root));
-        let run = Some(run.to_string());
-        Tools::new(&self.settings.tools, workspace.to_path_buf(), self.env.clone(), trust, run)
+        let world = tools::World {
+            workspace: workspace.to_path_buf(),
+            environment: self.env.clone(),
+            trust,
+            policy: self.settings.policy.for_run(workspace),
+            run: Some(run.to_string()),
+        };
+        Tools::new(&self.settings.tools, world)
     }
 
     /// What the configuration limits.

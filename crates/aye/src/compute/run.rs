@@ -55,7 +55,7 @@ pub(super) fn start(
     let context = Context {
         scope: scope.clone(),
         block: block.clone(),
-        set: source.survey.set.iter().cloned().collect(),
+        set: source.survey.set.clone(),
         requests,
         replies: answered,
         ended: false,
@@ -94,7 +94,7 @@ pub fn missing_module(block: &Block) -> Option<ComputeError> {
     let mut error = ComputeError::new("ModuleNotFoundError", message);
     let hint = "it has the likes of `re`, `json` and `datetime`; `python: true` at the step runs \
                 the block with python3";
-    error.hint = Some(hint.to_owned());
+    error.hint = Some(hint.into());
     Some(error.at(block, place))
 }
 
@@ -130,7 +130,7 @@ fn gives_result(block: &Block, source: &Source, wanted: Wanted<'_>) -> Result<()
     let Wanted::Variable(output) = wanted else { return Ok(()) };
     let survey = &source.survey;
     let set: Vec<&String> = survey.variables().collect();
-    let named = |name: &str| survey.set.contains(name);
+    let named = |name: &str| survey.set.contains_key(name);
     if named("result") || output.is_some_and(named) || survey.is_guard || set.is_empty() {
         return Ok(());
     }
@@ -144,7 +144,7 @@ fn gives_result(block: &Block, source: &Source, wanted: Wanted<'_>) -> Result<()
     let mut error = ComputeError::new("Result", format!("the block sets {wanted}, only {names}"));
     // What was set last is most likely what was meant.
     let last = set.iter().max_by_key(|name| block.code.rfind(&format!("{name} =")));
-    error.hint = last.map(|last| format!("write `result = {last}` at its end"));
+    error.hint = last.map(|last| format!("write `result = {last}` at its end").into());
     Err(error.at(block, start..end))
 }
 

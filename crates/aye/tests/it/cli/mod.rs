@@ -17,6 +17,7 @@ mod home;
 mod inputs;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod looks;
+mod nested;
 mod pages;
 mod resuming;
 mod running;
