@@ -9,7 +9,7 @@ use crate::yaml::decode::{Field, Raw};
 
 /// One input of a skill.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "an input, written as a mapping with a `name`")]
+#[serde(default, deny_unknown_fields, expecting = "a mapping with a `name`")]
 #[schemars(rename = "Input", extend("required" = ["name"]))]
 pub(in crate::skill) struct InputDoc {
     /// Its name: `{{ inputs.name }}` in templates, `-i name=value` on the command line.
@@ -33,11 +33,7 @@ pub(in crate::skill) struct InputDoc {
 
 /// One named result of a skill.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(
-    default,
-    deny_unknown_fields,
-    expecting = "an output, written as a mapping with `name` and `value`"
-)]
+#[serde(default, deny_unknown_fields, expecting = "a mapping with a `name`")]
 #[schemars(rename = "Output", extend("required" = ["name"]))]
 pub(in crate::skill) struct OutputDoc {
     /// Its name.
