@@ -37,13 +37,14 @@ outputs:
     let said = place.aye(&["check", "places.yaml"]).stdout;
     for expected in [
         // The name, not the key of the same name.
-        "--> places.yaml:8:27\n   |\n 8 |       question: \"about {{ persona }}\"\n   |                           ^^^^^^^ did you mean `inputs.persona`?",
-        "--> places.yaml:10:35\n",
+        "--> places.yaml:8:27\n",
+        "^^^^^^^ did you mean `inputs.persona`?",
+        "--> places.yaml:10:36\n",
         // A line of a block, and what was set last.
         "--> places.yaml:13:7\n",
         "hint: write `result = count_of_all` at its end",
         // An import that nothing catches.
-        "there is no module `scripts.loader` in the sandbox\n  --> places.yaml:20:7\n",
+        "there is no module `scripts.loader` in the sandbox\n   --> places.yaml:20:7\n",
         // A name of a text is no word of it.
         "--> places.yaml:26:13\n",
     ] {
