@@ -26,3 +26,4 @@ mod runs;
 mod skills;
 mod stopping;
 mod surroundings;
+mod whole;
