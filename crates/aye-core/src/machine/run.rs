@@ -269,7 +269,7 @@ impl Machine {
             outputs: self.within(|outer| &outer.outputs, &self.state.outputs),
             steps: self.within(|outer| &outer.steps, &self.state.steps),
             locals: Arc::clone(&self.locals),
-            lenient: self.flow.skill.lenient,
+            lenient: self.flow.skill.lenient.unwrap_or_default(),
             secrets: Arc::clone(&self.secrets),
             run: Arc::clone(&self.about_run),
             skill: Arc::clone(&self.about_skill),

@@ -58,7 +58,11 @@ fn completed() -> Run {
         ),
         asking("last", expiring(choose("Tidy up?", &["sure"]), 5, Some("sure"))),
     ]);
-    skill.outputs = vec![OutputSpec { name: t("summary"), value: json!("to {{ place }}") }];
+    skill.outputs = vec![OutputSpec {
+        name: t("summary"),
+        value: json!("to {{ place }}"),
+        span: Default::default(),
+    }];
     skill.timeout = Some(secs(86_400));
     let mut secrets = Secrets::default();
     secrets.insert("token", "hunter2");

@@ -267,7 +267,7 @@ impl Skills for Context {
             .unwrap_or_else(|| self.directory.clone());
         let (path, name) = skills::find(wanted, &directory, &self.settings)?;
         let path = directory.join(path);
-        let read = SkillFile::read(&path)?;
+        let read = SkillFile::read(&path)?.or_lenient(self.settings.lenient);
         if read.has_errors() {
             let shown = skills::relative_to(&path, &self.directory);
             let message = format!("`{}` cannot be run", shown.display());
@@ -276,5 +276,9 @@ impl Skills for Context {
         let shown = skills::relative_to(&path, &self.directory);
         let (flow, text) = read.into_flow(name.as_deref())?;
         Ok((flow, Source::new(shown.to_string_lossy(), text)))
+    }
+
+    fn lenient(&self) -> bool {
+        self.settings.lenient
     }
 }

@@ -87,6 +87,17 @@ pub fn check(block: &Block) -> Result<(), ComputeError> {
     checked.map_err(|fault| place(&fault, block, &source))
 }
 
+/// A module that a block imports and the sandbox does not have.
+pub fn missing_module(block: &Block) -> Option<ComputeError> {
+    let (module, place) = source::missing_module(&block.code)?;
+    let message = format!("there is no module `{module}` in the sandbox");
+    let mut error = ComputeError::new("ModuleNotFoundError", message);
+    let hint = "it has the likes of `re`, `json` and `datetime`; `python: true` at the step runs \
+                the block with python3";
+    error.hint = Some(hint.into());
+    Some(error.at(block, place))
+}
+
 fn prepare(
     block: &Block,
     wanted: Wanted<'_>,
@@ -131,7 +142,9 @@ fn gives_result(block: &Block, source: &Source, wanted: Wanted<'_>) -> Result<()
     let end = block.code.trim_end().len();
     let start = block.code[..end].rfind('\n').map_or(0, |at| at + 1);
     let mut error = ComputeError::new("Result", format!("the block sets {wanted}, only {names}"));
-    error.hint = Some(format!("write `result = {}` at its end", set[set.len() - 1]).into());
+    // What was set last is most likely what was meant.
+    let last = set.iter().max_by_key(|name| block.code.rfind(&format!("{name} =")));
+    error.hint = last.map(|last| format!("write `result = {last}` at its end").into());
     Err(error.at(block, start..end))
 }
 

@@ -80,13 +80,13 @@ pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
         });
     }
     let may_ask = !args.no_input && !context.json;
-    let inputs = Loaded::read(&reader, &row)?.complete(&args.inputs, may_ask, context)?;
+    let inputs = Loaded::read(&reader, &row, context)?.complete(&args.inputs, may_ask, context)?;
     let inputs = match inputs {
         Ok(inputs) => inputs,
         Err(code) => return Ok(code),
     };
     if args.detach {
-        Loaded::read(&reader, &row)?.secrets(&inputs)?;
+        Loaded::read(&reader, &row, context)?.secrets(&inputs)?;
         let orders = Orders::Resume { run: row.id.clone(), skill: row.skill.clone(), inputs };
         drop(reader);
         return background::detach(&orders, context);
@@ -105,7 +105,7 @@ pub(super) fn go_on(
 ) -> Result<u8, Error> {
     let mut store = context.store()?;
     let lock = RunLock::acquire(store.home(), &row.id, &context.lock_info())?;
-    let loaded = Loaded::read(&store, row)?;
+    let loaded = Loaded::read(&store, row, context)?;
     let secrets = loaded.secrets(inputs)?;
     if context.verbosity != Verbosity::Quiet && !context.json {
         loaded.warn_if_changed(context);
@@ -149,13 +149,14 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    pub(super) fn read(store: &Store, row: &RunRow) -> Result<Self, Error> {
+    pub(super) fn read(store: &Store, row: &RunRow, context: &Context) -> Result<Self, Error> {
         let source = store.source(&row.source)?.ok_or_else(|| {
             let message = format!("the skill of run `{}` is not in the journal", row.id);
             Error::not_found(message, "it was started by another program")
         })?;
         let text = source.text.clone();
         let file = SkillFile::from_text(PathBuf::from(&source.file), source.text);
+        let file = file.or_lenient(context.settings.lenient);
         let flow = file.flows.into_iter().find(|flow| skill_name(flow) == row.skill);
         let flow = flow.ok_or_else(|| {
             let message = format!("this version cannot read the skill of run `{}`", row.id);
@@ -269,7 +270,7 @@ impl<'a> Held<'a> {
     fn take(context: &'a Context, store: &Store, row: &RunRow) -> Result<(Self, RunRow), Error> {
         let outer = store.outermost(&row.id)?.unwrap_or_else(|| row.clone());
         let lock = RunLock::acquire(store.home(), &outer.id, &context.lock_info())?;
-        let outermost = Loaded::read(store, &outer)?.machine(context, Secrets::default())?;
+        let outermost = Loaded::read(store, &outer, context)?.machine(context, Secrets::default())?;
         let names = context.names(&PathBuf::from(&row.workspace));
         let world = World { now: context.now(), names };
         Ok((Self { context, _lock: lock, outermost, world }, outer))

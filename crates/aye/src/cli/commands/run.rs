@@ -117,6 +117,7 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
     }
     let (path, name) = skills::find(&args.skill, &context.directory, &context.settings)?;
     let file = SkillFile::read(&context.directory.join(&path))?;
+    let file = file.or_lenient(context.settings.lenient);
     let file = SkillFile { path: path.clone(), ..file };
     if file.has_errors() {
         say(&file.render(context.paint_err.color));
@@ -191,8 +192,9 @@ pub(super) struct Order {
 
 impl Order {
     /// The flow that is meant, from the text that was checked.
-    pub(super) fn flow(&self) -> Result<Flow, Error> {
+    pub(super) fn flow(&self, context: &Context) -> Result<Flow, Error> {
         let file = SkillFile::from_text(PathBuf::from(&self.file), self.text.clone());
+        let file = file.or_lenient(context.settings.lenient);
         Ok(file.into_flow(Some(&self.skill))?.0)
     }
 

@@ -5,6 +5,7 @@
 //! finds what a block uses ([`survey`]) and changes just those places
 //! ([`rewrite`]), line by line as they were; [`prelude`] gives the rest.
 
+mod modules;
 mod prelude;
 mod rewrite;
 mod survey;
@@ -15,6 +16,7 @@ use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
 
+pub(super) use modules::missing_module;
 pub(super) use prelude::provides;
 use rewrite::Rewritten;
 pub(super) use survey::Survey;

@@ -5,6 +5,7 @@ pub(crate) mod harness;
 
 mod audit;
 mod auth;
+mod checking;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod detach;
 mod dry_run;
