@@ -145,7 +145,7 @@ impl Checker<'_> {
             self.name(&name, "an output");
             // Without a value it is the result of that name.
             let given = results.as_ref().is_none_or(|all| all.contains(name.as_str()));
-            if doc.value.is_absent() && !(given && !name.contains('-')) {
+            if doc.value.is_absent() && (!given || name.contains('-')) {
                 let what = format!("output {}", quote(&name));
                 let hint = format!(
                     "no step gives a result called {}: add `value: \"{{{{ … }}}}\"`",
