@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::heal::Category;
 use crate::id::{QuestionId, RunId};
 use crate::nested::Parent;
 use crate::question::{Answer, Question};
@@ -118,6 +119,25 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         not_before: Option<Timestamp>,
     },
+    /// A step failed in a way that is known: it is being repaired.
+    AutoHealTriggered(Box<HealTriggered>),
+    /// The repair has ended; `step_retried` follows if it went well.
+    AutoHealCompleted {
+        /// The step that failed.
+        step: String,
+        /// Which repair.
+        execution: u32,
+        /// The rule.
+        rule: String,
+        /// Whether it went well.
+        healed: bool,
+        /// What went wrong with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+        /// How long it took.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        took_ms: Option<u64>,
+    },
     /// Somebody has to decide.
     ConfirmationRequired(Box<Question>),
     /// The deadline moved because somebody is typing.
@@ -157,6 +177,8 @@ impl Fact {
             Self::StepFailed(_) => "step_failed",
             Self::StepSkipped { .. } => "step_skipped",
             Self::StepRetried { .. } => "step_retried",
+            Self::AutoHealTriggered(_) => "auto_heal_triggered",
+            Self::AutoHealCompleted { .. } => "auto_heal_completed",
             Self::ConfirmationRequired(_) => "confirmation_required",
             Self::ConfirmationHeld { .. } => "confirmation_held",
             Self::ConfirmationAnswered(_) => "confirmation_answered",
@@ -256,6 +278,25 @@ pub struct StepStarted {
     /// What a `foreach` goes through; secrets masked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Value>,
+}
+
+/// The intent of a repair.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HealTriggered {
+    /// The step that failed.
+    pub step: String,
+    /// Counts like a start of a step.
+    pub execution: u32,
+    /// The rule.
+    pub rule: String,
+    /// The kind of error, if it is one that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<Category>,
+    /// What went wrong, secrets masked.
+    pub error: String,
+    /// When it has to be over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
 }
 
 /// The good end of a step.
@@ -491,6 +532,8 @@ pub enum RetryReason {
     Answer,
     /// The step's `retry` says so.
     Policy,
+    /// What was wrong has been repaired.
+    Healed,
 }
 
 fn is_false(value: &bool) -> bool {

@@ -1,13 +1,16 @@
 //! `aye.toml`: looked for upwards from the working directory.
 
+mod heal;
 mod tool_args;
 mod tools;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use aye_core::diagnostic::{self, Diagnostic, Source};
+use aye_core::heal::HealRule;
 use aye_core::skill::Span;
 use aye_core::text::Verbatim;
 use aye_process::policy::Policy;
@@ -23,7 +26,7 @@ pub use tools::{CommandSettings, OutputKind, Reach, ServerSettings, ToolSettings
 pub const FILE: &str = "aye.toml";
 
 /// What a project sets.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The directory of `aye.toml`, or the working directory.
     pub root: PathBuf,
@@ -45,6 +48,8 @@ pub struct Settings {
     pub policy: PolicySettings,
     /// MCP servers and commands with a name.
     pub tools: ToolSettings,
+    /// What repairs errors that are known.
+    pub heal: Arc<[HealRule]>,
 }
 
 /// `[policy]`: off unless the project asks for it.
@@ -77,6 +82,7 @@ struct File {
     journal: JournalSection,
     policy: PolicySection,
     tools: BTreeMap<Spanned<String>, tools::ToolSection>,
+    heal: Option<Spanned<Vec<serde_json::Value>>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -165,6 +171,7 @@ impl Settings {
         Ok(Self {
             policy: file.policy.read(&root)?,
             tools: ToolSettings::read(&root, file.tools)?,
+            heal: heal::read(file.heal)?,
             max_processes,
             skills,
             root,

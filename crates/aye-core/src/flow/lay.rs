@@ -28,9 +28,9 @@ fn lay(steps: &[Step], after: Target, nodes: &mut Vec<Node>) {
             true => inside,
             false => Target::Step(id + 1),
         };
-        let skipped = (onward != next).then_some(next);
         let ends = matches!(step.action, Action::Return { .. });
         let success = if ends { Target::End(0) } else { onward };
+        let skipped = (success != next).then_some(next);
         let routes = Routes { success: Some(success), skipped, ..Routes::default() };
         nodes.push(Node { step: step.clone(), routes });
         chain(checks, id + 1, inside, None, nodes);

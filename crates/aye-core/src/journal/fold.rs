@@ -5,13 +5,13 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::event::{
-    Answered, BadOutcome, Event, Fact, SkillStarted, SkipReason, StepCompleted, StepFailed,
-    StepStarted, VERSION,
+    Answered, BadOutcome, Event, Fact, HealTriggered, SkillStarted, SkipReason, StepCompleted,
+    StepFailed, StepStarted, VERSION,
 };
 use crate::question::{Purpose, Question};
 use crate::skill::ChoiceAction;
 
-use super::phase::{Between, Close, Ended, Phase, Resolution, Settled, Unsure};
+use super::phase::{Between, Close, Ended, Healing, Phase, Resolution, Settled, Unsure};
 use super::record::{StepRecord, StepStatus};
 use super::state::State;
 
@@ -133,6 +133,13 @@ impl State {
             Fact::SkillCompleted { .. } | Fact::SkillFailed { .. } => between,
             Fact::SkillCancelled { .. } => between || asking,
             Fact::StepStarted(started) => between && started.execution == self.executions + 1,
+            Fact::AutoHealTriggered(heal) => {
+                matches!(&self.phase, Phase::Between(Between::Settled(settled)) if settled.step == heal.step)
+                    && heal.execution == self.executions + 1
+            }
+            Fact::AutoHealCompleted { execution, .. } => {
+                matches!(&self.phase, Phase::Running { execution: e, healing: Some(_), .. } if e == execution)
+            }
             Fact::StepCompleted(done) => between || execution_runs(done.execution),
             Fact::StepFailed(failed) => between || execution_runs(failed.execution),
             Fact::StepSkipped { .. } | Fact::StepRetried { .. } => between,
@@ -195,6 +202,13 @@ impl State {
                     not_before: *not_before,
                 });
             }
+            Fact::AutoHealTriggered(heal) => self.heal_triggered(heal),
+            Fact::AutoHealCompleted { step, .. } => {
+                if let Phase::Running { healing: Some(healing), .. } = &self.phase {
+                    let close = healing.close.clone();
+                    self.settle(step, close);
+                }
+            }
             Fact::ConfirmationRequired(question) => self.ask(question, at),
             Fact::ConfirmationHeld { deadline, .. } => {
                 if let Phase::Asking { question, held_ms, .. } = &mut self.phase {
@@ -239,7 +253,26 @@ impl State {
                 idempotent: started.idempotent,
                 deadline: started.deadline,
                 nested: started.nested,
+                healing: None,
             }
+        };
+    }
+
+    fn heal_triggered(&mut self, heal: &HealTriggered) {
+        let Phase::Between(Between::Settled(settled)) = &self.phase else { return };
+        let close = settled.close.clone();
+        self.executions = heal.execution;
+        if let Some(record) = Arc::make_mut(&mut self.steps).get_mut(&heal.step) {
+            record.heals += 1;
+        }
+        self.phase = Phase::Running {
+            step: heal.step.clone(),
+            execution: heal.execution,
+            attempt: 1,
+            idempotent: false,
+            deadline: heal.deadline,
+            nested: true,
+            healing: Some(Healing { rule: heal.rule.clone(), close }),
         };
     }
 

@@ -10,6 +10,6 @@ mod record;
 mod state;
 
 pub use fold::FoldError;
-pub use phase::{Between, Close, Ended, Phase, Resolution, Settled, Status, Unsure};
+pub use phase::{Between, Close, Ended, Healing, Phase, Resolution, Settled, Status, Unsure};
 pub use record::{StepRecord, StepStatus};
 pub use state::State;

@@ -26,6 +26,8 @@ pub enum Phase {
         deadline: Option<Timestamp>,
         /// It consists of runs of its own.
         nested: bool,
+        /// It is not the step that acts, but what repairs it.
+        healing: Option<Healing>,
     },
     /// A question is open.
     Asking {
@@ -151,6 +153,15 @@ pub struct Unsure {
     pub idempotent: bool,
     /// We ended it ourselves; otherwise Aye died while it ran.
     pub interrupted: bool,
+}
+
+/// A repair under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Healing {
+    /// The rule.
+    pub rule: String,
+    /// How the step had ended.
+    pub close: Close,
 }
 
 /// How a run ended.

@@ -20,6 +20,9 @@ pub struct StepRecord {
     /// `command`, `tool`, `confirm`, …; empty if it never started.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub kind: String,
+    /// How often it was repaired in this visit.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub heals: u32,
     /// What a `foreach` goes through.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Value>,
@@ -54,6 +57,7 @@ impl StepRecord {
             attempt: 0,
             execution: 0,
             kind: String::new(),
+            heals: 0,
             items: Vec::new(),
             command: None,
             started: None,
@@ -132,4 +136,8 @@ impl From<BadOutcome> for StepStatus {
             BadOutcome::Unknown => Self::Unknown,
         }
     }
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }

@@ -207,7 +207,8 @@ impl Machine {
             && let Some(ask) = &step.confirmation
             && let Ok((line, _)) = self.command_line(step, &self.scope(world))
             // Retries that the skill itself asks for were part of what was approved.
-            && (why != RetryReason::Policy
+            && (why == RetryReason::Healed && step.destructive
+                || why != RetryReason::Policy
                 && (ask.typed.is_some() || ask.reauth || ask.approvals > 1)
                 || self.state.steps.get(name).and_then(|record| record.command.as_ref())
                     != Some(&line))

@@ -16,7 +16,8 @@ use super::run::{Machine, after};
 impl Machine {
     /// The running action with everything resolved, secrets included.
     pub fn execution(&self, world: &World) -> Result<Option<Execution>, TextError> {
-        let Phase::Running { step, execution, attempt, deadline, .. } = &self.state.phase else {
+        let Phase::Running { step, execution, attempt, deadline, healing, .. } = &self.state.phase
+        else {
             return Ok(None);
         };
         let Some((_, node)) = self.node(step) else {
@@ -25,6 +26,10 @@ impl Machine {
         let scope = self.scope(world);
         let step = &node.step;
         let task = match &step.action {
+            _ if healing.is_some() => {
+                let rule = healing.as_ref().map_or("", |healing| healing.rule.as_str());
+                Task::Nested(Box::new(self.repair(&step.name, *execution, rule, &scope)))
+            }
             Action::Command { .. } | Action::Shell { .. } => {
                 Task::Process(Box::new(self.process(step, &scope)?))
             }

@@ -65,7 +65,7 @@ impl Machine {
             }
 
             (
-                Phase::Running { step, execution, deadline, nested, .. },
+                Phase::Running { step, execution, deadline, nested, healing, .. },
                 Input::Finished(finished),
             ) => {
                 if execution != finished.execution {
@@ -75,7 +75,10 @@ impl Machine {
                 if !self.attached {
                     return Err(Refusal::NotDriven);
                 }
-                self.step_finished(step, deadline, nested, finished, world, events);
+                match healing.filter(|_| self.stopping.is_none()) {
+                    Some(healing) => self.healed(step, healing, finished, world, events),
+                    None => self.step_finished(step, deadline, nested, finished, world, events),
+                }
                 Ok(())
             }
             (Phase::Between(_) | Phase::Asking { .. }, Input::Finished(finished)) => {

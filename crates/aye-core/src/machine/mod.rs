@@ -29,6 +29,7 @@ mod finish;
 mod forms;
 mod guard;
 mod handle;
+mod heal;
 mod nested;
 mod refusal;
 mod resolve;

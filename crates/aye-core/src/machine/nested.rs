@@ -17,6 +17,17 @@ impl Machine {
         self.state.started.parent.as_ref().map_or(0, |parent| parent.depth)
     }
 
+    /// Where a run belongs that is for a step and for no item of it.
+    pub(super) fn parent_named(&self, step: &str, execution: u32) -> Parent {
+        Parent {
+            run: self.state.run.clone(),
+            step: step.to_owned(),
+            execution,
+            item: None,
+            depth: self.depth() + 1,
+        }
+    }
+
     fn parent_of(&self, step: &Step, execution: u32, item: Option<Item>) -> Parent {
         Parent {
             run: self.state.run.clone(),
@@ -121,7 +132,7 @@ impl Machine {
         Ok(items)
     }
 
-    fn running_deadline(&self) -> Option<jiff::Timestamp> {
+    pub(super) fn running_deadline(&self) -> Option<jiff::Timestamp> {
         match &self.state.phase {
             crate::journal::Phase::Running { deadline, .. } => *deadline,
             _ => None,

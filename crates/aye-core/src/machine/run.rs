@@ -11,6 +11,7 @@ use crate::diagnostic::did_you_mean;
 use crate::effect::Effect;
 use crate::event::{Driver, Event, Fact, Range, SkillStarted, VERSION};
 use crate::flow::{Flow, Node, NodeId};
+use crate::heal::HealRule;
 use crate::id::RunId;
 use crate::journal::{Between, FoldError, Phase, State};
 use crate::nested::{Outer, Parent};
@@ -20,17 +21,23 @@ use super::secrets::Secrets;
 use super::stop::Stopping;
 
 /// What a configuration can set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
     /// The time-out of a step that names none; `None` is no limit.
     pub step_timeout: Option<Duration>,
     /// What `{{ x | safe }}` may put into a `shell:` script.
     pub verbatim: Verbatim,
+    /// Heal rules of the project; those of the skill come first.
+    pub heal: Arc<[HealRule]>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { step_timeout: Some(Duration::from_secs(120)), verbatim: Verbatim::default() }
+        Self {
+            step_timeout: Some(Duration::from_secs(120)),
+            verbatim: Verbatim::default(),
+            heal: Arc::default(),
+        }
     }
 }
 

@@ -28,7 +28,7 @@ impl Machine {
             );
         };
         let on_error = node.step.on_error;
-        if self.try_again(&step, &close, world, events) {
+        if self.heal(&step, &close, world, events) || self.try_again(&step, &close, world, events) {
             return;
         }
         let only = matches!(self.state.started.range, Some(Range::Only(_)));

@@ -9,6 +9,8 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use crate::heal::HealRule;
+
 use super::span::{Span, Spanned};
 
 /// One skill, in either form.
@@ -39,6 +41,8 @@ pub struct Skill {
     pub lenient: Option<bool>,
     /// `defaults` in templates.
     pub defaults: Value,
+    /// What repairs errors that are known.
+    pub heal: Vec<HealRule>,
 }
 
 /// The two ways to write a skill.

@@ -157,6 +157,7 @@ fn skill(body: Body) -> Skill {
         step_limit: 1000,
         lenient: None,
         defaults: Value::Null,
+        heal: Vec::new(),
     }
 }
 
@@ -455,6 +456,8 @@ pub(crate) fn brief(fact: &Fact) -> String {
         },
         Fact::SkillFailed { why, .. } => format!("failed {}", word(why)),
         Fact::SkillCancelled { why, .. } => format!("cancelled {}", word(why)),
+        Fact::AutoHealTriggered(heal) => format!("{} heal {}", heal.step, heal.rule),
+        Fact::AutoHealCompleted { step, healed, .. } => format!("{step} healed {healed}"),
         Fact::StepStarted(started) if started.attempt > 1 => {
             format!("{} start {}", started.step, started.attempt)
         }

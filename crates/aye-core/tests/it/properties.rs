@@ -92,6 +92,14 @@ fn check_journal(events: &[Event]) {
                 executions = started.execution;
                 running = started.command.as_ref().map(|_| started.execution);
             }
+            Fact::AutoHealTriggered(heal) => {
+                assert_eq!(running, None, "a repair beside a step: {event:?}");
+                running = Some(heal.execution);
+            }
+            Fact::AutoHealCompleted { execution, .. } => {
+                assert_eq!(running, Some(*execution));
+                running = None;
+            }
             Fact::StepCompleted(done) => {
                 assert!(running.is_none_or(|execution| execution == done.execution));
                 running = None;

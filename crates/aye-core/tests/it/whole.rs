@@ -284,3 +284,89 @@ fn what_a_tool_said_in_lines_is_there_by_key() {
     );
     assert_eq!(run.process().argv, ["echo", "up"]);
 }
+
+const HEALED: &str = "
+name: t
+heal:
+  - name: login
+    match: { command: kubectl, error: [unauthorized, '403'] }
+    repair: { command: kube-login, args: ['{{ failed }}', '{{ error }}'] }
+    backoff: 2s
+steps:
+  - { name: a, command: kubectl, args: [get, pods], on_error: auto_heal }
+  - { name: b, command: make }
+";
+
+fn said(run: &mut Run, code: i32, stderr: &str) {
+    let process = aye_core::event::ProcessRecord {
+        exit_code: Some(code),
+        stderr: stderr.to_owned(),
+        ..Default::default()
+    };
+    run.finish(End::Exited { value: json!(""), parsed: None }, Some(process));
+}
+
+#[test]
+fn a_known_error_is_repaired_and_the_step_tried_again() {
+    let mut run = run(HEALED);
+    said(&mut run, 1, "error: You must be logged in (Unauthorized)\n");
+    let repair = nested(&run);
+    let (_, argv) = begin(&run, &repair.children[0]);
+    assert_eq!(argv[0], "kube-login");
+    assert_eq!(argv[1], "a");
+    assert!(argv[2].as_str().unwrap().contains("Unauthorized"), "{argv}");
+    // A crash in between changes nothing.
+    run.crash();
+    run.attach();
+    assert_eq!(nested(&run), repair);
+    run.finish(End::Exited { value: json!(""), parsed: None }, None);
+    assert!(matches!(run.machine.wants(), Effect::Wait { .. }));
+    run.tick(2);
+    assert_eq!((run.execution().step.as_str(), run.execution().attempt), ("a", 2));
+    run.exit(0);
+    assert_eq!(run.execution().step, "b");
+    assert!(run.trace().contains(&"a healed true".to_owned()), "{:?}", run.trace());
+    assert_eq!(run.machine.state().steps["a"].heals, 1);
+}
+
+#[test]
+fn what_is_not_the_known_error_is_not_repaired() {
+    let mut run = run(HEALED);
+    said(&mut run, 1, "MR !1403 not found");
+    assert_eq!(run.status(), Status::Failed);
+}
+
+#[test]
+fn a_repair_that_fails_or_does_not_help_leaves_the_failure_as_it_was() {
+    let mut broken = run(HEALED);
+    said(&mut broken, 7, "HTTP 403");
+    failed(&mut broken, "no login");
+    assert_eq!(broken.status(), Status::Failed);
+    assert_eq!(broken.machine.state().end_message.as_deref(), Some("step `a`: exit code 7"));
+    let mut useless = run(HEALED);
+    said(&mut useless, 7, "HTTP 403");
+    useless.finish(End::Exited { value: json!(""), parsed: None }, None);
+    useless.tick(2);
+    said(&mut useless, 7, "HTTP 403");
+    assert_eq!(useless.status(), Status::Failed, "once is enough");
+    let mut passed = run(&HEALED.replace("auto_heal", "continue"));
+    said(&mut passed, 7, "HTTP 403");
+    failed(&mut passed, "no login");
+    assert_eq!(passed.execution().step, "b");
+}
+
+#[test]
+fn a_repair_is_stopped_like_any_step() {
+    let mut cancelled = run(HEALED);
+    said(&mut cancelled, 7, "HTTP 403");
+    cancelled.cancel("bob");
+    cancelled.stopped();
+    assert_eq!(cancelled.status(), Status::Cancelled);
+    let mut interrupted = run(HEALED);
+    said(&mut interrupted, 7, "HTTP 403");
+    interrupted.interrupt();
+    interrupted.stopped();
+    assert_eq!(interrupted.status(), Status::Paused);
+    interrupted.attach();
+    assert_eq!(nested(&interrupted).children.len(), 1);
+}

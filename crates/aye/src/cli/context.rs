@@ -167,7 +167,11 @@ impl Context {
 
     /// What the configuration limits.
     pub fn limits(&self) -> Limits {
-        Limits { step_timeout: self.settings.step_timeout, verbatim: self.settings.policy.verbatim }
+        Limits {
+            step_timeout: self.settings.step_timeout,
+            verbatim: self.settings.policy.verbatim,
+            heal: Arc::clone(&self.settings.heal),
+        }
     }
 
     /// A new run's id.

@@ -82,8 +82,9 @@ impl Driver<'_> {
         if known.is_some() {
             let events = self.parts.store.events(&run, 0)?;
             let Prepared { flow, secrets, outer, .. } = prepared;
-            let machine = Machine::restore(flow, self.parts.limits, secrets, &events, outer)
-                .map_err(|error| Error::Journal { run: run.to_string(), error })?;
+            let machine =
+                Machine::restore(flow, self.parts.limits.clone(), secrets, &events, outer)
+                    .map_err(|error| Error::Journal { run: run.to_string(), error })?;
             let over = matches!(machine.state().phase, Phase::Ended(_));
             self.lanes.push(Some(Lane::new(machine, Some((parent, index)), path)));
             if over {
@@ -111,7 +112,7 @@ impl Driver<'_> {
             outer,
             deadline,
         };
-        let begun = Machine::start(flow, self.parts.limits, start, &world);
+        let begun = Machine::start(flow, self.parts.limits.clone(), start, &world);
         let (machine, events) = match begun {
             Ok(begun) => begun,
             Err(error) => return Ok(Begun::Refused(error.to_string())),
@@ -237,8 +238,9 @@ pub(crate) fn restore_inside(
         let known = Some((row.source.as_str(), row.skill.as_str()));
         let Prepared { flow, secrets, outer, .. } =
             prepare(around, &child, known, skills, store, world)?;
-        let machine = Machine::restore(flow, limits, secrets, &store.events(&id, 0)?, outer)
-            .map_err(|error| Error::Journal { run: id.to_string(), error })?;
+        let machine =
+            Machine::restore(flow, limits.clone(), secrets, &store.events(&id, 0)?, outer)
+                .map_err(|error| Error::Journal { run: id.to_string(), error })?;
         return match *run == id {
             true => Ok(Some(machine)),
             false => restore_inside(store, &machine, run, skills, limits, world),

@@ -82,6 +82,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 RetryReason::Idempotent => "it may be run twice",
                 RetryReason::Answer => "as asked",
                 RetryReason::Policy => "as its `retry` says",
+                RetryReason::Healed => "repaired",
             };
             let wait = not_before.map(|at| {
                 let ms = at.as_millisecond() - event.at.as_millisecond();
@@ -94,6 +95,28 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 name(step),
                 dim(&format!("attempt {attempt}{wait}: {why}"))
             )
+        }
+        Fact::AutoHealTriggered(heal) => {
+            let kind = heal.category.map(|kind| format!(" ({})", kind.word())).unwrap_or_default();
+            format!(
+                "{} {}  {}",
+                mark(Glyph::Running, Tone::Warn),
+                name(&heal.step),
+                dim(&format!("known error{kind}: `{}` repairs it", inert_line(&heal.rule)))
+            )
+        }
+        Fact::AutoHealCompleted { step, rule, healed, message, took_ms, .. } => {
+            let took = took_ms.map(|ms| duration(Duration::from_millis(ms))).unwrap_or_default();
+            let (glyph, words) = match (healed, message) {
+                (true, _) => {
+                    (mark(Glyph::Done, Tone::Good), format!("`{rule}` repaired it in {took}"))
+                }
+                (false, why) => {
+                    let why = why.as_deref().map(inert_line).unwrap_or_default();
+                    (mark(Glyph::Failed, Tone::Warn), format!("`{rule}` did not repair it: {why}"))
+                }
+            };
+            format!("{glyph} {}  {}", name(step), dim(&inert_line(&words)))
         }
         Fact::ConfirmationAnswered(answered) => {
             let value = answered.answer.value.as_str().unwrap_or("***");

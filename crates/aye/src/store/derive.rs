@@ -101,6 +101,8 @@ impl Derived {
                 self.reach(step.as_deref());
             }
             Fact::StepStarted(started) => self.reach(Some(&started.step)),
+            Fact::AutoHealTriggered(heal) => self.reach(Some(&heal.step)),
+            Fact::AutoHealCompleted { step, .. } => self.reach(Some(step)),
             Fact::StepFailed(failed) => self.reach(Some(&failed.step)),
             Fact::StepSkipped { step, .. } | Fact::StepRetried { step, .. } => {
                 self.reach(Some(step));

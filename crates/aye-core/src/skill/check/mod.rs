@@ -11,6 +11,7 @@ mod choices;
 mod command_line;
 mod file;
 mod guard;
+mod heal;
 mod input;
 mod names;
 mod nested;

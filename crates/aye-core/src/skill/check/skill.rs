@@ -48,6 +48,7 @@ impl Checker<'_> {
         let inputs = self.inputs(doc.inputs);
         let body = self.body(doc.steps, doc.states, doc.initial, id, place);
         let outputs = self.outputs(doc.outputs, body.as_ref(), place);
+        let heal = self.heal(doc.heal);
         let timeout = self.limit(&doc.timeout).filter(|limit| !limit.is_zero());
         let cleanup = self.limit(&doc.cleanup).unwrap_or(CLEANUP);
         let step_limit = self.step_limit(&doc.step_limit);
@@ -63,6 +64,7 @@ impl Checker<'_> {
             cleanup,
             step_limit,
             lenient: doc.undefined.get().map(|word| word.value == UndefinedWord::Lenient),
+            heal,
             defaults: doc.defaults.take().map(|map| Value::Object(map.value)).unwrap_or_default(),
         })
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{InputDoc, OutputDoc, StateItem, StepItem};
+use super::{HealDoc, InputDoc, OutputDoc, StateItem, StepItem};
 use crate::skill::duration::Period;
 use crate::yaml::decode::{Field, Mapping, Raw, Text};
 
@@ -40,6 +40,8 @@ pub(in crate::skill) struct SkillDoc {
     pub(in crate::skill) cleanup: Field<Period>,
     /// `lenient` makes names that nobody defined empty instead of an error.
     pub(in crate::skill) undefined: Field<UndefinedWord>,
+    /// What repairs errors that are known, before a step is tried again.
+    pub(in crate::skill) heal: Field<Vec<Raw<HealDoc>>>,
     /// Values for templates: `{{ defaults.name }}`.
     pub(in crate::skill) defaults: Field<Map<String, Value>>,
     /// How many steps one run may take before it is stopped; 1000 if not given.

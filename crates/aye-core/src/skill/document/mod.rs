@@ -6,6 +6,7 @@
 
 mod ask;
 mod file;
+mod heal;
 mod input;
 mod parts;
 mod step;
@@ -13,6 +14,7 @@ mod words;
 
 pub(super) use ask::{AskDoc, ByWord, OptionDoc, OverrideWord};
 pub(super) use file::{SkillDoc, SkillsDoc, UndefinedWord};
+pub(super) use heal::{HealDoc, HealMatchDoc};
 pub(super) use input::{InputDoc, OutputDoc};
 pub(super) use parts::{
     GuardDoc, ListedArgs, NamedArgs, RetryDoc, ReturnDoc, ThenItem, Validation,

@@ -247,25 +247,6 @@ fn an_unknown_word() {
 }
 
 #[test]
-fn words_of_coming_versions() {
-    insta::assert_snapshot!(check("
-        name: demo
-        steps:
-          - name: one
-            command: make
-            heal: []
-    "), @r"
-    error[reserved-key]: `heal` is not in this version of Aye yet
-      --> demo.yaml:5:5
-       |
-     5 |     heal: []
-       |     ^^^^
-
-    1 error
-    ");
-}
-
-#[test]
 fn a_key_and_its_alias() {
     insta::assert_snapshot!(check("
         name: demo

@@ -273,3 +273,83 @@ fn a_whole_skill_is_sound() {
             then: [{ return: 'nothing to do' }]
     "), @"nothing to say");
 }
+
+#[test]
+fn heal_rules() {
+    insta::assert_snapshot!(check("
+        name: demo
+        heal:
+          - { name: a, match: {}, repair: { command: make } }
+          - { name: a, match: { error: '', category: weather }, repair: { description: look } }
+          - { match: { errror: x }, retries: 50 }
+          - { name: c, match: { error: x }, repair: { command: kube login } }
+        steps:
+          - { name: one, command: make }
+    "), @r"
+    error[empty-match]: `match` of heal rule `a` is for everything
+      --> demo.yaml:3:23
+       |
+     3 |   - { name: a, match: {}, repair: { command: make } }
+       |                       ^^
+       |
+    hint: say which errors: `error: …`, `exit_code: …`, `category: auth`
+
+    error[duplicate-name]: heal rule `a` is there twice
+      --> demo.yaml:4:13
+       |
+     3 |   - { name: a, match: {}, repair: { command: make } }
+       |             - first here
+     4 |   - { name: a, match: { error: '', category: weather }, repair: { description: look } }
+       |             ^ again here
+
+    error[empty-text]: `error` in `match` of heal rule `a` is empty
+      --> demo.yaml:4:32
+       |
+     4 |   - { name: a, match: { error: '', category: weather }, repair: { description: look } }
+       |                                ^^
+
+    error[unknown-word]: `category` cannot be `weather`
+      --> demo.yaml:4:46
+       |
+     4 |   - { name: a, match: { error: '', category: weather }, repair: { description: look } }
+       |                                              ^^^^^^^ expected `auth`, `network`, `registry`, `tty` or `custom`
+
+    error[no-action]: `repair` of heal rule `a` does nothing
+      --> demo.yaml:4:65
+       |
+     4 |   - { name: a, match: { error: '', category: weather }, repair: { description: look } }
+       |                                                                 ^^^^^^^^^^^^^^^^^^^^^
+       |
+    hint: give it `command`, `shell`, `tool` or `skill`
+
+    error[missing-key]: heal rule 3 has no `name`
+      --> demo.yaml:5:5
+       |
+     5 |   - { match: { errror: x }, retries: 50 }
+       |     ^
+       |
+    hint: add `name: …`, it is what the journal calls the rule
+
+    error[missing-key]: heal rule 3 has no `repair`
+      --> demo.yaml:5:5
+       |
+     5 |   - { match: { errror: x }, retries: 50 }
+       |     ^
+       |
+    hint: add `repair: { command: … }`: what is done about them
+
+    error[command-line]: `command` of `repair` of heal rule `c` is a whole command line
+      --> demo.yaml:6:56
+       |
+     6 |   - { name: c, match: { error: x }, repair: { command: kube login } }
+       |                                                        ^^^^^^^^^^ no program is called `kube login`
+       |
+    hint: write the words apart, or let a shell do it:
+          command: kube
+          args: [login]
+          or
+          shell: kube login
+
+    8 errors
+    ");
+}

@@ -270,7 +270,8 @@ impl<'a> Held<'a> {
     fn take(context: &'a Context, store: &Store, row: &RunRow) -> Result<(Self, RunRow), Error> {
         let outer = store.outermost(&row.id)?.unwrap_or_else(|| row.clone());
         let lock = RunLock::acquire(store.home(), &outer.id, &context.lock_info())?;
-        let outermost = Loaded::read(store, &outer, context)?.machine(context, Secrets::default())?;
+        let outermost =
+            Loaded::read(store, &outer, context)?.machine(context, Secrets::default())?;
         let names = context.names(&PathBuf::from(&row.workspace));
         let world = World { now: context.now(), names };
         Ok((Self { context, _lock: lock, outermost, world }, outer))

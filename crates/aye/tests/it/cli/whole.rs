@@ -192,3 +192,30 @@ fn a_value_is_a_value_in_every_field() {
         }
     }
 }
+
+#[test]
+fn a_known_error_heals_itself_and_is_told() {
+    let place = Place::new();
+    place.write(
+        "aye.toml",
+        "[[heal]]\nname = \"login\"\nmatch = { command = \"cat\", error = \"No such file or directory\" }\nrepair = { shell = \"touch token; echo logged in\" }\n",
+    );
+    place.write(
+        "s.yaml",
+        "name: s\nsteps:\n  - { name: use, command: cat, args: [token], on_error: auto_heal }\n",
+    );
+    let ran = place.aye(&["run", "s.yaml"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.all().contains("known error: `login` repairs it"), "{}", ran.all());
+    assert!(ran.all().contains("`login` repaired it"), "{}", ran.all());
+    let shown = place.aye(&["show", "last", "--json"]).ok().json();
+    let kinds: Vec<&str> =
+        shown["events"].as_array().unwrap().iter().map(|e| e["type"].as_str().unwrap()).collect();
+    assert!(kinds.contains(&"auto_heal_triggered") && kinds.contains(&"auto_heal_completed"));
+    assert_eq!(shown["steps"]["use"]["heals"], 1);
+    place.aye(&["audit"]).ok();
+    place.write("aye.toml", "[[heal]]\nname = \"x\"\nmatch = {}\nrepair = { command = \"y\" }\n");
+    let ran = place.aye(&["run", "s.yaml"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.all().contains("is for everything"), "{}", ran.all());
+}

@@ -88,6 +88,7 @@ fn flow(name: &str, body: Body) -> Flow {
         step_limit: 1000,
         lenient: None,
         defaults: serde_json::Value::Null,
+        heal: Vec::new(),
     })
 }
 

@@ -1,0 +1,269 @@
+//! Heal rules: a known error, a repair, and another try.
+//!
+//! Matching is by whole words: `403` is in `HTTP 403`, and not in `MR !1403`;
+//! `EOF` is in `unexpected EOF`, and not in `typeof`.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::skill::Step;
+
+/// A known error and what repairs it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HealRule {
+    /// What people call it.
+    pub name: String,
+    /// Which failures it is for.
+    pub when: HealMatch,
+    /// What is done about them.
+    pub repair: Step,
+    /// How often a step is repaired and tried again.
+    pub retries: u32,
+    /// How long to wait before the step is tried again.
+    pub backoff: Duration,
+}
+
+/// Which failures a rule is for: everything that is given has to fit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HealMatch {
+    /// A tool; `*` stands for anything.
+    pub tool: Option<String>,
+    /// A program, by its name.
+    pub command: Option<String>,
+    /// A step, by its name; `*` stands for anything.
+    pub step: Option<String>,
+    /// One of these is in what went wrong, as whole words.
+    pub errors: Vec<String>,
+    /// Exit codes.
+    pub codes: Vec<i32>,
+    /// A kind of error that is known without rules.
+    pub category: Option<Category>,
+}
+
+/// Kinds of errors that are known without rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Category {
+    /// Not logged in, or no longer.
+    Auth,
+    /// The other side cannot be reached.
+    Network,
+    /// An image that is not there or may not be had.
+    Registry,
+    /// A program that wants a terminal.
+    Tty,
+    /// Something else.
+    Custom,
+}
+
+impl Category {
+    /// The word used in files and events.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Auth => "auth",
+            Self::Network => "network",
+            Self::Registry => "registry",
+            Self::Tty => "tty",
+            Self::Custom => "custom",
+        }
+    }
+
+    /// What such errors say.
+    fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Auth => &[
+                "unauthorized",
+                "unauthenticated",
+                "401",
+                "403",
+                "forbidden",
+                "token expired",
+                "token has expired",
+                "authentication required",
+                "authentication failed",
+                "not authorized",
+                "not logged in",
+                "must be logged in",
+                "asked for credentials",
+                "provide credentials",
+            ],
+            Self::Network => &[
+                "no route to host",
+                "connection refused",
+                "connection reset",
+                "connection timed out",
+                "network is unreachable",
+                "network unreachable",
+                "could not resolve host",
+                "temporary failure in name resolution",
+                "dial tcp",
+                "i/o timeout",
+                "unexpected eof",
+                "eof",
+                "cannot connect",
+                "502",
+                "503",
+                "504",
+            ],
+            Self::Registry => &[
+                "manifest unknown",
+                "pull access denied",
+                "image not found",
+                "registry authentication",
+                "repository does not exist",
+            ],
+            Self::Tty => &["not a tty", "not a terminal", "no tty present", "is not a tty"],
+            Self::Custom => &[],
+        }
+    }
+
+    /// The kind of this error, if it is one that is known.
+    pub fn of(error: &str) -> Option<Self> {
+        // The more special first: a registry that wants a login says both.
+        let order = [Self::Tty, Self::Registry, Self::Auth, Self::Network];
+        order.into_iter().find(|kind| kind.words().iter().any(|words| has_words(error, words)))
+    }
+}
+
+/// What failed, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Failing<'a> {
+    /// The step.
+    pub step: &'a str,
+    /// The tool it called.
+    pub tool: Option<&'a str>,
+    /// The program it ran.
+    pub program: Option<&'a str>,
+    /// What it said.
+    pub error: &'a str,
+    /// How it ended.
+    pub code: Option<i32>,
+}
+
+impl HealMatch {
+    /// Whether it looks at anything at all.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether the rule is for this failure.
+    pub fn fits(&self, failing: &Failing<'_>) -> bool {
+        let named = |wanted: &Option<String>, found: Option<&str>| match wanted {
+            None => true,
+            Some(wanted) => found.is_some_and(|found| like(wanted, found)),
+        };
+        let program = failing.program.map(|path| path.rsplit('/').next().unwrap_or(path));
+        named(&self.tool, failing.tool)
+            && named(&self.command, program)
+            && named(&self.step, Some(failing.step))
+            && (self.errors.is_empty()
+                || self.errors.iter().any(|words| has_words(failing.error, words)))
+            && (self.codes.is_empty()
+                || failing.code.is_some_and(|code| self.codes.contains(&code)))
+            && self.category.is_none_or(|wanted| Category::of(failing.error) == Some(wanted))
+    }
+}
+
+/// Whether a text holds these words, whole and in this order; case and the
+/// kind of blanks between them do not matter.
+pub fn has_words(text: &str, words: &str) -> bool {
+    let words = squeezed(words);
+    if words.is_empty() {
+        return false;
+    }
+    let text = squeezed(text);
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let starts_word = words.starts_with(is_word);
+    let ends_word = words.ends_with(is_word);
+    text.match_indices(&words).any(|(at, found)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + found.len()..].chars().next();
+        !(starts_word && before.is_some_and(is_word)) && !(ends_word && after.is_some_and(is_word))
+    })
+}
+
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Whether a name is like a pattern in which `*` stands for anything.
+fn like(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut last = None;
+    for part in parts {
+        if let Some(part) = last.replace(part) {
+            match rest.find(part) {
+                Some(at) => rest = &rest[at + str::len(part)..],
+                None => return false,
+            }
+        }
+    }
+    match last {
+        None => rest.is_empty(),
+        Some(part) => rest.ends_with(part),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_whole() {
+        assert!(has_words("HTTP 403 Forbidden", "403"));
+        assert!(!has_words("MR !1403 not found", "403"));
+        assert!(has_words("read: unexpected EOF", "eof"));
+        assert!(!has_words("typeof x is not a function", "eof"));
+        assert!(has_words("Connection\n  refused", "connection refused"));
+        assert!(has_words("error: (unauthorized)", "Unauthorized"));
+        assert!(!has_words("anything", " "));
+        assert!(has_words("code=[E42]!", "[e42]"));
+    }
+
+    #[test]
+    fn kinds_of_errors_are_told_apart() {
+        assert_eq!(Category::of("Unauthorized"), Some(Category::Auth));
+        assert_eq!(Category::of("RuntimeError: 401"), Some(Category::Auth));
+        assert_eq!(Category::of("dial tcp 10.0.0.1:443: i/o timeout"), Some(Category::Network));
+        assert_eq!(Category::of("manifest unknown"), Some(Category::Registry));
+        assert_eq!(Category::of("the input device is not a TTY"), Some(Category::Tty));
+        assert_eq!(Category::of("MR !1403 not found"), None);
+        assert_eq!(Category::of("a success that speaks of typeof"), None);
+    }
+
+    #[test]
+    fn names_may_be_patterns() {
+        assert!(like("k8s.*", "k8s.get_pods"));
+        assert!(like("*", "x"));
+        assert!(like("a*c*e", "abcde"));
+        assert!(!like("a*c*e", "abcdx"));
+        assert!(!like("k8s.*", "git.push"));
+        assert!(like("git", "git") && !like("git", "gitk"));
+        assert!(!like("ab*ab", "ab"));
+    }
+
+    #[test]
+    fn everything_that_is_given_has_to_fit() {
+        let rule = HealMatch {
+            command: Some("kubectl".to_owned()),
+            errors: vec!["unauthorized".to_owned()],
+            codes: vec![1],
+            ..HealMatch::default()
+        };
+        let failing = Failing {
+            step: "a",
+            tool: None,
+            program: Some("/usr/bin/kubectl"),
+            error: "error: Unauthorized",
+            code: Some(1),
+        };
+        assert!(rule.fits(&failing));
+        assert!(!rule.fits(&Failing { code: Some(2), ..failing }));
+        assert!(!rule.fits(&Failing { program: Some("oc"), ..failing }));
+        assert!(!rule.fits(&Failing { error: "denied", ..failing }));
+    }
+}

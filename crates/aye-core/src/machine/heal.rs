@@ -1,0 +1,159 @@
+//! Repairing what is known to be wrong.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde_json::json;
+
+use crate::event::{Event, Fact, HealTriggered, RetryReason};
+use crate::heal::{Category, Failing, HealRule};
+use crate::input::{End, Finished};
+use crate::journal::{Close, Healing};
+use crate::nested::{Child, ChildBody, Nested, Outer};
+use crate::skill::Action;
+use crate::text::{Scope, World};
+
+use super::run::{Machine, after};
+
+impl Machine {
+    /// The rules of the skill, then those of the project.
+    fn rules(&self) -> impl Iterator<Item = &HealRule> {
+        self.flow.skill.heal.iter().chain(self.limits.heal.iter())
+    }
+
+    /// Begins a repair if a rule is for this failure; says whether.
+    pub(super) fn heal(
+        &mut self,
+        step: &str,
+        close: &Close,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) -> bool {
+        let failed = matches!(close, Close::Failure(_) | Close::Guarded | Close::Timeout);
+        if !failed || self.state.winding_down.is_some() || self.rules().next().is_none() {
+            return false;
+        }
+        let (Some(record), Some((_, node))) = (self.state.steps.get(step), self.node(step)) else {
+            return false;
+        };
+        let error = self.error_of(step);
+        let failing = Failing {
+            step,
+            tool: match &node.step.action {
+                Action::Tool { tool, .. } => Some(tool.as_str()),
+                _ => None,
+            },
+            program: match &node.step.action {
+                Action::Command { .. } => record.command.as_deref().and_then(first_word),
+                Action::Shell { .. } => Some("sh"),
+                _ => None,
+            },
+            error: &error,
+            code: record.process.as_ref().and_then(|process| process.exit_code),
+        };
+        let rule =
+            self.rules().find(|rule| record.heals < rule.retries && rule.when.fits(&failing));
+        let Some(rule) = rule else { return false };
+        let limit = self.limits.step_timeout.map(|limit| after(world.now, limit));
+        let triggered = HealTriggered {
+            step: step.to_owned(),
+            execution: self.state.executions + 1,
+            rule: rule.name.clone(),
+            category: Category::of(&error),
+            error: self.secrets.mask(&cut(&error)),
+            deadline: [limit, self.state.deadline()].into_iter().flatten().min(),
+        };
+        self.emit(Fact::AutoHealTriggered(Box::new(triggered)), world, events);
+        true
+    }
+
+    /// What a step that failed said about it.
+    pub(super) fn error_of(&self, step: &str) -> String {
+        let Some(record) = self.state.steps.get(step) else { return String::new() };
+        let message = record.message.clone().unwrap_or_default();
+        let said = record.process.as_ref().map(|process| match process.stderr.trim() {
+            "" => process.stdout.trim(),
+            stderr => stderr,
+        });
+        format!("{message}\n{}", said.unwrap_or_default()).trim().to_owned()
+    }
+
+    /// The repair as a run inside the step.
+    pub(super) fn repair(&self, step: &str, execution: u32, rule: &str, scope: &Scope) -> Nested {
+        let rule = self.rules().find(|known| known.name == rule);
+        let body: Vec<_> = rule.map(|rule| rule.repair.clone()).into_iter().collect();
+        let mut locals = IndexMap::clone(&scope.locals);
+        locals.insert("error".to_owned(), json!(self.error_of(step)));
+        locals.insert("failed".to_owned(), json!(step));
+        let outer = Outer {
+            inputs: Arc::clone(&scope.inputs),
+            outputs: Arc::clone(&scope.outputs),
+            steps: Arc::clone(&scope.steps),
+            secrets: self.secrets().clone(),
+            locals: Arc::new(locals),
+        };
+        let parent = self.parent_named(step, execution);
+        let body =
+            ChildBody::Item { flow: Arc::new(self.flow.of_item(&body)), outer: Box::new(outer) };
+        Nested {
+            children: vec![Child { parent, body }],
+            parallel: 1,
+            fail_fast: true,
+            deadline: self.running_deadline(),
+            is_list: false,
+        }
+    }
+
+    /// A repair has ended: the step is tried again, or what was to be done
+    /// about its failure is done.
+    pub(super) fn healed(
+        &mut self,
+        step: String,
+        healing: Healing,
+        finished: Finished,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        let Finished { execution, end, took, .. } = finished;
+        let message = match end {
+            End::Exited { .. } => None,
+            End::Failed { message, .. }
+            | End::Declined { message, .. }
+            | End::NotStarted { message, .. } => Some(message),
+            End::TimedOut => Some("timed out".to_owned()),
+            End::Stopped => Some("it was stopped".to_owned()),
+        };
+        let healed = message.is_none();
+        let completed = Fact::AutoHealCompleted {
+            step: step.clone(),
+            execution,
+            rule: healing.rule.clone(),
+            healed,
+            message: message.map(|message| self.secrets.mask(&message)),
+            took_ms: took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
+        };
+        self.emit(completed, world, events);
+        if healed {
+            let wait = self.rules().find(|rule| rule.name == healing.rule).map(|rule| rule.backoff);
+            let not_before = wait.filter(|wait| !wait.is_zero()).map(|wait| after(world.now, wait));
+            let attempt = self.state.steps.get(&step).map_or(1, |record| record.attempt.max(1)) + 1;
+            let why = RetryReason::Healed;
+            self.emit(Fact::StepRetried { step, attempt, why, not_before }, world, events);
+        }
+        self.advance(world, events);
+    }
+}
+
+fn first_word(command: &str) -> Option<&str> {
+    command.split_whitespace().next().map(|word| word.trim_matches('\''))
+}
+
+/// As much of an error as anybody reads.
+fn cut(error: &str) -> String {
+    const MOST: usize = 1000;
+    let mut text: String = error.chars().take(MOST).collect();
+    if text.len() < error.len() {
+        text.push('…');
+    }
+    text
+}
