@@ -52,6 +52,8 @@ pub struct Execution {
     pub attempt: u32,
     /// How long it may take: the nearer of its own limit and the run's.
     pub timeout: Option<Duration>,
+    /// The step itself names a limit.
+    pub own_limit: bool,
     /// What to do.
     pub task: Task,
 }

@@ -77,7 +77,7 @@ pub fn plan(
         outputs: Arc::default(),
         steps: Arc::default(),
         locals: Arc::new(values_of(flow)),
-        lenient: flow.skill.lenient,
+        lenient: flow.skill.lenient.unwrap_or_default(),
         secrets: Arc::new(inputs.secrets.clone()),
         run: Arc::new(json!({ "id": "dry-run", "environment": environment })),
         skill: Arc::new(json!({ "name": flow.skill.name.value, "version": flow.skill.version })),

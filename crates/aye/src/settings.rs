@@ -31,6 +31,8 @@ pub struct Settings {
     pub skills: Vec<PathBuf>,
     /// What an acknowledged step survives.
     pub durability: Durability,
+    /// Names that nobody defined are empty in skills that do not say.
+    pub lenient: bool,
     /// The time-out of a step that names none.
     pub step_timeout: Option<Duration>,
     /// How long finished runs are kept; `None` is for ever.
@@ -83,6 +85,15 @@ struct RunSection {
     step_timeout: Option<Spanned<String>>,
     grace: Option<Spanned<String>>,
     max_processes: Option<Spanned<usize>>,
+    undefined: UndefinedWord,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum UndefinedWord {
+    #[default]
+    Strict,
+    Lenient,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -161,6 +172,7 @@ impl Settings {
                 Some(DurabilityWord::Process) => Durability::Process,
                 Some(DurabilityWord::Power) | None => Durability::Power,
             },
+            lenient: file.run.undefined == UndefinedWord::Lenient,
             step_timeout: read(file.run.step_timeout, 120)?,
             // None at all is asked for with 0: killed at once.
             grace: read(file.run.grace, aye_process::DEFAULT_GRACE.as_secs())?.unwrap_or_default(),

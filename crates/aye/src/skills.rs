@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use aye_core::diagnostic::{self, Diagnostic, Source, did_you_mean};
 use aye_core::flow::{Flow, lint};
-use aye_core::skill::{self, Action, Skill, Step};
+use aye_core::skill::{self, Action, Skill, Span, Step};
 
-use crate::compute::{self, Block, PythonExpressions};
+use crate::compute::{self, Block, ComputeError, PythonExpressions};
 use crate::error::Error;
 use crate::settings::Settings;
 
@@ -55,8 +55,8 @@ impl SkillFile {
         let mut flows = Vec::new();
         for skill in parsed.skills {
             let flow = Flow::compile(skill);
-            let mut found = lint(&flow, Some(&PythonExpressions));
-            found.extend(blocks(&flow));
+            let mut found = lint(&flow, &text, Some(&PythonExpressions));
+            found.extend(blocks(&flow, &text));
             let sound = !found.iter().any(Diagnostic::is_error);
             diagnostics.extend(found);
             if sound {
@@ -65,6 +65,15 @@ impl SkillFile {
         }
         diagnostic::sort(&mut diagnostics);
         Self { path, text, flows, diagnostics }
+    }
+
+    /// What undefined names mean in skills that do not say.
+    #[must_use]
+    pub fn or_lenient(mut self, lenient: bool) -> Self {
+        for flow in &mut self.flows {
+            flow.skill.lenient.get_or_insert(lenient);
+        }
+        self
     }
 
     /// Whether anything in it cannot be used.
@@ -103,8 +112,8 @@ impl SkillFile {
     }
 }
 
-/// What cannot be read in the compute steps of a flow.
-fn blocks(flow: &Flow) -> Vec<Diagnostic> {
+/// What cannot be read in the compute steps of a flow, or is sure to fail.
+fn blocks(flow: &Flow, text: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut steps: Vec<&Step> = flow.nodes.iter().map(|node| &node.step).collect();
     while let Some(step) = steps.pop() {
@@ -114,18 +123,45 @@ fn blocks(flow: &Flow) -> Vec<Diagnostic> {
         let Action::Compute { code, python: false, .. } = &step.action else { continue };
         let output = step.output.as_ref().unwrap_or(&step.name).value.clone();
         let block = Block { code: code.value.clone(), output: Some(output), ..Block::default() };
-        if let Err(error) = compute::check(&block) {
-            let message = format!("`compute` of step `{}`: {}", step.name.value, error.message);
-            let place = error.line.map(|line| format!("line {line} of the block"));
-            let diagnostic =
-                Diagnostic::error("bad-code", message).label(code.span, place.unwrap_or_default());
-            found.push(match error.hint {
-                Some(hint) => diagnostic.hint(hint),
-                None => diagnostic,
-            });
-        }
+        let message = |error: &ComputeError| {
+            format!("`compute` of step `{}`: {}", step.name.value, error.message)
+        };
+        let (mut diagnostic, error) = match compute::check(&block) {
+            Err(error) => (Diagnostic::error("bad-code", message(&error)), error),
+            Ok(()) => match compute::missing_module(&block) {
+                Some(error) => (Diagnostic::warning("missing-module", message(&error)), error),
+                None => continue,
+            },
+        };
+        diagnostic = match place_in(text, code.span, &error) {
+            Some(span) => diagnostic.label(span, ""),
+            None => {
+                let line = error.place.as_ref().map(|place| place.line);
+                let line = line.map(|line| format!("line {line} of the block"));
+                diagnostic.label(code.span, line.unwrap_or_default())
+            }
+        };
+        found.push(match error.hint {
+            Some(hint) => diagnostic.hint(hint.into_string()),
+            None => diagnostic,
+        });
     }
     found
+}
+
+/// Where the line of a block that an error is about stands in the file; `None`
+/// if the block is not written line by line.
+fn place_in(text: &str, block: Span, error: &ComputeError) -> Option<Span> {
+    let place = error.place.as_deref()?;
+    let source = place.source.as_str();
+    let mut start = block.start;
+    for _ in 1..place.line {
+        start += text.get(start..)?.find('\n')? + 1;
+    }
+    let written = text.get(start..)?.lines().next()?;
+    let at = start + written.find(source.trim_end()).filter(|_| !source.trim().is_empty())?;
+    let bytes = |column: usize| source.chars().take(column).map(char::len_utf8).sum::<usize>();
+    Some(Span { start: at + bytes(place.columns.start), end: at + bytes(place.columns.end) })
 }
 
 /// The name of a flow's skill.

@@ -1,6 +1,6 @@
 //! Steps in order, with what belongs to them: `then`, and guards that are commands.
 
-use crate::skill::{Action, Guard, GuardCheck, Spanned, Step, Template};
+use crate::skill::{Action, Guard, GuardCheck, Spanned, Step};
 
 use super::graph::{Node, Routes, Target};
 
@@ -79,23 +79,21 @@ fn chain(
 
 /// The commands among a step's guards, as steps.
 fn checks(step: &Step) -> Vec<Step> {
-    let commands = step.guards.iter().filter_map(|guard| match &guard.check {
-        GuardCheck::Command { program, args, cwd } => Some((guard, program, args, cwd)),
-        GuardCheck::Success | GuardCheck::Condition(_) => None,
-    });
-    let check = |(index, (guard, program, args, cwd)): (
-        usize,
-        (&Guard, &Template, &Vec<Template>, &Option<Template>),
-    )| {
-        let number = if index == 0 { String::new() } else { format!("-{}", index + 1) };
+    let mut steps: Vec<Step> = Vec::new();
+    for guard in &step.guards {
+        let GuardCheck::Command { program, args, cwd } = &guard.check else { continue };
+        let number = match steps.len() {
+            0 => String::new(),
+            before => format!("-{}", before + 1),
+        };
         let name = format!("{}.check{number}", step.name.value);
         let action = Action::Command { program: program.clone(), args: args.clone() };
-        Step {
+        steps.push(Step {
             cwd: cwd.clone(),
             idempotent: true,
             guards: vec![Guard { check: GuardCheck::Success, message: guard.message.clone() }],
             ..Step::bare(Spanned::new(name, step.name.span), program.span, action)
-        }
-    };
-    commands.enumerate().map(check).collect()
+        });
+    }
+    steps
 }

@@ -7,11 +7,12 @@ use crate::skill::{Action, Ask, GuardCheck, Span, Step, Template};
 use crate::text::{self, BUILT_IN, Expressions, TextError};
 
 use super::graph::Flow;
+use super::narrow;
 use super::survey::survey;
 
-/// Looks over the graph and every template in it; `expressions` reads what is
-/// more than a template.
-pub fn lint(flow: &Flow, expressions: Option<&dyn Expressions>) -> Vec<Diagnostic> {
+/// Looks over the graph and every template in it. `source` is the text of the
+/// file; `expressions` reads what is more than a template.
+pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) -> Vec<Diagnostic> {
     let concerns = survey(flow).into_iter().map(|concern| {
         Diagnostic::warning(concern.code(), concern.message()).label(concern.span(), "")
     });
@@ -24,15 +25,17 @@ pub fn lint(flow: &Flow, expressions: Option<&dyn Expressions>) -> Vec<Diagnosti
     }
     let inputs: BTreeSet<&str> =
         flow.skill.inputs.iter().map(|input| input.name.as_str()).collect();
+    let looker = Looker { known: &known, inputs: &inputs, source, expressions };
     let mut look = |template: &Template, kind: Kind, local: &BTreeSet<String>| {
-        found.extend(look_at(template, kind, &known, local, &inputs, expressions));
+        let news = looker.look_at(template, kind, local);
+        found.extend(news.filter(|news| !found.contains(news)));
     };
     for node in &flow.nodes {
         each_template(&node.step, &BTreeSet::new(), &mut look);
     }
     for output in &flow.skill.outputs {
         each_string(&output.value, &mut |text| {
-            let template = Template::new(text.to_owned(), output.name.span);
+            let template = Template::new(text.to_owned(), output.span);
             look(&template, Kind::Template, &BTreeSet::new());
         });
     }
@@ -94,8 +97,13 @@ fn each_template(
         Action::Compute { .. } | Action::ForEach(_) | Action::Note => {}
     }
     for guard in &step.guards {
-        if let GuardCheck::Condition(condition) = &guard.check {
-            look(condition, Kind::Condition);
+        match &guard.check {
+            GuardCheck::Condition(condition) => look(condition, Kind::Condition),
+            GuardCheck::Command { program, args, cwd } => {
+                let texts = [program].into_iter().chain(args).chain(cwd);
+                texts.for_each(|text| look(text, Kind::Template));
+            }
+            GuardCheck::Success => {}
         }
         guard.message.iter().for_each(|message| look(message, Kind::Template));
     }
@@ -129,63 +137,70 @@ fn each_string(value: &serde_json::Value, look: &mut impl FnMut(&str)) {
     }
 }
 
-fn look_at(
-    template: &Template,
-    kind: Kind,
-    known: &BTreeSet<&str>,
-    local: &BTreeSet<String>,
-    inputs: &BTreeSet<&str>,
-    expressions: Option<&dyn Expressions>,
-) -> Option<Diagnostic> {
-    let is_local = |name: &String| local.contains(name.split('.').next().unwrap_or(name));
-    let used = match kind {
-        Kind::Template => text::names_in_with(template, expressions),
-        Kind::Condition => text::names_in_condition_with(template, expressions),
-    };
-    match used {
-        Err(error) => Some(syntax(&error, template.span)),
-        Ok(used) => used
-            .iter()
-            .filter(|name| !is_local(name))
-            .find_map(|name| unknown(name, template.span, known, inputs)),
+/// What a template is held against.
+struct Looker<'a> {
+    known: &'a BTreeSet<&'a str>,
+    inputs: &'a BTreeSet<&'a str>,
+    source: &'a str,
+    expressions: Option<&'a dyn Expressions>,
+}
+
+impl Looker<'_> {
+    fn look_at(
+        &self,
+        template: &Template,
+        kind: Kind,
+        local: &BTreeSet<String>,
+    ) -> Option<Diagnostic> {
+        let is_local = |name: &String| local.contains(name.split('.').next().unwrap_or(name));
+        let used = match kind {
+            Kind::Template => text::names_in_with(template, self.expressions),
+            Kind::Condition => text::names_in_condition_with(template, self.expressions),
+        };
+        match used {
+            Err(error) => Some(self.syntax(&error, template)),
+            Ok(used) => used
+                .iter()
+                .filter(|name| !is_local(name))
+                .find_map(|name| self.unknown(name, template.span)),
+        }
     }
-}
 
-fn syntax(error: &TextError, span: Span) -> Diagnostic {
-    Diagnostic::error("bad-template", format!("this template cannot be read: {error}"))
-        .label(span, "here")
-        .hint("write `{{ name }}` for a value, and `{{ '{{' }}` for two braces")
-}
+    fn syntax(&self, error: &TextError, template: &Template) -> Diagnostic {
+        let at = error.range.as_ref().map_or(0, |range| range.start);
+        let span = narrow::line_in(self.source, template.span, template, at);
+        Diagnostic::error("bad-template", format!("this template cannot be read: {error}"))
+            .label(span, "here")
+            .hint("write `{{ name }}` for a value, and `{{ '{{' }}` for two braces")
+    }
 
-/// A name that nothing can ever define.
-fn unknown(
-    dotted: &str,
-    span: Span,
-    known: &BTreeSet<&str>,
-    inputs: &BTreeSet<&str>,
-) -> Option<Diagnostic> {
-    let mut parts = dotted.split('.');
-    let first = parts.next()?;
-    let (missing, candidates): (String, Vec<String>) = match (first, parts.next()) {
-        ("inputs", Some(input)) if !inputs.contains(input) => {
-            (dotted.to_owned(), inputs.iter().map(|input| format!("inputs.{input}")).collect())
-        }
-        (name, _) if known.contains(name) => return None,
-        (name, _) => {
-            let inputs = inputs.iter().map(|input| format!("inputs.{input}"));
-            (name.to_owned(), known.iter().map(|&name| name.to_owned()).chain(inputs).collect())
-        }
-    };
-    // `commit` for `inputs.commit` is the slip people make most.
-    let input = format!("inputs.{missing}");
-    let near = if candidates.contains(&input) {
-        Some(input.as_str())
-    } else {
-        did_you_mean(&missing, candidates.iter().map(String::as_str))
-    };
-    let label = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
-    Some(
-        Diagnostic::warning("unknown-name", format!("`{missing}` is not defined anywhere"))
-            .label(span, label),
-    )
+    /// A name that nothing can ever define.
+    fn unknown(&self, dotted: &str, span: Span) -> Option<Diagnostic> {
+        let Self { known, inputs, .. } = self;
+        let mut parts = dotted.split('.');
+        let first = parts.next()?;
+        let (missing, candidates): (String, Vec<String>) = match (first, parts.next()) {
+            ("inputs", Some(input)) if !inputs.contains(input) => (
+                format!("inputs.{input}"),
+                inputs.iter().map(|input| format!("inputs.{input}")).collect(),
+            ),
+            (name, _) if known.contains(name) => return None,
+            (name, _) => {
+                let inputs = inputs.iter().map(|input| format!("inputs.{input}"));
+                (name.to_owned(), known.iter().map(|&name| name.to_owned()).chain(inputs).collect())
+            }
+        };
+        // `commit` for `inputs.commit` is the slip people make most.
+        let input = format!("inputs.{missing}");
+        let near = if candidates.contains(&input) {
+            Some(input.as_str())
+        } else {
+            did_you_mean(&missing, candidates.iter().map(String::as_str))
+        };
+        let label = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
+        Some(
+            Diagnostic::warning("unknown-name", format!("`{missing}` is not defined anywhere"))
+                .label(narrow::name_in(self.source, span, &missing), label),
+        )
+    }
 }

@@ -7,6 +7,7 @@
 mod graph;
 mod lay;
 mod lint;
+mod narrow;
 mod route;
 mod survey;
 

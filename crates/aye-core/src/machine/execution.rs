@@ -60,6 +60,7 @@ impl Machine {
             step: step.name.value.clone(),
             attempt: *attempt,
             timeout,
+            own_limit: step.timeout != StepTimeout::Default,
             task,
         }))
     }
@@ -94,6 +95,8 @@ impl Machine {
             StepTimeout::Unlimited => None,
             // A terminal is in somebody's hands; the steps inside have limits of their own.
             StepTimeout::Default if step.interactive || step.action.is_nested() => None,
+            // `aye.toml` may say how long a tool takes.
+            StepTimeout::Default if matches!(step.action, Action::Tool { .. }) => None,
             StepTimeout::Default => self.limits.step_timeout,
         };
         let own = own.map(|limit| after(now, limit));
@@ -146,7 +149,7 @@ impl Machine {
                 Ok(Invocation { argv, values: script.values, shown })
             }
             Action::Tool { tool, args, .. } => {
-                Ok(self.call(tool, Value::Object(arguments(args, scope)?)))
+                Ok(self.call(tool, &Value::Object(arguments(args, scope)?)))
             }
             Action::Skill { skill, inputs, .. } => {
                 let skill = text::text(skill, scope)?;
@@ -154,7 +157,7 @@ impl Machine {
                     .iter()
                     .map(|(name, value)| Ok((name.clone(), text::render_value(value, scope)?)))
                     .collect::<Result<_, TextError>>()?;
-                Ok(self.call(&skill, Value::Object(inputs)))
+                Ok(self.call(&skill, &Value::Object(inputs)))
             }
             // What it computes is decided by the file and the results so far.
             Action::Compute { code, .. } => {
@@ -167,8 +170,8 @@ impl Machine {
     }
 
     /// A tool or skill with what it is given, secrets masked.
-    fn call(&self, name: &str, given: Value) -> Invocation {
-        let given = self.secrets.mask_value(&given);
+    fn call(&self, name: &str, given: &Value) -> Invocation {
+        let given = self.secrets.mask_value(given);
         let words: Vec<String> = given
             .as_object()
             .into_iter()

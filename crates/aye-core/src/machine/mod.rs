@@ -26,6 +26,7 @@ mod ask;
 mod enter;
 mod execution;
 mod finish;
+mod forms;
 mod guard;
 mod handle;
 mod nested;

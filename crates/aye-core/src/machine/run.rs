@@ -192,7 +192,7 @@ impl Machine {
                 None => Effect::Ask(question.clone()),
             },
             Phase::Between(between) => match (between, self.state.paused) {
-                (Between::Retrying { not_before: Some(until), .. }, None) if self.attached => {
+                (Between::Retrying { not_before: Some(until), .. }, None) => {
                     Effect::Wait { until: *until }
                 }
                 (_, paused) => Effect::Rest(paused),
@@ -269,7 +269,7 @@ impl Machine {
             outputs: self.within(|outer| &outer.outputs, &self.state.outputs),
             steps: self.within(|outer| &outer.steps, &self.state.steps),
             locals: Arc::clone(&self.locals),
-            lenient: self.flow.skill.lenient,
+            lenient: self.flow.skill.lenient.unwrap_or_default(),
             secrets: Arc::clone(&self.secrets),
             run: Arc::clone(&self.about_run),
             skill: Arc::clone(&self.about_skill),

@@ -3,6 +3,8 @@
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 
+use super::forms::forms;
+
 /// What stands in a journal in place of a secret.
 pub fn secret_marker() -> Value {
     json!({ "$secret": true })
@@ -22,12 +24,16 @@ pub struct Secrets {
     inputs: IndexMap<String, String>,
     answers: IndexMap<String, String>,
     replaced: Vec<String>,
+    /// Every form of all of them, the longest first.
+    forms: Vec<String>,
 }
 
 impl Secrets {
     /// Keeps a secret input.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<String>) {
-        let replaced = self.inputs.insert(name.into(), value.into());
+        let value = value.into();
+        self.learn(&value);
+        let replaced = self.inputs.insert(name.into(), value);
         self.replaced.extend(replaced);
     }
 
@@ -37,8 +43,10 @@ impl Secrets {
     }
 
     /// Keeps a secret answer under the name of its step's result.
-    pub(super) fn insert_answer(&mut self, name: impl Into<String>, value: impl Into<String>) {
-        let replaced = self.answers.insert(name.into(), value.into());
+    pub fn insert_answer(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        let value = value.into();
+        self.learn(&value);
+        let replaced = self.answers.insert(name.into(), value);
         self.replaced.extend(replaced);
     }
 
@@ -49,7 +57,11 @@ impl Secrets {
 
     /// Masks the secrets of another run too.
     pub fn mask_also(&mut self, other: &Self) {
-        self.replaced.extend(other.values().map(str::to_owned));
+        let theirs = other.inputs.values().chain(other.answers.values()).chain(&other.replaced);
+        for value in theirs {
+            self.learn(value);
+            self.replaced.push(value.clone());
+        }
     }
 
     /// Takes inputs as they may be written down. One that holds a secret, such
@@ -71,24 +83,22 @@ impl Secrets {
         hidden
     }
 
-    /// All of them, as they would show in a text: without the line break that
-    /// a file or a paste brings along.
+    fn learn(&mut self, value: &str) {
+        self.forms.extend(forms(value));
+        // Longest first, so that one secret inside another leaves nothing.
+        self.forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        self.forms.dedup();
+    }
+
+    /// All of them in every form in which they may show, the longest first.
     pub fn values(&self) -> impl Iterator<Item = &str> {
-        self.inputs
-            .values()
-            .chain(self.answers.values())
-            .chain(&self.replaced)
-            .map(|value| value.trim())
-            .filter(|value| !value.is_empty())
+        self.forms.iter().map(String::as_str)
     }
 
     /// The text with every secret in it replaced by `***`.
     pub fn mask(&self, text: &str) -> String {
         let mut masked = text.to_owned();
-        // Longest first, so that one secret inside another leaves nothing.
-        let mut values: Vec<&str> = self.values().collect();
-        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
-        for value in values {
+        for value in self.values() {
             if masked.contains(value) {
                 masked = masked.replace(value, "***");
             }

@@ -34,8 +34,9 @@ pub struct Skill {
     pub cleanup: Duration,
     /// How many steps one run may take.
     pub step_limit: u32,
-    /// Names that nobody defined are empty instead of an error.
-    pub lenient: bool,
+    /// Whether names that nobody defined are empty instead of an error; if
+    /// the skill does not say, the project does.
+    pub lenient: Option<bool>,
     /// `defaults` in templates.
     pub defaults: Value,
 }
@@ -536,6 +537,8 @@ pub struct OutputSpec {
     pub name: Spanned<String>,
     /// Its value; every string inside is a template.
     pub value: Value,
+    /// Where the value stands.
+    pub span: Span,
 }
 
 /// Text that may hold `{{ … }}`, with the place where it was written.

@@ -29,7 +29,7 @@ pub(super) fn add(engine: &mut Environment<'_>) {
 }
 
 /// How long a value is; nothing at all has no length, which is 0.
-pub(super) fn length(state: &State<'_, '_>, value: Value) -> Result<usize, Error> {
+pub(super) fn length(state: &State<'_, '_>, value: &Value) -> Result<usize, Error> {
     match value.kind() {
         ValueKind::None => Ok(0),
         ValueKind::Undefined if is_lenient(state) => Ok(0),

@@ -7,7 +7,7 @@ use crate::diagnostic::did_you_mean;
 
 use super::engine::{engine, is_function};
 use super::scope::{Expressions, Scope};
-use super::splice::{Spliced, calls_now};
+use super::splice::{Spliced, calls_foreign, calls_now};
 
 /// Why a template or condition gave no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -123,7 +123,10 @@ fn with_template<T>(
     then: impl FnOnce(&Template<'_, '_>, &Spliced<'_>) -> T,
 ) -> Result<T, TextError> {
     let wrong = match engine.template_from_named_str("template", template) {
-        Ok(compiled) if !calls_now(template) => {
+        Ok(compiled)
+            if !calls_now(template)
+                && !calls_foreign(template, &compiled.undeclared_variables(false)) =>
+        {
             return Ok(then(&compiled, &Spliced::untouched(template)));
         }
         Ok(_) => None,
@@ -145,7 +148,10 @@ fn with_expression<T>(
     then: impl FnOnce(&Expression<'_, '_>, &Spliced<'_>) -> T,
 ) -> Result<T, TextError> {
     let wrong = match engine.compile_expression(expression) {
-        Ok(compiled) if !calls_now(expression) => {
+        Ok(compiled)
+            if !calls_now(expression)
+                && !calls_foreign(expression, &compiled.undeclared_variables(false)) =>
+        {
             return Ok(then(&compiled, &Spliced::untouched(expression)));
         }
         Ok(_) => None,

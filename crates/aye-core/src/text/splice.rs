@@ -5,7 +5,7 @@
 //! to them, and come back as values: never as text of the template.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -106,7 +106,9 @@ fn readable<'s>(
     foreign: &mut Vec<String>,
 ) -> Option<Cow<'s, str>> {
     let called = now_called(source);
-    if engine.compile_expression(&called).is_ok() {
+    if let Ok(compiled) = engine.compile_expression(&called)
+        && !is_known_elsewhere(source, &compiled.undeclared_variables(false), expressions)
+    {
         return Some(called);
     }
     // The engine's filters may follow what only others can read.
@@ -117,6 +119,34 @@ fn readable<'s>(
     expressions?.names(own.trim()).ok()?;
     foreign.push(own.trim().to_owned());
     Some(Cow::Owned(format!(" {EXPRESSION}({}) {filters}", foreign.len() - 1)))
+}
+
+/// Whether something is called there that is no function of the engine.
+pub(super) fn calls_foreign(text: &str, names: &HashSet<String>) -> bool {
+    names.iter().any(|name| is_call(text, name) && !super::engine::is_function(name))
+}
+
+/// Whether such a function is one for those who read other expressions:
+/// `dir()`. They do not count it among the names that they need.
+fn is_known_elsewhere(
+    source: &str,
+    names: &HashSet<String>,
+    expressions: Option<&dyn Expressions>,
+) -> bool {
+    let mut called = names
+        .iter()
+        .filter(|name| is_call(source, name) && !super::engine::is_function(name))
+        .peekable();
+    if called.peek().is_none() {
+        return false;
+    }
+    let needed = expressions.and_then(|expressions| expressions.names(source.trim()).ok());
+    needed.is_some_and(|needed| called.all(|name| !needed.contains(name)))
+}
+
+/// Whether a name is followed by a bracket somewhere.
+fn is_call(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| text[at + name.len()..].starts_with('('))
 }
 
 /// Whether `now` may be called there.

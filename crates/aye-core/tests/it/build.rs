@@ -155,7 +155,7 @@ fn skill(body: Body) -> Skill {
         timeout: None,
         cleanup: secs(30),
         step_limit: 1000,
-        lenient: false,
+        lenient: None,
         defaults: Value::Null,
     }
 }

@@ -17,3 +17,4 @@ mod shell;
 mod skill;
 mod stopping;
 mod templates;
+mod whole;

@@ -111,7 +111,11 @@ pub(crate) fn skill(wild: bool) -> impl Strategy<Value = Skill> {
         timeout: timeout.filter(|_| wild).map(secs),
         step_limit,
         outputs: if wild {
-            vec![aye_core::skill::OutputSpec { name: t("o"), value: json!("{{ s0 }}") }]
+            vec![aye_core::skill::OutputSpec {
+                name: t("o"),
+                value: json!("{{ s0 }}"),
+                span: Default::default(),
+            }]
         } else {
             Vec::new()
         },

@@ -58,7 +58,11 @@ fn completed() -> Run {
         ),
         asking("last", expiring(choose("Tidy up?", &["sure"]), 5, Some("sure"))),
     ]);
-    skill.outputs = vec![OutputSpec { name: t("summary"), value: json!("to {{ place }}") }];
+    skill.outputs = vec![OutputSpec {
+        name: t("summary"),
+        value: json!("to {{ place }}"),
+        span: Default::default(),
+    }];
     skill.timeout = Some(secs(86_400));
     let mut secrets = Secrets::default();
     secrets.insert("token", "hunter2");
@@ -82,6 +86,7 @@ fn completed() -> Run {
         left_running: 1,
         peak_memory: Some(1 << 20),
         cpu_ms: Some(900),
+        remarks: Vec::new(),
     };
     let value = json!({ "sha": "f00", "ratio": 0.1, "tags": ["x", null, true] });
     run.finish(End::Exited { value, parsed: None }, Some(process));

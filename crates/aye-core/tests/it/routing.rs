@@ -177,7 +177,8 @@ fn only_runs_one_step_whatever_comes_of_it() {
             state(command("a"), &[("success", "b"), ("failure", "b"), ("cancelled", "b")]),
             state(command("b"), &[]),
         ]);
-        skill.outputs = vec![OutputSpec { name: t("o"), value: json!("{{ b }}") }];
+        skill.outputs =
+            vec![OutputSpec { name: t("o"), value: json!("{{ b }}"), span: Default::default() }];
         skill
     };
     let mut run = Run::only(skill(), "a");
@@ -284,15 +285,23 @@ fn a_step_visited_again_shows_nothing_of_its_last_visit() {
 fn named_outputs_are_rendered_at_the_end() {
     let mut skill = steps([command("a")]);
     skill.outputs = vec![
-        OutputSpec { name: t("text"), value: json!("got {{ a }}") },
-        OutputSpec { name: t("data"), value: json!({ "list": ["{{ a }}", 1] }) },
+        OutputSpec { name: t("text"), value: json!("got {{ a }}"), span: Default::default() },
+        OutputSpec {
+            name: t("data"),
+            value: json!({ "list": ["{{ a }}", 1] }),
+            span: Default::default(),
+        },
     ];
     let mut run = Run::start(skill.clone());
     run.exit_with(0, json!(7));
     assert_eq!(run.machine.state().results["text"], json!("got 7"));
     assert_eq!(run.machine.state().results["data"], json!({ "list": [7, 1] }));
 
-    skill.outputs.push(OutputSpec { name: t("bad"), value: json!("{{ aa }}") });
+    skill.outputs.push(OutputSpec {
+        name: t("bad"),
+        value: json!("{{ aa }}"),
+        span: Default::default(),
+    });
     let mut run = Run::start(skill);
     run.exit(0);
     assert_eq!(ended(&run), Ended::Failed(FailReason::Output));

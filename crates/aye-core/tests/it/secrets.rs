@@ -120,7 +120,11 @@ fn outputs_of_the_skill_do_not_tell() {
     };
     let inputs = [("token".to_owned(), json!("hunter2"))].into();
     let mut skill = steps([]);
-    skill.outputs = vec![OutputSpec { name: t("o"), value: json!("is {{ inputs.token }}") }];
+    skill.outputs = vec![OutputSpec {
+        name: t("o"),
+        value: json!("is {{ inputs.token }}"),
+        span: Default::default(),
+    }];
     let run = Run::start_as(skill, Start { inputs, secrets, ..start() });
     assert_eq!(run.machine.state().results["o"], json!("is ***"));
     silent(&run, "hunter2");

@@ -1,19 +1,23 @@
 //! The smallest runner that does everything right: guard, signals, one child.
 //! The tests kill it in every way; it also shows how the parts fit together.
 //!
-//! `runner [--no-guard] [--interactive] [--tty] [--timeout MS] [--grace MS] [--run TAG] PROGRAM ARGS...`
+//! `runner [--no-guard] [--interactive] [--tty] [--timeout MS] [--grace MS] [--run TAG]
+//! [--serve SCRIPT] PROGRAM ARGS...`
 
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use aye_process::{Happening, Signal, Signals, Sink, Spec, Stop, guard, spawn, suspend, wait};
+use aye_process::{
+    Happening, Signal, Signals, Sink, Spec, Stop, guard, serve, spawn, suspend, wait,
+};
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1).peekable();
     let mut guarded = true;
     let mut spec = Spec::new("");
     spec.live = true;
+    let mut serving = None;
     while let Some(option) = args.next_if(|word| word.starts_with("--")) {
         let mut millis =
             || Duration::from_millis(args.next().and_then(|word| word.parse().ok()).unwrap_or(0));
@@ -24,6 +28,7 @@ fn main() -> ExitCode {
             "--timeout" => spec.timeout = Some(millis()),
             "--grace" => spec.grace = millis(),
             "--run" => spec.run = args.next(),
+            "--serve" => serving = args.next(),
             other => return fail(&format!("unknown option `{other}`"), 2),
         }
     }
@@ -33,7 +38,19 @@ fn main() -> ExitCode {
     spec.program = args.next().unwrap_or_default().into();
     spec.args = args.map(Into::into).collect();
     spec.stderr = Sink::Inherit;
-    run(spec)
+    let Some(script) = serving else {
+        return run(spec);
+    };
+    let mut service = match serve(&Spec::new("/bin/sh").args(["-c", &script])) {
+        Ok((service, _pipes)) => service,
+        Err(error) => return fail(&error.to_string(), 1),
+    };
+    let code = run(spec);
+    match service.try_wait() {
+        None => println!("serving {}", service.pid()),
+        Some(status) => println!("ended: {status:?}"),
+    }
+    code
 }
 
 fn fail(message: &str, code: u8) -> ExitCode {

@@ -6,6 +6,7 @@ mod guarding;
 mod helper;
 mod limits;
 mod pseudo;
+mod serving;
 mod spawning;
 mod stopping;
 mod terminal;

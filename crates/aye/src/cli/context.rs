@@ -22,7 +22,7 @@ use crate::report::Verbosity;
 use crate::settings::Settings;
 use crate::skills::{self, SkillFile};
 use crate::store::{Found, LockInfo, RunRow, Source, Store};
-use crate::tools::{Tools, Trust, TrustBook};
+use crate::tools::{self, Tools, Trust, TrustBook};
 
 use super::Global;
 
@@ -155,8 +155,14 @@ impl Context {
     /// The tools of the project, for a run there.
     pub fn tools(&self, workspace: &Path, run: &RunId) -> Tools {
         let trust = Trust::Book(TrustBook::new(&self.home, &self.settings.root));
-        let run = Some(run.to_string());
-        Tools::new(&self.settings.tools, workspace.to_path_buf(), self.env.clone(), trust, run)
+        let world = tools::World {
+            workspace: workspace.to_path_buf(),
+            environment: self.env.clone(),
+            trust,
+            policy: self.settings.policy.for_run(workspace),
+            run: Some(run.to_string()),
+        };
+        Tools::new(&self.settings.tools, world)
     }
 
     /// What the configuration limits.
@@ -261,7 +267,7 @@ impl Skills for Context {
             .unwrap_or_else(|| self.directory.clone());
         let (path, name) = skills::find(wanted, &directory, &self.settings)?;
         let path = directory.join(path);
-        let read = SkillFile::read(&path)?;
+        let read = SkillFile::read(&path)?.or_lenient(self.settings.lenient);
         if read.has_errors() {
             let shown = skills::relative_to(&path, &self.directory);
             let message = format!("`{}` cannot be run", shown.display());
@@ -270,5 +276,9 @@ impl Skills for Context {
         let shown = skills::relative_to(&path, &self.directory);
         let (flow, text) = read.into_flow(name.as_deref())?;
         Ok((flow, Source::new(shown.to_string_lossy(), text)))
+    }
+
+    fn lenient(&self) -> bool {
+        self.settings.lenient
     }
 }

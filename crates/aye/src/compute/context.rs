@@ -1,5 +1,6 @@
 //! What a block is answered: names of the run, functions of the host, files.
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, SyncSender};
 
 use aye_core::text::Scope;
@@ -12,7 +13,7 @@ use super::host::Host;
 use super::source::END;
 
 /// Functions of the host that a block can call.
-const FUNCTIONS: [&str; 3] = ["log", "emit", "emit_event"];
+pub(super) const FUNCTIONS: [&str; 3] = ["log", "emit", "emit_event"];
 
 /// What the thread of a block wants of the thread that waits for it.
 pub(super) enum Request {
@@ -26,8 +27,8 @@ pub(super) enum Request {
 pub(super) struct Context {
     pub(super) scope: Scope,
     pub(super) block: Block,
-    /// Names the block itself sets, and the byte where it first does.
-    pub(super) set: Vec<String>,
+    /// Names the block itself sets, and the byte from which on they are set.
+    pub(super) set: BTreeMap<String, usize>,
     pub(super) requests: SyncSender<Request>,
     pub(super) replies: Receiver<Result<Value, String>>,
     /// The code is through: what is asked for now is its result.
@@ -49,9 +50,11 @@ impl Context {
         reply.map_err(|message| Raised::new("RuntimeError", message))
     }
 
-    fn names(&self) -> Value {
+    /// The names there are at this byte of the code.
+    fn names(&self, at: usize) -> Value {
         let mut names = self.scope.names();
-        names.extend(self.set.iter().cloned());
+        names
+            .extend(self.set.iter().filter(|(_, from)| **from <= at).map(|(name, _)| name.clone()));
         names.sort();
         names.dedup();
         json!(names)
@@ -68,11 +71,15 @@ impl Answers for Context {
         }
         match name {
             "memory" => Some(Answer::Object),
-            _ if FUNCTIONS.contains(&name) || name.starts_with("__aye_") => Some(Answer::Function),
+            _ if self.has(name) => Some(Answer::Function),
             // In a lenient skill a name without a value is empty.
             _ if self.scope.lenient && !is_builtin(name) => Some(Answer::Value(Value::Null)),
             _ => None,
         }
+    }
+
+    fn has(&self, function: &str) -> bool {
+        FUNCTIONS.contains(&function) || function.starts_with("__aye_")
     }
 
     fn call(
@@ -91,7 +98,10 @@ impl Answers for Context {
                 self.ended = true;
                 Ok(Value::Null)
             }
-            "__aye_dir" => Ok(self.names()),
+            "__aye_dir" => {
+                let at = args.first().and_then(Value::as_u64).unwrap_or_default();
+                Ok(self.names(usize::try_from(at).unwrap_or_default()))
+            }
             "__aye_known" => {
                 let names = self.scope.names_in_scope().into_iter().chain(["inputs".to_owned()]);
                 let known = names.filter_map(|name| Some((name.clone(), self.scope.value(&name)?)));

@@ -31,6 +31,9 @@ pub(super) trait Answers {
     /// The value of a name.
     fn name(&mut self, name: &str) -> Option<Answer>;
 
+    /// Whether there is such a function.
+    fn has(&self, function: &str) -> bool;
+
     /// A function of the host; `memory.read` has an object.
     fn call(
         &mut self,

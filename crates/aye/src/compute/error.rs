@@ -18,21 +18,28 @@ pub struct ComputeError {
     /// What happened. It may quote values: mask secrets before it is shown.
     pub message: String,
     /// What to write instead.
-    pub hint: Option<String>,
-    /// The skill's file.
-    pub file: Option<String>,
-    /// The line of the block, from 1.
-    pub line: Option<usize>,
-    /// The line of the file, from 1.
-    pub file_line: Option<usize>,
-    /// That line.
-    pub source: Option<String>,
-    /// The characters of that line it is about.
-    pub columns: Option<Range<usize>>,
+    pub hint: Option<Box<str>>,
+    /// Where.
+    pub place: Option<Box<Place>>,
     /// Names in scope and the types of their values.
     pub names: Vec<(String, String)>,
     /// The names of the inputs.
     pub inputs: Vec<String>,
+}
+
+/// A place in a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The skill's file.
+    pub file: Option<String>,
+    /// The line of the block, from 1.
+    pub line: usize,
+    /// The line of the file, from 1.
+    pub file_line: Option<usize>,
+    /// That line.
+    pub source: String,
+    /// The characters of that line it is about.
+    pub columns: Range<usize>,
 }
 
 impl ComputeError {
@@ -51,11 +58,13 @@ impl ComputeError {
         let column = code[start..at].chars().count();
         let wide = code.get(at..bytes.end).map_or(0, |text| text.chars().count());
         let last = text.chars().count().max(column + 1);
-        self.file.clone_from(&block.file);
-        self.line = Some(line);
-        self.file_line = (block.line > 0).then(|| block.line + line - 1);
-        self.source = Some(text.to_owned());
-        self.columns = Some(column..(column + wide.max(1)).min(last));
+        self.place = Some(Box::new(Place {
+            file: block.file.clone(),
+            line,
+            file_line: (block.line > 0).then(|| block.line + line - 1),
+            source: text.to_owned(),
+            columns: column..(column + wide.max(1)).min(last),
+        }));
         self
     }
 
@@ -73,24 +82,8 @@ impl ComputeError {
     /// The error for people: place, line, caret, hint, names in scope.
     pub fn render(&self) -> String {
         let mut text = self.to_string();
-        if let Some(line) = self.line {
-            text.push_str(&format!("\n  at line {line} of the block"));
-            if let (Some(file), Some(line)) = (&self.file, self.file_line) {
-                text.push_str(&format!(" ({file}:{line})"));
-            }
-        }
-        if let (Some(line), Some(source), Some(columns)) = (self.line, &self.source, &self.columns)
-        {
-            let gutter = line.to_string();
-            let blank = " ".repeat(gutter.len());
-            // Tabs stay tabs, so that the caret stands where it should.
-            let indent: String = source
-                .chars()
-                .take(columns.start)
-                .map(|c| if c == '\t' { '\t' } else { ' ' })
-                .collect();
-            let caret = "^".repeat(columns.len().max(1));
-            text.push_str(&format!("\n  {gutter} | {source}\n  {blank} | {indent}{caret}"));
+        if let Some(place) = &self.place {
+            text.push_str(&place.render());
         }
         if let Some(hint) = &self.hint {
             text.push_str(&format!("\nhint: {hint}"));
@@ -108,6 +101,23 @@ impl ComputeError {
         };
         let names = self.names.iter().map(|(name, kind)| format!("{name} ({kind})"));
         std::iter::once(inputs).chain(names).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Place {
+    fn render(&self) -> String {
+        let mut text = format!("\n  at line {} of the block", self.line);
+        if let (Some(file), Some(line)) = (&self.file, self.file_line) {
+            text.push_str(&format!(" ({file}:{line})"));
+        }
+        let gutter = self.line.to_string();
+        let blank = " ".repeat(gutter.len());
+        // Tabs stay tabs, so that the caret stands where it should.
+        let before = self.source.chars().take(self.columns.start);
+        let indent: String = before.map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        let caret = "^".repeat(self.columns.len().max(1));
+        text.push_str(&format!("\n  {gutter} | {}\n  {blank} | {indent}{caret}", self.source));
+        text
     }
 }
 

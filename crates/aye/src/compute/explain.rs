@@ -4,12 +4,12 @@ use aye_core::diagnostic::did_you_mean;
 use aye_core::text::{BUILT_IN, Scope};
 
 use super::block::Block;
-use super::context::is_builtin;
+use super::context::{FUNCTIONS, is_builtin};
 use super::engine::Fault;
 use super::error::ComputeError;
 use super::source::Source;
 
-/// Modules that exist in Python but not here.
+/// What to do about what exists in Python but not here.
 const ELSEWHERE: &str = "it is not in the sandbox: use `python: true` at the step to run the block \
                          with python3";
 
@@ -21,11 +21,11 @@ pub(super) fn explain(
     scope: &Scope,
 ) -> ComputeError {
     let mut error = place(fault, block, source).with_names(scope);
-    error.hint = match fault.kind.as_str() {
+    let hint = match fault.kind.as_str() {
         "NameError" | "UnboundLocalError" => name(&fault.message, source, scope),
         "KeyError" => key(&fault.message, &error, scope),
         "AttributeError" => attribute(&fault.message),
-        "ImportError" | "ModuleNotFoundError" => Some(ELSEWHERE.to_owned()),
+        "ImportError" | "ModuleNotFoundError" | "NotImplementedError" => Some(ELSEWHERE.to_owned()),
         "TypeError" if fault.message.contains("NoneType") => {
             Some("a value is None: look at the types below, or write `(x or {})`".to_owned())
         }
@@ -37,6 +37,7 @@ pub(super) fn explain(
         }
         _ => None,
     };
+    error.hint = hint.map(String::into_boxed_str);
     error
 }
 
@@ -55,15 +56,21 @@ pub(super) fn place(fault: &Fault, block: &Block, source: &Source) -> ComputeErr
         let end = frame.end.and_then(|end| source.place(frame.line, end)).unwrap_or(start);
         (start < block.code.len()).then_some(start..end.max(start))
     });
-    match placed {
+    let mut error = match placed {
         Some(bytes) => error.at(block, bytes),
-        None => ComputeError { file: block.file.clone(), ..error },
+        None => error,
+    };
+    if fault.kind == "NotImplementedError" && error.message.starts_with("the sandbox") {
+        error.hint = Some(ELSEWHERE.into());
     }
+    error
 }
 
 /// Without the names of our own.
 fn tidy(message: &str) -> String {
-    message.replace("__aye_attr", "attribute")
+    message
+        .replace("The monty syntax parser does not yet support", "the sandbox does not have")
+        .replace("__aye_", "")
 }
 
 fn quoted(message: &str) -> Option<&str> {
@@ -83,15 +90,16 @@ fn name(message: &str, source: &Source, scope: &Scope) -> Option<String> {
     let own: Vec<String> = scope
         .names_in_scope()
         .into_iter()
-        .chain(source.survey.set.iter().cloned())
+        .chain(source.survey.set.keys().cloned())
         .chain(BUILT_IN.map(str::to_owned))
+        .chain(FUNCTIONS.map(str::to_owned))
         .filter(|known| known != name)
         .collect();
     let near = did_you_mean(name, own.iter().map(String::as_str));
     match near {
         Some(near) => Some(format!("did you mean `{near}`?")),
         None if is_builtin(name) || name == "eval" || name == "exec" => Some(ELSEWHERE.to_owned()),
-        None if source.survey.set.contains(name) => {
+        None if source.survey.set.contains_key(name) => {
             Some(format!("`{name}` is only set on another path, or later"))
         }
         None => None,
@@ -101,16 +109,16 @@ fn name(message: &str, source: &Source, scope: &Scope) -> Option<String> {
 fn key(message: &str, error: &ComputeError, scope: &Scope) -> Option<String> {
     let key = quoted(message).unwrap_or(message);
     // Which mapping it was is known only from the line.
-    let about_inputs = error.source.as_deref().is_some_and(|line| line.contains("inputs"));
-    if about_inputs {
+    let line = error.place.as_ref().map_or("", |place| place.source.as_str());
+    if line.contains("inputs") {
         let inputs = scope.inputs.keys().map(String::as_str);
         if let Some(near) = did_you_mean(key, inputs) {
             return Some(format!("did you mean `{near}`?"));
         }
     }
     for name in scope.names_in_scope() {
-        let used = error.source.as_deref().is_some_and(|line| line.contains(&name));
-        if let (true, Some(serde_json::Value::Object(map))) = (used, scope.value(&name))
+        if line.contains(&name)
+            && let Some(serde_json::Value::Object(map)) = scope.value(&name)
             && let Some(near) = did_you_mean(key, map.keys().map(String::as_str))
         {
             return Some(format!("`{name}` has no such key; did you mean `{near}`?"));

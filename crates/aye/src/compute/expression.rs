@@ -53,7 +53,7 @@ impl Expressions for PythonExpressions {
             Wanted::Expression,
         );
         run.map_err(|error| TextError {
-            hint: error.hint.clone(),
+            hint: error.hint.clone().map(String::from),
             ..TextError::new(error.to_string())
         })
     }

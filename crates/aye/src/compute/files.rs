@@ -65,9 +65,9 @@ impl Files<'_> {
             ));
         }
         match call {
-            FileCall::Exists(path) => self.ask(&path, |path| path.exists()),
-            FileCall::IsFile(path) => self.ask(&path, |path| path.is_file()),
-            FileCall::IsDir(path) => self.ask(&path, |path| path.is_dir()),
+            FileCall::Exists(path) => self.ask(&path, Path::exists),
+            FileCall::IsFile(path) => self.ask(&path, Path::is_file),
+            FileCall::IsDir(path) => self.ask(&path, Path::is_dir),
             FileCall::IsLink(path) => {
                 Ok(FileAnswer::Bool(self.joined(&path).is_symlink() && self.real(&path).is_ok()))
             }

@@ -22,8 +22,8 @@ mod source;
 mod value;
 
 pub use block::{Block, Limits};
-pub use error::ComputeError;
+pub use error::{ComputeError, Place};
 pub use expression::PythonExpressions;
 pub use host::{Host, Quiet};
 pub use python::{PythonProgram, PythonResult, python_program, python_result};
-pub use run::{check, run};
+pub use run::{check, missing_module, run};

@@ -111,9 +111,8 @@ impl Session<'_> {
     }
 
     fn name(&mut self, name: &str) -> NameLookupResult {
-        let found = match self.answers.name(name) {
-            None => return NameLookupResult::Undefined,
-            Some(found) => found,
+        let Some(found) = self.answers.name(name) else {
+            return NameLookupResult::Undefined;
         };
         NameLookupResult::Value(match found {
             Answer::Value(value) => to_engine(&value),
@@ -148,6 +147,9 @@ impl Session<'_> {
         args: &[MontyObject],
         named: &[(MontyObject, MontyObject)],
     ) -> Result<MontyObject, Raised> {
+        if object.is_none() && !self.answers.has(function) {
+            return Err(Raised::new("NameError", format!("name '{function}' is not defined")));
+        }
         let data = |object: &MontyObject| {
             to_data(object, self.limits.output).map_err(|message| {
                 Raised::new("TypeError", message.replace("`result", &format!("`{function}(…)")))

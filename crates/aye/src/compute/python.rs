@@ -41,7 +41,7 @@ pub fn python_program(block: &Block, scope: &Scope) -> Result<PythonProgram, Com
         ComputeError::new("SyntaxError", error.message).at(block, error.at..error.at)
     })?;
     let mut context = Map::new();
-    let every = survey.asks_names.then(|| scope.names_in_scope()).unwrap_or_default();
+    let every = if survey.asks_names { scope.names_in_scope() } else { Vec::new() };
     let used = survey.free().map(|name| name.split('.').next().unwrap_or(name).to_owned());
     for name in used.chain(every).chain(survey.asks_names.then(|| "inputs".to_owned())) {
         if let Some(value) = scope.value(&name) {
@@ -72,7 +72,7 @@ pub fn python_result(
 ) -> Result<PythonResult, ComputeError> {
     let Some((printed, answer)) = stdout.rsplit_once(MARK) else {
         let mut error = ComputeError::new("Result", "python3 ended without a result");
-        error.hint = Some("the block must not end the process: no `exit()`".to_owned());
+        error.hint = Some("the block must not end the process: no `exit()`".into());
         return Err(error);
     };
     let answer = answer.lines().next().unwrap_or_default();

@@ -55,7 +55,7 @@ pub(super) fn start(
     let context = Context {
         scope: scope.clone(),
         block: block.clone(),
-        set: source.survey.set.iter().cloned().collect(),
+        set: source.survey.set.clone(),
         requests,
         replies: answered,
         ended: false,
@@ -85,6 +85,17 @@ pub fn check(block: &Block) -> Result<(), ComputeError> {
     let program = source.program.clone();
     let checked = on_stack(move || Monty.check(&program))?;
     checked.map_err(|fault| place(&fault, block, &source))
+}
+
+/// A module that a block imports and the sandbox does not have.
+pub fn missing_module(block: &Block) -> Option<ComputeError> {
+    let (module, place) = source::missing_module(&block.code)?;
+    let message = format!("there is no module `{module}` in the sandbox");
+    let mut error = ComputeError::new("ModuleNotFoundError", message);
+    let hint = "it has the likes of `re`, `json` and `datetime`; `python: true` at the step runs \
+                the block with python3";
+    error.hint = Some(hint.into());
+    Some(error.at(block, place))
 }
 
 fn prepare(
@@ -119,7 +130,7 @@ fn gives_result(block: &Block, source: &Source, wanted: Wanted<'_>) -> Result<()
     let Wanted::Variable(output) = wanted else { return Ok(()) };
     let survey = &source.survey;
     let set: Vec<&String> = survey.variables().collect();
-    let named = |name: &str| survey.set.contains(name);
+    let named = |name: &str| survey.set.contains_key(name);
     if named("result") || output.is_some_and(named) || survey.is_guard || set.is_empty() {
         return Ok(());
     }
@@ -131,7 +142,9 @@ fn gives_result(block: &Block, source: &Source, wanted: Wanted<'_>) -> Result<()
     let end = block.code.trim_end().len();
     let start = block.code[..end].rfind('\n').map_or(0, |at| at + 1);
     let mut error = ComputeError::new("Result", format!("the block sets {wanted}, only {names}"));
-    error.hint = Some(format!("write `result = {}` at its end", set[set.len() - 1]));
+    // What was set last is most likely what was meant.
+    let last = set.iter().max_by_key(|name| block.code.rfind(&format!("{name} =")));
+    error.hint = last.map(|last| format!("write `result = {last}` at its end").into());
     Err(error.at(block, start..end))
 }
 

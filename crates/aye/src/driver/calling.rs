@@ -12,6 +12,25 @@ use crate::tools::{Call, ToolError, ToolEvent, ToolResult};
 use super::drive::Driver;
 use super::lane::{LaneId, Meaning, Work};
 
+/// How long a call may take, as far as the run says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Within {
+    /// The nearer of the step's limit and the run's.
+    pub(super) timeout: Option<Duration>,
+    /// The step itself names a limit.
+    pub(super) own_limit: bool,
+}
+
+impl Within {
+    /// What the project says counts where the step says nothing.
+    fn limit(self, project: Option<Duration>) -> Option<Duration> {
+        match self.own_limit {
+            true => self.timeout,
+            false => [self.timeout, project].into_iter().flatten().min(),
+        }
+    }
+}
+
 impl Driver<'_> {
     /// Calls a tool: of a server, or a named command of the project.
     pub(super) fn call(
@@ -20,7 +39,7 @@ impl Driver<'_> {
         execution: u32,
         step: &str,
         call: ToolCall,
-        timeout: Option<Duration>,
+        within: Within,
     ) -> Result<(), Error> {
         if let Some(error) = self.parts.tools.unknown(&call.tool) {
             return self.finished(id, execution, failed_call(error), None);
@@ -38,7 +57,7 @@ impl Driver<'_> {
                     max_cpu: None,
                 };
                 let mut spec = self.spec(id, execution, step, &process);
-                spec.timeout = [timeout, tool.timeout].into_iter().flatten().min();
+                spec.timeout = within.limit(tool.timeout.or(self.parts.limits.step_timeout));
                 return self.run(id, execution, spec, Meaning::Tool(Box::new(tool)));
             }
             Some(Err(error)) => return self.finished(id, execution, failed_call(error), None),
@@ -48,7 +67,15 @@ impl Driver<'_> {
         let number = self.calls;
         self.parts.report.step_begins(id, false);
         let ToolCall { tool, args } = call;
-        self.parts.tools.call(Call { id: number, name: tool, args, timeout });
+        let Within { timeout, own_limit } = within;
+        self.parts.tools.call(Call {
+            id: number,
+            name: tool,
+            args,
+            timeout: timeout.filter(|_| own_limit),
+            usual: self.parts.limits.step_timeout,
+            most: timeout,
+        });
         let since = Instant::now();
         self.waiting = since;
         self.lane_mut(id).work = Work::Tool { execution, since, call: number };

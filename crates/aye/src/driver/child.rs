@@ -25,6 +25,9 @@ use super::lane::{Lane, LaneId};
 pub trait Skills {
     /// The skill that a step of the skill in `file` calls `wanted`.
     fn load(&self, wanted: &str, file: &Path) -> Result<(Flow, Source), Error>;
+
+    /// Whether skills that do not say are lenient about undefined names.
+    fn lenient(&self) -> bool;
 }
 
 /// What came of beginning a run.
@@ -149,7 +152,7 @@ fn prepare(
         }),
         ChildBody::Skill { skill, inputs } => {
             let (flow, source) = match known {
-                Some((digest, name)) => begun_with(store, digest, name)?,
+                Some((digest, name)) => begun_with(store, digest, name, skills.lenient())?,
                 None => skills.load(skill, Path::new(&around.state().started.file))?,
             };
             let given =
@@ -176,7 +179,12 @@ fn prepare(
 }
 
 /// The skill a run was begun with, whatever became of the file.
-fn begun_with(store: &Store, digest: &str, name: &str) -> Result<(Flow, Source), Error> {
+fn begun_with(
+    store: &Store,
+    digest: &str,
+    name: &str,
+    lenient: bool,
+) -> Result<(Flow, Source), Error> {
     let missing = || {
         Error::not_found(
             format!("the skill `{name}` is not in the journal"),
@@ -185,6 +193,7 @@ fn begun_with(store: &Store, digest: &str, name: &str) -> Result<(Flow, Source),
     };
     let source = store.source(digest)?.ok_or_else(missing)?;
     let file = SkillFile::from_text(source.file.clone().into(), source.text.clone());
+    let file = file.or_lenient(lenient);
     let flow = file.flows.into_iter().find(|flow| skill_name(flow) == name).ok_or_else(missing)?;
     Ok((flow, source))
 }
@@ -197,7 +206,7 @@ pub(crate) fn scope_of(flow: &Flow, world: &World) -> Scope {
         outputs: Arc::default(),
         steps: Arc::default(),
         locals: Arc::default(),
-        lenient: flow.skill.lenient,
+        lenient: flow.skill.lenient.unwrap_or_default(),
         secrets: Arc::default(),
         run: Arc::default(),
         skill: Arc::new(serde_json::json!({ "name": skill_name(flow) })),

@@ -188,6 +188,6 @@ pub(super) fn failed_block(error: &ComputeError) -> End {
     End::Failed {
         code: "COMPUTE".to_owned(),
         message: message.trim_end().to_owned(),
-        hint: error.hint.clone(),
+        hint: error.hint.as_deref().map(str::to_owned),
     }
 }

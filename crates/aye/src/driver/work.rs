@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::compute;
 use crate::error::Error;
 
-use super::calling::{called, failed_call};
+use super::calling::{Within, called, failed_call};
 use super::computing::failed_block;
 use super::drive::Driver;
 use super::lane::{LaneId, Meaning, Work};
@@ -31,7 +31,7 @@ impl Driver<'_> {
             Ok(None) => return Ok(()),
             Err(error) => return self.finished(id, execution, unrendered(error), None),
         };
-        let Execution { step, timeout, task, .. } = resolved;
+        let Execution { step, timeout, own_limit, task, .. } = resolved;
         match task {
             Task::Process(process) => {
                 let mut spec = self.spec(id, execution, &step, &process);
@@ -39,7 +39,9 @@ impl Driver<'_> {
                 self.run(id, execution, spec, Meaning::Text)
             }
             Task::Compute(compute) => self.compute(id, execution, &step, *compute, timeout),
-            Task::Tool(call) => self.call(id, execution, &step, *call, timeout),
+            Task::Tool(call) => {
+                self.call(id, execution, &step, *call, Within { timeout, own_limit })
+            }
             Task::Nested(nested) => self.start_inside(id, execution, *nested),
         }
     }

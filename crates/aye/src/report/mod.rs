@@ -78,15 +78,20 @@ impl Place<'static> {
     pub const RUN: Self = Place { lane: 0, path: &[] };
 }
 
-/// What stands in front of a line, the further in the more.
+/// What stands in front of a line, the further in the more; the items of a
+/// list, which may go on side by side, are told apart by their number.
 pub(crate) fn indent(place: Place<'_>, line: &str) -> String {
-    match place.path.len() {
-        0 => line.to_owned(),
-        depth => {
-            let space = "  ".repeat(depth);
-            line.lines().map(|line| format!("{space}{line}")).collect::<Vec<_>>().join("\n")
-        }
-    }
+    let Some(last) = place.path.last() else { return line.to_owned() };
+    let space = "  ".repeat(place.path.len());
+    let number = last.find('[').map(|at| format!("{} ", &last[at..])).unwrap_or_default();
+    let mut lines = line.lines().enumerate().map(|(at, line)| match at {
+        // The heading of an item has its number already.
+        0 if line.contains(last.as_str()) => format!("{space}{line}"),
+        0 => format!("{space}{number}{line}"),
+        _ => format!("{space}{:1$}{line}", "", number.len()),
+    });
+    let first = lines.next().unwrap_or_default();
+    std::iter::once(first).chain(lines).collect::<Vec<_>>().join("\n")
 }
 
 /// How much Aye says of its own.

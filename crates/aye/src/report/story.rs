@@ -133,6 +133,8 @@ impl Decision {
 pub fn took(step: &StepRecord) -> Option<Duration> {
     let ms = match (&step.process, step.started, step.ended) {
         (Some(process), _, _) => process.duration_ms,
+        // Nobody knows how long a program took whose end nobody saw.
+        (None, _, _) if matches!(step.kind.as_str(), "command" | "shell") => return None,
         (None, Some(started), Some(ended)) => {
             u64::try_from(ended.as_millisecond() - started.as_millisecond()).unwrap_or(0)
         }

@@ -17,7 +17,13 @@ pub(super) const LAYOUT: i64 = MIGRATIONS.len() as i64;
 
 /// Each takes the layout of its position to the next. Published ones are
 /// never edited.
-const MIGRATIONS: &[&str] = &[FIRST];
+const MIGRATIONS: &[&str] = &[FIRST, INSIDE];
+
+/// Runs inside other runs.
+const INSIDE: &str = "
+ALTER TABLE runs ADD COLUMN parent TEXT;
+CREATE INDEX runs_parent ON runs (parent) WHERE parent IS NOT NULL;
+";
 
 const FIRST: &str = "
 CREATE TABLE events (
@@ -45,7 +51,6 @@ CREATE TABLE runs (
     source      TEXT    NOT NULL,
     workspace   TEXT    NOT NULL,
     environment TEXT,
-    parent      TEXT,
     user        TEXT    NOT NULL,
     host        TEXT    NOT NULL,
     pid         INTEGER NOT NULL,
@@ -63,7 +68,6 @@ CREATE TABLE runs (
 ) STRICT;
 CREATE INDEX runs_status ON runs (status);
 CREATE INDEX runs_skill  ON runs (skill);
-CREATE INDEX runs_parent ON runs (parent) WHERE parent IS NOT NULL;
 CREATE INDEX runs_ended  ON runs (ended) WHERE ended IS NOT NULL;
 
 CREATE TABLE questions (

@@ -1,8 +1,6 @@
 //! What the driver sees of the tools.
 
-use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
-use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -19,7 +17,6 @@ use super::launch::Launch;
 use super::names::{self, Known};
 use super::outbox::{Outbox, ToolEvent};
 use super::server::World;
-use super::trust::Trust;
 use super::worker::{self, Order};
 
 /// A call of a server's tool.
@@ -34,6 +31,10 @@ pub struct Call {
     /// How long it may take, the start of the server included; `None` is what
     /// the server's settings say, else for ever.
     pub timeout: Option<Duration>,
+    /// How long it may take if neither the call nor the settings say.
+    pub usual: Option<Duration>,
+    /// How long it may take at the most, whatever anybody says.
+    pub most: Option<Duration>,
 }
 
 /// The tools of a run. No thread, no runtime and no server before the first
@@ -55,21 +56,9 @@ struct Worker {
 }
 
 impl Tools {
-    /// The tools of `aye.toml` for a run in this workspace. `run` tags the
-    /// processes of servers, so that a later start finds what is left of them.
-    pub fn new(
-        settings: &ToolSettings,
-        workspace: PathBuf,
-        environment: BTreeMap<String, String>,
-        trust: Trust,
-        run: Option<String>,
-    ) -> Self {
-        Self {
-            settings: settings.clone(),
-            world: World { workspace, environment, trust, run },
-            at_work: None,
-            stillborn: None,
-        }
+    /// The tools of `aye.toml` in this world.
+    pub fn new(settings: &ToolSettings, world: World) -> Self {
+        Self { settings: settings.clone(), world, at_work: None, stillborn: None }
     }
 
     /// What a name stands for, without starting anything.
@@ -170,8 +159,8 @@ impl Tools {
                 })?);
         }
         let orders = self.at_work.as_ref().and_then(|worker| worker.orders.as_ref());
-        match orders.map(|orders| orders.send(order)) {
-            Some(Ok(())) => Ok(()),
+        match orders.map(|orders| orders.send(order).is_ok()) {
+            Some(true) => Ok(()),
             _ => Err(ToolError::server("tools cannot be used: their thread has ended")),
         }
     }

@@ -11,14 +11,16 @@ use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, PeerRequestOptions,
     RequestHandle, RoleClient, RunningService, ServiceError,
 };
-use rmcp::transport::IntoTransport;
+use rmcp::transport::StreamableHttpClientTransport;
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use super::error::ToolError;
 use super::handler::Shared;
+use super::http::Http;
 use super::outbox::ListedTool;
-use super::program::{LAST_WORDS, Program};
+use super::probe::Probed;
+use super::program::{LAST_WORDS, PipeTransport, Program};
 use super::result::ToolResult;
 
 /// More pages than any honest list has.
@@ -34,17 +36,41 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Shakes hands.
-    pub(super) async fn connect<T, E, A>(
-        transport: T,
-        program: Option<Program>,
+    /// Shakes hands with a program, which may be slow to start.
+    pub(super) async fn with_program(
+        transport: PipeTransport,
+        program: Program,
         shared: Shared,
         legacy: bool,
-    ) -> Result<Self, ToolError>
-    where
-        T: IntoTransport<RoleClient, E, A>,
-        E: std::error::Error + Send + Sync + 'static,
-    {
+        probe: Duration,
+    ) -> Result<Self, ToolError> {
+        let ended = async {
+            program.end().await;
+            tokio::time::sleep(LAST_WORDS).await;
+        };
+        let served = async {
+            let (transport, mode) = match legacy {
+                true => Probed::legacy(transport),
+                false => Probed::ask(transport, &shared, probe).await.ok_or(None)?,
+            };
+            shared.clone().serve_with_lifecycle(transport, mode).await.map_err(Some)
+        };
+        let served = tokio::select! {
+            served = served => served,
+            () = ended => Err(None),
+        };
+        if served.is_err() {
+            program.settle().await;
+        }
+        Self::connected(served, Some(program), shared, legacy)
+    }
+
+    /// Shakes hands with an address.
+    pub(super) async fn with_address(
+        transport: StreamableHttpClientTransport<Http>,
+        shared: Shared,
+        legacy: bool,
+    ) -> Result<Self, ToolError> {
         let mode = match legacy {
             true => ClientLifecycleMode::Initialize,
             false => ClientLifecycleMode::Auto {
@@ -52,32 +78,26 @@ impl Link {
                 legacy_version: Some(ProtocolVersion::V_2025_11_25),
             },
         };
-        let served = shared.clone().serve_with_lifecycle(transport, mode);
-        let served = match &program {
-            Some(program) => {
-                let ended = async {
-                    program.end().await;
-                    tokio::time::sleep(LAST_WORDS).await;
-                };
-                tokio::select! {
-                    served = served => served.map_err(Some),
-                    () = ended => Err(None),
-                }
-            }
-            None => served.await.map_err(Some),
-        };
+        let served = shared.clone().serve_with_lifecycle(transport, mode).await.map_err(Some);
+        Self::connected(served, None, shared, legacy)
+    }
+
+    fn connected(
+        served: Result<RunningService<RoleClient, Shared>, Option<ClientInitializeError>>,
+        program: Option<Program>,
+        shared: Shared,
+        legacy: bool,
+    ) -> Result<Self, ToolError> {
         match served {
-            Ok(running) => Ok(Self {
-                peer: running.peer().clone(),
-                running: Mutex::new(Some(running)),
-                program,
-                tools: Mutex::default(),
-                shared,
-            }),
-            Err(error) => {
+            Ok(running) => {
                 if let Some(program) = &program {
-                    program.settle().await;
+                    program.has_answered();
                 }
+                let peer = running.peer().clone();
+                let running = Mutex::new(Some(running));
+                Ok(Self { peer, running, program, tools: Mutex::default(), shared })
+            }
+            Err(error) => {
                 Err(not_connected(&shared.server, error.as_ref(), program.as_ref(), legacy))
             }
         }
@@ -287,7 +307,10 @@ fn not_connected(
     let hint = match (program.and_then(Program::last_words), strange) {
         (Some(words), _) => words,
         (None, Some(line)) => format!("it wrote to its standard output what is no message: {line}"),
-        (None, None) if legacy || program.is_none() => "does it speak MCP?".to_owned(),
+        (None, None) if program.is_none() => {
+            format!("is it running, and is the `url` in `[tools.{server}]` right?")
+        }
+        (None, None) if legacy => "does it speak MCP?".to_owned(),
         (None, None) => format!(
             "does it speak MCP? An older server may need `legacy = true` in `[tools.{server}]`"
         ),
@@ -303,7 +326,10 @@ fn in_short(error: &ClientInitializeError) -> String {
             "its answer to the handshake makes no sense".to_owned()
         }
         ClientInitializeError::JsonRpcError(error) => error.message.to_string(),
-        ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
+        ClientInitializeError::TransportError { error, .. } => {
+            let text = error.error.to_string();
+            text.strip_prefix("Client error: ").map_or(text.clone(), str::to_owned)
+        }
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => in_short(fallback),
         other => other.to_string(),
     }

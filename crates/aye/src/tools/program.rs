@@ -37,7 +37,10 @@ pub(super) struct Program {
     fault: Fault,
     ended: tokio::sync::watch::Receiver<bool>,
     watcher: tokio::task::JoinHandle<()>,
-    /// Readable to its end when all of standard error was read.
+    /// Its standard output once more, until it has answered: what a program
+    /// says that is no server says why.
+    unread: Mutex<Option<OwnedFd>>,
+    /// True when all of standard error was read.
     words: tokio::sync::watch::Receiver<bool>,
 }
 
@@ -58,6 +61,7 @@ impl Program {
             ToolError::server(format!("the pipes of `{}` cannot be used: {error}", shared.server))
         };
         let Pipes { stdin, stdout, stderr } = pipes;
+        let unread = Mutex::new(stdout.try_clone().ok());
         let stdin = sender(stdin).map_err(unusable)?;
         let stdout = receiver(stdout).map_err(unusable)?;
         let stderr = receiver(stderr).map_err(unusable)?;
@@ -69,7 +73,7 @@ impl Program {
         let watched = Watched::new(stdout, shared.clone(), Arc::clone(&fault));
         let transport = AsyncRwTransport::new(watched, stdin).with_max_line_length(usize::MAX);
         let service = Mutex::new(service);
-        Ok((Self { service, tail, fault, ended, watcher, words }, transport))
+        Ok((Self { service, tail, fault, ended, watcher, unread, words }, transport))
     }
 
     fn service(&self) -> std::sync::MutexGuard<'_, Service> {
@@ -119,9 +123,24 @@ impl Program {
         }
     }
 
+    /// It has answered: it is a server.
+    pub(super) fn has_answered(&self) {
+        *self.unread.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// The first line on its standard output that was no message.
     pub(super) fn strange_line(&self) -> Option<String> {
-        self.fault.lock().unwrap_or_else(PoisonError::into_inner).strange.clone()
+        let seen = self.fault.lock().unwrap_or_else(PoisonError::into_inner).strange.clone();
+        let unread = || {
+            let unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+            let mut bytes = [0_u8; 2000];
+            // Nothing is there, or it would block: then there is nothing to show.
+            let count = rustix::io::read(&unread, &mut bytes).ok()?;
+            let text = String::from_utf8_lossy(&bytes[..count]).into_owned();
+            let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+            (!line.starts_with(['{', '['])).then(|| line.to_owned())
+        };
+        seen.or_else(unread)
     }
 
     /// The last lines it wrote to standard error.

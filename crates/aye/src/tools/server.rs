@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aye_core::skill::format_duration;
+use aye_process::policy::Policy;
+use aye_process::{SpawnError, Spec};
 use tokio::sync::Mutex;
 
 use crate::settings::{Reach, ServerSettings};
@@ -20,13 +22,19 @@ use super::outbox::{Outbox, ToolEvent};
 use super::program::Program;
 use super::trust::Trust;
 
-/// What every server of a run shares.
+/// Where tools are used: the same for all servers of a run.
 #[derive(Debug, Clone)]
-pub(super) struct World {
-    pub(super) workspace: PathBuf,
-    pub(super) environment: BTreeMap<String, String>,
-    pub(super) trust: Trust,
-    pub(super) run: Option<String>,
+pub struct World {
+    /// Where servers work, and what they are told as their root.
+    pub workspace: PathBuf,
+    /// The user's environment; servers get little of it.
+    pub environment: BTreeMap<String, String>,
+    /// Who decides what may be started.
+    pub trust: Trust,
+    /// What may run at all.
+    pub policy: Policy,
+    /// Tags the processes of servers, so that a later start finds what is left of them.
+    pub run: Option<String>,
 }
 
 /// One server.
@@ -119,28 +127,46 @@ impl Server {
                 let mut spec =
                     launch::spec(argv, cwd.as_deref(), env, pass_env, workspace, environment);
                 spec.run.clone_from(run);
+                self.must_be_allowed(&spec)?;
                 let (program, transport) = Program::start(&spec, &shared)?;
-                Link::connect(transport, Some(program), shared, legacy).await
+                // Most of the time belongs to what comes after the first question.
+                let probe = self.settings.start_timeout / 4;
+                Link::with_program(transport, program, shared, legacy, probe).await
             }
             Reach::Http { url, token_env } => {
                 let token = http::token(&self.name, token_env.as_deref(), environment)?;
                 let transport = http::transport(&self.name, url, token)?;
-                Link::connect(transport, None, shared, legacy).await
+                Link::with_address(transport, shared, legacy).await
             }
+        }
+    }
+
+    /// An empty policy is not asked.
+    fn must_be_allowed(&self, spec: &Spec) -> Result<(), ToolError> {
+        let policy = &self.world.policy;
+        if *policy == Policy::default() {
+            return Ok(());
+        }
+        let path = aye_process::resolve(spec).map_err(|error| self.not_there(&error))?;
+        policy.check(spec, &path).map_err(|refusal| {
+            let message = format!("the server `{}` may not be started: {refusal}", self.name);
+            ToolError::new(refusal.code(), message).hint(refusal.hint())
+        })
+    }
+
+    fn not_there(&self, error: &SpawnError) -> ToolError {
+        let failed =
+            ToolError::server(format!("the server `{}` cannot be started: {error}", self.name));
+        match error.hint() {
+            Some(hint) => failed.hint(hint),
+            None => failed,
         }
     }
 
     fn must_be_trusted(&self) -> Result<(), ToolError> {
         let World { workspace, environment, trust, .. } = &*self.world;
-        let launch =
-            Launch::of(&self.name, &self.settings, workspace, environment).map_err(|error| {
-                let message = format!("the server `{}` cannot be started: {error}", self.name);
-                let failed = ToolError::server(message);
-                match error.hint() {
-                    Some(hint) => failed.hint(hint),
-                    None => failed,
-                }
-            })?;
+        let launch = Launch::of(&self.name, &self.settings, workspace, environment)
+            .map_err(|error| self.not_there(&error))?;
         match trust.allows(&launch) {
             Ok(true) => Ok(()),
             Ok(false) => {

@@ -107,6 +107,28 @@ async fn serve(
     let _ = tokio::time::timeout(END, ends).await;
 }
 
+/// Whatever becomes of a call, its end is told, and told once.
+struct End<'o> {
+    call: u64,
+    outbox: &'o Outbox,
+    told: bool,
+}
+
+impl End<'_> {
+    fn tell(&mut self, result: Result<ToolResult, ToolError>) {
+        self.told = true;
+        self.outbox.send(ToolEvent::Done { call: self.call, result });
+    }
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        if !self.told {
+            self.tell(Err(ToolError::server("the call was given up")));
+        }
+    }
+}
+
 impl Shop {
     fn open(&self) -> std::sync::MutexGuard<'_, HashMap<u64, oneshot::Sender<()>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
@@ -114,8 +136,10 @@ impl Shop {
 
     /// One call to its end, whatever that is.
     async fn attend(&self, call: Call, cancelled: oneshot::Receiver<()>) {
-        let Call { id, name, args, timeout } = call;
-        let limit = timeout.or_else(|| self.default_timeout(&name));
+        let Call { id, name, args, timeout, usual, most } = call;
+        let mut end = End { call: id, outbox: &self.outbox, told: false };
+        let limit = timeout.or_else(|| self.default_timeout(&name)).or(usual);
+        let limit = [limit, most].into_iter().flatten().min();
         let late = async {
             match limit {
                 Some(limit) => tokio::time::sleep(limit).await,
@@ -140,7 +164,7 @@ impl Shop {
             }
         };
         self.open().remove(&id);
-        self.outbox.send(ToolEvent::Done { call: id, result });
+        end.tell(result);
     }
 
     fn default_timeout(&self, name: &str) -> Option<Duration> {

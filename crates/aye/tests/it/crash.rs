@@ -82,18 +82,26 @@ fn status(place: &Place) -> String {
     runs[0]["status"].as_str().unwrap_or("none").to_owned()
 }
 
-/// Answers an open question about a step as somebody who has looked would:
+/// Answers the open questions about steps as somebody who has looked would:
 /// its line is there, or it is not. Says whether there was one.
 fn answer_as_seen(place: &Place) -> bool {
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
-    let Some(question) = inbox.get(0) else { return false };
+    let questions = inbox.as_array().unwrap();
+    questions.iter().for_each(|question| answer(place, question));
+    !questions.is_empty()
+}
+
+fn answer(place: &Place, question: &serde_json::Value) {
     assert_eq!(question["kind"], "recover");
     assert!(question["message"].as_str().unwrap().contains("It may"), "{question}");
-    let step = question["step"].as_str().unwrap().trim_start_matches('s').to_owned();
+    // The step has the number, or the item that the run is for.
+    let step = match question["step"].as_str().unwrap().strip_prefix('s') {
+        Some(number) => number.to_owned(),
+        None => question["run"].as_str().unwrap().rsplit('_').next().unwrap().to_owned(),
+    };
     let done = place.read("lines.txt").lines().any(|line| line == step);
     let choice = if done { "done" } else { "retry" };
     place.aye(&["answer", question["id"].as_str().unwrap(), choice]).ok();
-    true
 }
 
 /// Resumes until the run is over.
@@ -129,6 +137,9 @@ impl Dice {
 fn killed_to_the_end(place: &Place, dice: &mut Dice) -> usize {
     let mut kills = 0;
     let mut run: Option<String> = None;
+    // How long the program takes to start; a busy machine is no reason to
+    // never get anywhere.
+    let mut start = Duration::ZERO;
     let give_up = Instant::now() + PATIENCE;
     loop {
         assert!(Instant::now() < give_up, "the run {run:?} does not come to an end");
@@ -137,7 +148,8 @@ fn killed_to_the_end(place: &Place, dice: &mut Dice) -> usize {
             Some(run) => place.start(&["resume", run, "-q", "--no-input"]),
         };
         // Long enough to get some steps further, short enough to hit the start too.
-        let until = Instant::now() + Duration::from_micros(dice.below(60_000));
+        let longest = u64::try_from(start.as_micros() * 2).unwrap() + 60_000;
+        let until = Instant::now() + Duration::from_micros(dice.below(longest));
         let mut child = child;
         let ended = loop {
             if child.try_wait().unwrap().is_some() {
@@ -156,7 +168,10 @@ fn killed_to_the_end(place: &Place, dice: &mut Dice) -> usize {
         if run.is_none() {
             continue;
         }
-        match status(place).as_str() {
+        let before = Instant::now();
+        let stands = status(place);
+        start = before.elapsed();
+        match stands.as_str() {
             "completed" => return kills,
             "running" | "paused" => {
                 answer_as_seen(place);
@@ -250,4 +265,25 @@ fn a_run_killed_once_goes_on_where_it_was() {
     let run = run_id(&place).unwrap();
     finish(&place, &run);
     assert_eq!(place.read("lines.txt"), expected());
+}
+
+#[test]
+fn no_item_of_a_loop_is_lost_or_doubled_when_aye_is_killed_at_any_moment() {
+    let mut dice = Dice(3);
+    let mut kills = 0;
+    while kills < 40 {
+        let place = Place::new();
+        let items: Vec<String> = (0..STEPS).map(|item| item.to_string()).collect();
+        let items = items.join(", ");
+        place.write(
+            "lines.yaml",
+            &format!("name: lines\nsteps:\n  - name: each\n    foreach: [{items}]\n    parallel: 3\n    shell: echo {{{{ item }}}} >> lines.txt\n"),
+        );
+        kills += killed_to_the_end(&place, &mut dice);
+        let mut lines: Vec<usize> =
+            place.read("lines.txt").lines().map(|line| line.parse().unwrap()).collect();
+        lines.sort_unstable();
+        assert_eq!(lines, (0..STEPS).collect::<Vec<_>>());
+        place.aye(&["audit"]).ok();
+    }
 }

@@ -4,6 +4,7 @@
 
 mod cli;
 mod compute;
+mod corpus;
 mod crash;
 mod examples;
 mod graph;

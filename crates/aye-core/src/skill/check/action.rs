@@ -88,7 +88,8 @@ impl Checker<'_> {
                 Some(Action::Compute { code, python: flag(&doc.python), reads_files })
             }
             Some("skill") => {
-                let span = doc.skill.key().unwrap_or_default();
+                let given = self.tree.entry(id, "inputs").map(|(_, value)| self.span(value));
+                let span = given.or(doc.skill.key()).unwrap_or_default();
                 let skill = std::mem::take(&mut doc.skill).take()?;
                 self.not_empty(&skill, &format!("`skill` of {place}"));
                 let inputs = std::mem::take(&mut doc.inputs).take();
@@ -213,7 +214,8 @@ impl Checker<'_> {
     }
 
     fn tool(&mut self, doc: &mut StepDoc, id: NodeId, place: &str) -> Option<Action> {
-        let span = doc.args.key().or(doc.tool.key()).unwrap_or_default();
+        let args = self.tree.entry(id, "args").map(|(_, value)| self.span(value));
+        let span = args.or(doc.tool.key()).unwrap_or_default();
         let named: NamedArgs = match doc.args.is_absent() {
             true => NamedArgs::default(),
             false => self.decode_part(id, place)?,
@@ -248,29 +250,8 @@ impl Checker<'_> {
             // A path may hold spaces; with `args` beside it, it is meant.
             && !(args_given && program.contains(['/', '\\']))
         {
-            self.command_line(&program, place);
+            self.command_line(&program, place, true);
         }
         Some(Action::Command { program, args })
-    }
-
-    pub(super) fn command_line(&mut self, program: &Spanned<String>, place: &str) {
-        let mut words = program.split_whitespace();
-        let first = words.next().unwrap_or_default();
-        let rest: Vec<&str> = words.collect();
-        let simple = !program.contains(|c: char| "\"'\\|&;<>()$`*?[]#~{}!\n,:".contains(c))
-            && rest.len() <= 8;
-        let message = format!("`command` of {place} is a whole command line");
-        let diagnostic = Diagnostic::error("command-line", message)
-            .label(program.span, format!("no program is called {}", quote(program)));
-        self.report.push(if simple {
-            let rest = rest.join(", ");
-            diagnostic.hint(format!(
-                "write the words apart, or let a shell do it:\n\
-                 command: {first}\nargs: [{rest}]\nor\nshell: {}",
-                program.trim()
-            ))
-        } else {
-            diagnostic.hint("write the words apart in `args`, or use `shell:`")
-        });
     }
 }

@@ -121,8 +121,18 @@ impl Checker<'_> {
                 (InputType::Boolean, Value::String(text)) => match text.as_str() {
                     "yes" | "on" => diagnostic.hint("write `true`"),
                     "no" | "off" => diagnostic.hint("write `false`"),
+                    "true" | "false" => diagnostic.hint("write it without the quotes"),
                     _ => diagnostic,
                 },
+                (InputType::Integer | InputType::Number, Value::String(text)) => {
+                    match text.trim().parse::<f64>() {
+                        Ok(_) => diagnostic.hint("write it without the quotes"),
+                        Err(_) if text.is_empty() => {
+                            diagnostic.hint("leave the default out, or give a number")
+                        }
+                        Err(_) => diagnostic,
+                    }
+                }
                 _ => diagnostic,
             });
         }

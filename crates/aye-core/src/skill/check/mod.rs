@@ -8,6 +8,7 @@
 mod action;
 mod ask;
 mod choices;
+mod command_line;
 mod file;
 mod guard;
 mod input;
@@ -24,12 +25,12 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::duration::{Period, parse_duration};
 use crate::skill::size::{Size, parse_size};
 use crate::skill::{Span, Spanned, Template};
-use crate::yaml::decode::{Fault, Raw, Text, decode};
-use crate::yaml::{NodeId, Tree};
+use crate::yaml::decode::{Fault, Problem, Raw, Text, decode};
+use crate::yaml::{Kind, NodeId, Tree};
 use problem::Place;
 use report::Report;
 
@@ -71,10 +72,51 @@ impl<'t> Checker<'t> {
                 let meant = problem::meant(key, known, &self.report).unwrap_or_default();
                 self.misspelt.entry(id).or_default().push(meant);
             }
-            let diagnostic = problem::diagnose(problem, place, &self.report);
+            let diagnostic = self.with_own_words(problem, id, place);
             self.report.push(diagnostic);
         }
         value
+    }
+
+    /// Words a problem, with what the author wrote in the hint.
+    fn with_own_words(&self, problem: Problem, id: NodeId, place: Place<'_>) -> Diagnostic {
+        let own = match &problem.fault {
+            Fault::UnknownKey { key, known } => self.one_result(id, key, known),
+            Fault::Mismatch { found, .. } if found == "a mapping" => {
+                problem.key.as_deref().and_then(|key| self.as_list(id, key))
+            }
+            _ => None,
+        };
+        let diagnostic = problem::diagnose(problem, place, &self.report);
+        match own {
+            Some(hint) => diagnostic.hint(hint),
+            None => diagnostic,
+        }
+    }
+
+    /// `outputs: [x]` at a step.
+    fn one_result(&self, id: NodeId, key: &str, known: &[&str]) -> Option<String> {
+        if key != "outputs" || !known.contains(&"output") {
+            return None;
+        }
+        let (_, value) = self.tree.entry(id, key)?;
+        let Kind::List(items) = &self.tree.node(value).kind else { return None };
+        let first = self.tree.text(*items.first()?)?;
+        Some(format!("a step has one result: {}", quote(&format!("output: {first}"))))
+    }
+
+    /// Inputs or outputs by name, as the list they should be.
+    fn as_list(&self, id: NodeId, key: &str) -> Option<String> {
+        let rest = match key {
+            "inputs" => "type: string",
+            "outputs" => "value: …",
+            _ => return None,
+        };
+        let (_, value) = self.tree.entry(id, key)?;
+        let (first, _) = self.tree.entries(value).first()?;
+        let first = quote(self.tree.text(*first)?);
+        let first = first.trim_matches('`');
+        Some(format!("write a list with a name each:\n{key}:\n  - {{ name: {first}, {rest} }}"))
     }
 
     /// Decodes one key of a node that has been decoded as a whole: only what is

@@ -3,7 +3,7 @@
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, quote, quote_list};
 use crate::skill::Span;
-use crate::skill::document::{RESERVED, misspelt_other_word, other_word};
+use crate::skill::document::{RESERVED, misspelt_other_word, other_value, other_word};
 use crate::yaml::decode::{Fault, Problem};
 
 /// What a problem was found in.
@@ -64,9 +64,14 @@ fn unknown_key(key: &str, known: &[&str], span: Span, place: &str, report: &Repo
     let diagnostic = Diagnostic::error("unknown-key", message);
     match meant(key, known, report) {
         Some(meant) => diagnostic.label(span, format!("did you mean `{meant}`?")),
-        None => diagnostic
-            .label(span, "")
-            .hint(format!("the keys here are {}", quote_list(known.iter().copied(), "and"))),
+        None => {
+            let keys = quote_list(known.iter().copied(), "and");
+            let notes = match known.contains(&"metadata") && known.contains(&"steps") {
+                true => "; notes of your own go under `metadata:`",
+                false => "",
+            };
+            diagnostic.label(span, "").hint(format!("the keys here are {keys}{notes}"))
+        }
     }
 }
 
@@ -103,6 +108,14 @@ fn mismatch(key: Option<&str>, found: &str, expected: &str, span: Span, place: &
             Some(text) => diagnostic.hint(format!("write `{key}: [{}]`", text.trim_matches('`'))),
             None => diagnostic,
         },
+        // `- limit` where a name alone says nothing more.
+        (None, _, expected) if expected.ends_with("with a `name`") => match found {
+            found if found.starts_with("the text ") => {
+                let name = found.trim_start_matches("the text ").trim_matches('`');
+                diagnostic.hint(format!("write `- {{ name: {name} }}`"))
+            }
+            _ => diagnostic,
+        },
         (_, "the text `yes`" | "the text `on`", "`true` or `false`") => {
             diagnostic.hint("write `true`")
         }
@@ -123,7 +136,8 @@ fn unknown_word(
     let what = key.map_or_else(|| "this".to_owned(), |key| format!("`{key}`"));
     let list = quote_list(known.iter().copied(), "or");
     let diagnostic = Diagnostic::error("unknown-word", format!("{what} cannot be {}", quote(word)));
-    let diagnostic = match report.meant(word, known.iter().copied()) {
+    let other = key.and_then(|key| other_value(key, word)).filter(|ours| known.contains(ours));
+    let diagnostic = match other.or_else(|| report.meant(word, known.iter().copied())) {
         Some(meant) => diagnostic.label(span, format!("did you mean `{meant}`?")),
         None => diagnostic.label(span, format!("expected {list}")),
     };

@@ -1,5 +1,6 @@
 //! What stands at the top of a skill.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -9,7 +10,7 @@ use super::names::nearest_name;
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{OutputDoc, SkillDoc, UndefinedWord};
 use crate::skill::duration::Period;
-use crate::skill::{Body, OutputSpec, Skill, Span, Spanned};
+use crate::skill::{Body, OutputSpec, Skill, Span, Spanned, Step};
 use crate::yaml::NodeId;
 use crate::yaml::decode::{Field, Raw, Text};
 
@@ -46,7 +47,7 @@ impl Checker<'_> {
         let tags = texts(doc.tags).into_iter().map(|tag| tag.value).collect();
         let inputs = self.inputs(doc.inputs);
         let body = self.body(doc.steps, doc.states, doc.initial, id, place);
-        let outputs = self.outputs(doc.outputs, place);
+        let outputs = self.outputs(doc.outputs, body.as_ref(), place);
         let timeout = self.limit(&doc.timeout).filter(|limit| !limit.is_zero());
         let cleanup = self.limit(&doc.cleanup).unwrap_or(CLEANUP);
         let step_limit = self.step_limit(&doc.step_limit);
@@ -61,7 +62,7 @@ impl Checker<'_> {
             timeout,
             cleanup,
             step_limit,
-            lenient: doc.undefined.get().is_some_and(|word| word.value == UndefinedWord::Lenient),
+            lenient: doc.undefined.get().map(|word| word.value == UndefinedWord::Lenient),
             defaults: doc.defaults.take().map(|map| Value::Object(map.value)).unwrap_or_default(),
         })
     }
@@ -119,7 +120,13 @@ impl Checker<'_> {
         }
     }
 
-    fn outputs(&mut self, outputs: Field<Vec<Raw<OutputDoc>>>, place: &str) -> Vec<OutputSpec> {
+    fn outputs(
+        &mut self,
+        outputs: Field<Vec<Raw<OutputDoc>>>,
+        body: Option<&Body>,
+        place: &str,
+    ) -> Vec<OutputSpec> {
+        let results = body.map(results_of);
         let mut specs = Vec::new();
         for raw in outputs.take().map(|list| list.value).unwrap_or_default() {
             let id = raw.id;
@@ -132,19 +139,25 @@ impl Checker<'_> {
             if doc.name.is_absent() {
                 self.missing(id, "name", "an output", "add `name: …`");
             }
-            if doc.value.is_absent() {
-                let what = match doc.name.get() {
-                    Some(name) => format!("output {}", quote(name)),
-                    None => "an output".to_owned(),
-                };
-                self.missing(id, "value", &what, "add `value: \"{{ … }}\"`");
-            }
             let Some(name) = doc.name.take() else {
                 continue;
             };
             self.name(&name, "an output");
-            let value = doc.value.take().map(|raw| self.tree.value(raw.id)).unwrap_or_default();
-            specs.push(OutputSpec { name, value });
+            // Without a value it is the result of that name.
+            let given = results.as_ref().is_none_or(|all| all.contains(name.as_str()));
+            if doc.value.is_absent() && !(given && !name.contains('-')) {
+                let what = format!("output {}", quote(&name));
+                let hint = format!(
+                    "no step gives a result called {}: add `value: \"{{{{ … }}}}\"`",
+                    quote(&name)
+                );
+                self.missing_at(name.span, id, "value", &what, hint);
+            }
+            let (value, span) = match doc.value.take() {
+                Some(raw) => (self.tree.value(raw.value.id), raw.span),
+                None => (Value::String(format!("{{{{ {} }}}}", name.value)), name.span),
+            };
+            specs.push(OutputSpec { name, value, span });
         }
         let names = specs.iter().map(|output| (output.name.as_str(), output.name.span));
         self.unique(names, "duplicate-name", "output");
@@ -154,13 +167,16 @@ impl Checker<'_> {
     /// A step indented into the wrong list would never run: one error for
     /// all of its keys.
     fn is_step_under_outputs(&mut self, id: NodeId) -> bool {
-        const STEP: [&str; 9] = [
+        const STEP: [&str; 12] = [
             "command",
             "shell",
             "confirm",
             "choose",
             "input",
             "tool",
+            "compute",
+            "skill",
+            "foreach",
             "output",
             "condition",
             "on_error",
@@ -168,8 +184,13 @@ impl Checker<'_> {
         let Some((key, _)) = STEP.iter().find_map(|key| self.tree.entry(id, key)) else {
             return false;
         };
+        let name = self.tree.entry(id, "name").and_then(|(_, value)| self.tree.text(value));
+        let message = match name {
+            Some(name) => format!("step {} stands under `outputs`", quote(name)),
+            None => "a step stands under `outputs`".to_owned(),
+        };
         self.report.push(
-            Diagnostic::error("misplaced-step", "a step under `outputs`")
+            Diagnostic::error("misplaced-step", message)
                 .label(self.span(key), "only steps have this key")
                 .hint("move it up to `steps:`; an output has a `name` and a `value`"),
         );
@@ -192,6 +213,20 @@ impl Checker<'_> {
         }
         limit.value
     }
+}
+
+/// The names of what the steps of a skill leave behind.
+fn results_of(body: &Body) -> HashSet<&str> {
+    let mut steps: Vec<&Step> = match body {
+        Body::Steps(steps) => steps.iter().collect(),
+        Body::States { states, .. } => states.iter().map(|state| &state.step).collect(),
+    };
+    let mut names = HashSet::new();
+    while let Some(step) = steps.pop() {
+        names.insert(step.output.as_ref().unwrap_or(&step.name).as_str());
+        steps.extend(&step.then);
+    }
+    names
 }
 
 /// The texts of a list, bad ones left out.

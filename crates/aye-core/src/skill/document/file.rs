@@ -45,6 +45,8 @@ pub(in crate::skill) struct SkillDoc {
     /// How many steps one run may take before it is stopped; 1000 if not given.
     #[schemars(range(min = 1))]
     pub(in crate::skill) step_limit: Field<u32>,
+    /// Notes about the skill; Aye does not read them.
+    pub(in crate::skill) metadata: Field<Map<String, Value>>,
 }
 
 /// What a name that nobody defined means.

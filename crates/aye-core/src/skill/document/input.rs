@@ -9,7 +9,7 @@ use crate::yaml::decode::{Field, Raw};
 
 /// One input of a skill.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "an input, written as a mapping with a `name`")]
+#[serde(default, deny_unknown_fields, expecting = "a mapping with a `name`")]
 #[schemars(rename = "Input", extend("required" = ["name"]))]
 pub(in crate::skill) struct InputDoc {
     /// Its name: `{{ inputs.name }}` in templates, `-i name=value` on the command line.
@@ -33,15 +33,14 @@ pub(in crate::skill) struct InputDoc {
 
 /// One named result of a skill.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(
-    default,
-    deny_unknown_fields,
-    expecting = "an output, written as a mapping with `name` and `value`"
-)]
-#[schemars(rename = "Output", extend("required" = ["name", "value"]))]
+#[serde(default, deny_unknown_fields, expecting = "a mapping with a `name`")]
+#[schemars(rename = "Output", extend("required" = ["name"]))]
 pub(in crate::skill) struct OutputDoc {
     /// Its name.
     pub(in crate::skill) name: Field<String>,
-    /// Its value; every text inside is a template.
+    /// Its value; every text inside is a template. Without one it is the
+    /// result of that name.
     pub(in crate::skill) value: Field<Raw<Value>>,
+    /// What it is, for people.
+    pub(in crate::skill) description: Field<String>,
 }

@@ -18,4 +18,6 @@ pub(super) use parts::{
     GuardDoc, ListedArgs, NamedArgs, RetryDoc, ReturnDoc, ThenItem, Validation,
 };
 pub(super) use step::{Question, StateItem, StepDoc, StepItem, Targets};
-pub(super) use words::{ALIASES, RESERVED, STATE_KEYS, STEP_KEYS, misspelt_other_word, other_word};
+pub(super) use words::{
+    ALIASES, RESERVED, STATE_KEYS, STEP_KEYS, misspelt_other_word, other_value, other_word,
+};

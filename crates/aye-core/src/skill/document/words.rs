@@ -43,7 +43,31 @@ const OTHER_WORDS: &[(&str, &[&str])] = &[
     ("initial", &["start", "first", "entry"]),
     ("transitions", &["next", "goto"]),
     ("by", &["approvers", "who"]),
+    ("enum", &["options", "choices", "values", "allowed"]),
+    ("foreach", &["loop", "with_items", "each", "items"]),
+    ("attempts", &["max_attempts", "max_retries", "retries", "times"]),
+    ("backoff", &["delay", "wait", "interval"]),
 ];
+
+/// Values that other tools use, by key, and ours.
+const OTHER_VALUES: &[(&str, &str, &[&str])] = &[
+    ("type", "string", &["str", "text"]),
+    ("type", "integer", &["int"]),
+    ("type", "number", &["float", "double"]),
+    ("type", "boolean", &["bool"]),
+    ("type", "array", &["list", "sequence"]),
+    ("type", "object", &["dict", "map", "mapping"]),
+    ("type", "secret", &["password", "token"]),
+    ("on_error", "continue", &["ignore", "skip", "warn", "log"]),
+    ("on_error", "fail", &["stop", "abort", "exit", "raise"]),
+    ("on_error", "auto_heal", &["retry", "heal"]),
+];
+
+/// The value of a key that another tool's word stands for.
+pub(in crate::skill) fn other_value(key: &str, word: &str) -> Option<&'static str> {
+    let fits = |(of, _, words): &&(&str, &str, &[&str])| *of == key && words.contains(&word);
+    OTHER_VALUES.iter().find(fits).map(|(_, ours, _)| *ours)
+}
 
 /// The key that another tool's word stands for.
 pub(in crate::skill) fn other_word(key: &str, known: &[&str]) -> Option<&'static str> {

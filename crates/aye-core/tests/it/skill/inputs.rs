@@ -34,7 +34,7 @@ fn an_unknown_type() {
       --> demo.yaml:3:22
        |
      3 |   - { name: a, type: text }
-       |                      ^^^^ expected `string`, `integer`, `number`, `boolean`, `array`, `object` or `secret`
+       |                      ^^^^ did you mean `string`?
 
     1 error
     ");
@@ -63,6 +63,8 @@ fn a_default_of_another_type() {
        |
      4 |   - { name: b, type: integer, default: "5" }
        |                                        ^^^
+       |
+    hint: write it without the quotes
 
     error[bad-default]: the default of input `c` must be `true` or `false`, not text
       --> demo.yaml:5:40

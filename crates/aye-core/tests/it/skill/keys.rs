@@ -300,7 +300,7 @@ fn inputs_as_a_mapping() {
        |
     hint: write a list with a name each:
           inputs:
-            - { name: …, type: string }
+            - { name: commit, type: string }
 
     1 error
     ");
@@ -381,4 +381,33 @@ fn an_amount_of_memory_without_a_unit() {
 
     1 error
     ");
+}
+
+#[test]
+fn the_hint_uses_what_was_written() {
+    let said = check(
+        "
+        name: demo
+        personas: [developer]
+        inputs: [commit, { name: level, options: [a, b] }, { name: n, type: list }]
+        steps:
+          - { name: one, command: make, outputs: [made] }
+          - { name: two, command: make, loop: [1], on_error: ignore }
+          - { name: three, validate: { command: 'git show {{ made }} --stat' } }
+        outputs: { made: '{{ made }}' }
+    ",
+    );
+    for expected in [
+        "notes of your own go under `metadata:`",
+        "write `- { name: commit }`",
+        "did you mean `enum`?",
+        "did you mean `array`?",
+        "a step has one result: `output: made`",
+        "did you mean `foreach`?",
+        "did you mean `continue`?",
+        "args: [show, \"{{ made }}\", --stat]",
+        "- { name: made, value: … }",
+    ] {
+        assert!(said.contains(expected), "no {expected:?} in:\n{said}");
+    }
 }

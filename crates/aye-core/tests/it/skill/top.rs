@@ -1,6 +1,6 @@
 //! What stands at the top of a skill.
 
-use super::check;
+use super::{check, sound};
 
 #[test]
 fn no_name() {
@@ -244,12 +244,12 @@ fn outputs_need_name_and_value() {
           - value: 1
     "), @r#"
     error[missing-key]: output `x` has no `value`
-      --> demo.yaml:4:5
+      --> demo.yaml:4:11
        |
      4 |   - name: x
-       |     ^
+       |           ^
        |
-    hint: add `value: "{{ … }}"`
+    hint: no step gives a result called `x`: add `value: "{{ … }}"`
 
     error[missing-key]: an output has no `name`
       --> demo.yaml:5:5
@@ -264,6 +264,20 @@ fn outputs_need_name_and_value() {
 }
 
 #[test]
+fn an_output_may_be_a_result_by_its_name() {
+    let skill = sound(
+        "
+        name: demo
+        metadata: { personas: [developer] }
+        steps: [{ name: one, command: make, output: made }]
+        outputs:
+          - { name: made, description: What was made }
+    ",
+    );
+    assert_eq!(skill.outputs[0].value, "{{ made }}");
+}
+
+#[test]
 fn a_step_under_outputs() {
     insta::assert_snapshot!(check("
         name: demo
@@ -273,7 +287,7 @@ fn a_step_under_outputs() {
             command: make
             on_error: fail
     "), @"
-    error[misplaced-step]: a step under `outputs`
+    error[misplaced-step]: step `two` stands under `outputs`
       --> demo.yaml:5:5
        |
      5 |     command: make

@@ -193,11 +193,9 @@ fn guards_and_retries() {
      7 |   - { name: e, validate: [{ command: git status, expect_success: true }] }
        |                                      ^^^^^^^^^^ no program is called `git status`
        |
-    hint: write the words apart, or let a shell do it:
+    hint: write the words apart:
           command: git
           args: [status]
-          or
-          shell: git status
 
     error[bad-value]: `expect_success` in `validate` of step `f` must be `true`
       --> demo.yaml:8:59

@@ -169,7 +169,7 @@ pub(super) fn run(context: &Context) -> Result<u8, Error> {
     let id = orders.run().clone();
     let result = match orders {
         Orders::Start(order) => {
-            let flow = Arc::new(order.flow()?);
+            let flow = Arc::new(order.flow(context)?);
             starting::begin(*order, &flow, People::Inbox, context)
         }
         Orders::Resume { run, inputs, .. } => {

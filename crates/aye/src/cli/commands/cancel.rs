@@ -39,7 +39,7 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
     if undriven {
         row = outer;
     }
-    if undriven && Loaded::read(&store, &row)?.cleans_up() {
+    if undriven && Loaded::read(&store, &row, context)?.cleans_up() {
         // Somebody has to drive its clean-up: whoever cancels.
         store.send(&row.id, &request, &context.driver().user, context.now())?;
         drop(store);

@@ -27,6 +27,7 @@ pub(super) mod watch;
 mod background;
 mod drive;
 mod given;
+mod missing;
 mod output;
 mod request;
 

@@ -24,6 +24,7 @@ use super::background::{self, Orders};
 use super::cancel::ended;
 use super::drive::{Beginning, People, drive};
 use super::given;
+use super::missing::{self, Told};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -78,16 +79,21 @@ pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
             hint: Some(format!("start again with `{}`", run_command(&state))),
         });
     }
+    let may_ask = !args.no_input && !context.json;
+    let inputs = Loaded::read(&reader, &row, context)?.complete(&args.inputs, may_ask, context)?;
+    let inputs = match inputs {
+        Ok(inputs) => inputs,
+        Err(code) => return Ok(code),
+    };
     if args.detach {
-        Loaded::read(&reader, &row)?.secrets(&args.inputs)?;
-        let inputs = args.inputs.clone();
+        Loaded::read(&reader, &row, context)?.secrets(&inputs)?;
         let orders = Orders::Resume { run: row.id.clone(), skill: row.skill.clone(), inputs };
         drop(reader);
         return background::detach(&orders, context);
     }
     drop(reader);
     let people = if args.no_input { People::Nobody } else { People::Here };
-    go_on(&row, &args.inputs, people, context)
+    go_on(&row, &inputs, people, context)
 }
 
 /// Takes a run up and drives it.
@@ -99,7 +105,7 @@ pub(super) fn go_on(
 ) -> Result<u8, Error> {
     let mut store = context.store()?;
     let lock = RunLock::acquire(store.home(), &row.id, &context.lock_info())?;
-    let loaded = Loaded::read(&store, row)?;
+    let loaded = Loaded::read(&store, row, context)?;
     let secrets = loaded.secrets(inputs)?;
     if context.verbosity != Verbosity::Quiet && !context.json {
         loaded.warn_if_changed(context);
@@ -143,13 +149,14 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    pub(super) fn read(store: &Store, row: &RunRow) -> Result<Self, Error> {
+    pub(super) fn read(store: &Store, row: &RunRow, context: &Context) -> Result<Self, Error> {
         let source = store.source(&row.source)?.ok_or_else(|| {
             let message = format!("the skill of run `{}` is not in the journal", row.id);
             Error::not_found(message, "it was started by another program")
         })?;
         let text = source.text.clone();
         let file = SkillFile::from_text(PathBuf::from(&source.file), source.text);
+        let file = file.or_lenient(context.settings.lenient);
         let flow = file.flows.into_iter().find(|flow| skill_name(flow) == row.skill);
         let flow = flow.ok_or_else(|| {
             let message = format!("this version cannot read the skill of run `{}`", row.id);
@@ -171,9 +178,37 @@ impl Loaded {
             .map_err(|error| Error::Journal { run: self.row.id.to_string(), error })
     }
 
+    fn state(&self) -> Result<State, Error> {
+        State::fold(&self.events)
+            .map_err(|error| Error::Journal { run: self.row.id.to_string(), error })
+    }
+
+    /// Asks for the secrets that were not given again, if somebody is there;
+    /// the exit code if they would rather not go on.
+    fn complete(
+        &self,
+        pairs: &[String],
+        may_ask: bool,
+        context: &Context,
+    ) -> Result<Result<Vec<String>, u8>, Error> {
+        let mut pairs = pairs.to_vec();
+        let state = self.state()?;
+        let given = given::collect(&pairs, None)?;
+        let lost = state.started.inputs.iter().chain(&*state.outputs);
+        let lost = lost.filter(|(name, value)| is_secret(value) && !given.contains_key(*name));
+        for (name, _) in lost.filter(|_| may_ask) {
+            let why = format!("Secrets are not kept in the journal: `{name}` is needed again.");
+            match missing::secret(name, &why, context)? {
+                Told::Value(value) => pairs.push(format!("{name}={value}")),
+                Told::Nobody => break,
+                Told::Leave(code) => return Ok(Err(code)),
+            }
+        }
+        Ok(Ok(pairs))
+    }
+
     fn secrets(&self, pairs: &[String]) -> Result<Secrets, Error> {
-        let state = State::fold(&self.events)
-            .map_err(|error| Error::Journal { run: self.row.id.to_string(), error })?;
+        let state = self.state()?;
         let mut secrets = Secrets::default();
         let given = given::collect(pairs, None)?;
         for (name, value) in given {
@@ -181,6 +216,11 @@ impl Loaded {
                 Some(marker) if is_secret(marker) => {
                     if let aye_core::skill::Given::Text(text) = value {
                         secrets.insert(name, text);
+                    }
+                }
+                Some(_) | None if state.outputs.get(&name).is_some_and(is_secret) => {
+                    if let aye_core::skill::Given::Text(text) = value {
+                        secrets.insert_answer(name, text);
                     }
                 }
                 Some(_) | None => {
@@ -230,7 +270,7 @@ impl<'a> Held<'a> {
     fn take(context: &'a Context, store: &Store, row: &RunRow) -> Result<(Self, RunRow), Error> {
         let outer = store.outermost(&row.id)?.unwrap_or_else(|| row.clone());
         let lock = RunLock::acquire(store.home(), &outer.id, &context.lock_info())?;
-        let outermost = Loaded::read(store, &outer)?.machine(context, Secrets::default())?;
+        let outermost = Loaded::read(store, &outer, context)?.machine(context, Secrets::default())?;
         let names = context.names(&PathBuf::from(&row.workspace));
         let world = World { now: context.now(), names };
         Ok((Self { context, _lock: lock, outermost, world }, outer))

@@ -25,6 +25,7 @@ use crate::store::{RunLock, Source};
 use super::background::{self, Orders};
 use super::drive::{Beginning, People, drive};
 use super::given;
+use super::missing::{self, Resolved};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -116,6 +117,7 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
     }
     let (path, name) = skills::find(&args.skill, &context.directory, &context.settings)?;
     let file = SkillFile::read(&context.directory.join(&path))?;
+    let file = file.or_lenient(context.settings.lenient);
     let file = SkillFile { path: path.clone(), ..file };
     if file.has_errors() {
         say(&file.render(context.paint_err.color));
@@ -131,7 +133,15 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
     let world = World { now: context.now(), names: context.names(&context.directory) };
     let scope = crate::driver::scope_of(&flow, &world);
     let render = |value: &Value| text::render_value(value, &scope).map_err(|e| e.to_string());
-    let inputs = resolve_inputs(&flow.skill.inputs, given, render).map_err(Error::Inputs)?;
+    let specs = &flow.skill.inputs;
+    let may_ask = !args.no_input && !args.dry_run && !context.json;
+    let inputs = missing::resolve(specs, given, may_ask, context, |given| {
+        resolve_inputs(specs, given, render)
+    })?;
+    let inputs = match inputs {
+        Resolved::Inputs(inputs) => *inputs,
+        Resolved::Leave(code) => return Ok(code),
+    };
     let range = match (args.from, args.only) {
         (Some(step), _) => Some(Range::From(step)),
         (None, Some(step)) => Some(Range::Only(step)),
@@ -182,8 +192,9 @@ pub(super) struct Order {
 
 impl Order {
     /// The flow that is meant, from the text that was checked.
-    pub(super) fn flow(&self) -> Result<Flow, Error> {
+    pub(super) fn flow(&self, context: &Context) -> Result<Flow, Error> {
         let file = SkillFile::from_text(PathBuf::from(&self.file), self.text.clone());
+        let file = file.or_lenient(context.settings.lenient);
         Ok(file.into_flow(Some(&self.skill))?.0)
     }
 

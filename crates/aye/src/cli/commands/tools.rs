@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::tools::{Tools, Trust, TrustBook};
+use crate::tools::{Tools, Trust, TrustBook, World};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -122,13 +122,14 @@ fn book(context: &Context) -> TrustBook {
 }
 
 fn tools(context: &Context) -> Tools {
-    Tools::new(
-        &context.settings.tools,
-        context.directory.clone(),
-        context.env.clone(),
-        Trust::Book(book(context)),
-        None,
-    )
+    let world = World {
+        workspace: context.directory.clone(),
+        environment: context.env.clone(),
+        trust: Trust::Book(book(context)),
+        policy: context.settings.policy.for_run(&context.directory),
+        run: None,
+    };
+    Tools::new(&context.settings.tools, world)
 }
 
 /// The error for a server that `aye.toml` does not have.

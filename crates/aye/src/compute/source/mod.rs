@@ -5,16 +5,18 @@
 //! finds what a block uses ([`survey`]) and changes just those places
 //! ([`rewrite`]), line by line as they were; [`prelude`] gives the rest.
 
+mod modules;
 mod prelude;
 mod rewrite;
 mod survey;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
 
+pub(super) use modules::missing_module;
 pub(super) use prelude::provides;
 use rewrite::Rewritten;
 pub(super) use survey::Survey;
@@ -100,8 +102,8 @@ fn parse(code: &str, mode: Mode) -> Result<Mod, Unreadable> {
 }
 
 /// Looks the result up in the order that was promised.
-fn epilogue(output: Option<&str>, set: &BTreeSet<String>) -> String {
-    let mut names = output.into_iter().chain(["result"]).filter(|name| set.contains(*name));
+fn epilogue(output: Option<&str>, set: &BTreeMap<String, usize>) -> String {
+    let mut names = output.into_iter().chain(["result"]).filter(|name| set.contains_key(*name));
     let (first, second) = (names.next(), names.next());
     let look = |name: &str, otherwise: &str| {
         format!("try:\n    __aye_r = {name}\nexcept NameError:\n    {otherwise}\n")

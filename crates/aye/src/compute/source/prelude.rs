@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use ruff_python_ast::Arguments;
+
 use super::Survey;
 
 /// Names that need no import, and how they are imported.
@@ -101,6 +103,20 @@ pub(super) enum Helper {
     SplitExt,
     /// `path.relative_to(…)`
     RelativeTo,
+    /// `hasattr(x, "name")`, also of a mapping.
+    HasAttr,
+    /// `getattr(x, "name")`, also of a mapping.
+    GetAttr,
+    /// `a | b`, also of mappings.
+    Merge,
+    /// `"%s" % x`
+    Percent,
+    /// `re.sub(…)` with a function.
+    Sub,
+    /// `json.dumps(…, default=…)`
+    Dumps,
+    /// `datetime.utcnow()`
+    UtcNow,
 }
 
 impl Helper {
@@ -119,8 +135,22 @@ impl Helper {
             "os.path.basename" => Self::BaseName,
             "os.path.dirname" => Self::DirName,
             "os.path.splitext" => Self::SplitExt,
+            "re.sub" => Self::Sub,
+            "json.dumps" => Self::Dumps,
+            "datetime.utcnow" | "datetime.datetime.utcnow" => Self::UtcNow,
             _ => return None,
         })
+    }
+
+    /// Whether a call with these arguments needs it.
+    pub(super) fn applies(self, arguments: &Arguments) -> bool {
+        match self {
+            Self::Dumps => arguments.find_keyword("default").is_some(),
+            Self::Sub => arguments
+                .find_argument_value("repl", 1)
+                .is_none_or(|repl| !(repl.is_string_literal_expr() || repl.is_f_string_expr())),
+            _ => true,
+        }
     }
 
     /// The helper in the place of a method of any value.
@@ -153,6 +183,13 @@ impl Helper {
             Self::DirName => "__aye_dirname",
             Self::SplitExt => "__aye_splitext",
             Self::RelativeTo => "__aye_relative",
+            Self::HasAttr => "__aye_hasattr",
+            Self::GetAttr => "__aye_getattr",
+            Self::Merge => "__aye_merge",
+            Self::Percent => "__aye_percent",
+            Self::Sub => "__aye_sub",
+            Self::Dumps => "__aye_dumps",
+            Self::UtcNow => "__aye_utcnow",
         }
     }
 
@@ -249,6 +286,15 @@ impl Helper {
         raise ValueError(f\"'{p}' is not in the subpath of '{b}'\")
     return __aye_Path(p[len(b) + 1:])
 "
+            }
+            Self::HasAttr => include_str!("helpers/hasattr.py"),
+            Self::GetAttr => include_str!("helpers/getattr.py"),
+            Self::Merge => include_str!("helpers/merge.py"),
+            Self::Percent => include_str!("helpers/percent.py"),
+            Self::Sub => include_str!("helpers/sub.py"),
+            Self::Dumps => include_str!("helpers/dumps.py"),
+            Self::UtcNow => {
+                "from datetime import datetime as __aye_datetime\ndef __aye_utcnow():\n    return __aye_datetime.now()\n"
             }
         }
     }

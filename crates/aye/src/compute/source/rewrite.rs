@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Expr, ExprCall, ExprContext, InterpolatedStringElement, Mod, Pattern, Stmt};
+use ruff_python_ast::{
+    Expr, ExprBinOp, ExprCall, ExprContext, ExprName, InterpolatedStringElement, Mod, Operator,
+    Pattern, Stmt,
+};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::Survey;
@@ -100,6 +103,24 @@ impl Editor<'_> {
         self.replace(at, at, with);
     }
 
+    fn rename(&mut self, name: &ExprName, helper: Helper) {
+        let with = self.helper(helper);
+        self.replace(name.start().to_usize(), name.end().to_usize(), with);
+    }
+
+    /// `a | b` as `helper(a, b)`.
+    fn operator(&mut self, operation: &ExprBinOp, sign: char, helper: Helper) {
+        let (start, end) = (operation.start().to_usize(), operation.end().to_usize());
+        let between = operation.left.end().to_usize()..operation.right.start().to_usize();
+        let Some(at) = self.code[between.clone()].find(sign) else { return };
+        let call = format!("{}(", self.helper(helper));
+        self.insert(start, &call);
+        self.replace(between.start + at, between.start + at + 1, ",");
+        self.visit_expr(&operation.left);
+        self.visit_expr(&operation.right);
+        self.insert(end, ")");
+    }
+
     fn helper(&mut self, helper: Helper) -> &'static str {
         self.helpers.insert(helper);
         helper.name()
@@ -161,6 +182,8 @@ impl Editor<'_> {
                     self.replace(name.start().to_usize(), name.end().to_usize(), known);
                     return;
                 }
+                "hasattr" => self.rename(name, Helper::HasAttr),
+                "getattr" => self.rename(name, Helper::GetAttr),
                 "next" => {
                     if let Some(Expr::Generator(generator)) = call.arguments.args.first() {
                         self.insert(generator.start().to_usize(), "iter(");
@@ -174,6 +197,7 @@ impl Editor<'_> {
             },
             Expr::Attribute(attribute) => {
                 let helper = self.dotted(&call.func).and_then(|name| Helper::for_call(&name));
+                let helper = helper.filter(|helper| helper.applies(&call.arguments));
                 if let Some(helper) = helper {
                     let name = self.helper(helper);
                     let func = attribute.range();
@@ -203,6 +227,13 @@ impl Editor<'_> {
 
 impl<'a> Visitor<'a> for Editor<'_> {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        if let Stmt::Import(import) = stmt {
+            // Its functions are changed where they are called.
+            let path = import.names.iter().find(|alias| &*alias.name == "os.path");
+            if let Some(alias) = path.filter(|alias| alias.asname.is_none()) {
+                self.replace(alias.start().to_usize(), alias.end().to_usize(), "os");
+            }
+        }
         visitor::walk_stmt(self, stmt);
     }
 
@@ -231,6 +262,19 @@ impl<'a> Visitor<'a> for Editor<'_> {
                 }
                 self.visit_expr(&attribute.value);
             }
+            Expr::BinOp(operation)
+                if operation.op == Operator::BitOr
+                    && !self.is_module(&operation.left)
+                    && !self.is_module(&operation.right) =>
+            {
+                self.operator(operation, '|', Helper::Merge);
+            }
+            Expr::BinOp(operation)
+                if operation.op == Operator::Mod
+                    && matches!(*operation.left, Expr::StringLiteral(_)) =>
+            {
+                self.operator(operation, '%', Helper::Percent);
+            }
             Expr::Subscript(subscript)
                 if subscript.ctx == ExprContext::Load
                     && matches!(
@@ -239,8 +283,10 @@ impl<'a> Visitor<'a> for Editor<'_> {
                     ) =>
             {
                 let call = format!("{}(", self.helper(Helper::Env));
-                let (start, end) = (subscript.value.start().to_usize(), subscript.slice.start());
-                self.replace(start, end.to_usize(), call);
+                // What stands in brackets may stand in parentheses, too.
+                let between = subscript.value.end().to_usize()..subscript.slice.start().to_usize();
+                let bracket = self.code[between.clone()].find('[').unwrap_or_default();
+                self.replace(expr.start().to_usize(), between.start + bracket + 1, call);
                 self.visit_expr(&subscript.slice);
                 let end = expr.end().to_usize();
                 self.replace(end - 1, end, ")");

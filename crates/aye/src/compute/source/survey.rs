@@ -1,6 +1,6 @@
 //! What a block uses and sets.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Comprehension, Expr, ExprContext, Mod, Parameters, Stmt};
@@ -14,8 +14,9 @@ const DEPTH: usize = 1000;
 /// What a block uses and sets.
 #[derive(Debug, Default)]
 pub(in super::super) struct Survey {
-    /// Names it sets outside of functions, imports included.
-    pub(in super::super) set: BTreeSet<String>,
+    /// Names it sets outside of functions, imports included, and the byte
+    /// from which on they are set.
+    pub(in super::super) set: BTreeMap<String, usize>,
     /// Names it imports.
     pub(super) imported: BTreeSet<String>,
     /// Names it sets anywhere: parameters, items of comprehensions, …
@@ -26,6 +27,8 @@ pub(in super::super) struct Survey {
     pub(in super::super) asks_names: bool,
     /// It can stop the run: `raise`, `assert`.
     pub(in super::super) is_guard: bool,
+    /// Where a name is set that is bound now.
+    from: usize,
     functions: usize,
     depth: usize,
     too_deep: Option<usize>,
@@ -57,7 +60,7 @@ impl Survey {
 
     /// Names it sets outside of functions and without imports.
     pub(in super::super) fn variables(&self) -> impl Iterator<Item = &String> {
-        self.set.difference(&self.imported)
+        self.set.keys().filter(|name| !self.imported.contains(*name))
     }
 
     /// Whether the code reads this name and does not set it.
@@ -68,7 +71,7 @@ impl Survey {
     fn bind(&mut self, name: &str) {
         self.bound.insert(name.to_owned());
         if self.functions == 0 {
-            self.set.insert(name.to_owned());
+            self.set.entry(name.to_owned()).or_insert(self.from);
         }
     }
 
@@ -86,6 +89,10 @@ impl Survey {
 
 impl<'a> Visitor<'a> for Survey {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        // `x = x if 'x' in dir() else 1`: a name is set when its statement is
+        // through, or when the body of the statement begins.
+        let compound = matches!(stmt, Stmt::For(_) | Stmt::With(_) | Stmt::Try(_) | Stmt::Match(_));
+        self.from = if compound { stmt.start() } else { stmt.end() }.to_usize();
         match stmt {
             Stmt::FunctionDef(function) => {
                 self.bind(&function.name);
@@ -113,9 +120,9 @@ impl<'a> Visitor<'a> for Survey {
                 }
             }
             Stmt::Global(global) => {
-                global.names.iter().for_each(|name| {
-                    self.set.insert(name.to_string());
-                });
+                for name in &global.names {
+                    self.set.entry(name.to_string()).or_insert(self.from);
+                }
             }
             Stmt::Try(try_stmt) => {
                 for handler in &try_stmt.handlers {

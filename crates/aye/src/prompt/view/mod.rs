@@ -154,8 +154,9 @@ pub fn head(posed: &Posed<'_>, look: Look) -> Vec<Styled> {
     }
     if let (Some(run), [only]) = (posed.run, lines.as_mut_slice()) {
         let dot = look.paint.glyph(crate::paint::Glyph::Dot);
-        let place =
-            format!("  {} {dot} {}", inert(&run.started.skill), inert(&posed.question.step));
+        let inside = run.started.parent.as_ref().map(|parent| format!(" {dot} {}", parent.label()));
+        let (skill, step) = (inert(&run.started.skill), inert(&posed.question.step));
+        let place = format!("  {skill}{} {dot} {step}", inert(&inside.unwrap_or_default()));
         let place = Styled::new().tone(Tone::Dim, place);
         if only.width() + place.width() < look.columns {
             *only = std::mem::take(only).then(place);

@@ -5,6 +5,7 @@ pub(crate) mod harness;
 
 mod audit;
 mod auth;
+mod checking;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod detach;
 mod dry_run;
@@ -17,6 +18,7 @@ mod home;
 mod inputs;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod looks;
+mod nested;
 mod pages;
 mod resuming;
 mod running;
@@ -24,3 +26,4 @@ mod runs;
 mod skills;
 mod stopping;
 mod surroundings;
+mod whole;

@@ -172,9 +172,9 @@ fn a_step_that_needs_what_was_left_out_says_so() {
     assert_snapshot!(place.aye(&["run", "s.yaml", "--from", "b"]).all(), @r"
     --- stderr
     s  run RUN
-    ✗ b  command: `a` is not defined
+    ✗ b  shell: `a` is not defined
       hint: known names: inputs, env, branch, workspace, worktree, now, today, run, skill, steps
-    ✗ s failed: step `b`: command: `a` is not defined  0 steps done, 1 failed
+    ✗ s failed: step `b`: shell: `a` is not defined  0 steps done, 1 failed
       try again  aye run s.yaml
     --- exit 1
     ");

@@ -63,6 +63,8 @@ fn names_come_from_the_run() {
         value("image = dict(image)\nimage['x'] = 1\nresult = image"),
         json!({ "exists": true, "tags": ["a", "b"], "x": 1 })
     );
+    let own = "x = x if 'x' in dir() else 1\nfor i in [2]:\n    y = 'x' in dir() and 'i' in dir()\nresult = [x, y, 'z' in dir()]\nz = 1";
+    assert_eq!(value(own), json!([1, true, false]));
     // Names of a place come before those of steps.
     let scope = aye_core::text::Scope {
         locals: Arc::new([("n".to_owned(), json!("item"))].into_iter().collect()),
@@ -201,4 +203,37 @@ fn a_caught_error_is_none() {
         json!(2)
     );
     assert!(compute("result = 1 +").is_err());
+}
+
+#[test]
+fn gaps_of_the_engine_are_filled() {
+    assert_eq!(
+        value("result = re.sub(r'\\d+', lambda m: str(int(m.group(0)) + 1), 'a1b22')"),
+        json!("a2b23")
+    );
+    assert_eq!(value("result = re.sub('A', image.tags[1], 'xa', flags=re.I)"), json!("xb"));
+    assert_eq!(
+        value("result = json.dumps({'a': datetime(2026, 1, 1)}, default=str)"),
+        json!("{\"a\": \"2026-01-01 00:00:00\"}")
+    );
+    assert_eq!(
+        value("x = ({'a': 1}) | {'b': image.exists} | {'c': 1}\nresult = x"),
+        json!({ "a": 1, "b": true, "c": 1 })
+    );
+    assert_eq!(value("result = {1} | {2}"), json!([1, 2]));
+    assert_eq!(value("result = datetime.utcnow().hour"), json!(12));
+    assert_eq!(value("import os.path\nresult = os.path.join('a', 'b')"), json!("a/b"));
+    let asked = "result = [getattr(image, 'exists', 1), getattr(image, 'nope', 2), hasattr(image, 'exists'), hasattr(image, 'get'), hasattr(image, 'nope')]";
+    assert_eq!(value(asked), json!([true, 2, true, true, false]));
+    let percent = "result = ['%s and %05.1f %% %-4s| %r %x' % ('a', 3.14159, 'b', 'c', 255), '%d%s' % (3, 'x'), '%s' % 'one', '%(a)s-%(b)03d' % {'a': 1, 'b': 2}, '%+5d' % 3]";
+    assert_eq!(
+        value(percent),
+        json!(["a and 003.1 % b   | 'c' ff", "3x", "one", "1-002", "   +3"])
+    );
+    // What is left has a way out.
+    for code in ["def g():\n    yield 1\nresult = list(g())", "import uuid\nresult = 1"] {
+        assert!(error(code).hint.unwrap().contains("python: true"), "{code}");
+    }
+    assert_eq!(error("result = callable(len)").message, "name 'callable' is not defined");
+    assert_eq!(error("result = lgo('x')").hint.as_deref(), Some("did you mean `log`?"));
 }

@@ -44,7 +44,7 @@ fn list<'v>(skill: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
 fn templates(value: &Value, found: &mut Vec<String>, conditions: &mut Vec<String>) {
     match value {
         Value::String(text) if text.contains("{{") || text.contains("{%") => {
-            found.push(text.clone())
+            found.push(text.clone());
         }
         Value::Array(items) => items.iter().for_each(|item| templates(item, found, conditions)),
         Value::Object(map) => {

@@ -103,14 +103,13 @@ fn an_error_says_where_and_what_there_was() {
 fn lines_of_long_expressions_are_found() {
     let said =
         error("x = [\n    inputs.count,\n    image\n      .tags,\n    inputs.nope,\n]\nresult = x");
-    assert_eq!((said.line, said.file_line), (Some(5), Some(14)));
-    assert_eq!(said.source.as_deref(), Some("    inputs.nope,"));
-    assert_eq!(said.columns, Some(4..15));
+    let place = said.place.unwrap();
+    assert_eq!((place.line, place.file_line), (5, Some(14)));
+    assert_eq!((place.source.as_str(), place.columns), ("    inputs.nope,", 4..15));
     let said = error("y = image.tags; z = image.tags[inputs.count].nope; result = 1");
     assert_eq!(said.kind, "IndexError");
-    let source = said.source.unwrap();
-    let columns = said.columns.unwrap();
-    assert_eq!(&source[columns], "image.tags[inputs.count]");
+    let place = said.place.unwrap();
+    assert_eq!(&place.source[place.columns], "image.tags[inputs.count]");
 }
 
 #[test]

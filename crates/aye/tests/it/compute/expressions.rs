@@ -5,6 +5,7 @@ use aye_core::text::{
     Expressions, Scope, Verbatim, holds, names_in, names_in_condition_with, names_in_with, render,
     shell_script, text,
 };
+use proptest::prelude::{ProptestConfig, Strategy, prop, prop_assert, proptest};
 use serde_json::{Value, json};
 
 use super::scope;
@@ -106,4 +107,190 @@ fn scripts_get_the_values_as_variables() {
             .unwrap();
     assert_eq!(script.values, [("AYE_V1".to_owned(), "a b".to_owned())]);
     assert!(!script.text.contains("a b"));
+}
+
+/// Texts made of what means something.
+fn scraps(words: &'static [&'static str]) -> impl Strategy<Value = String> {
+    let word = prop::sample::select(words);
+    prop::collection::vec(word, 0..24).prop_map(|words| words.concat())
+}
+
+const JINJA: &[&str] = &[
+    "{{",
+    "}}",
+    "{%",
+    "%}",
+    "{#",
+    "#}",
+    "{{ ",
+    " }}",
+    "{% if ",
+    "{% for x in ",
+    "{% set k = ",
+    " %}",
+    "{% raw %}",
+    "{% endraw %}",
+    "{% endif %}",
+    "{% endfor %}",
+    "n",
+    "image.tags",
+    "x for x in ",
+    "any(",
+    "now()",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "'",
+    "\"",
+    "\\",
+    "|",
+    "|join",
+    "-",
+    "+",
+    "ä",
+    "😀",
+    " ",
+    "\n",
+    "lambda: ",
+];
+
+const PYTHON: &[&str] = &[
+    "inputs",
+    ".commit",
+    ".get",
+    "image",
+    "result",
+    " = ",
+    "x",
+    "\n",
+    "\n    ",
+    "if ",
+    "else ",
+    ":",
+    "for ",
+    " in ",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "f'",
+    "'",
+    "\"",
+    "{image.tags}",
+    "%",
+    "|",
+    "dir()",
+    "next(",
+    "x for x in ",
+    "os.path.join(",
+    "env",
+    "hasattr(",
+    "json.dumps(",
+    "default=",
+    "ä",
+    "😀",
+    " ",
+    ",",
+    "1",
+    ".5",
+    "lambda",
+    "import ",
+    "os.path",
+    "=}",
+    "#",
+];
+
+/// Expressions of the kind that is changed before it runs, one in the other.
+fn expression() -> impl Strategy<Value = String> {
+    let leaf = prop::sample::select(vec![
+        "image",
+        "inputs.commit",
+        "n",
+        "'a'",
+        "env.HOME",
+        "dir()",
+        "os.path",
+    ]);
+    leaf.prop_map(str::to_owned).prop_recursive(4, 12, 2, |inner| {
+        let shapes = prop::sample::select(vec![
+            "({a}).tags",
+            "{a} .get",
+            "{a}.get('x', {b})",
+            "({a} | {b})",
+            "'%s' % ({b},)",
+            "next(t for t in {a})",
+            "next((t.x for t in {a} if {b}), None)",
+            "f'{{a}} {{b}!r:>{n}}'",
+            "f\"{{a}['x']}\"",
+            "[{a}, *{b}]",
+            "{'k': {a}, **{b}}",
+            "(lambda x: {a})",
+            "hasattr({a}, 'x')",
+            "getattr({a}, {b}, {a})",
+            "({a}\n).x",
+            "re.sub('a', {a}, {b})",
+            "json.dumps({a}, default={b})",
+            "os.path.join({a}, {b}).lower()",
+            "Path({a}).expanduser().relative_to({b}).name",
+            "env[{a}]",
+            "os.environ.get({a})",
+            "(yes := {a})",
+            "{a}[{b}].x",
+            "not {a}",
+            "-{a}.y",
+            "({a} if {b} else {a}).z",
+            "str.lower",
+            "globals()",
+            "datetime.utcnow()",
+        ]);
+        (shapes, inner.clone(), inner).prop_map(|(shape, a, b)| {
+            // Older readers want other quotes inside of an f-string.
+            let (a, b) = if shape.starts_with('f') {
+                ("image.tags".to_owned(), "(n)".to_owned())
+            } else {
+                (a, b)
+            };
+            shape.replace("{a}", &format!("({a})")).replace("{b}", &b)
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_template_breaks_the_reader(template in scraps(JINJA)) {
+        let other = Some(&PythonExpressions as &dyn Expressions);
+        let readable = names_in_with(&template, other).is_ok();
+        names_in_condition_with(&template, other).ok();
+        // What cannot be read cannot be rendered.
+        prop_assert!(readable || text(&template, &scope()).is_err());
+    }
+
+    #[test]
+    fn changed_code_can_still_be_read(code in expression()) {
+        if PythonExpressions.names(&code).is_err() {
+            return Ok(());
+        }
+        let changed = aye::compute::check(&super::block(&format!("result = ({code})")));
+        prop_assert!(changed.is_ok(), "{}\n{}", code, changed.unwrap_err().render());
+    }
+
+    #[test]
+    fn no_code_breaks_the_reader(code in scraps(PYTHON)) {
+        if let Err(error) = aye::compute::check(&super::block(&code)) {
+            prop_assert!(!error.render().is_empty());
+        }
+        // What could be read before it was changed can be read after.
+        if PythonExpressions.names(&code).is_ok() {
+            let changed = aye::compute::check(&super::block(&format!("result = ({code})")));
+            let kind = changed.err().map(|error| error.render());
+            prop_assert!(!kind.as_ref().is_some_and(|kind| kind.starts_with("SyntaxError")), "{kind:?}");
+        }
+    }
 }

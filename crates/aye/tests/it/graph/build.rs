@@ -86,7 +86,7 @@ fn flow(name: &str, body: Body) -> Flow {
         timeout: None,
         cleanup: Duration::from_secs(30),
         step_limit: 1000,
-        lenient: false,
+        lenient: None,
         defaults: serde_json::Value::Null,
     })
 }

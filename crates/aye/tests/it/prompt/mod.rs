@@ -11,6 +11,7 @@ mod kinds;
 mod life;
 mod look;
 mod made;
+mod missing;
 mod pty;
 mod screen;
 mod scripts;

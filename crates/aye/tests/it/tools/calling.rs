@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli::harness::until;
 
-use super::harness::Shop;
+use super::harness::{Shop, own_server};
 
 #[test]
 fn nothing_is_started_before_the_first_call() {
@@ -74,4 +74,42 @@ fn several_calls_at_once_end_each_for_itself() {
     let second = shop.start("own.fine", json!({}), None);
     assert_eq!(shop.end(second).expect("it does not wait").text, "Status: fine");
     assert_eq!(shop.end(first).expect_err("its time was up").code, "TIMEOUT");
+}
+
+#[test]
+fn a_server_of_2026_that_asks_back_is_declined_and_any_json_is_data() {
+    let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tools/modern.sh");
+    let mut shop = Shop::new(&format!("[tools.new]\nserver = [\"/bin/sh\", {script:?}]\n"));
+    let data = shop.call("new.list", json!({})).expect("a list is data");
+    assert_eq!(data.value, json!([1, null, { "a": 2 }]));
+    let spoken = shop.seen.iter().find_map(|event| match event {
+        ToolEvent::Started { protocol, .. } => Some(protocol.clone()),
+        _ => None,
+    });
+    assert_eq!(spoken.as_deref(), Some("2026-07-28"));
+    let asked = shop.call("new.ask", json!({})).expect_err("nobody answers it");
+    assert_eq!(asked.code, "TOOL_FAILED");
+    assert_eq!(asked.message, "`new.ask` asks a question, which a tool cannot yet");
+}
+
+#[test]
+fn a_server_that_is_slow_or_silent_about_what_it_does_not_know_is_one_of_2025() {
+    let refusal = r#"{"jsonrpc":"2.0","id":1000000000,"error":{"code":-32601,"message":"what?"}}"#;
+    for (seconds, late) in [(0, ""), (3, refusal)] {
+        let directory = tempfile::TempDir::with_prefix("aye-tools-").expect("a directory");
+        let own = own_server(directory.path());
+        let words = own.lines().nth(1).expect("the command").trim_start_matches("server = [");
+        let words = words.trim_end_matches(']').replace(", ", " ");
+        let script = directory.path().join("late");
+        let text = format!("sleep {seconds}\necho '{late}'\nexec {words}\n");
+        std::fs::write(&script, text).expect("written");
+        // The first question has two seconds.
+        let mut shop = Shop::at(
+            directory,
+            &format!("[tools.own]\nserver = [\"/bin/sh\", {script:?}]\nstart_timeout = \"8s\"\n"),
+        );
+        shop.call("own.fine", json!({})).expect("it is only slow");
+        assert!(shop.notes().contains("server/discover"), "{}", shop.notes());
+        assert!(shop.notes().contains("\"initialize\""), "{}", shop.notes());
+    }
 }

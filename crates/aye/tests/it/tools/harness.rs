@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use aye::settings::{Settings, ToolSettings};
-use aye::tools::{Call, ToolError, ToolEvent, ToolResult, Tools, Trust};
+use aye::tools::{Call, ToolError, ToolEvent, ToolResult, Tools, Trust, World};
+use aye_process::policy::Policy;
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 
@@ -28,10 +29,17 @@ pub(super) fn read(directory: &Path, text: &str) -> ToolSettings {
 }
 
 /// The environment of a user, with one secret in it.
-pub(super) fn environment() -> BTreeMap<String, String> {
+fn environment() -> BTreeMap<String, String> {
     let mut all: BTreeMap<String, String> = std::env::vars().collect();
+    all.insert("MEANT_FOR_TOOLS".to_owned(), "yes".to_owned());
     all.insert("TOKEN_OF_THE_RUN".to_owned(), "hunter2".to_owned());
     all
+}
+
+/// A world without a policy.
+pub(super) fn world(workspace: &Path, trust: Trust) -> World {
+    let (workspace, environment) = (workspace.to_path_buf(), environment());
+    World { workspace, environment, trust, policy: Policy::default(), run: None }
 }
 
 impl Shop {
@@ -43,7 +51,7 @@ impl Shop {
     pub(super) fn at(directory: TempDir, text: &str) -> Self {
         let settings = read(directory.path(), text);
         let workspace = directory.path().canonicalize().unwrap();
-        let tools = Tools::new(&settings, workspace, environment(), Trust::Everything, None);
+        let tools = Tools::new(&settings, world(&workspace, Trust::Everything));
         Self { directory, tools, seen: Vec::new(), next: 1 }
     }
 
@@ -58,7 +66,7 @@ impl Shop {
         let id = self.next;
         self.next += 1;
         let args = object(args);
-        self.tools.call(Call { id, name: name.to_owned(), args, timeout });
+        self.tools.call(Call { id, name: name.to_owned(), args, timeout, usual: None, most: None });
         id
     }
 

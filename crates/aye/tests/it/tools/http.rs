@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use aye::tools::ToolEvent;
 use serde_json::json;
 
+use crate::cli::harness::Place;
+
 use super::harness::{Shop, node_server};
 
 /// The everything server on a port of its own.
@@ -139,4 +141,77 @@ fn a_web_page_is_no_server_and_redirects_are_not_followed() {
         let error = shop.call("it.echo", json!({})).expect_err("it is no server");
         assert_eq!(error.code, "TOOL_SERVER", "{error:?}");
     }
+}
+
+/// A server with a certificate of its own that asks everybody who they are.
+const ENCRYPTED: &str = r#"
+import http.server, ssl, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        open("asked", "w").write(self.headers.get("Authorization", "nobody"))
+        self.send_response(401)
+        self.send_header("WWW-Authenticate", "Bearer")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *_):
+        pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain("cert.pem", "key.pem")
+server.socket = context.wrap_socket(server.socket, server_side=True)
+print(server.server_port, flush=True)
+server.serve_forever()
+"#;
+
+#[test]
+fn an_encrypted_server_has_to_have_a_certificate_that_is_trusted() {
+    let place = Place::new();
+    let about = "[req]\ndistinguished_name = who\nx509_extensions = what\n[who]\n[what]\n\
+        basicConstraints = CA:FALSE\nsubjectAltName = DNS:localhost\n";
+    place.write("cert.conf", about);
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"])
+        .args(["-keyout", "key.pem", "-out", "cert.pem", "-subj", "/CN=localhost"])
+        .args(["-config", "cert.conf"])
+        .current_dir(place.work())
+        .output();
+    if !made.is_ok_and(|made| made.status.success()) {
+        eprintln!("skipped: there is no `openssl` to make a certificate with");
+        return;
+    }
+    let server = Command::new("python3")
+        .args(["-c", ENCRYPTED])
+        .current_dir(place.work())
+        .stdout(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = server else {
+        eprintln!("skipped: there is no `python3`");
+        return;
+    };
+    let mut line = String::new();
+    let port = BufReader::new(child.stdout.take().expect("its port")).read_line(&mut line);
+    port.expect("a line");
+    let port = line.trim().parse().expect("a number");
+    let _server = Everything { child, port };
+    place.write(
+        "aye.toml",
+        &format!("[tools.it]\nurl = \"https://localhost:{port}/mcp\"\ntoken_env = \"TOKEN\"\n"),
+    );
+    place.aye(&["tools", "trust", "--yes"]).ok();
+    let call = |certificates: &str| {
+        let mut command = place.command(&["tools", "call", "it.echo"]);
+        command.env("SSL_CERT_FILE", certificates).env("TOKEN", "hunter2");
+        crate::cli::harness::Ran::of(command.output().expect("it runs"), &place)
+    };
+    let own = place.work().join("cert.pem");
+    let known = call(own.to_str().expect("text"));
+    assert!(known.stderr.contains("wants to know who asks"), "{}", known.all());
+    assert_eq!(place.read("asked"), "Bearer hunter2");
+    assert!(!known.all().contains("hunter2"));
+
+    std::fs::remove_file(place.work().join("asked")).expect("it was asked");
+    let other = call("/etc/ssl/certs/ca-certificates.crt");
+    assert_eq!(other.code, 1, "{}", other.all());
+    assert!(other.stderr.contains("cannot connect to `localhost`"), "{}", other.all());
+    assert_eq!(place.read("asked"), "", "a stranger gets no token");
 }

@@ -11,7 +11,9 @@ use super::harness::{Shop, list, node_server, python_server};
 fn shop(argv: &[String], legacy: bool, more: &[&str]) -> Shop {
     let mut argv = argv.to_vec();
     argv.extend(more.iter().map(|word| (*word).to_owned()));
-    Shop::new(&format!("[tools.it]\nserver = {}\nlegacy = {legacy}\n", list(&argv)))
+    // The era is asked for within a quarter of the time, also on a busy machine.
+    let time = "start_timeout = \"6m\"\n";
+    Shop::new(&format!("[tools.it]\nserver = {}\nlegacy = {legacy}\n{time}", list(&argv)))
 }
 
 fn protocol(shop: &Shop) -> &str {
@@ -48,17 +50,20 @@ fn everything_speaks_of_2025_with_and_without_the_probe() {
 fn a_server_sees_what_it_is_meant_to_see() {
     let Some(argv) = node_server("server-everything") else { return };
     let text = format!(
-        "[tools.it]\nserver = {}\nenv = {{ MODE = \"quiet\" }}\npass_env = [\"CARGO_MANIFEST_DIR\"]\n",
+        "[tools.it]\nserver = {}\nenv = {{ MODE = \"quiet\" }}\npass_env = [\"MEANT_FOR_TOOLS\"]\n",
         list(&argv)
     );
     let mut shop = Shop::new(&text);
     let seen = shop.call("it.get-env", json!({})).expect("it tells");
     let seen: Value = serde_json::from_str(&seen.text).expect("it is JSON");
     assert_eq!(seen["MODE"], "quiet");
-    assert_eq!(seen["CARGO_MANIFEST_DIR"], env!("CARGO_MANIFEST_DIR"));
+    assert_eq!(seen["MEANT_FOR_TOOLS"], "yes");
     assert!(seen["PATH"].is_string());
     assert_eq!(seen["TOKEN_OF_THE_RUN"], Value::Null, "no secret of the run");
-    assert_eq!(seen["CARGO"], Value::Null, "nothing else of ours");
+    let ours = std::env::vars().map(|(name, _)| name).filter(|name| name.contains("RUST"));
+    for name in ours {
+        assert_eq!(seen[&name], Value::Null, "nothing else of ours: {name}");
+    }
 }
 
 #[test]
@@ -179,7 +184,7 @@ fn a_name_that_two_servers_have_needs_the_server() {
     let text = format!("[tools.a]\nserver = {}\n[tools.b]\nserver = {}\n", list(&old), list(&new));
     let mut shop = Shop::new(&text);
     let which = shop.call("get_current_time", json!({})).expect_err("both have it");
-    assert_eq!(which.code, "TOOL_NOT_FOUND");
+    assert_eq!(which.code, "TOOL_NOT_FOUND", "{which:?}");
     let hint = "write `a.get_current_time` or `b.get_current_time`";
     assert_eq!(which.hint.as_deref(), Some(hint));
     let near = shop.call("get_curent_time", json!({})).expect_err("nobody has it");

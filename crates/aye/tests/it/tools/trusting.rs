@@ -7,7 +7,7 @@ use serde_json::Map;
 
 use crate::cli::harness::Place;
 
-use super::harness::{environment, own_server, read};
+use super::harness::{own_server, read, world};
 
 #[test]
 fn an_agreement_is_to_a_command_in_a_workspace() {
@@ -17,12 +17,10 @@ fn an_agreement_is_to_a_command_in_a_workspace() {
     let call = |text: &str| {
         let settings = read(work.path(), text);
         let book = TrustBook::new(home.path(), &settings.root);
-        let workspace = work.path().to_path_buf();
-        let mut tools =
-            Tools::new(&settings, workspace, environment(), Trust::Book(book.clone()), None);
+        let mut tools = Tools::new(&settings, world(work.path(), Trust::Book(book.clone())));
         let launch = tools.launch("own").expect("a server").expect("a program");
         let name = "own.fine".to_owned();
-        tools.call(Call { id: 1, name, args: Map::new(), timeout: None });
+        tools.call(Call { id: 1, name, args: Map::new(), timeout: None, usual: None, most: None });
         loop {
             if let ToolEvent::Done { result, .. } = tools.wait(None).expect("it ends") {
                 return (result, launch, book);
@@ -110,4 +108,18 @@ fn without_a_terminal_nobody_is_asked() {
     --- exit 6
     ");
     assert!(!place.work().join("started").exists());
+}
+
+#[test]
+fn a_policy_holds_for_servers_too() {
+    let place = Place::new();
+    let own = own_server(&place.work());
+    place.write("aye.toml", &format!("{own}legacy = true\n[policy]\nallow = ['git']\n"));
+    place.aye(&["tools", "trust", "--yes"]).ok();
+    let ran = place.aye(&["tools", "call", "own.fine"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let said = "error: the server `own` may not be started: command `/bin/sh ";
+    assert!(ran.stderr.starts_with(said), "{}", ran.all());
+    assert!(ran.stderr.contains("hint: it means `/bin/sh`; add it to `allow`"), "{}", ran.all());
+    assert!(!place.work().join("notes.pid").exists());
 }

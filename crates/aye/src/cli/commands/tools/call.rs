@@ -48,7 +48,14 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<u8, Error> {
     let own = args.name.split_once('.').and_then(|(server, _)| {
         context.settings.tools.servers.get(server).and_then(|server| server.timeout)
     });
-    tools.call(Call { id: 1, name: args.name.clone(), args: arguments, timeout: limit(own) });
+    tools.call(Call {
+        id: 1,
+        name: args.name.clone(),
+        args: arguments,
+        timeout: limit(own),
+        usual: None,
+        most: None,
+    });
     attend(&mut tools, context)
 }
 

@@ -45,7 +45,7 @@ pub(super) fn run(
                     match signal {
                         Signal::Interrupt => children[0].stop(Stop::Interrupt),
                         Signal::Terminate | Signal::Hangup | Signal::Quit => {
-                            children[0].stop(Stop::Cancel)
+                            children[0].stop(Stop::Cancel);
                         }
                         Signal::Suspend => aye_process::suspend(&mut children),
                         Signal::Continue | Signal::Resize => {}

@@ -1,0 +1,46 @@
+//! From the place of a whole value to the place inside it that is meant.
+
+use crate::skill::Span;
+
+/// Where a name stands in the text that a span covers; the span itself if it
+/// is not found, as in text that is written with escapes.
+pub(super) fn name_in(source: &str, span: Span, name: &str) -> Span {
+    let Some(covered) = source.get(span.start..span.end) else { return span };
+    let mut found = covered.match_indices(name).filter(|(at, _)| {
+        let before = covered[..*at].chars().next_back();
+        let after = covered[at + name.len()..].chars().next();
+        let in_word = |c: char| c.is_alphanumeric() || c == '_';
+        // `x.name` and `'name'` are something else, and so is the key `name:`.
+        !before.is_some_and(|c| in_word(c) || c == '.')
+            && !after.is_some_and(|c| in_word(c) || c == ':')
+            && !matches!((before, after), (Some('\''), Some('\'')) | (Some('"'), Some('"')))
+    });
+    // Words of a text are no names: what stands in braces comes first.
+    let in_braces = |at: usize| {
+        let before = &covered[..at];
+        let opened = before.rfind("{{").max(before.rfind("{%"));
+        let closed = before.rfind("}}").max(before.rfind("%}"));
+        opened > closed
+    };
+    let all: Vec<usize> = found.by_ref().map(|(at, _)| at).collect();
+    let best = all.iter().copied().find(|at| in_braces(*at)).or(all.first().copied());
+    match best {
+        Some(at) => Span { start: span.start + at, end: span.start + at + name.len() },
+        None => span,
+    }
+}
+
+/// Where the line of a template that holds this byte of it stands.
+pub(super) fn line_in(source: &str, span: Span, template: &str, at: usize) -> Span {
+    let Some(covered) = source.get(span.start..span.end) else { return span };
+    let at = at.min(template.len());
+    let Some(before) = template.get(..at) else { return span };
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let line = template[start..].lines().next().unwrap_or_default().trim();
+    match covered.find(line) {
+        Some(found) if !line.is_empty() => {
+            Span { start: span.start + found, end: span.start + found + line.len() }
+        }
+        _ => span,
+    }
+}

@@ -1,0 +1,69 @@
+//! A whole command line where a program's name belongs.
+
+use super::Checker;
+use crate::diagnostic::{Diagnostic, quote};
+use crate::skill::Spanned;
+
+/// Longer ones are no help as a hint.
+const MOST_WORDS: usize = 9;
+
+impl Checker<'_> {
+    /// Reports it, with the words apart. `shell` says whether the place has
+    /// that key too.
+    pub(super) fn command_line(&mut self, program: &Spanned<String>, place: &str, shell: bool) {
+        let message = format!("`command` of {place} is a whole command line");
+        let diagnostic = Diagnostic::error("command-line", message)
+            .label(program.span, format!("no program is called {}", quote(program)));
+        let apart = words(program).filter(|words| words.len() <= MOST_WORDS);
+        self.report.push(match (apart, shell) {
+            (Some(words), _) => {
+                let args: Vec<String> = words[1..].iter().map(|word| in_list(word)).collect();
+                let apart = format!("command: {}\nargs: [{}]", in_list(&words[0]), args.join(", "));
+                match shell && !program.contains("{{") {
+                    true => diagnostic.hint(format!(
+                        "write the words apart, or let a shell do it:\n{apart}\nor\nshell: {}",
+                        program.trim()
+                    )),
+                    false => diagnostic.hint(format!("write the words apart:\n{apart}")),
+                }
+            }
+            (None, true) => diagnostic.hint("write the words apart in `args`, or use `shell:`"),
+            (None, false) => diagnostic
+                .hint("write the words apart in `args`; a script is `command: sh, args: [-c, …]`"),
+        });
+    }
+}
+
+/// The words of a line, with `{{ … }}` in one piece; `None` if only a shell
+/// could tell them apart.
+fn words(line: &str) -> Option<Vec<String>> {
+    let mut words = vec![String::new()];
+    let mut rest = line.trim();
+    while let Some(next) = rest.chars().next() {
+        if rest.starts_with("{{") {
+            let end = rest.find("}}")? + 2;
+            words.last_mut()?.push_str(&rest[..end]);
+            rest = &rest[end..];
+            continue;
+        }
+        if "\"'\\|&;<>()$`*?[]#~{}!\n,:".contains(next) {
+            return None;
+        }
+        match (next.is_whitespace(), words.last_mut()) {
+            (true, Some(word)) if !word.is_empty() => words.push(String::new()),
+            (true, _) => {}
+            (false, word) => word?.push(next),
+        }
+        rest = &rest[next.len_utf8()..];
+    }
+    Some(words)
+}
+
+/// A word as it is written in a list between brackets.
+fn in_list(word: &str) -> String {
+    match word.contains('{') {
+        true if word.contains('"') => format!("'{}'", word.replace('\'', "''")),
+        true => format!("\"{word}\""),
+        false => word.to_owned(),
+    }
+}

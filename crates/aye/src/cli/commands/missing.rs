@@ -1,0 +1,130 @@
+//! Asking for what a run needs and nobody gave.
+
+use aye_core::id::QuestionId;
+use aye_core::question::{Offer, Question};
+use aye_core::skill::{AskKind, ChoiceAction, Given, InputError, InputSpec, InputType, Inputs};
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use crate::cli::{Context, say};
+use crate::driver::Posed;
+use crate::error::Error;
+use crate::paint::{Tone, inert_line};
+use crate::prompt::{Alone, Escape, Nowhere, ask_alone};
+
+use super::scripted::question;
+
+/// How often a value that does not fit is asked for again.
+const TRIES: usize = 3;
+
+/// What came of asking for a value.
+pub(super) enum Told {
+    /// This.
+    Value(String),
+    /// Nobody can be asked here.
+    Nobody,
+    /// Whoever was asked would rather not go on: the exit code.
+    Leave(u8),
+}
+
+/// What came of resolving inputs with somebody there.
+pub(super) enum Resolved {
+    /// They are complete.
+    Inputs(Box<Inputs>),
+    /// Whoever was asked would rather not go on: the exit code.
+    Leave(u8),
+}
+
+/// Resolves inputs, and asks for those that are missing where somebody is there.
+pub(super) fn resolve(
+    specs: &[InputSpec],
+    mut given: IndexMap<String, Given>,
+    may_ask: bool,
+    context: &Context,
+    resolve: impl Fn(IndexMap<String, Given>) -> Result<Inputs, Vec<InputError>>,
+) -> Result<Resolved, Error> {
+    let mut asked: Vec<String> = Vec::new();
+    for _ in 0..TRIES {
+        let errors = match resolve(given.clone()) {
+            Ok(inputs) => return Ok(Resolved::Inputs(Box::new(inputs))),
+            Err(errors) => errors,
+        };
+        // What somebody wrote wrongly elsewhere is theirs to mend.
+        let wanted = |error: &InputError| match error {
+            InputError::Missing(name) => Some(name.clone()),
+            InputError::Invalid { name, .. } => asked.contains(name).then(|| name.clone()),
+            InputError::Unknown { .. } => None,
+        };
+        let names: Vec<String> = errors.iter().filter_map(wanted).collect();
+        if !may_ask || names.len() < errors.len() {
+            return Err(Error::Inputs(errors));
+        }
+        for error in errors.iter().filter(|error| matches!(error, InputError::Invalid { .. })) {
+            let warning = context.paint_err.text(Tone::Warn, "warning:");
+            say(&format!("{warning} {}\n", inert_line(&error.to_string())));
+        }
+        for spec in specs.iter().filter(|spec| names.contains(&spec.name.value)) {
+            match ask(&wording(spec)?, context)? {
+                Told::Value(value) => {
+                    asked.push(spec.name.value.clone());
+                    given.insert(spec.name.value.clone(), Given::Text(value));
+                }
+                Told::Nobody => return Err(Error::Inputs(errors)),
+                Told::Leave(code) => return Ok(Resolved::Leave(code)),
+            }
+        }
+    }
+    match resolve(given) {
+        Ok(inputs) => Ok(Resolved::Inputs(Box::new(inputs))),
+        Err(errors) => Err(Error::Inputs(errors)),
+    }
+}
+
+/// Asks for something that must not be shown.
+pub(super) fn secret(name: &str, why: &str, context: &Context) -> Result<Told, Error> {
+    let mut question = question(AskKind::Input, why, Some(&format!("Input {name}")))?;
+    question.secret = true;
+    ask(&question, context)
+}
+
+/// The question for an input.
+fn wording(spec: &InputSpec) -> Result<Question, Error> {
+    let name = &spec.name.value;
+    let words = spec.description.clone().unwrap_or_else(|| format!("A value for `{name}`?"));
+    let title = format!("Input {name}");
+    let choices: Vec<String> = match spec.kind {
+        InputType::Boolean => vec!["true".to_owned(), "false".to_owned()],
+        _ => spec.choices.iter().map(shown).collect(),
+    };
+    if choices.is_empty() {
+        let mut question = question(AskKind::Input, &words, Some(&title))?;
+        question.pattern = spec.pattern.as_ref().map(|pattern| pattern.value.clone());
+        question.secret = spec.kind == InputType::Secret;
+        return Ok(question);
+    }
+    let mut question = question(AskKind::Choose, &words, Some(&title))?;
+    let offer = |value: String| Offer {
+        label: value.clone(),
+        value,
+        description: None,
+        action: ChoiceAction::Proceed,
+    };
+    question.options = choices.into_iter().map(offer).collect();
+    Ok(question)
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn ask(question: &Question, context: &Context) -> Result<Told, Error> {
+    let question = Question { id: QuestionId::from_text("input"), ..question.clone() };
+    let posed = Posed { question: &question, deadline: None, agreed: &[], run: None };
+    let manner = context.manner(Escape::Dismisses, true);
+    match ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(None))? {
+        Alone::Answered(given) => Ok(Told::Value(given.value)),
+        Alone::Unavailable(_) => Ok(Told::Nobody),
+        Alone::Cancelled | Alone::TimedOut | Alone::Closed => Ok(Told::Leave(5)),
+        Alone::Stopped(signal) => Ok(Told::Leave(u8::try_from(128 + signal).unwrap_or(1))),
+    }
+}

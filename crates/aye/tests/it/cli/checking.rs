@@ -1,0 +1,77 @@
+//! Where `aye check` points at, and what `undefined` means.
+
+use super::harness::Place;
+
+#[test]
+fn a_place_inside_a_text() {
+    let place = Place::new();
+    let skill = "\
+name: places
+inputs: [{ name: persona }]
+steps:
+  - name: ask
+    tool: knowledge
+    args:
+      persona: all
+      question: \"about {{ persona }}\"
+  - name: count
+    condition: \"'ask' in dir() and asked and inputs.get('persona')\"
+    compute: |
+      total = 1
+      count_of_all = 2
+  - name: load
+    compute: |
+      try:
+          import yaml
+      except ImportError:
+          yaml = None
+      from scripts.loader import load
+      result = load()
+outputs:
+  - name: report
+    value: |
+      The result is here.
+      {% if result %}yes{% endif %}
+";
+    place.write("places.yaml", skill);
+    let said = place.aye(&["check", "places.yaml"]).stdout;
+    for expected in [
+        // The name, not the key of the same name.
+        "--> places.yaml:8:27\n",
+        "^^^^^^^ did you mean `inputs.persona`?",
+        "--> places.yaml:10:36\n",
+        // A line of a block, and what was set last.
+        "--> places.yaml:13:7\n",
+        "hint: write `result = count_of_all` at its end",
+        // An import that nothing catches.
+        "there is no module `scripts.loader` in the sandbox\n   --> places.yaml:20:7\n",
+        // A name of a text is no word of it.
+        "--> places.yaml:26:13\n",
+    ] {
+        assert!(said.contains(expected), "no {expected:?} in:\n{said}");
+    }
+    assert!(said.ends_with("0 sound skills in 1 file: 1 error, 4 warnings\n"), "{said}");
+}
+
+#[test]
+fn the_project_says_what_undefined_names_mean() {
+    let skill = "\
+steps:
+  - { name: never, condition: \"false\", command: echo, output: answer }
+  - { name: use, command: echo, args: [\"got {{ answer.text }}.\"] }
+";
+    let place = Place::new();
+    place.write("open.yaml", &format!("name: open\n{skill}"));
+    place.write("strict.yaml", &format!("name: strict\nundefined: strict\n{skill}"));
+    assert_eq!(place.aye(&["run", "open.yaml"]).code, 1);
+    place.write("aye.toml", "[run]\nundefined = \"lenient\"\n");
+    let ran = place.aye(&["run", "open.yaml"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("got ."), "{}", ran.stdout);
+    // What a skill says itself counts.
+    assert_eq!(place.aye(&["run", "strict.yaml"]).code, 1);
+    place.write("aye.toml", "[run]\nundefined = \"loose\"\n");
+    let ran = place.aye(&["run", "open.yaml"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("`strict` or `lenient`"), "{}", ran.stderr);
+}

@@ -1,0 +1,252 @@
+//! Runs inside a run: loops and sub-skills, with gates, crashes and stops.
+
+use std::time::{Duration, Instant};
+
+use super::harness::{Place, until};
+
+const LOOP: &str = "
+name: loop
+steps:
+  - name: each
+    foreach: [a, b, c]
+    parallel: 2
+    shell: echo \"{{ item }}{{ index }}\" | tee -a lines.txt
+outputs:
+  - { name: all, value: '{{ each }}' }
+";
+
+#[test]
+fn every_item_has_a_record_of_its_own_and_the_results_come_in_order() {
+    let place = Place::new();
+    place.write("loop.yaml", LOOP);
+    place.aye(&["run", "loop.yaml"]).ok();
+    let run = place.last();
+    let shown = place.aye(&["show", &run, "--json"]).ok().json();
+    assert_eq!(shown["outputs"]["all"], serde_json::json!(["a0", "b1", "c2"]));
+    let inside = shown["runs"].as_array().unwrap();
+    assert_eq!(inside.len(), 3);
+    for (index, item) in inside.iter().enumerate() {
+        assert_eq!(item["run"], format!("{run}_1_{index}"));
+        assert_eq!(item["status"], "completed");
+    }
+    // A listing shows what was asked for, not what is inside it.
+    assert_eq!(place.aye(&["runs", "--json"]).ok().json().as_array().unwrap().len(), 1);
+    let logs = place.aye(&["logs", &run]).ok();
+    assert!(logs.all().contains("== each[1]/each"), "{}", logs.all());
+    let shown = place.aye(&["show", &run]).ok();
+    assert!(shown.stdout.contains("each[2]"), "{}", shown.stdout);
+    place.aye(&["audit"]).ok();
+}
+
+#[test]
+fn one_that_fails_keeps_the_rest_from_starting_unless_told_otherwise() {
+    let place = Place::new();
+    let skill = |more: &str| {
+        format!(
+            "name: f\nsteps:\n  - name: each\n    foreach: [1, 2, 3]\n{more}    shell: echo {{{{ item }}}} >> lines.txt; test {{{{ item }}}} != 2\n"
+        )
+    };
+    place.write("fast.yaml", &skill(""));
+    let ran = place.aye(&["run", "fast.yaml"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.all().contains("1 of 3 failed: each[1]"), "{}", ran.all());
+    assert_eq!(place.read("lines.txt"), "1\n2\n");
+    place.write("slow.yaml", &skill("    fail_fast: false\n"));
+    assert_eq!(place.aye(&["run", "slow.yaml"]).code, 1);
+    assert_eq!(place.read("lines.txt"), "1\n2\n1\n2\n3\n");
+    place.write("on.yaml", &skill("    on_error: continue\n"));
+    place.aye(&["run", "on.yaml"]).ok();
+}
+
+const GATED: &str = "
+name: gated
+steps:
+  - name: each
+    foreach: [a, b, c]
+    as: host
+    command: touch
+    args: ['{{ host }}']
+    confirmation: { message: 'Touch {{ host }}?', timeout: 0 }
+  - name: last
+    command: touch
+    args: [last]
+";
+
+#[test]
+fn a_gate_is_asked_for_each_item_and_a_no_leaves_that_one_out() {
+    let place = Place::new();
+    place.write("gated.yaml", GATED);
+    let ran = place.aye(&["run", "gated.yaml"]);
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    for (answer, host) in [("yes", "a"), ("no", "b"), ("yes", "c")] {
+        let inbox = place.aye(&["inbox", "--json"]).ok().json();
+        assert_eq!(inbox.as_array().unwrap().len(), 1, "{inbox}");
+        assert_eq!(inbox[0]["message"], format!("Touch {host}?"));
+        let run = place.last();
+        assert!(inbox[0]["run"].as_str().unwrap().starts_with(&format!("{run}_")));
+        // Nobody drives it: the answer is taken, and the run goes on when it is resumed.
+        place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), answer]).ok();
+        let ran = place.aye(&["resume", &run]);
+        assert_eq!(ran.code, if host == "c" { 0 } else { 6 }, "{}", ran.all());
+    }
+    let exists = |name: &str| place.work().join(name).exists();
+    assert_eq!([exists("a"), exists("b"), exists("c"), exists("last")], [true, false, true, true]);
+}
+
+#[test]
+fn an_answer_from_elsewhere_reaches_a_run_inside_while_others_work() {
+    let place = Place::new();
+    place.write(
+        "two.yaml",
+        "name: two\nsteps:\n  - name: each\n    foreach: [ask, work]\n    parallel: 2\n    steps:\n      - name: gate\n        condition: item == 'ask'\n        confirm: { message: 'Sure?', timeout: 0 }\n      - name: act\n        shell: '[ {{ item }} = ask ] && touch asked || { touch working; until [ -e asked ]; do sleep 0.01; done; }'\n",
+    );
+    let child = place.start_until(&["run", "two.yaml", "--no-input"], "working");
+    let mut question = String::new();
+    until("a question", || {
+        let inbox = place.aye(&["inbox", "--json"]).ok().json();
+        question = inbox[0]["id"].as_str().unwrap_or_default().to_owned();
+        !question.is_empty()
+    });
+    place.aye(&["answer", &question, "yes"]).ok();
+    let ran = place.finish(child);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+}
+
+const OUTER: &str = "
+name: outer
+inputs: [{ name: token, type: secret }]
+steps:
+  - name: call
+    skill: inner.yaml
+    inputs: { who: '{{ inputs.token }}', times: 2 }
+  - name: after
+    command: echo
+    args: ['{{ call.greeting }}']
+";
+
+const INNER: &str = "
+name: inner
+inputs:
+  - { name: who, required: true }
+  - { name: times, type: integer, required: true }
+steps:
+  - name: greet
+    shell: echo hello {{ inputs.who }}
+outputs:
+  - { name: greeting, value: '{{ greet }}!' }
+";
+
+#[test]
+fn a_sub_skill_gets_inputs_gives_outputs_and_keeps_secrets() {
+    let place = Place::new();
+    place.write("outer.yaml", OUTER);
+    place.write("inner.yaml", INNER);
+    let ran = place.aye(&["run", "outer.yaml", "-i", "token=hunter2secret"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(!ran.all().contains("hunter2secret"), "{}", ran.all());
+    assert!(ran.stdout.contains("after | hello ***!"), "{}", ran.all());
+    let shown = place.aye(&["show", "last", "--json"]).ok();
+    assert!(!shown.stdout.contains("hunter2secret"));
+    let all = std::process::Command::new("grep")
+        .args(["-rlaF", "hunter2secret"])
+        .arg(place.home())
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&all.stdout), "", "the secret is on disk");
+}
+
+#[test]
+fn a_sub_skill_that_cannot_be_called_says_why() {
+    let place = Place::new();
+    place.write("inner.yaml", INNER);
+    let call = |skill: &str, inputs: &str| {
+        place.write(
+            "c.yaml",
+            &format!("name: c\nsteps:\n  - {{ name: call, skill: {skill}, inputs: {inputs} }}\n"),
+        );
+        let ran = place.aye(&["run", "c.yaml"]);
+        assert_eq!(ran.code, 1, "{}", ran.all());
+        ran.all()
+    };
+    assert!(call("inner.yml", "{}").contains("there is no file"), "a file that is not there");
+    assert!(call("inner.yaml", "{ who: x }").contains("times"), "an input that is missing");
+    assert!(
+        call("inner.yaml", "{ who: x, times: many }").contains("times"),
+        "one that does not fit"
+    );
+    assert!(call("inner.yaml", "{ who: x, times: 1, tmes: 2 }").contains("tmes"), "one too many");
+    let deep = call("c.yaml", "{}");
+    assert!(deep.contains("8 deep"), "{deep}");
+}
+
+#[test]
+fn a_sub_skill_that_is_declined_declines_its_step() {
+    let place = Place::new();
+    place.write(
+        "inner.yaml",
+        "name: inner\nsteps:\n  - { name: sure, confirm: { message: Sure?, timeout: 0 } }\n",
+    );
+    place.write("outer.yaml", "name: outer\ninitial: call\nstates:\n  call: { skill: inner.yaml, transitions: { success: done, declined: sorry } }\n  sorry: { command: touch, args: [sorry], transitions: { success: done } }\n  done: { type: final }\n");
+    assert_eq!(place.aye(&["run", "outer.yaml"]).code, 6);
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), "no"]).ok();
+    place.aye(&["resume", "last"]).ok();
+    assert!(place.work().join("sorry").exists());
+}
+
+#[test]
+fn cancelling_ends_what_is_inside_in_order() {
+    let place = Place::new();
+    place.write("inner.yaml", "name: inner\ninitial: work\nstates:\n  work: { shell: 'touch working; sleep 60', timeout: 2m, transitions: { success: done, cancelled: tidy } }\n  tidy: { command: touch, args: [tidied], transitions: { success: done } }\n  done: { type: final }\n");
+    place.write("outer.yaml", "name: outer\ninitial: call\nstates:\n  call: { skill: inner.yaml, transitions: { success: done, cancelled: after } }\n  after: { command: touch, args: [after], transitions: { success: done } }\n  done: { type: final }\n");
+    let child = place.start_until(&["run", "outer.yaml"], "working");
+    place.aye(&["cancel", "last", "--reason", "wrong day"]).ok();
+    let ran = place.finish(child);
+    assert_eq!(ran.code, 5, "{}", ran.all());
+    assert!(place.work().join("tidied").exists() && place.work().join("after").exists());
+    let shown = place.aye(&["show", "last", "--json"]).ok().json();
+    assert_eq!(shown["runs"][0]["status"], "cancelled");
+}
+
+#[test]
+fn an_interrupt_pauses_all_and_resume_goes_on_inside() {
+    let place = Place::new();
+    place.write("s.yaml", "name: s\nsteps:\n  - name: each\n    foreach: [a, b]\n    parallel: 2\n    steps:\n      - { name: first, shell: 'echo {{ item }} >> first.txt' }\n      - { name: second, idempotent: true, shell: 'touch {{ item }}; until [ -e go ]; do sleep 0.01; done' }\n");
+    let child = place.start(&["run", "s.yaml"]);
+    until("both to wait", || place.work().join("a").exists() && place.work().join("b").exists());
+    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let ran = place.finish(child);
+    assert_eq!(ran.code, 130, "{}", ran.all());
+    assert_eq!(place.status(), "paused");
+    place.write("go", "");
+    place.aye(&["resume", "last"]).ok();
+    let mut first: Vec<String> = place.read("first.txt").lines().map(str::to_owned).collect();
+    first.sort();
+    assert_eq!(first, ["a", "b"], "what was done inside is not done again");
+}
+
+#[test]
+fn the_time_of_a_step_is_the_time_of_what_is_inside() {
+    let place = Place::new();
+    place.write("inner.yaml", "name: inner\nsteps:\n  - { name: wait, shell: sleep 60 }\n");
+    place.write(
+        "outer.yaml",
+        "name: outer\nsteps:\n  - { name: call, skill: inner.yaml, timeout: 1s }\n",
+    );
+    let began = Instant::now();
+    let ran = place.aye(&["run", "outer.yaml"]);
+    assert_eq!(ran.code, 124, "{}", ran.all());
+    assert!(began.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn a_run_that_is_cancelled_while_nobody_drives_it_leaves_no_question_behind() {
+    let place = Place::new();
+    place.write("gated.yaml", GATED);
+    assert_eq!(place.aye(&["run", "gated.yaml"]).code, 6);
+    place.aye(&["cancel", "last"]).ok();
+    assert_eq!(place.aye(&["inbox", "--json"]).ok().json(), serde_json::json!([]));
+    assert_eq!(place.status(), "cancelled");
+    place.aye(&["audit"]).ok();
+}

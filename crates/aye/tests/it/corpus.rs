@@ -1,0 +1,229 @@
+//! Real skills that nobody here wrote: what `aye check` says of them, and
+//! whether they run to their end with tools that answer.
+//!
+//! They are not part of the project; where they are missing the tests say so.
+//! What is inside of them (templates, conditions, blocks) is measured in
+//! `compute/corpus.rs`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use serde_json::{Map, Value, json};
+
+use super::cli::harness::Place;
+
+/// The folder with the skills, or a line that says that there is none.
+pub(crate) fn folder() -> Option<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder =
+        here.ancestors().map(|dir| dir.join("shared/corpus/skills")).find(|dir| dir.is_dir());
+    if folder.is_none() {
+        eprintln!("skipped: no skills to measure with (shared/corpus/skills)");
+    }
+    folder
+}
+
+/// The files, and what each says as data.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Value> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files
+        .map(|path| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let tree = aye_core::yaml::read(&text, &mut Vec::new()).unwrap();
+            let value = tree.value(tree.root());
+            (path, value)
+        })
+        .collect()
+}
+
+/// What `aye check` says, by file.
+fn checked(place: &Place, folder: &Path) -> BTreeMap<PathBuf, Vec<Value>> {
+    let said = place.aye(&["check", "--json", folder.to_str().unwrap()]);
+    let said: Vec<Value> = serde_json::from_str(&said.stdout).unwrap();
+    let mut by_file = BTreeMap::<_, Vec<Value>>::new();
+    for one in said {
+        let file = place.work().join(one["file"].as_str().unwrap());
+        by_file.entry(file).or_default().push(one);
+    }
+    by_file
+}
+
+fn has(said: &BTreeMap<PathBuf, Vec<Value>>, file: &Path, key: &str, word: &str) -> bool {
+    said.get(file).is_some_and(|all| all.iter().any(|one| one[key] == word))
+}
+
+#[test]
+fn every_file_loads_or_is_refused_with_a_place_and_a_hint() {
+    let Some(folder) = folder() else { return };
+    let place = Place::new();
+    let files = files(&folder);
+    let said = checked(&place, &folder);
+    let mut counts = BTreeMap::<String, usize>::new();
+    for one in said.values().flatten() {
+        let word = format!("{} {}", one["severity"].as_str().unwrap(), one["code"]);
+        *counts.entry(word).or_default() += 1;
+        assert!(one["line"].as_u64() > Some(0) && one["column"].as_u64() > Some(0), "{one}");
+        let remarks = one["labels"].as_array().unwrap().iter();
+        let helps = remarks
+            .chain([&json!({ "text": one["hint"] })])
+            .any(|remark| remark["text"].as_str().is_some_and(|text| !text.is_empty()));
+        assert!(helps || one["severity"] == "warning", "says nothing of what to write: {one}");
+    }
+    let refused = files.keys().filter(|file| has(&said, file, "severity", "error")).count();
+    println!("{} files: {} load, {refused} are refused", files.len(), files.len() - refused);
+    counts.iter().for_each(|(word, count)| println!("  {count:3} {word}"));
+    assert!(refused * 2 < files.len());
+}
+
+/// How a run ended.
+struct Ended {
+    code: i32,
+    text: String,
+}
+
+#[test]
+fn skills_run_to_their_end_with_tools_that_answer() {
+    let Some(folder) = folder() else { return };
+    let Some(python) = python() else {
+        eprintln!("skipped: no python3 for the tools");
+        return;
+    };
+    let place = Place::new();
+    let files = files(&folder);
+    let tools: BTreeSet<&str> = files.values().flat_map(tools_in).collect();
+    let list = place.write("tools.json", &json!(tools).to_string());
+    let stub = place.write("stub.py", include_str!("corpus_stub.py"));
+    let server =
+        format!("[tools.stub]\nserver = [{python:?}, {stub:?}, {list:?}]\nlegacy = true\n");
+    let said = checked(&place, &folder);
+    let (refused, sound): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        files.into_iter().partition(|(file, _)| has(&said, file, "severity", "error"));
+    println!("as they are: {} load", sound.len());
+    for mode in ["strict", "lenient"] {
+        measure(&place, &server, mode, &said, &sound);
+    }
+    // What the hints say, done: a step under `outputs` is moved up to `steps`.
+    let mended = refused.into_iter().filter_map(|(file, skill)| {
+        let name = format!("mended/{}", file.file_name().unwrap().display());
+        let skill = with_steps_in_their_place(skill)?;
+        Some((place.write(&name, &skill.to_string()), skill))
+    });
+    let mut mended: BTreeMap<PathBuf, Value> = mended.collect();
+    let said = checked(&place, &place.work().join("mended"));
+    mended.retain(|file, _| !has(&said, file, "severity", "error"));
+    println!("with steps moved to where the hint says: {} more load", mended.len());
+    measure(&place, &server, "lenient", &said, &mended);
+}
+
+/// Runs skills and says how many reach their end; all that need nothing that
+/// is not here do, in a lenient project.
+fn measure(
+    place: &Place,
+    server: &str,
+    mode: &str,
+    said: &BTreeMap<PathBuf, Vec<Value>>,
+    skills: &BTreeMap<PathBuf, Value>,
+) {
+    place.write("aye.toml", &format!("{server}[run]\nundefined = \"{mode}\"\n"));
+    place.aye(&["tools", "trust", "--yes"]).ok();
+    let ends = run_all(place, skills);
+    let wants_modules = |file: &Path| has(said, file, "code", "missing-module");
+    let wants_files = |end: &Ended| end.text.contains("block sees no files");
+    let (mut runnable, mut reached, mut modules, mut files, mut luck) = (0, 0, 0, 0, 0);
+    for (file, end) in &ends {
+        if wants_modules(file) || wants_files(end) {
+            modules += usize::from(wants_modules(file));
+            files += usize::from(!wants_modules(file));
+            luck += usize::from(end.code == 0);
+            continue;
+        }
+        runnable += 1;
+        reached += usize::from(end.code == 0);
+        if end.code != 0 {
+            let last = end.text.lines().rfind(|line| line.contains("failed")).unwrap_or_default();
+            println!("  {}: {last}", file.file_name().unwrap().display());
+            // What strictness stops are names without a value, and nothing else.
+            assert!(mode == "strict" && last.contains("is not defined"), "{}", end.text);
+        }
+    }
+    println!(
+        "  {mode}: {reached} of {runnable} runnable ones reach their end; {modules} want modules \
+         that are not here and {files} files ({luck} of these reach it all the same)"
+    );
+    assert!(runnable > 0);
+}
+
+/// A skill whose steps stand under `outputs`, with them where they belong.
+fn with_steps_in_their_place(mut skill: Value) -> Option<Value> {
+    let outputs = skill["outputs"].as_array_mut()?;
+    let is_step = |item: &Value| {
+        ["tool", "compute", "condition", "output"].iter().any(|key| item.get(key).is_some())
+    };
+    let (steps, outputs): (Vec<Value>, Vec<Value>) = outputs.drain(..).partition(is_step);
+    skill["steps"].as_array_mut()?.extend(steps);
+    skill["outputs"] = Value::Array(outputs);
+    Some(skill)
+}
+
+fn python() -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH")?;
+    std::env::split_paths(&paths).map(|folder| folder.join("python3")).find(|path| path.is_file())
+}
+
+/// Runs each skill once, two at a time.
+fn run_all(place: &Place, skills: &BTreeMap<PathBuf, Value>) -> BTreeMap<PathBuf, Ended> {
+    let waiting = Mutex::new(skills.iter());
+    let ended = Mutex::new(BTreeMap::new());
+    std::thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| {
+                loop {
+                    let next = waiting.lock().unwrap().next();
+                    let Some((file, skill)) = next else { break };
+                    let name = file.file_stem().unwrap().display();
+                    let inputs = format!("{name}.json");
+                    place.write(&inputs, &made_up(skill).to_string());
+                    let args =
+                        ["run", file.to_str().unwrap(), "--yes", "--no-input", "--inputs", &inputs];
+                    let ran = place.aye(&args);
+                    let end = Ended { code: ran.code, text: ran.stdout + &ran.stderr };
+                    ended.lock().unwrap().insert(file.clone(), end);
+                }
+            });
+        }
+    });
+    ended.into_inner().unwrap()
+}
+
+/// Values for the inputs that have to be given.
+fn made_up(skill: &Value) -> Value {
+    let mut inputs = Map::new();
+    for input in skill["inputs"].as_array().into_iter().flatten() {
+        if input["required"] != true || !input["default"].is_null() {
+            continue;
+        }
+        let value = match (input["enum"].get(0), input["type"].as_str()) {
+            (Some(first), _) => first.clone(),
+            (None, Some("boolean")) => json!(true),
+            (None, Some("integer" | "number")) => json!(7),
+            (None, Some("array")) => json!(["AAP-12345"]),
+            (None, Some("object")) => json!({}),
+            _ => json!("AAP-12345"),
+        };
+        inputs.insert(input["name"].as_str().unwrap().to_owned(), value);
+    }
+    Value::Object(inputs)
+}
+
+/// The names of the tools that a skill calls, anywhere in it.
+fn tools_in(value: &Value) -> Vec<&str> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(tools_in).collect(),
+        Value::Object(map) => {
+            let own = map.get("tool").and_then(Value::as_str);
+            own.into_iter().chain(map.values().flat_map(tools_in)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
