@@ -8,7 +8,7 @@ use aye_core::diagnostic::did_you_mean;
 use aye_core::event::Range;
 use aye_core::flow::{Flow, NodeId, Outcome, Route, Target};
 use aye_core::machine::StartError;
-use aye_core::skill::{Action, Body, Inputs, Step, StepTimeout, format_duration};
+use aye_core::skill::{Action, Inputs, Step, StepTimeout, format_duration};
 use aye_core::text::{self, Scope, Verbatim, World};
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -124,23 +124,20 @@ pub fn plan(
     loop {
         let node = match next {
             Target::Step(node) => node,
-            Target::End(end) => match around.pop() {
-                Some(target) => {
-                    next = target;
-                    continue;
-                }
-                None => {
+            Target::End(end) => {
+                // A `then` that did not end the run has led there already.
+                around.retain(|target| !matches!(target, Target::Step(id) if seen.contains(id)));
+                let Some(target) = around.pop() else {
                     plan.end.clone_from(&flow.endings[end].name);
                     break;
-                }
-            },
+                };
+                next = target;
+                continue;
+            }
         };
         let step = &flow.nodes[node].step;
         if seen.contains(&node) {
-            // Steps go in order: this is only where a `then` joins the rest.
-            if matches!(flow.skill.body, Body::States { .. }) {
-                plan.warnings.push(format!("goes round: `{}` comes again", step.name.value));
-            }
+            plan.warnings.push(format!("goes round: `{}` comes again", step.name.value));
             break;
         }
         seen.push(node);

@@ -53,7 +53,7 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
         }
         Outcome::Paused(_) | Outcome::Interrupted(_) => {
             let why = match &state.phase {
-                Phase::Asking { question, .. } => {
+                Phase::Asking { question, agreed, .. } => {
                     next.push(("answer", answer_command(question)));
                     if question.takes_yes() && !state.started.yes {
                         next.push(("say yes", "add --yes to the command".to_owned()));
@@ -61,7 +61,11 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
                     next.push(("inbox", "aye inbox".to_owned()));
                     next.push(("wait", format!("aye resume {run} --detach")));
                     let first = question.message.trim().lines().next().unwrap_or_default();
-                    format!("waits for an answer: {}", inert_line(first))
+                    let agreed = match (agreed.len(), question.approvals) {
+                        (0, _) => String::new(),
+                        (some, all) => format!(" ({some} of {all} agreed)"),
+                    };
+                    format!("waits for an answer{agreed}: {}", inert_line(first))
                 }
                 Phase::Running { step, nested: true, .. }
                     if state.paused == Some(PauseReason::Waiting) =>

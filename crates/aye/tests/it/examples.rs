@@ -323,6 +323,17 @@ fn switching_off_wants_the_name_typed() {
 }
 
 #[test]
+fn one_person_alone_cannot_silence_a_critical_alert() {
+    let place = project();
+    let before = world(&place);
+    let call = ["run", "silence-alert", "-i", "alert=checkout-errors"];
+    let ran = run_and_answer(&place, &call, &["15", "the cause is known", "proceed"]);
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    assert!(ran.stderr.contains("waits for an answer (1 of 2 agreed)"), "{}", ran.all());
+    assert_eq!(world(&place), before);
+}
+
+#[test]
 fn a_pod_that_stays_sick_stops_the_restart() {
     let place = project();
     // It never becomes ready: the stand-in only knows these words.

@@ -202,3 +202,27 @@ steps:
     --- exit 0
     "#);
 }
+
+#[test]
+fn a_guard_behind_a_condition_does_not_go_round() {
+    let place = Place::new();
+    place.write(
+        "plan.yaml",
+        "\
+name: plan
+initial: look
+states:
+  look: { shell: ls, on_success: build }
+  build:
+    command: make
+    condition: look != ''
+    validate: { command: test, args: [-f, app] }
+    on_success: tell
+  tell: { command: echo, on_success: done }
+  done: { type: final }
+",
+    );
+    let ran = place.aye(&["run", "plan.yaml", "--dry-run"]).ok();
+    assert!(ran.stdout.contains("ends in done\n4 steps, no questions\n"), "{}", ran.all());
+    assert!(!ran.stdout.contains("goes round"), "{}", ran.all());
+}

@@ -128,6 +128,34 @@ fn every_skill_in_the_guide_is_sound() {
 }
 
 #[test]
+fn what_the_guide_shows_does_what_it_says() {
+    let guide = page("docs/skills.md");
+    let place = Place::new();
+    // What needs nothing of a project of its own, and a line that it prints.
+    let shown = [
+        ("names", "Hello WORLD"),
+        ("forgiving", "[]"),
+        ("compute", "completed in"),
+        ("each", "2: c"),
+        ("early", "result: nothing to do"),
+        ("guards", "completed in"),
+        ("again", "ready"),
+        ("failures", "completed in"),
+        ("twice", "wiped"),
+    ];
+    let skills = blocks(&guide, "yaml");
+    for (name, line) in shown {
+        let named = format!("name: {name}\n");
+        let skill = skills.iter().find(|skill| skill.starts_with(&named));
+        place.write(&format!("{name}.yaml"), skill.unwrap_or_else(|| panic!("no block {name}")));
+        let ran = place.aye(&["run", &format!("{name}.yaml"), "--yes"]).ok();
+        assert!(ran.stdout.contains(line) || ran.stderr.contains(line), "{name}: {}", ran.all());
+    }
+    let shown = place.aye(&["run", "each.yaml", "--json"]).ok();
+    assert!(shown.stdout.contains(r#""value":["0: a",null,"2: c"]"#), "{}", shown.stdout);
+}
+
+#[test]
 fn the_guide_names_every_key_of_the_schema() {
     let guide = page("docs/skills.md");
     let schema: serde_json::Value = serde_json::from_str(&page("docs/skill.schema.json")).unwrap();
