@@ -180,7 +180,8 @@ pub fn has_words(text: &str, words: &str) -> bool {
     text.match_indices(&words).any(|(at, found)| {
         let before = text[..at].chars().next_back();
         let after = text[at + found.len()..].chars().next();
-        !(starts_word && before.is_some_and(is_word)) && !(ends_word && after.is_some_and(is_word))
+        let cut_off = |at_word: bool, beside: Option<char>| at_word && beside.is_some_and(is_word);
+        !cut_off(starts_word, before) && !cut_off(ends_word, after)
     })
 }
 

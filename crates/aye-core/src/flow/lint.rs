@@ -33,6 +33,10 @@ pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) ->
     for node in &flow.nodes {
         each_template(&node.step, &BTreeSet::new(), &mut look);
     }
+    let of_failure: BTreeSet<String> = ["error", "failed"].map(str::to_owned).into();
+    for rule in &flow.skill.heal {
+        each_template(&rule.repair, &of_failure, &mut look);
+    }
     for output in &flow.skill.outputs {
         each_string(&output.value, &mut |text| {
             let template = Template::new(text.to_owned(), output.span);

@@ -76,7 +76,7 @@ impl Machine {
                     return Err(Refusal::NotDriven);
                 }
                 match healing.filter(|_| self.stopping.is_none()) {
-                    Some(healing) => self.healed(step, healing, finished, world, events),
+                    Some(healing) => self.healed(step, &healing, finished, world, events),
                     None => self.step_finished(step, deadline, nested, finished, world, events),
                 }
                 Ok(())

@@ -109,7 +109,7 @@ impl Machine {
     pub(super) fn healed(
         &mut self,
         step: String,
-        healing: Healing,
+        healing: &Healing,
         finished: Finished,
         world: &World,
         events: &mut Vec<Event>,
