@@ -174,13 +174,18 @@ impl Driver<'_> {
         match ended {
             Ended::Completed => inside.results[index] = result,
             Ended::Failed(FailReason::RunTimedOut) if !in_time => inside.timed_out = true,
-            Ended::Failed(_) => inside.failed.push(format!("{label}: {said}")),
+            // Of several it matters which; one is the step itself.
+            Ended::Failed(_) if inside.nested.is_list => {
+                inside.failed.push(format!("{label}: {said}"));
+            }
+            Ended::Failed(_) => inside.failed.push(said),
             // In a list, a no leaves that item out.
             Ended::Cancelled(CancelReason::Declined | CancelReason::FinalState)
                 if inside.nested.is_list => {}
             Ended::Cancelled(why) => {
                 let expired = why == CancelReason::Expired;
-                inside.declined.get_or_insert((expired, by, format!("{label}: {said}")));
+                let said = if inside.nested.is_list { format!("{label}: {said}") } else { said };
+                inside.declined.get_or_insert((expired, by, said));
             }
         }
         self.go_on_inside(parent)

@@ -12,6 +12,7 @@ use crate::paint::{Glyph, Tone, plural};
 use crate::skills::{SkillFile, all_files, files_below, relative_to};
 
 use super::output::{print, print_json};
+use super::references;
 
 /// Options of `aye check`.
 #[derive(Debug, Args)]
@@ -52,7 +53,10 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
     let mut files = Vec::new();
     for path in paths {
         let shown = relative_to(&path, &context.directory);
-        files.push(SkillFile { path: shown.clone(), ..SkillFile::read(&shown)? });
+        let mut file = SkillFile { path: shown.clone(), ..SkillFile::read(&path)? };
+        file.diagnostics.extend(references::look(&file, context));
+        diagnostic::sort(&mut file.diagnostics);
+        files.push(file);
     }
     let all = || files.iter().flat_map(|file| &file.diagnostics);
     let errors = all().filter(|found| found.is_error()).count();

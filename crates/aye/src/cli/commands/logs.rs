@@ -62,9 +62,11 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
             }
             if let Fact::StepStarted(started) = &event.fact
                 && has_log(started)
-                && args.step.as_ref().is_none_or(|step| *step == started.step)
+                && let path = paths.get(&event.run).map_or("", String::as_str)
+                && args.step.as_ref().is_none_or(|step| {
+                    *step == started.step || *step == format!("{path}{}", started.step)
+                })
             {
-                let path = paths.get(&event.run).map_or("", String::as_str);
                 pour(open.as_mut())?;
                 shown += 1;
                 if args.step.is_none() || started.attempt > 1 || !path.is_empty() {

@@ -29,6 +29,7 @@ mod drive;
 mod given;
 mod missing;
 mod output;
+mod references;
 mod request;
 
 use crate::error::Error;

@@ -250,3 +250,35 @@ fn a_run_that_is_cancelled_while_nobody_drives_it_leaves_no_question_behind() {
     assert_eq!(place.status(), "cancelled");
     place.aye(&["audit"]).ok();
 }
+
+#[test]
+fn what_a_skill_refers_to_is_looked_for() {
+    let place = Place::new();
+    place.write("inner.yaml", INNER);
+    place.write("aye.toml", "[tools.deploy]\ncommand = [\"true\"]\n");
+    place.write(
+        "outer.yaml",
+        "name: outer\nsteps:\n  - { name: a, skill: iner.yaml }\n  - { name: b, skill: inner.yaml, inputs: { who: x, tmes: 1 } }\n  - { name: c, tool: deplo }\n  - { name: d, tool: deploy }\n",
+    );
+    let ran = place.aye(&["check", "outer.yaml"]).ok();
+    for said in [
+        "outer.yaml:3:23",
+        "there is no file `iner.yaml`",
+        "has no input `tmes`",
+        "did you mean `times`?",
+        "needs input `times`",
+        "outer.yaml:5:22",
+        "did you mean `deploy`?",
+    ] {
+        assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
+    }
+    assert!(ran.stdout.contains("4 warnings"), "{}", ran.stdout);
+}
+
+#[test]
+fn the_name_that_logs_show_is_a_name_for_logs() {
+    let place = Place::new();
+    place.write("loop.yaml", LOOP);
+    place.aye(&["run", "loop.yaml"]).ok();
+    assert_eq!(place.aye(&["logs", "last", "each[1]/each"]).ok().stdout, "b1\n");
+}

@@ -116,8 +116,11 @@ fn every_skill_in_the_guide_is_sound() {
     for (number, skill) in skills.iter().enumerate() {
         let name = format!("block-{number}.yaml");
         place.write(&name, skill);
-        let ran = place.aye(&["check", "--strict", &name]);
+        let ran = place.aye(&["check", &name]);
         assert_eq!(ran.code, 0, "{skill}\n{}", ran.all());
+        // What a block calls stands in other files.
+        let warnings = ran.stdout.matches("warning[").count();
+        assert_eq!(warnings, ran.stdout.matches("warning[unknown-skill]").count(), "{}", ran.all());
         assert!(ran.stdout.contains("sound skill"), "{}", ran.all());
     }
     for settings in blocks(&guide, "toml") {

@@ -172,7 +172,7 @@ fn check_takes_files_and_directories() {
     ");
     assert_snapshot!(place.aye(&["check", "gone.yaml"]).all(), @r"
     --- stderr
-    error: cannot read `gone.yaml`: No such file or directory (os error 2)
+    error: cannot read `PLACE/work/gone.yaml`: No such file or directory (os error 2)
     hint: check the path
     --- exit 3
     ");
@@ -186,7 +186,7 @@ fn check_takes_files_and_directories() {
     std::fs::write(place.work().join("latin.yaml"), b"name: gr\xfcn\n").unwrap();
     assert_snapshot!(place.aye(&["check", "latin.yaml"]).all(), @r"
     --- stderr
-    error: cannot read `latin.yaml`: invalid utf-8 sequence of 1 bytes from index 8
+    error: cannot read `PLACE/work/latin.yaml`: invalid utf-8 sequence of 1 bytes from index 8
     hint: save it as UTF-8 text
     --- exit 4
     ");

@@ -1,0 +1,83 @@
+//! What skills refer to: tools of the project and other skills.
+
+use aye_core::diagnostic::{Diagnostic, did_you_mean};
+use aye_core::flow::Flow;
+use aye_core::skill::{Action, InputSpec, Step};
+
+use crate::cli::Context;
+use crate::driver::Skills as _;
+use crate::skills::SkillFile;
+use crate::tools::Tools;
+
+/// What a file refers to and is not there, or not as it is meant. Only warnings:
+/// it may be there by the time it is run.
+pub(super) fn look(file: &SkillFile, context: &Context) -> Vec<Diagnostic> {
+    let tools = context.tools(&context.directory, &context.new_run_id());
+    let mut found = Vec::new();
+    for flow in &file.flows {
+        let mut steps: Vec<&Step> = flow.nodes.iter().map(|node| &node.step).collect();
+        steps.extend(flow.skill.heal.iter().map(|rule| &rule.repair));
+        while let Some(step) = steps.pop() {
+            match &step.action {
+                Action::ForEach(each) => steps.extend(&each.body),
+                Action::Tool { tool, .. } => found.extend(unknown_tool(tool, &tools, context)),
+                Action::Skill { skill, inputs, span } if !skill.contains("{{") => {
+                    match context.load(skill, &file.path) {
+                        Err(error) => found.push(
+                            Diagnostic::warning("unknown-skill", error.to_string())
+                                .label(skill.span, "looked for from here"),
+                        ),
+                        Ok((called, _)) => {
+                            let names: Vec<&str> = inputs.keys().map(String::as_str).collect();
+                            found.extend(inputs_of(&called, &names, *span));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+fn unknown_tool(
+    tool: &aye_core::skill::Spanned<String>,
+    tools: &Tools,
+    context: &Context,
+) -> Option<Diagnostic> {
+    // A project that names no tools may get them from elsewhere.
+    if context.settings.tools.is_empty() {
+        return None;
+    }
+    let error = tools.unknown(tool)?;
+    let said = Diagnostic::warning("unknown-tool", error.message).label(tool.span, "");
+    Some(match error.hint {
+        Some(hint) => said.hint(hint),
+        None => said,
+    })
+}
+
+/// Inputs that the called skill does not have, or wants and does not get.
+fn inputs_of(called: &Flow, given: &[&str], span: aye_core::skill::Span) -> Vec<Diagnostic> {
+    let name = &called.skill.name.value;
+    let specs: &[InputSpec] = &called.skill.inputs;
+    let known = || specs.iter().map(|spec| spec.name.as_str());
+    let unknown = given.iter().filter(|given| !known().any(|known| known == **given));
+    let unknown = unknown.map(|given| {
+        let message = format!("skill `{name}` has no input `{given}`");
+        let near = did_you_mean(given, known());
+        let label = near.map(|near| format!("did you mean `{near}`?")).unwrap_or_default();
+        Diagnostic::warning("unknown-input", message).label(span, label)
+    });
+    let missing = specs
+        .iter()
+        .filter(|spec| spec.required && spec.default.is_none())
+        .filter(|spec| !given.contains(&spec.name.as_str()))
+        .map(|spec| {
+            let message = format!("skill `{name}` needs input `{}`", spec.name.value);
+            Diagnostic::warning("missing-input", message)
+                .label(span, "")
+                .hint(format!("add `inputs: {{ {}: … }}`", spec.name.value))
+        });
+    unknown.chain(missing).collect()
+}
