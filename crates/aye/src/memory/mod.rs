@@ -55,7 +55,7 @@ pub use preference::{
     question_digest,
 };
 pub use query::{Layer, Placed, Query};
-pub use remember::{ErrorText, Mask, NewChoice, NewFix, Seen};
+pub use remember::{ErrorText, Keep, Mask, NewChoice, NewFix, Seen};
 pub use similar::{SAME, similarity};
 pub use stats::{Week, Weeks};
 pub use telling::pattern_of;

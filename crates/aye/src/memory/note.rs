@@ -8,8 +8,7 @@ use super::emit::emit_item;
 use super::error::MemoryError;
 use super::issue::{Issue, KEY, Written};
 use super::memory::{Memory, PATTERNS};
-use super::query::Layer;
-use super::remember::{Mask, line};
+use super::remember::{Keep, Mask, line};
 
 /// A known issue to be written down.
 #[derive(Debug, Clone, Default)]
@@ -26,9 +25,8 @@ pub struct NewIssue {
     pub commands: Vec<String>,
     /// What it belongs to.
     pub tags: Vec<String>,
-    /// Where it is kept; nothing for the project's memory if there is one, else
-    /// the user's.
-    pub layer: Option<Layer>,
+    /// Where it is kept.
+    pub keep: Keep,
 }
 
 impl Memory {
@@ -57,7 +55,7 @@ impl Memory {
                 format!("change it at {}:{}", known.file.display(), known.line),
             ));
         }
-        let (root, _) = self.place(new.layer)?;
+        let (root, _) = self.place(new.keep)?;
         let item = serde_json::to_value(&written).unwrap_or_default();
         book::rewrite(&root, PATTERNS, |book| {
             added(book, &item).ok_or_else(|| {

@@ -41,9 +41,20 @@ pub struct NewFix {
     pub about: Option<String>,
     /// Where it comes from. What an assistant proposes waits for a person.
     pub from: Origin,
-    /// Where it is kept; nothing for the project's memory if there is one, else
-    /// the user's.
-    pub layer: Option<Layer>,
+    /// Where it is kept.
+    pub keep: Keep,
+}
+
+/// Where something new is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// In the project's memory if it has one, else in the user's.
+    #[default]
+    Auto,
+    /// In the project's memory, for everybody who works on it.
+    Shared,
+    /// In the user's memory, for every project.
+    Everywhere,
 }
 
 /// What an error is recognised by.
@@ -134,7 +145,7 @@ impl Memory {
                 "refer to it instead, as in `{{ inputs.token }}`",
             ));
         }
-        let (root, project) = self.place(new.layer)?;
+        let (root, project) = self.place(new.keep)?;
         let parts = [
             serde_json::to_string(&matches).unwrap_or_default(),
             project.clone().unwrap_or_default(),
@@ -209,9 +220,10 @@ impl Memory {
 
     fn change_fix(&self, id: &str, change: impl FnOnce(&mut Fix)) -> Result<Fix, MemoryError> {
         let found = self.fixes().into_iter().find(|fix| fix.value.id == id);
-        let layer = found.ok_or_else(|| MemoryError::NotFound(id.to_owned()))?.layer;
-        let (root, _) = self.place(Some(layer))?;
-        let changed = change_list(root, FIXES, "fixes", |fixes: &mut Vec<Fix>| {
+        let not_found = || MemoryError::NotFound(id.to_owned());
+        let layer = found.ok_or_else(not_found)?.layer;
+        let root = self.directory(layer).ok_or_else(not_found)?;
+        let changed = change_list(root.to_path_buf(), FIXES, "fixes", |fixes: &mut Vec<Fix>| {
             let found = fixes.iter_mut().find(|fix| fix.id == id).map(|fix| {
                 change(fix);
                 fix.clone()
@@ -219,7 +231,7 @@ impl Memory {
             let is_there = found.is_some();
             (found, is_there)
         })?;
-        changed.ok_or_else(|| MemoryError::NotFound(id.to_owned()))
+        changed.ok_or_else(not_found)
     }
 
     /// Keeps an answer and returns what was kept. It is the user's own: never
@@ -460,20 +472,20 @@ impl Memory {
         change_list(self.user.clone(), USAGE, "patterns", change)
     }
 
-    /// Where something is written, and the project it is for where that does
-    /// not say so.
-    pub(super) fn place(
-        &self,
-        layer: Option<Layer>,
-    ) -> Result<(PathBuf, Option<String>), MemoryError> {
-        match (&self.project, layer) {
-            (Some(project), Some(Layer::Project)) => Ok((project.memory.clone(), None)),
-            (Some(project), None) if project.memory.is_dir() => Ok((project.memory.clone(), None)),
-            (None, Some(Layer::Project)) => Err(MemoryError::refused(
+    /// The directory it is written below, and the project it is for where that
+    /// does not say so.
+    pub(super) fn place(&self, keep: Keep) -> Result<(PathBuf, Option<String>), MemoryError> {
+        match (&self.project, keep) {
+            (_, Keep::Everywhere) => Ok((self.user.clone(), None)),
+            (Some(project), Keep::Shared) => Ok((project.memory.clone(), None)),
+            (Some(project), Keep::Auto) if project.memory.is_dir() => {
+                Ok((project.memory.clone(), None))
+            }
+            (None, Keep::Shared) => Err(MemoryError::refused(
                 "there is no project to share it with",
                 "leave it to your own memory, or work below a directory with `aye.toml`",
             )),
-            (project, _) => {
+            (project, Keep::Auto) => {
                 let name = project.as_ref().map(|project| project.name.clone());
                 Ok((self.user.clone(), name))
             }
