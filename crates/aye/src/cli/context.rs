@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use crate::clock::{Clock, SystemClock};
 use crate::driver::Skills;
 use crate::error::Error;
+use crate::memory::Memory;
 use crate::outside::Outside;
 use crate::paint::{ColorChoice, Paint};
 use crate::prompt::{self, Escape, Manner};
@@ -163,6 +164,12 @@ impl Context {
             run: Some(run.to_string()),
         };
         Tools::new(&self.settings.tools, world)
+    }
+
+    /// What was learned: the project's memory over the user's. No file is
+    /// touched before something is looked up.
+    pub fn memory(&self) -> Memory {
+        Memory::open(Some(&self.settings.root), &self.home.join("memory"))
     }
 
     /// What the configuration limits.

@@ -15,6 +15,7 @@ pub(super) mod input;
 pub(super) mod list;
 pub(super) mod logs;
 pub(super) mod man;
+pub(super) mod memory;
 pub(super) mod resume;
 pub(super) mod run;
 pub(super) mod runs;
@@ -67,6 +68,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::Audit(args) => audit::run(&args, context),
         Command::Auth(args) => auth::run(&args, context),
         Command::Tools(args) => tools::run(&args, context),
+        Command::Memory(args) => memory::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
@@ -99,6 +101,7 @@ fn steps_may_run(command: &Command) -> bool {
         | Command::Logs(_)
         | Command::Audit(_)
         | Command::Auth(_)
+        | Command::Memory(_)
         | Command::Schema(_)
         | Command::Completions(_)
         | Command::Man(_) => false,

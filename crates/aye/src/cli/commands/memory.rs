@@ -1,0 +1,269 @@
+//! `aye memory`.
+
+mod check;
+mod learn;
+mod list;
+mod show;
+mod stats;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::cli::Context;
+use crate::error::Error;
+use crate::memory::{Memory, MemoryError};
+use crate::paint::{Tone, inert_line};
+
+use super::output::{print_json, print_line};
+
+const EXAMPLES: &str = "\
+Examples:
+  aye memory list                                  everything that was learned
+  aye memory check 'manifest unknown' --tool podman
+  aye memory learn --error 'manifest unknown' --tool podman --fix 'use the full SHA'
+  aye memory forget pref-1a2b3c4d
+  aye memory stats                                 are fewer questions asked each week?
+
+The project's memory is `.aye/memory`, to be shared through git; yours is in `AYE_HOME/memory`.";
+
+const LIST: &str = "\
+Examples:
+  aye memory list
+  aye memory list fixes
+  aye memory list preferences --json | jq -r '.preferences[].id'";
+
+const SHOW: &str =
+    "Examples:\n  aye memory show fix-1a2b3c4d\n  aye memory show fix-1a2b3c4d --json";
+
+const FORGET: &str = "\
+Examples:
+  aye memory forget pref-1a2b3c4d                  be asked again
+  aye memory forget fix-1a2b3c4d use-99aa88bb
+
+Known issues are written by people: remove them from `patterns.yaml` yourself.";
+
+const AGREE: &str = "\
+Examples:
+  aye memory agree fix-1a2b3c4d
+
+What an assistant proposes is not used before a person agreed; a fix that failed twice in a row
+is not used any more before somebody agrees to it again.";
+
+const CHECK: &str = "\
+Examples:
+  aye memory check 'manifest unknown' --tool podman
+  ./deploy 2>&1 | aye memory check - --tool deploy
+
+Exit codes: 0 something is known, 1 nothing is.";
+
+const LEARN: &str = "\
+Examples:
+  aye memory learn                                 asks, on a terminal
+  aye memory learn --error 'manifest unknown' --meaning 'the tag is too short' --tag registry
+  aye memory learn --error 'token expired' --tool oc -- oc login
+  aye memory learn --error 'manifest unknown' --tool bonfire.deploy \\
+      --set 'image_tag={{ args.image_tag | trim }}'
+
+With `--set` or a command it is a fix, which is carried out: the arguments change, the command
+runs first. Without it is a known issue, which is only shown. `--error` is plain words of the
+error, found whatever the case; `/…/` is a regular expression.";
+
+const STATS: &str = "\
+Examples:
+  aye memory stats
+  aye memory stats --weeks 26
+  aye memory stats --json | jq '.weeks[-1].asked'";
+
+/// Options of `aye memory`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct MemoryArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub command: MemoryCommand,
+}
+
+/// What to do with what was learned.
+#[derive(Debug, Subcommand)]
+pub enum MemoryCommand {
+    /// List what was learned
+    #[command(after_help = LIST)]
+    List {
+        /// Only these
+        #[arg(value_enum)]
+        what: Option<Kind>,
+    },
+    /// Show an entry with everything that is known about it
+    #[command(after_help = SHOW)]
+    Show {
+        /// Its name, or the beginning of it
+        id: String,
+    },
+    /// Forget entries
+    #[command(after_help = FORGET)]
+    Forget {
+        /// Their names
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
+    /// Agree to a fix that was proposed by an assistant, or suspended
+    #[command(after_help = AGREE)]
+    Agree {
+        /// Its name
+        id: String,
+    },
+    /// Look up what is known about an error
+    #[command(after_help = CHECK)]
+    Check(CheckArgs),
+    /// Add a known issue or a fix
+    #[command(after_help = LEARN)]
+    Learn(LearnArgs),
+    /// Count questions, answers by memory and heals, week by week
+    #[command(after_help = STATS)]
+    Stats {
+        /// How many weeks
+        #[arg(
+            long,
+            value_name = "N",
+            default_value_t = 12,
+            env = "AYE_WEEKS",
+            hide_env_values = true
+        )]
+        weeks: usize,
+    },
+}
+
+/// The kinds of entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// What to do about errors
+    Fixes,
+    /// What people wrote down about errors
+    Issues,
+    /// Answers that are given again
+    Preferences,
+    /// Calls that keep failing in the same way
+    Usage,
+    /// The last 100 failures
+    Failures,
+}
+
+/// Options of `aye memory check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The error; `-` reads it from standard input
+    pub error: String,
+    /// The tool or program that failed
+    #[arg(long, value_name = "NAME", env = "AYE_TOOL", hide_env_values = true)]
+    pub tool: Option<String>,
+    /// The skill it was in
+    #[arg(long, value_name = "NAME", env = "AYE_SKILL", hide_env_values = true)]
+    pub skill: Option<String>,
+    /// The step it was in
+    #[arg(long, value_name = "NAME", env = "AYE_STEP", hide_env_values = true)]
+    pub step: Option<String>,
+}
+
+/// Options of `aye memory learn`.
+#[derive(Debug, Args)]
+pub struct LearnArgs {
+    /// Words of the error, or `/a regular expression/`
+    #[arg(long, value_name = "PATTERN", env = "AYE_ERROR", hide_env_values = true)]
+    pub error: Option<String>,
+    /// The tool or program, or the family of it
+    #[arg(long, value_name = "NAME", env = "AYE_TOOL", hide_env_values = true)]
+    pub tool: Option<String>,
+    /// Only in this skill
+    #[arg(long, value_name = "NAME", env = "AYE_SKILL", hide_env_values = true)]
+    pub skill: Option<String>,
+    /// Only at this step
+    #[arg(long, value_name = "NAME", env = "AYE_STEP", hide_env_values = true)]
+    pub step: Option<String>,
+    /// Change an argument; a template over `args`, the old ones
+    #[arg(long, value_name = "NAME=VALUE", env = "AYE_SET", hide_env_values = true)]
+    pub set: Vec<String>,
+    /// What the error means
+    #[arg(long, value_name = "TEXT", env = "AYE_MEANING", hide_env_values = true)]
+    pub meaning: Option<String>,
+    /// What to do about it, in words
+    #[arg(long, value_name = "TEXT", env = "AYE_FIX", hide_env_values = true)]
+    pub fix: Option<String>,
+    /// What a known issue belongs to
+    #[arg(long, value_name = "TAG", env = "AYE_TAG", hide_env_values = true)]
+    pub tag: Vec<String>,
+    /// Keep it in the project's memory, for everybody who works on it
+    #[arg(
+        long,
+        conflicts_with = "everywhere",
+        env = "AYE_SHARED",
+        hide_env_values = true,
+        value_parser = clap::builder::FalseyValueParser::new()
+    )]
+    pub shared: bool,
+    /// Keep it in your memory, for every project
+    #[arg(
+        long,
+        env = "AYE_EVERYWHERE",
+        hide_env_values = true,
+        value_parser = clap::builder::FalseyValueParser::new()
+    )]
+    pub everywhere: bool,
+    /// A command that runs before the step is tried again
+    #[arg(last = true)]
+    pub command: Vec<String>,
+}
+
+pub(super) fn run(args: &MemoryArgs, context: &Context) -> Result<u8, Error> {
+    let memory = context.memory();
+    let done = match &args.command {
+        MemoryCommand::List { what } => list::run(*what, &memory, context),
+        MemoryCommand::Show { id } => show::run(id, &memory, context),
+        MemoryCommand::Forget { ids } => forget(ids, &memory, context),
+        MemoryCommand::Agree { id } => agree(id, &memory, context),
+        MemoryCommand::Check(args) => check::run(args, &memory, context),
+        MemoryCommand::Learn(args) => learn::run(args, &memory, context),
+        MemoryCommand::Stats { weeks } => stats::run(*weeks, &memory, context),
+    };
+    // What was passed over is said once, whatever the command came to.
+    for problem in memory.problems() {
+        let warning = context.paint_err.text(Tone::Warn, "warning:");
+        crate::cli::say(&format!("{warning} {}\n", inert_line(&problem.to_string())));
+    }
+    done
+}
+
+fn forget(ids: &[String], memory: &Memory, context: &Context) -> Result<u8, Error> {
+    for id in ids {
+        memory.forget(id)?;
+        if !context.json {
+            print_line(&format!("forgot {}", inert_line(id)))?;
+        }
+    }
+    if context.json {
+        print_json(&serde_json::json!({ "forgotten": ids }))?;
+    }
+    Ok(0)
+}
+
+fn agree(id: &str, memory: &Memory, context: &Context) -> Result<u8, Error> {
+    let fix = memory.agree_to_fix(id, &context.driver().user, context.now())?;
+    if context.json {
+        print_json(&fix)?;
+    } else {
+        print_line(&format!("{} is used from now on", fix.id))?;
+    }
+    Ok(0)
+}
+
+impl From<MemoryError> for Error {
+    fn from(error: MemoryError) -> Self {
+        let (message, hint) = (error.to_string(), error.hint());
+        match error {
+            MemoryError::File { doing, path, source } => Self::File { doing, path, source },
+            MemoryError::NotFound(_) => Self::NotFound { message, hint },
+            MemoryError::Pattern(_) => Self::Usage { message, hint },
+            MemoryError::Unreadable(_) | MemoryError::Busy { .. } | MemoryError::Refused { .. } => {
+                Self::Refused { message, hint }
+            }
+        }
+    }
+}

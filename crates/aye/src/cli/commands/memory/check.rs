@@ -1,0 +1,99 @@
+//! `aye memory check`.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::cli::Context;
+use crate::cli::commands::output::{print, print_json};
+use crate::error::Error;
+use crate::memory::{Memory, Query, SAME, blur, heal, mistake, similarity};
+use crate::paint::{Tone, inert_line};
+
+use super::CheckArgs;
+use super::list::{fix_json, fix_line, issue_json, issue_line, usage_json, usage_line};
+
+/// More of an error than this says no more.
+const MOST: u64 = 1024 * 1024;
+
+pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Result<u8, Error> {
+    let error = text(args)?;
+    let query = Query {
+        tool: args.tool.as_deref().unwrap_or_default(),
+        skill: args.skill.as_deref(),
+        step: args.step.as_deref(),
+        error: &error,
+    };
+    let now = context.now();
+    let issues = memory.known_issues(&query);
+    let fixes = memory.fixes_for(&query);
+    let blurred = blur(&error);
+    let mut usage = memory.usage();
+    usage.retain(|pattern| {
+        let tool = args.tool.as_ref().is_none_or(|tool| *tool == pattern.value.tool);
+        tool && similarity(&pattern.value.error, &blurred) >= SAME
+    });
+    let category = heal::classify(&error);
+    let mistake = mistake(&error);
+    let nothing = issues.is_empty() && fixes.is_empty() && usage.is_empty();
+    if context.json {
+        let with_rank = |(rank, issue): &(crate::memory::Rank, _)| {
+            let mut shown = issue_json(issue);
+            shown["rank"] = json!(rank);
+            shown
+        };
+        print_json(&json!({
+            "category": category, "mistake": mistake,
+            "issues": issues.iter().map(with_rank).collect::<Vec<_>>(),
+            "fixes": fixes.iter().map(fix_json).collect::<Vec<_>>(),
+            "usage": usage.iter().map(|one| usage_json(one, now)).collect::<Vec<_>>(),
+        }))?;
+        return Ok(u8::from(nothing));
+    }
+    let paint = context.paint_out;
+    let mut shown = String::new();
+    if let Some(category) = category {
+        shown.push_str(&format!("trouble with {}\n", category.word()));
+    }
+    if let Some(mistake) = mistake {
+        shown.push_str(&format!("probably {}\n", mistake.because()));
+    }
+    let mut section = |title: &str, lines: Vec<String>| {
+        if !lines.is_empty() {
+            let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+            shown.push_str(&format!("{}\n{lines}", paint.text(Tone::Strong, title)));
+        }
+    };
+    let issue = |(_, issue): &(_, crate::memory::Placed<crate::memory::Issue>)| {
+        let mut lines = vec![issue_line(&issue.value, paint)];
+        if let Some(meaning) = issue.value.meaning.as_ref().filter(|_| issue.value.fix.is_some()) {
+            lines.push(format!("  {}", inert_line(meaning)));
+        }
+        lines.extend(
+            issue.value.commands.iter().map(|command| {
+                format!("  {} {}", paint.text(Tone::Dim, "try:"), inert_line(command))
+            }),
+        );
+        lines
+    };
+    section("known issues (written by people)", issues.iter().flat_map(issue).collect());
+    section("fixes (learned)", fixes.iter().map(|fix| fix_line(&fix.value, paint)).collect());
+    let lines = usage.iter().map(|one| usage_line(&one.value, now, paint)).collect();
+    section("patterns of use (learned)", lines);
+    if nothing {
+        shown.push_str("nothing is known about it; `aye memory learn` teaches\n");
+    }
+    print(&shown)?;
+    Ok(u8::from(nothing))
+}
+
+fn text(args: &CheckArgs) -> Result<String, Error> {
+    if args.error != "-" {
+        return Ok(args.error.clone());
+    }
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(MOST).read_to_end(&mut bytes);
+    read.map_err(|source| Error::File { doing: "read", path: PathBuf::from("-"), source })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

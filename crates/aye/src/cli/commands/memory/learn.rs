@@ -1,0 +1,213 @@
+//! `aye memory learn`.
+
+use aye_core::skill::AskKind;
+use serde_json::{Map, Value, json};
+
+use crate::cli::Context;
+use crate::cli::commands::output::{print_json, print_line};
+use crate::cli::commands::scripted::{Asked, Asking, ask, question};
+use crate::error::Error;
+use crate::memory::{Act, Change, ErrorText, Keep, Memory, NewFix, NewIssue, Origin, OriginKind};
+
+use super::LearnArgs;
+
+/// What is to be learned, given or asked for.
+#[derive(Default)]
+struct Lesson {
+    error: String,
+    tool: Option<String>,
+    meaning: Option<String>,
+    fix: Option<String>,
+    command: Vec<String>,
+}
+
+pub(super) fn run(args: &LearnArgs, memory: &Memory, context: &Context) -> Result<u8, Error> {
+    let lesson = match &args.error {
+        Some(error) => Lesson {
+            error: error.clone(),
+            tool: args.tool.clone(),
+            meaning: args.meaning.clone(),
+            fix: args.fix.clone(),
+            command: args.command.clone(),
+        },
+        None => match asked(args, context)? {
+            Ok(lesson) => lesson,
+            Err(code) => return Ok(code),
+        },
+    };
+    let keep = match (args.shared, args.everywhere) {
+        (true, _) => Keep::Shared,
+        (false, true) => Keep::Everywhere,
+        (false, false) => Keep::Auto,
+    };
+    let hide = secrets(context);
+    let mask = |text: &str| hide.iter().fold(text.to_owned(), |text, one| text.replace(one, "***"));
+    let id = if args.set.is_empty() && lesson.command.is_empty() {
+        issue(args, lesson, keep, memory, &mask)?
+    } else {
+        fix(args, lesson, keep, memory, &mask, context)?
+    };
+    match context.json {
+        true => print_json(&json!({ "id": id }))?,
+        false => print_line(&format!("learned {id}; `aye memory show {id}` shows it"))?,
+    }
+    Ok(0)
+}
+
+fn issue(
+    args: &LearnArgs,
+    lesson: Lesson,
+    keep: Keep,
+    memory: &Memory,
+    mask: &dyn Fn(&str) -> String,
+) -> Result<String, Error> {
+    if let Some(only) = [("--step", &args.step), ("--skill", &args.skill)]
+        .into_iter()
+        .find_map(|(name, given)| given.as_ref().map(|_| name))
+    {
+        return Err(Error::usage(
+            format!("`{only}` is for fixes, and there is nothing to carry out"),
+            "give `--set NAME=VALUE`, or a command after `--`",
+        ));
+    }
+    if lesson.meaning.is_none() && lesson.fix.is_none() {
+        return Err(Error::usage(
+            "there is nothing to learn about the error",
+            "say what it means with `--meaning`, what to do with `--fix`, or give a command after `--`",
+        ));
+    }
+    let new = NewIssue {
+        pattern: lesson.error,
+        tools: lesson.tool.into_iter().collect(),
+        meaning: lesson.meaning,
+        fix: lesson.fix,
+        commands: Vec::new(),
+        tags: args.tag.clone(),
+        keep,
+    };
+    Ok(memory.note_issue(new, mask)?.id)
+}
+
+fn fix(
+    args: &LearnArgs,
+    lesson: Lesson,
+    keep: Keep,
+    memory: &Memory,
+    mask: &dyn Fn(&str) -> String,
+    context: &Context,
+) -> Result<String, Error> {
+    let mut change = Change::default();
+    for set in &args.set {
+        let (name, value) =
+            set.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
+                Error::usage(format!("`--set {set}` has no value"), "write it as NAME=VALUE")
+            })?;
+        change.args.insert(name.to_owned(), Value::from(value));
+    }
+    if !lesson.command.is_empty() {
+        change.first = Some(Act { command: lesson.command, ..Act::default() });
+    }
+    let new = NewFix {
+        tool: lesson.tool,
+        skill: args.skill.clone(),
+        step: args.step.clone(),
+        error: ErrorText::Pattern(lesson.error),
+        change,
+        about: lesson.fix.or(lesson.meaning),
+        from: Origin {
+            kind: OriginKind::Person,
+            by: context.driver().user,
+            run: None,
+            at: context.now(),
+            other: Map::new(),
+        },
+        keep,
+    };
+    Ok(memory.remember_fix(new, mask)?)
+}
+
+/// Asks for everything that was not given.
+fn asked(args: &LearnArgs, context: &Context) -> Result<Result<Lesson, u8>, Error> {
+    let mut lesson = Lesson { command: args.command.clone(), ..Lesson::default() };
+    match text("Words of the error?", None, context)? {
+        Ok(Some(error)) => lesson.error = error,
+        Ok(None) => {
+            let hint = "say what it is recognised by, such as `manifest unknown`";
+            return Err(Error::usage("the error is empty", hint));
+        }
+        Err(code) => return Ok(Err(code)),
+    }
+    let fill =
+        |given: &Option<String>, message: &str| -> Result<Result<Option<String>, u8>, Error> {
+            match given {
+                Some(given) => Ok(Ok(Some(given.clone()))),
+                None => text(message, Some(""), context),
+            }
+        };
+    let parts = [
+        (&args.tool, "Which tool or program? (empty for any)"),
+        (&args.meaning, "What does it mean? (may be empty)"),
+        (&args.fix, "What is to be done about it, in words? (may be empty)"),
+    ];
+    let mut given = Vec::new();
+    for (part, message) in parts {
+        match fill(part, message)? {
+            Ok(part) => given.push(part),
+            Err(code) => return Ok(Err(code)),
+        }
+    }
+    lesson.fix = given.pop().flatten();
+    lesson.meaning = given.pop().flatten();
+    lesson.tool = given.pop().flatten();
+    if lesson.command.is_empty() && args.set.is_empty() && lesson.tool.is_some() {
+        match text("A command that repairs it? (empty to only note it)", Some(""), context)? {
+            Ok(command) => {
+                let words = command.unwrap_or_default();
+                lesson.command = words.split_whitespace().map(str::to_owned).collect();
+            }
+            Err(code) => return Ok(Err(code)),
+        }
+    }
+    Ok(Ok(lesson))
+}
+
+/// A text that somebody types; nothing if it is empty.
+fn text(
+    message: &str,
+    default: Option<&str>,
+    context: &Context,
+) -> Result<Result<Option<String>, u8>, Error> {
+    let mut question = question(AskKind::Input, message, None)?;
+    question.default = default.map(str::to_owned);
+    let asking = Asking {
+        title: None,
+        timeout: None,
+        yes: false,
+        default_on_no_terminal: false,
+        no_input: false,
+    };
+    match ask(&question, None, &asking, context) {
+        Ok(Asked::Value(value, _)) => {
+            let value = value.trim();
+            Ok(Ok((!value.is_empty()).then(|| value.to_owned())))
+        }
+        Ok(Asked::Nothing(code)) => Ok(Err(code)),
+        Err(Error::Unattended { message, .. }) => Err(Error::Unattended {
+            message,
+            hint: Some("give `--error` and what to do about it: `aye memory learn --help`".into()),
+        }),
+        Err(error) => Err(error),
+    }
+}
+
+/// Values of variables whose names say that they are secret.
+fn secrets(context: &Context) -> Vec<String> {
+    let says = |name: &str| {
+        let name = name.to_uppercase();
+        ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "PRIVATE_KEY"]
+            .iter()
+            .any(|word| name.contains(word))
+    };
+    let named = context.env.iter().filter(|(name, value)| says(name) && value.len() >= 6);
+    named.map(|(_, value)| value.clone()).collect()
+}

@@ -1,0 +1,243 @@
+//! `aye memory list`.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::cli::Context;
+use crate::cli::commands::output::{print, print_json};
+use crate::error::Error;
+use crate::memory::{
+    Change, Failure, Fix, Issue, Memory, Placed, Preference, Standing, UsagePattern,
+};
+use crate::paint::{Paint, Tone, inert_line, plural, shell_word};
+use crate::term;
+
+use super::Kind;
+
+/// How much of a text fits a line.
+const SHORT: usize = 70;
+
+pub(super) fn run(what: Option<Kind>, memory: &Memory, context: &Context) -> Result<u8, Error> {
+    let all = [Kind::Fixes, Kind::Issues, Kind::Preferences, Kind::Usage];
+    let kinds = what.map_or_else(|| all.to_vec(), |kind| vec![kind]);
+    let now = context.now();
+    if context.json {
+        let lists = kinds.iter().map(|kind| (key(*kind).to_owned(), entries(*kind, memory, now)));
+        let mut shown: Map<String, Value> = lists.collect();
+        shown.insert("problems".to_owned(), json!(memory.problems()));
+        print_json(&shown)?;
+        return Ok(0);
+    }
+    let paint = context.paint_out;
+    let text: String = kinds.into_iter().map(|kind| section(kind, memory, now, paint)).collect();
+    match text.is_empty() {
+        true => print("nothing was learned yet\n")?,
+        false => print(&text)?,
+    }
+    Ok(0)
+}
+
+fn key(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Fixes => "fixes",
+        Kind::Issues => "issues",
+        Kind::Preferences => "preferences",
+        Kind::Usage => "usage",
+        Kind::Failures => "failures",
+    }
+}
+
+fn entries(kind: Kind, memory: &Memory, now: Timestamp) -> Value {
+    match kind {
+        Kind::Fixes => memory.fixes().iter().map(fix_json).collect(),
+        Kind::Issues => memory.issues().iter().map(issue_json).collect(),
+        Kind::Preferences => {
+            memory.preferences().iter().map(|one| preference_json(one, now)).collect()
+        }
+        Kind::Usage => memory.usage().iter().map(|one| usage_json(one, now)).collect(),
+        Kind::Failures => memory.failures().iter().map(|one| placed(one, &one.value)).collect(),
+    }
+}
+
+fn section(kind: Kind, memory: &Memory, now: Timestamp, paint: Paint) -> String {
+    let (title, lines): (&str, Vec<String>) = match kind {
+        Kind::Fixes => {
+            let all = memory.fixes();
+            ("fixes (learned)", all.iter().map(|fix| fix_line(&fix.value, paint)).collect())
+        }
+        Kind::Issues => {
+            let all = memory.issues();
+            let lines = all.iter().map(|issue| issue_line(&issue.value, paint));
+            ("known issues (written by people)", lines.collect())
+        }
+        Kind::Preferences => {
+            let all = memory.preferences();
+            let lines = all.iter().map(|one| preference_line(one, now, paint));
+            ("preferences (what people said)", lines.collect())
+        }
+        Kind::Usage => {
+            let all = memory.usage();
+            let lines = all.iter().map(|one| usage_line(&one.value, now, paint));
+            ("patterns of use (learned)", lines.collect())
+        }
+        Kind::Failures => {
+            let all = memory.failures();
+            let lines = all.iter().map(|one| failure_line(&one.value, paint));
+            ("the last failures (what programs said)", lines.collect())
+        }
+    };
+    if lines.is_empty() {
+        return String::new();
+    }
+    let lines: String = lines.into_iter().map(|line| format!("  {line}\n")).collect();
+    format!("{}\n{lines}", paint.text(Tone::Strong, title))
+}
+
+/// A fix on one line.
+pub(super) fn fix_line(fix: &Fix, paint: Paint) -> String {
+    let tone = match fix.standing() {
+        Standing::Active => Tone::Good,
+        Standing::Proposed | Standing::Prose => Tone::Ask,
+        Standing::Suspended => Tone::Warn,
+    };
+    let who = [&fix.matches.tool, &fix.matches.step].into_iter().flatten();
+    let who = who.cloned().collect::<Vec<_>>().join(" ");
+    format!(
+        "{}  {}  {}",
+        fix.id,
+        paint.text(tone, fix.standing().word()),
+        short(&format!(
+            "{who}: {} -> {}; worked {}",
+            fix.matches.error,
+            does(&fix.change, fix.about.as_deref()),
+            times(fix.verified)
+        ))
+    )
+}
+
+/// What a fix does, in a few words.
+pub(super) fn does(change: &Change, about: Option<&str>) -> String {
+    let mut parts = Vec::new();
+    for (name, value) in &change.args {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        parts.push(format!("{name}={value}"));
+    }
+    for (verb, act) in [("first", &change.first), ("instead", &change.replace)] {
+        let Some(act) = act else { continue };
+        let what = match (&act.tool, &act.skill) {
+            (Some(tool), _) => format!("tool {tool}"),
+            (None, Some(skill)) => format!("skill {skill}"),
+            (None, None) => {
+                act.command.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+            }
+        };
+        parts.push(format!("{verb} {what}"));
+    }
+    match (parts.is_empty(), about) {
+        (false, _) => parts.join(", "),
+        (true, about) => about.unwrap_or("nothing").to_owned(),
+    }
+}
+
+/// A known issue on one line.
+pub(super) fn issue_line(issue: &Issue, paint: Paint) -> String {
+    let about = issue.fix.as_ref().or(issue.meaning.as_ref()).cloned().unwrap_or_default();
+    let tools = match issue.tools.is_empty() {
+        true => String::new(),
+        false => format!("{}: ", issue.tools.join(", ")),
+    };
+    let text = short(&format!("{tools}{}", issue.pattern));
+    format!("{}  {text}  {}", issue.id, paint.text(Tone::Dim, &short(&about)))
+}
+
+fn preference_line(one: &Placed<Preference>, now: Timestamp, paint: Paint) -> String {
+    let preference = &one.value;
+    let environment = match &preference.environment {
+        Some(environment) => format!(" in {environment}"),
+        None => String::new(),
+    };
+    let state = match (preference.is_expired(now), one.layer) {
+        (true, _) => paint.text(Tone::Warn, "expired"),
+        (false, crate::memory::Layer::Project) => paint.text(Tone::Warn, "not used"),
+        (false, crate::memory::Layer::User) => {
+            let until = preference.expires.to_string();
+            paint.text(Tone::Good, &format!("until {}", until.get(..10).unwrap_or(&until)))
+        }
+    };
+    let text = format!(
+        "{} {}{environment}: {}",
+        preference.skill,
+        preference.step,
+        preference.sentence(None)
+    );
+    format!("{}  {state}  {}", preference.id, short(&text))
+}
+
+/// A pattern of use on one line.
+pub(super) fn usage_line(pattern: &UsagePattern, now: Timestamp, paint: Paint) -> String {
+    let sure = pattern.confidence(now);
+    let tone = if pattern.warning(now).is_some() { Tone::Warn } else { Tone::Dim };
+    let text = format!("{}: {} ({})", pattern.tool, pattern.error, pattern.mistake.word());
+    format!(
+        "{}  {}  {}",
+        pattern.id,
+        paint.text(tone, &format!("{sure:.2} after {}", times(pattern.sightings))),
+        short(&text)
+    )
+}
+
+fn failure_line(failure: &Failure, paint: Paint) -> String {
+    let at = failure.at.to_string();
+    let step = failure.step.as_deref().unwrap_or_default();
+    let text = format!("{} {step}: {}", failure.tool, failure.error);
+    let at = at.get(..16).unwrap_or(&at).replace('T', " ");
+    format!("{}  {}", paint.text(Tone::Dim, &at), short(&text))
+}
+
+fn times(count: u64) -> String {
+    plural(usize::try_from(count).unwrap_or(usize::MAX), "time")
+}
+
+fn short(text: &str) -> String {
+    term::cut(&inert_line(text), SHORT)
+}
+
+pub(super) fn fix_json(fix: &Placed<Fix>) -> Value {
+    let mut shown = placed(fix, &fix.value);
+    shown["standing"] = fix.value.standing().word().into();
+    shown
+}
+
+pub(super) fn issue_json(issue: &Placed<Issue>) -> Value {
+    let value = &issue.value;
+    json!({
+        "layer": issue.layer, "file": issue.file, "line": issue.line,
+        "id": value.id, "pattern": value.pattern.as_str(), "tools": value.tools,
+        "meaning": value.meaning, "fix": value.fix, "commands": value.commands,
+        "tags": value.tags,
+    })
+}
+
+pub(super) fn preference_json(one: &Placed<Preference>, now: Timestamp) -> Value {
+    let mut shown = placed(one, &one.value);
+    shown["expired"] = one.value.is_expired(now).into();
+    shown
+}
+
+pub(super) fn usage_json(one: &Placed<UsagePattern>, now: Timestamp) -> Value {
+    let mut shown = placed(one, &one.value);
+    shown["confidence"] = one.value.confidence(now).into();
+    shown["level"] = json!(one.value.warning(now).map(|warning| warning.level));
+    shown
+}
+
+fn placed<T>(place: &Placed<T>, value: &impl Serialize) -> Value {
+    let mut shown = json!({ "layer": place.layer, "file": place.file, "line": place.line });
+    if let (Some(shown), Ok(Value::Object(value))) =
+        (shown.as_object_mut(), serde_json::to_value(value))
+    {
+        shown.extend(value);
+    }
+    shown
+}

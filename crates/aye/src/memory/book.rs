@@ -1,0 +1,262 @@
+//! One file of memory: read with places, changed by one writer at a time.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use aye_core::diagnostic::{Diagnostic, Source};
+use aye_core::yaml::{self, NodeId, Tree};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::emit::emit;
+use super::error::{MemoryError, Problem};
+
+/// How long another writer is waited for. A change takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(30);
+const BETWEEN_TRIES: Duration = Duration::from_millis(2);
+
+/// A file and its text.
+#[derive(Debug, Clone)]
+pub(super) struct Book {
+    path: PathBuf,
+    text: String,
+    tree: Option<Tree>,
+    /// What makes the whole file, or part of it, unreadable.
+    faults: Vec<Diagnostic>,
+}
+
+/// An entry of a list, where it is, and what it came to.
+pub(super) struct Entry<T> {
+    pub(super) line: usize,
+    pub(super) value: T,
+}
+
+impl Book {
+    /// Reads a file; one that is not there is empty.
+    pub(super) fn read(path: &Path) -> Result<Self, MemoryError> {
+        let text = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(MemoryError::io("read", path, error)),
+        };
+        let text = String::from_utf8(text).map_err(|error| {
+            let error = io::Error::new(io::ErrorKind::InvalidData, error);
+            MemoryError::io("read", path, error)
+        })?;
+        Ok(Self::of(path, text))
+    }
+
+    pub(super) fn of(path: &Path, text: String) -> Self {
+        let mut faults = Vec::new();
+        let says_nothing =
+            text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#'));
+        let tree = if says_nothing { None } else { yaml::read(&text, &mut faults) };
+        faults.retain(Diagnostic::is_error);
+        Self { path: path.to_path_buf(), text, tree, faults }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The whole file as data.
+    pub(super) fn value(&self) -> Value {
+        self.tree.as_ref().map_or(Value::Null, |tree| tree.value(tree.root()))
+    }
+
+    /// The keys of the file that hold lists, and what is wrong with the others.
+    pub(super) fn keys(&self) -> Vec<String> {
+        let Some(tree) = &self.tree else { return Vec::new() };
+        let entries = tree.entries(tree.root()).iter();
+        entries.filter_map(|(key, _)| tree.text(*key).map(str::to_owned)).collect()
+    }
+
+    /// The entries of the list at `key`. What is wrong with one is reported
+    /// and keeps none of the others from being read.
+    pub(super) fn entries<T: DeserializeOwned>(
+        &self,
+        key: &str,
+        problems: &mut Vec<Problem>,
+    ) -> Vec<Entry<T>> {
+        let mut found = Vec::new();
+        let Some(tree) = &self.tree else { return found };
+        let Some((_, list)) = tree.entry(tree.root(), key) else { return found };
+        let yaml::Kind::List(items) = &tree.node(list).kind else {
+            if !is_null(tree, list) {
+                let message = format!("`{key}` should be a list: write `- …` below it");
+                problems.push(self.problem(self.line(tree, list), message));
+            }
+            return found;
+        };
+        for &item in items {
+            let line = self.line(tree, item);
+            match serde_json::from_value(tree.value(item)) {
+                Ok(value) => found.push(Entry { line, value }),
+                Err(error) => {
+                    let message = format!("this entry of `{key}` is passed over: {error}");
+                    problems.push(self.problem(line, message));
+                }
+            }
+        }
+        found
+    }
+
+    /// What is wrong with the file as a whole.
+    pub(super) fn faults(&self) -> Vec<Problem> {
+        let source = Source::new("", &self.text);
+        let mut found: Vec<Problem> = self
+            .faults
+            .iter()
+            .map(|fault| {
+                let line = source.position(fault.span().start).line;
+                self.problem(line, fault.message.clone())
+            })
+            .collect();
+        if let Some(tree) = &self.tree
+            && !matches!(tree.node(tree.root()).kind, yaml::Kind::Mapping(_))
+        {
+            let message = "the file should be a mapping: write `key:` and a list below it";
+            found.push(self.problem(1, message.to_owned()));
+        }
+        found
+    }
+
+    pub(super) fn problem(&self, line: usize, message: String) -> Problem {
+        Problem { file: self.path.clone(), line, message }
+    }
+
+    fn line(&self, tree: &Tree, node: NodeId) -> usize {
+        Source::new("", &self.text).position(tree.node(node).span.start).line
+    }
+}
+
+fn is_null(tree: &Tree, node: NodeId) -> bool {
+    matches!(&tree.node(node).kind, yaml::Kind::Scalar(scalar) if scalar.is_null())
+}
+
+/// Reads, changes and writes a file that Aye keeps, under the lock of its
+/// memory. What the file has and Aye does not know is kept; comments are not.
+/// A file that cannot be read is not written either.
+pub(super) fn change<R>(
+    root: &Path,
+    file: &str,
+    change: impl FnOnce(&mut Map<String, Value>) -> Result<(R, bool), MemoryError>,
+) -> Result<R, MemoryError> {
+    let path = root.join(file);
+    let _lock = Lock::take(root)?;
+    let book = Book::read(&path)?;
+    if let Some(problem) = book.faults().into_iter().next() {
+        return Err(MemoryError::Unreadable(problem));
+    }
+    let mut map = match book.value() {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    };
+    let (result, changed) = change(&mut map)?;
+    if changed {
+        let head = format!(
+            "# Kept by Aye: `aye memory` shows and forgets. Comments are not kept.\n{}",
+            emit(&Value::Object(map))
+        );
+        replace(&path, &head)?;
+    }
+    Ok(result)
+}
+
+/// Replaces a file that people write, under the lock, by what `make` makes of
+/// its text.
+pub(super) fn rewrite(
+    root: &Path,
+    file: &str,
+    make: impl FnOnce(&Book) -> Result<String, MemoryError>,
+) -> Result<(), MemoryError> {
+    let path = root.join(file);
+    let _lock = Lock::take(root)?;
+    let text = make(&Book::read(&path)?)?;
+    replace(&path, &text)
+}
+
+/// A whole new file or the old one, whenever the power goes.
+fn replace(path: &Path, text: &str) -> Result<(), MemoryError> {
+    let failed = |error: io::Error| MemoryError::io("write", path, error);
+    let directory = path.parent().unwrap_or(Path::new("."));
+    create(directory).map_err(failed)?;
+    let draft = path.with_extension("yaml.new");
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&draft)
+        .map_err(failed)?;
+    // Who could read it before can read it after.
+    if let Ok(there) = fs::metadata(path) {
+        file.set_permissions(there.permissions()).map_err(failed)?;
+    }
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
+    fs::rename(&draft, path).map_err(failed)?;
+    // Not every file system can: the file is whole all the same.
+    let _ = File::open(directory).and_then(|directory| directory.sync_all());
+    Ok(())
+}
+
+fn create(directory: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(directory)
+}
+
+/// Held while a memory is written: an OS lock, so it goes with its holder.
+struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    fn take(root: &Path) -> Result<Self, MemoryError> {
+        let path = root.join(".lock");
+        let failed = |error: io::Error| MemoryError::io("write", &path, error);
+        if !root.is_dir() {
+            create(root).map_err(failed)?;
+            // Where the directory is shared, these two are not.
+            let _ = fs::write(root.join(".gitignore"), ".lock\n*.new\n/.gitignore\n");
+        }
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .map_err(failed)?;
+        let give_up = Instant::now() + PATIENCE;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self { _file: file }),
+                Err(TryLockError::WouldBlock) if Instant::now() < give_up => {
+                    std::thread::sleep(BETWEEN_TRIES);
+                }
+                Err(TryLockError::WouldBlock) => return Err(MemoryError::Busy { path }),
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+            }
+        }
+    }
+}
+
+/// Tells whether a file is still the one that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stamp(Option<(u64, u64, i64, i64)>);
+
+impl Stamp {
+    pub(super) fn of(path: &Path) -> Self {
+        Self(
+            fs::metadata(path)
+                .ok()
+                .map(|file| (file.ino(), file.size(), file.mtime(), file.mtime_nsec())),
+        )
+    }
+
+    /// Whether there is a file at all.
+    pub(super) fn is_there(&self) -> bool {
+        self.0.is_some()
+    }
+}

@@ -1,0 +1,368 @@
+//! Fixes: what to do about an error, as data that a program can carry out.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::names::{Fit, tool_fits};
+use super::query::Query;
+use super::words::Pattern;
+
+/// A fix that failed so often in a row is not used any more.
+pub(super) const FAILURES: u32 = 2;
+
+/// An entry of `fixes.yaml`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fix {
+    /// Its name.
+    pub id: String,
+    /// When it is used.
+    #[serde(rename = "match")]
+    pub matches: FixMatch,
+    /// What is done then; a fix without is prose, and only shown.
+    #[serde(default, rename = "do", skip_serializing_if = "Change::is_empty")]
+    pub change: Change,
+    /// In words, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// Where it comes from.
+    pub from: Origin,
+    /// Who agreed that it may be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreed: Option<Agreement>,
+    /// How often it may be used in one run.
+    #[serde(default = "one")]
+    pub max_uses: u32,
+    /// How often it has worked.
+    #[serde(default)]
+    pub verified: u64,
+    /// When it worked last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_success: Option<Timestamp>,
+    /// How often in a row it has not.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failed: u32,
+    /// When it did not work last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_failure: Option<Timestamp>,
+    /// Since when it is not used any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended: Option<Timestamp>,
+    /// Only in the project with this directory; in the user's memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// What is written there besides.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// When a fix is used: tool or step, and the error.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FixMatch {
+    /// The tool or program, or the family of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The skill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
+    /// The step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// What the error is recognised by, as in [`Pattern`].
+    pub error: String,
+    /// What is written there besides.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// What a fix does. One, or arguments and a repair before.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// Arguments that change: by name, a value or a template over `args`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub args: Map<String, Value>,
+    /// What is done before the step is tried again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<Act>,
+    /// What is done in place of the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replace: Option<Act>,
+    /// What is written there besides.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// Something that can be done: exactly one of command, tool, skill.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Act {
+    /// A program and its arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// A tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// A skill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
+    /// The tool's arguments or the skill's inputs.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub with: Map<String, Value>,
+    /// What is written there besides.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// Where a fix comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// A person or an assistant.
+    pub kind: OriginKind,
+    /// Who.
+    pub by: String,
+    /// In which run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// When.
+    pub at: Timestamp,
+    /// What is written there besides.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// Who proposes things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OriginKind {
+    /// A person: agreed to with it.
+    Person,
+    /// An assistant: not used before a person agreed.
+    Assistant,
+}
+
+/// A person's agreement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agreement {
+    /// Who.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+    /// What is written there besides.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// Whether a fix is used, and if not, why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It is used.
+    Active,
+    /// An assistant proposed it and nobody agreed yet.
+    Proposed,
+    /// It did not work twice.
+    Suspended,
+    /// It only says something.
+    Prose,
+}
+
+impl Standing {
+    /// The word used in listings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Proposed => "proposed",
+            Self::Suspended => "suspended",
+            Self::Prose => "prose",
+        }
+    }
+}
+
+impl Change {
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.args.is_empty() && self.first.is_none() && self.replace.is_none()
+    }
+}
+
+impl Act {
+    fn check(&self, key: &str) -> Result<(), String> {
+        let given = [!self.command.is_empty(), self.tool.is_some(), self.skill.is_some()];
+        match given.into_iter().filter(|given| *given).count() {
+            1 => Ok(()),
+            _ => Err(format!("`{key}` needs one of `command`, `tool` and `skill`")),
+        }
+    }
+}
+
+impl Fix {
+    /// What is wrong with it.
+    pub(super) fn check(&self) -> Result<(), String> {
+        Pattern::new(&self.matches.error).map_err(|error| error.to_string())?;
+        if self.matches.tool.is_none() && self.matches.step.is_none() {
+            return Err("`match` needs a `tool` or a `step` besides `error`".to_owned());
+        }
+        if self.change.replace.is_some()
+            && (self.change.first.is_some() || !self.change.args.is_empty())
+        {
+            return Err("`replace` stands for the whole step: leave out the others".to_owned());
+        }
+        let acts = [("first", &self.change.first), ("replace", &self.change.replace)];
+        acts.into_iter()
+            .try_for_each(|(key, act)| act.as_ref().map_or(Ok(()), |act| act.check(key)))
+    }
+
+    /// Whether it is used.
+    pub fn standing(&self) -> Standing {
+        if self.change.is_empty() {
+            Standing::Prose
+        } else if self.suspended.is_some() {
+            Standing::Suspended
+        } else if self.from.kind == OriginKind::Assistant && self.agreed.is_none() {
+            Standing::Proposed
+        } else {
+            Standing::Active
+        }
+    }
+
+    /// It worked.
+    pub fn worked(&mut self, now: Timestamp) {
+        self.verified += 1;
+        self.last_success = Some(now);
+        self.failed = 0;
+    }
+
+    /// It did not work; twice in a row suspends it.
+    pub fn did_not_work(&mut self, now: Timestamp) {
+        self.failed = self.failed.saturating_add(1);
+        self.last_failure = Some(now);
+        if self.failed >= FAILURES && self.suspended.is_none() {
+            self.suspended = Some(now);
+        }
+    }
+
+    /// A person agrees: a proposal is used, a suspended fix is used again.
+    pub fn agree(&mut self, by: &str, now: Timestamp) {
+        self.agreed = Some(Agreement { by: by.to_owned(), at: now, other: Map::new() });
+        self.suspended = None;
+        self.failed = 0;
+    }
+
+    /// How it fits a failure; the smallest is the best.
+    pub(super) fn fits(&self, query: &Query<'_>) -> Option<(u8, Fit)> {
+        let matches = &self.matches;
+        let named = |written: &Option<String>, given: Option<&str>| match written {
+            Some(written) => given == Some(written.as_str()),
+            None => true,
+        };
+        if matches.tool.is_none() && matches.step.is_none()
+            || !named(&matches.skill, query.skill)
+            || !named(&matches.step, query.step)
+        {
+            return None;
+        }
+        let fit = match &matches.tool {
+            Some(tool) => tool_fits(tool, query.tool)?,
+            None => Fit::Family,
+        };
+        let pattern = Pattern::new(&matches.error).ok()?;
+        let step = u8::from(matches.step.is_none());
+        pattern.is_in(query.error).then_some((step, fit))
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).expect("in range")
+    }
+
+    fn fix(tool: Option<&str>, step: Option<&str>, error: &str) -> Fix {
+        let value = serde_json::json!({
+            "id": "fix-1",
+            "match": { "error": error },
+            "do": { "args": { "tag": "{{ args.tag }}" } },
+            "from": { "kind": "person", "by": "ana", "at": "2026-11-16T04:11:54Z" },
+            "mine": 1,
+        });
+        let mut fix: Fix = serde_json::from_value(value).expect("a fix");
+        fix.matches.tool = tool.map(str::to_owned);
+        fix.matches.step = step.map(str::to_owned);
+        fix
+    }
+
+    fn query<'a>(tool: &'a str, step: &'a str, error: &'a str) -> Query<'a> {
+        Query { tool, step: Some(step), error, ..Query::default() }
+    }
+
+    #[test]
+    fn it_needs_tool_or_step_and_the_error() {
+        let by_tool = fix(Some("deploy"), None, "manifest unknown");
+        assert!(by_tool.fits(&query("deploy", "x", "Manifest unknown")).is_some());
+        assert!(by_tool.fits(&query("deploy", "x", "other error")).is_none());
+        assert!(by_tool.fits(&query("other", "x", "manifest unknown")).is_none());
+        let by_step = fix(None, Some("release"), "manifest unknown");
+        assert!(by_step.fits(&query("any", "release", "manifest unknown")).is_some());
+        assert!(by_step.fits(&query("any", "other", "manifest unknown")).is_none());
+        let by_none = fix(None, None, "manifest unknown");
+        assert!(by_none.fits(&query("any", "x", "manifest unknown")).is_none());
+        assert!(by_none.check().is_err());
+    }
+
+    #[test]
+    fn twice_in_a_row_suspends_it_and_agreeing_brings_it_back() {
+        let mut fix = fix(Some("deploy"), None, "manifest unknown");
+        fix.did_not_work(at(1));
+        fix.worked(at(2));
+        fix.did_not_work(at(3));
+        assert_eq!(fix.standing(), Standing::Active);
+        fix.did_not_work(at(4));
+        assert_eq!((fix.standing(), fix.suspended), (Standing::Suspended, Some(at(4))));
+        fix.agree("ana", at(5));
+        assert_eq!((fix.standing(), fix.failed), (Standing::Active, 0));
+    }
+
+    #[test]
+    fn what_an_assistant_proposes_waits_for_a_person() {
+        let mut fix = fix(Some("deploy"), None, "manifest unknown");
+        fix.from.kind = OriginKind::Assistant;
+        assert_eq!(fix.standing(), Standing::Proposed);
+        fix.agree("ana", at(5));
+        assert_eq!(fix.standing(), Standing::Active);
+    }
+
+    #[test]
+    fn prose_is_never_used() {
+        let mut fix = fix(Some("deploy"), None, "manifest unknown");
+        fix.change = Change::default();
+        fix.about = Some("connect the VPN and log in as the author".into());
+        assert_eq!(fix.standing(), Standing::Prose);
+    }
+
+    #[test]
+    fn an_act_is_one_thing() {
+        let mut fix = fix(Some("deploy"), None, "manifest unknown");
+        fix.change.first = Some(Act::default());
+        assert!(fix.check().is_err());
+        fix.change.first = Some(Act { command: vec!["x".into()], ..Act::default() });
+        assert_eq!(fix.check(), Ok(()));
+        fix.change.replace = fix.change.first.clone();
+        assert!(fix.check().is_err());
+    }
+
+    #[test]
+    fn what_is_not_known_is_kept() {
+        let fix = fix(Some("deploy"), None, "manifest unknown");
+        let value = serde_json::to_value(&fix).expect("data");
+        assert_eq!(value["mine"], 1);
+    }
+}

@@ -1,0 +1,236 @@
+//! Known issues: what people wrote down about errors. Only ever shown.
+
+use serde::{Deserialize, Serialize};
+
+use super::names::{Fit, family, tool_fits};
+use super::query::{Placed, Query};
+use super::words::Pattern;
+
+/// How many are looked up before a run, for each family of tools.
+pub const PER_FAMILY: usize = 2;
+/// How many in all.
+pub const IN_ALL: usize = 5;
+/// How many of those are shown.
+pub const SHOWN: usize = 3;
+
+/// An entry of `patterns.yaml`.
+#[derive(Debug, Clone)]
+pub struct Issue {
+    /// Its name, made of what it says.
+    pub id: String,
+    /// What it is recognised by.
+    pub pattern: Pattern,
+    /// The tools or families of tools it is about; empty for any.
+    pub tools: Vec<String>,
+    /// What the error means.
+    pub meaning: Option<String>,
+    /// What to do, in words.
+    pub fix: Option<String>,
+    /// Commands that help, for people to run.
+    pub commands: Vec<String>,
+    /// What it belongs to.
+    pub tags: Vec<String>,
+}
+
+/// The entry as written. Everything else in it is the writer's business.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Written {
+    pub(super) pattern: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tool: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) tools: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) meaning: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) fix: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) commands: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) tags: Vec<String>,
+}
+
+/// The key whose entries have no tag of their own.
+pub(super) const KEY: &str = "issues";
+
+impl Written {
+    /// The issue it stands for, below the key `group`.
+    pub(super) fn read(self, group: &str) -> Result<Issue, String> {
+        let pattern = Pattern::new(&self.pattern).map_err(|error| error.to_string())?;
+        let mut tags = self.tags;
+        if group != KEY {
+            tags.push(group.to_owned());
+        }
+        let tools: Vec<String> = self.tool.into_iter().chain(self.tools).collect();
+        let told = aye_core::digest::digest(&[
+            group.as_bytes(),
+            self.pattern.as_bytes(),
+            tools.join("\n").as_bytes(),
+        ]);
+        Ok(Issue {
+            id: format!("issue-{}", &told[..8]),
+            pattern,
+            tools,
+            meaning: self.meaning,
+            fix: self.fix,
+            commands: self.commands,
+            tags,
+        })
+    }
+}
+
+/// How well an issue fits; the first is the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rank {
+    /// The tool is named, and the pattern is there.
+    Tool,
+    /// The tool's family or a tag is named, and the pattern is there.
+    Family,
+    /// Only the pattern is there.
+    Pattern,
+}
+
+/// How an issue fits a failure; its pattern always has to.
+pub(super) fn rank(issue: &Issue, query: &Query<'_>) -> Option<Rank> {
+    if !issue.pattern.is_in(query.error) {
+        return None;
+    }
+    let fits: Vec<Fit> =
+        issue.tools.iter().filter_map(|tool| tool_fits(tool, query.tool)).collect();
+    Some(match fits.into_iter().min() {
+        Some(Fit::Exact) => Rank::Tool,
+        Some(Fit::Family) => Rank::Family,
+        None if is_tagged(issue, query.tool) => Rank::Family,
+        None => Rank::Pattern,
+    })
+}
+
+/// The issues that fit, best first.
+pub(super) fn find<'a>(
+    issues: impl Iterator<Item = &'a Placed<Issue>>,
+    query: &Query<'_>,
+) -> Vec<(Rank, &'a Placed<Issue>)> {
+    let mut found: Vec<_> =
+        issues.filter_map(|issue| Some((rank(&issue.value, query)?, issue))).collect();
+    // A longer pattern says more; the order of the files decides the rest.
+    found.sort_by_key(|(rank, issue)| {
+        (*rank, std::cmp::Reverse(issue.value.pattern.as_str().len()))
+    });
+    found
+}
+
+/// What is known about these tools before anything went wrong: two for each
+/// family, five in all.
+pub(super) fn before<'a>(issues: &'a [Placed<Issue>], tools: &[&str]) -> Vec<&'a Placed<Issue>> {
+    let mut families: Vec<String> = Vec::new();
+    for tool in tools {
+        let family = family(tool);
+        if !family.is_empty() && !families.contains(&family) {
+            families.push(family);
+        }
+    }
+    let mut found: Vec<&Placed<Issue>> = Vec::new();
+    for name in &families {
+        let ours = |tool: &&&str| family(tool) == *name;
+        let mut of_family: Vec<(Fit, &Placed<Issue>)> = issues
+            .iter()
+            .filter(|issue| !found.iter().any(|had| had.value.id == issue.value.id))
+            .filter_map(|issue| {
+                let fits = tools.iter().filter(ours).filter_map(|tool| fit(&issue.value, tool));
+                Some((fits.min()?, issue))
+            })
+            .collect();
+        of_family.sort_by_key(|(fit, _)| *fit);
+        found.extend(of_family.into_iter().take(PER_FAMILY).map(|(_, issue)| issue));
+    }
+    found.truncate(IN_ALL);
+    found
+}
+
+/// How an issue is about a tool.
+fn fit(issue: &Issue, tool: &str) -> Option<Fit> {
+    let named = issue.tools.iter().filter_map(|written| tool_fits(written, tool)).min();
+    // The skill may name a family only: "bonfire" for what is said of its tools.
+    let part = || issue.tools.iter().any(|written| tool_fits(tool, written).is_some());
+    named.or_else(|| (part() || is_tagged(issue, tool)).then_some(Fit::Family))
+}
+
+fn is_tagged(issue: &Issue, tool: &str) -> bool {
+    issue.tags.iter().any(|tag| tool_fits(tag, tool).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::memory::Layer;
+
+    fn issue(pattern: &str, tools: &[&str], tags: &[&str]) -> Placed<Issue> {
+        let written = Written {
+            pattern: pattern.into(),
+            tool: None,
+            tools: tools.iter().map(ToString::to_string).collect(),
+            meaning: None,
+            fix: None,
+            commands: Vec::new(),
+            tags: tags.iter().map(ToString::to_string).collect(),
+        };
+        let value = written.read(KEY).expect("an issue");
+        Placed { layer: Layer::User, file: PathBuf::new(), line: 1, value }
+    }
+
+    fn found<'a>(issues: &'a [Placed<Issue>], tool: &str, error: &str) -> Vec<(Rank, &'a str)> {
+        let query = Query { tool, error, ..Query::default() };
+        let found = find(issues.iter(), &query).into_iter();
+        found.map(|(rank, issue)| (rank, issue.value.pattern.as_str())).collect()
+    }
+
+    #[test]
+    fn tool_and_pattern_come_before_family_before_pattern() {
+        let issues = [
+            issue("not found", &[], &[]),
+            issue("was not", &[], &["git"]),
+            issue("not", &["git.push"], &[]),
+            issue("reference was not found", &["git"], &[]),
+            issue("something else", &["git.push"], &[]),
+        ];
+        assert_eq!(
+            found(&issues, "git.push", "the reference was not found"),
+            [
+                (Rank::Tool, "not"),
+                (Rank::Family, "reference was not found"),
+                (Rank::Family, "was not"),
+                (Rank::Pattern, "not found"),
+            ]
+        );
+    }
+
+    #[test]
+    fn without_its_pattern_nothing_matches() {
+        let issues = [issue("403", &["git"], &["git"])];
+        assert_eq!(found(&issues, "git", "MR !1403 not found"), []);
+        assert_eq!(found(&issues, "git", ""), []);
+    }
+
+    #[test]
+    fn families_have_two_each_and_five_in_all() {
+        let issues: Vec<_> = ["git", "oc", "podman", "curl"]
+            .into_iter()
+            .flat_map(|tool| (0..4).map(move |n| issue(&format!("error {n}"), &[tool], &[])))
+            .collect();
+        let tools = ["git.push", "git.pull", "oc", "podman", "curl"];
+        let found: Vec<&str> =
+            before(&issues, &tools).iter().map(|issue| issue.value.tools[0].as_str()).collect();
+        assert_eq!(found, ["git", "git", "oc", "oc", "podman"]);
+    }
+
+    #[test]
+    fn a_family_is_found_by_prefix_and_by_tag() {
+        let issues = [issue("one", &["bonfire_deploy"], &[]), issue("two", &[], &["bonfire"])];
+        assert_eq!(before(&issues, &["bonfire"]).len(), 2);
+        assert_eq!(before(&issues, &["bonfire_reserve"]).len(), 1);
+        assert_eq!(before(&issues, &["bon"]).len(), 0);
+    }
+}

@@ -1,0 +1,318 @@
+//! Looking things up.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::book::Book;
+use super::error::Problem;
+use super::failure::Failure;
+use super::fix::{Fix, Standing};
+use super::issue::{self, Issue, Rank, Written};
+use super::preference::{EnvironmentRule, Preference, PreferenceQuery};
+use super::query::{Layer, Placed, Query};
+use super::shelf::Shelf;
+use super::usage::{UsagePattern, Warning, shapes};
+
+/// Known issues, by people.
+pub(super) const PATTERNS: &str = "learned/patterns.yaml";
+/// Fixes.
+pub(super) const FIXES: &str = "learned/fixes.yaml";
+/// Preferences.
+pub(super) const CONFIRMATIONS: &str = "learned/confirmations.yaml";
+/// Patterns of use.
+pub(super) const USAGE: &str = "learned/usage.yaml";
+/// The last failures.
+pub(super) const FAILURES: &str = "failures.yaml";
+
+/// The project's memory over the user's. Opening it touches no file; each file
+/// is read when it is needed, and again only when it has changed.
+#[derive(Debug)]
+pub struct Memory {
+    pub(super) project: Option<Project>,
+    pub(super) user: PathBuf,
+    issues: Shelf<Issue>,
+    fixes: Shelf<Fix>,
+    preferences: Shelf<Preference>,
+    rules: Shelf<(String, EnvironmentRule)>,
+    usage: Shelf<UsagePattern>,
+    failures: Shelf<Failure>,
+    problems: Mutex<Vec<Problem>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Project {
+    /// The directory of `aye.toml`, as entries of the user's memory name it.
+    pub(super) name: String,
+    pub(super) memory: PathBuf,
+}
+
+impl Memory {
+    /// The memory of the project at this directory, over the user's in that.
+    pub fn open(project_root: Option<&Path>, user_dir: &Path) -> Self {
+        let project = project_root.map(|root| Project {
+            name: root.to_string_lossy().into_owned(),
+            memory: root.join(".aye/memory"),
+        });
+        Self {
+            project,
+            user: user_dir.to_path_buf(),
+            issues: Shelf::default(),
+            fixes: Shelf::default(),
+            preferences: Shelf::default(),
+            rules: Shelf::default(),
+            usage: Shelf::default(),
+            failures: Shelf::default(),
+            problems: Mutex::default(),
+        }
+    }
+
+    /// What was passed over in the files read so far.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The directory of a memory.
+    pub fn directory(&self, layer: Layer) -> Option<&Path> {
+        match layer {
+            Layer::Project => self.project.as_ref().map(|project| project.memory.as_path()),
+            Layer::User => Some(&self.user),
+        }
+    }
+
+    /// What is known about a failure, best first.
+    pub fn known_issues(&self, query: &Query<'_>) -> Vec<(Rank, Placed<Issue>)> {
+        let all = self.issues();
+        let found = issue::find(all.iter(), query).into_iter();
+        found.map(|(rank, issue)| (rank, issue.clone())).collect()
+    }
+
+    /// What is known about these tools before a run: two for each family, five
+    /// in all; [`super::SHOWN`] of them are worth showing.
+    pub fn issues_before(&self, tools: &[&str]) -> Vec<Placed<Issue>> {
+        issue::before(&self.issues(), tools).into_iter().cloned().collect()
+    }
+
+    /// The best fix for a failure, of those that are used.
+    pub fn fix_for(&self, query: &Query<'_>) -> Option<Fix> {
+        let fixes = self.fixes_for(query).into_iter();
+        fixes.map(|fix| fix.value).find(|fix| fix.standing() == Standing::Active)
+    }
+
+    /// Every fix for a failure, best first, whether it is used or not.
+    pub fn fixes_for(&self, query: &Query<'_>) -> Vec<Placed<Fix>> {
+        let all = self.fixes().into_iter();
+        let mut found: Vec<_> = all
+            .filter(|fix| self.is_here(fix.value.project.as_deref()))
+            .filter_map(|fix| Some((fix.value.fits(query)?, fix)))
+            .collect();
+        found.sort_by_key(|(fit, fix)| {
+            (*fit, fix.layer, Reverse((fix.value.verified, fix.value.last_success)))
+        });
+        found.into_iter().map(|(_, fix)| fix).collect()
+    }
+
+    /// The answer somebody wants given to this question.
+    pub fn preference(&self, query: &PreferenceQuery<'_>) -> Option<Preference> {
+        if query.allowed.obstacle().is_some() {
+            return None;
+        }
+        let mine = self
+            .preferences()
+            .into_iter()
+            .filter(|one| one.layer == Layer::User && self.is_here(one.value.project.as_deref()));
+        let rules = self.environment_rules();
+        mine.map(|one| one.value)
+            .filter(|one| one.applies(query, &rules))
+            .min_by_key(|one| (one.scope, Reverse(one.said)))
+    }
+
+    /// Whether such a call usually fails; the surest first. Nothing is written.
+    pub fn check_before(&self, tool: &str, args: &Value, now: Timestamp) -> Vec<Warning> {
+        let mut found: Vec<Warning> = Vec::new();
+        for pattern in self.usage_about(tool, args) {
+            let known = found.iter().any(|warning| warning.id == pattern.id);
+            found.extend(pattern.warning(now).filter(|_| !known));
+        }
+        found.sort_by(|one, other| other.confidence.total_cmp(&one.confidence));
+        found
+    }
+
+    /// Every known issue, the project's first.
+    pub fn issues(&self) -> Vec<Placed<Issue>> {
+        self.all(&self.issues, PATTERNS, read_issues, |issue| &issue.id)
+    }
+
+    /// Every fix, the project's first.
+    pub fn fixes(&self) -> Vec<Placed<Fix>> {
+        let read = |book: &Book, problems: &mut Vec<Problem>| {
+            let sound = |fix: &Fix| fix.check();
+            checked(book, "fixes", sound, problems)
+        };
+        self.all(&self.fixes, FIXES, read, |fix| &fix.id)
+    }
+
+    /// Every preference. Those of a project are nobody's consent here: they are
+    /// listed, and not used.
+    pub fn preferences(&self) -> Vec<Placed<Preference>> {
+        let read = |book: &Book, problems: &mut Vec<Problem>| {
+            checked(book, "preferences", |_: &Preference| Ok(()), problems)
+        };
+        self.all(&self.preferences, CONFIRMATIONS, read, |one| &one.id)
+    }
+
+    /// Every pattern of use.
+    pub fn usage(&self) -> Vec<Placed<UsagePattern>> {
+        self.all(&self.usage, USAGE, read_usage, |one| &one.id)
+    }
+
+    /// The patterns of use that are about such a call. Asked before every step,
+    /// so nothing is copied that does not matter.
+    pub(super) fn usage_about(&self, tool: &str, args: &Value) -> Vec<UsagePattern> {
+        let lists = self.each(&self.usage, USAGE, read_usage);
+        let of_tool = lists.iter().flat_map(|list| list.iter());
+        let of_tool: Vec<_> = of_tool.filter(|pattern| pattern.value.tool == tool).collect();
+        if of_tool.is_empty() {
+            return Vec::new();
+        }
+        let call = shapes(args, &str::to_owned);
+        let about = of_tool.into_iter().filter(|pattern| pattern.value.is_about(tool, &call));
+        about.map(|pattern| pattern.value.clone()).collect()
+    }
+
+    /// The last failures, newest last.
+    pub fn failures(&self) -> Vec<Placed<Failure>> {
+        let read = |book: &Book, problems: &mut Vec<Problem>| {
+            checked(book, "failures", |_: &Failure| Ok(()), problems)
+        };
+        self.each(&self.failures, FAILURES, read).iter().flat_map(|list| list.to_vec()).collect()
+    }
+
+    /// What is done where. A project can only make it stricter: its word that
+    /// nobody need be asked is not the user's.
+    pub(super) fn environment_rules(&self) -> BTreeMap<String, EnvironmentRule> {
+        let lists = self.each(&self.rules, CONFIRMATIONS, read_rules);
+        let mut rules = BTreeMap::new();
+        for rule in lists.iter().flat_map(|list| list.iter()) {
+            let (name, rule, layer) = (&rule.value.0, rule.value.1, rule.layer);
+            match rule {
+                EnvironmentRule::AlwaysAsk => {
+                    rules.insert(name.clone(), rule);
+                }
+                EnvironmentRule::AutoProceed if layer == Layer::User => {
+                    rules.entry(name.clone()).or_insert(rule);
+                }
+                EnvironmentRule::AutoProceed => {}
+            }
+        }
+        rules
+    }
+
+    /// Whether an entry is for the project at hand.
+    pub(super) fn is_here(&self, project: Option<&str>) -> bool {
+        let here = self.project.as_ref().map(|project| project.name.as_str());
+        project.is_none() || project == here
+    }
+
+    /// The entries of both memories; of two with the same name, the project's.
+    fn all<T: Clone>(
+        &self,
+        shelf: &Shelf<T>,
+        file: &str,
+        read: impl Fn(&Book, &mut Vec<Problem>) -> Vec<(usize, T)>,
+        id: impl Fn(&T) -> &String,
+    ) -> Vec<Placed<T>> {
+        let mut all: Vec<Placed<T>> = Vec::new();
+        for list in self.each(shelf, file, read) {
+            let known = all.len();
+            for entry in list.iter() {
+                if !all[..known].iter().any(|had| id(&had.value) == id(&entry.value)) {
+                    all.push(entry.clone());
+                }
+            }
+        }
+        all
+    }
+
+    fn each<T>(
+        &self,
+        shelf: &Shelf<T>,
+        file: &str,
+        read: impl Fn(&Book, &mut Vec<Problem>) -> Vec<(usize, T)>,
+    ) -> Vec<Arc<Vec<Placed<T>>>> {
+        let mut problems = Vec::new();
+        let lists = [Layer::Project, Layer::User]
+            .into_iter()
+            .filter_map(|layer| Some((layer, self.directory(layer)?.join(file))))
+            .map(|(layer, path)| shelf.get(layer, &path, &read, &mut problems))
+            .collect();
+        let mut known = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        for problem in problems {
+            if !known.contains(&problem) {
+                known.push(problem);
+            }
+        }
+        lists
+    }
+}
+
+/// The entries of a list, those that make no sense reported.
+fn checked<T: serde::de::DeserializeOwned>(
+    book: &Book,
+    key: &str,
+    check: impl Fn(&T) -> Result<(), String>,
+    problems: &mut Vec<Problem>,
+) -> Vec<(usize, T)> {
+    let mut found = Vec::new();
+    for entry in book.entries::<T>(key, problems) {
+        match check(&entry.value) {
+            Ok(()) => found.push((entry.line, entry.value)),
+            Err(message) => problems.push(book.problem(entry.line, message)),
+        }
+    }
+    found
+}
+
+/// Every list of the file holds issues; its name is a tag of them.
+fn read_issues(book: &Book, problems: &mut Vec<Problem>) -> Vec<(usize, Issue)> {
+    let mut found = Vec::new();
+    for group in book.keys() {
+        for entry in book.entries::<Written>(&group, problems) {
+            match entry.value.read(&group) {
+                Ok(issue) => found.push((entry.line, issue)),
+                Err(message) => problems.push(book.problem(entry.line, message)),
+            }
+        }
+    }
+    found
+}
+
+fn read_usage(book: &Book, problems: &mut Vec<Problem>) -> Vec<(usize, UsagePattern)> {
+    checked(book, "patterns", |_: &UsagePattern| Ok(()), problems)
+}
+
+fn read_rules(book: &Book, problems: &mut Vec<Problem>) -> Vec<(usize, (String, EnvironmentRule))> {
+    let value = book.value();
+    let Some(rules) = value.get("environments").and_then(Value::as_object) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for (name, rule) in rules {
+        match serde_json::from_value(rule.clone()) {
+            Ok(rule) => found.push((1, (name.clone(), rule))),
+            Err(_) => {
+                // What is not understood must not mean "do not ask".
+                found.push((1, (name.clone(), EnvironmentRule::AlwaysAsk)));
+                let message = format!(
+                    "`environments`: `{name}` should be `auto_proceed` or `always_ask`; it is always asked"
+                );
+                problems.push(book.problem(1, message));
+            }
+        }
+    }
+    found
+}

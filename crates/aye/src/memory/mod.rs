@@ -1,0 +1,63 @@
+//! Memory: what was learned, so that every error is asked about once.
+//!
+//! ```text
+//! .aye/memory (project, shared) over AYE_HOME/memory (user)
+//!   learned/patterns.yaml       known issues, by people; only read
+//!   learned/fixes.yaml          fixes: match -> changed arguments, repair, replacement
+//!   learned/confirmations.yaml  preferences: answers to give again
+//!   learned/usage.yaml          calls that keep failing in the same way
+//!   failures.yaml               the last 100
+//!
+//! text -> blur (what varies) -> words (patterns), similar, mistake, confidence   (pure)
+//! file -> book (lock, read with lines, atomic write) -> shelf (until it changes) -> Memory
+//! ```
+//!
+//! Nothing is read or locked before it is needed. Time is an argument, and so
+//! is what hides secrets: every text passes it before it is written. What was
+//! learned is data: whoever shows it says so and makes it inert.
+
+mod blur;
+mod book;
+mod confidence;
+mod emit;
+mod error;
+mod failure;
+mod fix;
+pub mod heal;
+mod issue;
+#[expect(clippy::module_inception, reason = "the type that everything here is for")]
+mod memory;
+mod mistake;
+mod names;
+mod note;
+mod preference;
+mod query;
+mod remember;
+mod shelf;
+mod similar;
+mod stats;
+mod telling;
+mod usage;
+mod words;
+
+pub use blur::blur;
+pub use confidence::{BLOCK, WARN, confidence};
+pub use emit::emit;
+pub use error::{MemoryError, Problem};
+pub use failure::{Ending, Failure};
+pub use fix::{Act, Agreement, Change, Fix, FixMatch, Origin, OriginKind, Standing};
+pub use issue::{IN_ALL, Issue, PER_FAMILY, Rank, SHOWN};
+pub use memory::Memory;
+pub use mistake::{Mistake, mistake};
+pub use note::NewIssue;
+pub use preference::{
+    Allowed, Chosen, EnvironmentRule, Preference, PreferenceQuery, Scope, is_production,
+    question_digest,
+};
+pub use query::{Layer, Placed, Query};
+pub use remember::{ErrorText, Keep, Mask, NewChoice, NewFix, Seen};
+pub use similar::{SAME, similarity};
+pub use stats::{Week, Weeks};
+pub use telling::pattern_of;
+pub use usage::{Level, UsagePattern, Warning};
+pub use words::{BadPattern, Pattern, has_words};

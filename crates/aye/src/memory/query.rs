@@ -1,0 +1,47 @@
+//! What memory is asked about.
+
+/// A failure, or what may become one.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Query<'a> {
+    /// The tool, or the program of a command.
+    pub tool: &'a str,
+    /// The skill.
+    pub skill: Option<&'a str>,
+    /// The step.
+    pub step: Option<&'a str>,
+    /// What went wrong: the end of what it wrote, or the tool's message.
+    pub error: &'a str,
+}
+
+/// Which memory something is in. The project's comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// `.aye/memory` of the project: shared through git.
+    Project,
+    /// The user's own, below `AYE_HOME`.
+    User,
+}
+
+impl Layer {
+    /// The word used in listings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+        }
+    }
+}
+
+/// Something in memory and where it stands.
+#[derive(Debug, Clone)]
+pub struct Placed<T> {
+    /// In which memory.
+    pub layer: Layer,
+    /// In which file.
+    pub file: std::path::PathBuf,
+    /// On which line, from 1.
+    pub line: usize,
+    /// What it is.
+    pub value: T,
+}

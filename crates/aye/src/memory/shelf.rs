@@ -1,0 +1,61 @@
+//! What was read, until its file changes.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::book::{Book, Stamp};
+use super::error::Problem;
+use super::query::{Layer, Placed};
+
+type List<T> = Arc<Vec<Placed<T>>>;
+
+/// The entries of files of one kind. Looking costs one `stat` while nothing
+/// changes.
+#[derive(Debug)]
+pub(super) struct Shelf<T> {
+    read: Mutex<HashMap<PathBuf, (Stamp, List<T>)>>,
+}
+
+impl<T> Default for Shelf<T> {
+    fn default() -> Self {
+        Self { read: Mutex::default() }
+    }
+}
+
+impl<T> Shelf<T> {
+    /// The entries of a file; none if it is not there.
+    pub(super) fn get(
+        &self,
+        layer: Layer,
+        path: &Path,
+        entries: impl FnOnce(&Book, &mut Vec<Problem>) -> Vec<(usize, T)>,
+        problems: &mut Vec<Problem>,
+    ) -> List<T> {
+        let stamp = Stamp::of(path);
+        if !stamp.is_there() {
+            return Arc::default();
+        }
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, list)) = read.get(path)
+            && *known == stamp
+        {
+            return Arc::clone(list);
+        }
+        let list = match Book::read(path) {
+            Ok(book) => {
+                problems.extend(book.faults());
+                entries(&book, problems)
+            }
+            Err(error) => {
+                let (file, line) = (path.to_path_buf(), 1);
+                problems.push(Problem { file, line, message: error.to_string() });
+                Vec::new()
+            }
+        };
+        let place = |(line, value)| Placed { layer, file: path.to_path_buf(), line, value };
+        let list: List<T> = Arc::new(list.into_iter().map(place).collect());
+        read.insert(path.to_path_buf(), (stamp, Arc::clone(&list)));
+        list
+    }
+}

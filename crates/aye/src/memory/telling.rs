@@ -1,0 +1,88 @@
+//! The line of an error that says what happened, as a pattern.
+
+use super::blur::blur;
+use super::words::{BadPattern, Pattern, has_words};
+
+/// The longest pattern that is made of an error.
+const LONGEST: usize = 200;
+
+/// Words by which the line that says it is known.
+const SAYS: [&str; 14] = [
+    "error",
+    "errors",
+    "failed",
+    "failure",
+    "fatal",
+    "exception",
+    "denied",
+    "invalid",
+    "unknown",
+    "not found",
+    "cannot",
+    "can't",
+    "unable",
+    "missing",
+];
+
+/// A pattern that finds this error again, whatever varies in it.
+///
+/// # Errors
+/// When the error says too little to be known again.
+pub fn pattern_of(error_text: &str) -> Result<Pattern, BadPattern> {
+    let blurred = blur(telling_line(error_text));
+    let end = match blurred.len() {
+        ..=LONGEST => blurred.len(),
+        _ => {
+            let cut = blurred.floor_char_boundary(LONGEST);
+            blurred[..cut].rfind(' ').unwrap_or(cut)
+        }
+    };
+    Pattern::new(&blurred[..end])
+}
+
+/// The first line with a word that tells, else the last that says anything.
+pub(super) fn telling_line(error_text: &str) -> &str {
+    let mut lines = error_text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let tells = |line: &&str| SAYS.iter().any(|word| has_words(line, word)) || has_code(line);
+    lines.clone().find(tells).or_else(|| lines.next_back()).unwrap_or_default()
+}
+
+/// `ValueError: …`, `IOException: …`.
+fn has_code(line: &str) -> bool {
+    let name = line.split(':').next().unwrap_or_default();
+    name.len() < line.len() && (name.ends_with("Error") || name.ends_with("Exception"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_that_says_it_is_taken() {
+        let text = "Pulling image…\nError: manifest unknown: abc1234f\nsee the logs";
+        assert_eq!(telling_line(text), "Error: manifest unknown: abc1234f");
+        assert_eq!(telling_line("a\nb\n\n"), "b");
+        assert_eq!(telling_line("Traceback\n  x\nValueError: no"), "ValueError: no");
+        assert_eq!(telling_line(""), "");
+    }
+
+    #[test]
+    fn the_pattern_finds_the_error_again() {
+        let pattern = pattern_of("x\nError: image \"app\" at abc1234f is gone (took 3s)").unwrap();
+        assert!(pattern.is_in("y\nz\nError: image \"web\" at 99887766aa is gone (took 12s)"));
+        assert!(!pattern.is_in("Error: image \"web\" is there"));
+    }
+
+    #[test]
+    fn a_long_error_is_cut_between_words() {
+        let pattern = pattern_of(&format!("error {}", "wörd ".repeat(100))).unwrap();
+        assert!(pattern.as_str().len() <= LONGEST);
+        assert!(pattern.as_str().ends_with("wörd"));
+    }
+
+    #[test]
+    fn an_error_that_says_nothing_has_no_pattern() {
+        assert!(pattern_of("").is_err());
+        assert!(pattern_of("1").is_err());
+    }
+}

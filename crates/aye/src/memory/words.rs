@@ -1,0 +1,177 @@
+//! Finding words in a text: whole ones, so that "MR !1403" is no 403 and
+//! "typeof" no EOF.
+
+use std::fmt;
+
+use regex_lite::Regex;
+
+use super::blur::blur;
+
+/// Fewer letters and digits than this outside placeholders say nothing.
+const FEWEST: usize = 3;
+
+/// What errors are recognised by. Written as plain text: found whatever the
+/// case, as whole words, any white space between them. `/…/` is a regular
+/// expression. Placeholders such as `<n>` stand for what [`blur`] puts them
+/// for.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    written: String,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Words(String),
+    Regex(Regex),
+}
+
+/// Why a text is no pattern.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadPattern {
+    /// It would be found nearly everywhere.
+    #[error(
+        "the pattern `{0}` would match nearly everything: write at least {FEWEST} letters or digits"
+    )]
+    TooShort(String),
+    /// It is no regular expression.
+    #[error("the pattern `{0}` is no regular expression: {1}")]
+    Regex(String, String),
+}
+
+impl Pattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// When it would match nearly everything, or is no regular expression.
+    pub fn new(written: &str) -> Result<Self, BadPattern> {
+        let written = written.trim();
+        if let Some(inner) = written.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'))
+            && inner.contains(|c: char| "\\^$.|?*+()[]{}".contains(c))
+        {
+            let regex = Regex::new(&format!("(?i){inner}"))
+                .map_err(|error| BadPattern::Regex(written.to_owned(), error.to_string()))?;
+            if regex.is_match("") {
+                return Err(BadPattern::TooShort(written.to_owned()));
+            }
+            return Ok(Self { written: written.to_owned(), kind: Kind::Regex(regex) });
+        }
+        if telling(written) < FEWEST {
+            return Err(BadPattern::TooShort(written.to_owned()));
+        }
+        Ok(Self { written: written.to_owned(), kind: Kind::Words(fold(written)) })
+    }
+
+    /// Whether it is in the text.
+    pub fn is_in(&self, text: &str) -> bool {
+        match &self.kind {
+            Kind::Regex(regex) => regex.is_match(text),
+            Kind::Words(words) => {
+                contains(&fold(text), words)
+                    || words.contains('<') && contains(&fold(&blur(text)), words)
+            }
+        }
+    }
+
+    /// As it was written.
+    pub fn as_str(&self) -> &str {
+        &self.written
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.written)
+    }
+}
+
+/// Whether the words are in the text, whole, whatever the case and the white
+/// space.
+pub fn has_words(text: &str, words: &str) -> bool {
+    contains(&fold(text), &fold(words))
+}
+
+/// Lower case, every run of white space one space.
+fn fold(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+fn contains(text: &str, words: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let (Some(first), Some(last)) = (words.chars().next(), words.chars().last()) else {
+        return false;
+    };
+    text.match_indices(words).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + words.len()..].chars().next();
+        !(is_word(first) && before.is_some_and(is_word))
+            && !(is_word(last) && after.is_some_and(is_word))
+    })
+}
+
+/// How many letters and digits stand outside placeholders.
+fn telling(text: &str) -> usize {
+    let mut inside = false;
+    text.chars()
+        .filter(|&c| {
+            inside = c == '<' || inside && c != '>';
+            !inside && c.is_alphanumeric()
+        })
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(pattern: &str, text: &str) -> bool {
+        Pattern::new(pattern).expect("a pattern").is_in(text)
+    }
+
+    #[test]
+    fn only_whole_words_are_found() {
+        assert!(!found("403", "MR !1403 not found"));
+        assert!(!found("eof", "typeof x is not a function"));
+        assert!(!found("author", "unauthorized"));
+        assert!(found("403", "HTTP 403"));
+        assert!(found("unexpected EOF", "read: unexpected   eof\n"));
+        assert!(found("manifest unknown", "Error: MANIFEST\n  unknown: not there"));
+    }
+
+    #[test]
+    fn a_border_is_only_wanted_where_the_pattern_has_a_letter() {
+        assert!(found("!1403", "MR !1403 not found"));
+        assert!(found("error:", "error:something"));
+        assert!(found("größe", "die GRÖSSE oder größe"));
+        assert!(!found("größ", "die größe"));
+    }
+
+    #[test]
+    fn a_later_place_counts_when_the_first_is_inside_a_word() {
+        assert!(found("eof", "typeof, then eof"));
+    }
+
+    #[test]
+    fn placeholders_stand_for_what_varies() {
+        assert!(found("pod <name> not found", "pod \"web-1\" not found"));
+        assert!(found("timed out after <n>", "timed out after 30s"));
+        assert!(!found("pod <name> not found", "pod was not found"));
+    }
+
+    #[test]
+    fn regular_expressions_stand_between_slashes() {
+        assert!(found("/exit (1|2)$/", "Exit 2"));
+        assert!(!found("/exit (1|2)$/", "exit 23"));
+        // A path is no regular expression.
+        assert!(found("/var/run/", "no such file: /var/run/"));
+        assert!(matches!(Pattern::new("/(/"), Err(BadPattern::Regex(..))));
+        assert!(matches!(Pattern::new("/x*/"), Err(BadPattern::TooShort(_))));
+    }
+
+    #[test]
+    fn a_pattern_that_matches_everything_is_refused() {
+        for text in ["", "  ", "<n>", "a", "<name>: <n>", "--"] {
+            assert!(matches!(Pattern::new(text), Err(BadPattern::TooShort(_))), "{text}");
+        }
+    }
+}
