@@ -16,7 +16,12 @@ use super::lane::{LaneId, ROOT};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Asked {
     /// Somebody answered here.
-    Answered(Answer),
+    Answered {
+        /// The answer.
+        answer: Answer,
+        /// It is to be remembered.
+        remember: bool,
+    },
     /// Somebody is typing: the deadline should be held.
     Typing,
     /// One of the descriptors is ready; the prompt stays as it is.
@@ -119,7 +124,7 @@ impl Driver<'_> {
             }
         };
         match asked {
-            Asked::Answered(answer) => self.answer(id, &question, answer),
+            Asked::Answered { answer, remember } => self.answer(id, &question, answer, remember),
             Asked::Typing => {
                 let by = self.lane(ROOT).machine.state().started.driver.user.clone();
                 let question = question.id.clone();
@@ -156,9 +161,19 @@ impl Driver<'_> {
         }
     }
 
-    fn answer(&mut self, id: LaneId, question: &Question, answer: Answer) -> Result<(), Error> {
+    fn answer(
+        &mut self,
+        id: LaneId,
+        question: &Question,
+        answer: Answer,
+        remember: bool,
+    ) -> Result<(), Error> {
+        let choice = answer.value.as_str().unwrap_or_default().to_owned();
         let request = Request::Answer { question: question.id.clone(), answer };
         let refusal = self.tell(id, Input::Request(request), None)?;
+        if remember && refusal.is_none() {
+            self.remember(id, question, &choice);
+        }
         if let (Some(refusal), Some(prompter)) = (refusal, self.parts.prompter.as_deref_mut()) {
             prompter.refused(&refusal.to_string());
         }

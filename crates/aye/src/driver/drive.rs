@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use aye_core::effect::Effect;
 use aye_core::event::{Event, Fact};
+use aye_core::id::QuestionId;
 use aye_core::input::Input;
 use aye_core::machine::{Limits, Machine, Refusal};
 use aye_core::text::{Names, World};
@@ -14,6 +15,7 @@ use aye_process::{Happening, Running, Signals};
 
 use crate::clock::Clock;
 use crate::error::Error;
+use crate::memory::Memory;
 use crate::report::{Outlet, Place, Report};
 use crate::store::{Listener, RequestId, RunLock, Store, Verdict};
 use crate::tools::Tools;
@@ -49,6 +51,8 @@ pub struct Parts<'a> {
     pub skills: &'a dyn Skills,
     /// The tools that steps call.
     pub tools: Tools,
+    /// What was learned.
+    pub memory: Memory,
     /// What the report's words go through.
     pub outlets: Vec<Outlet>,
     /// Who shows what happens.
@@ -75,6 +79,8 @@ pub struct Driver<'a> {
     pub(super) computing: Computing,
     /// How many tools were called.
     pub(super) calls: u64,
+    /// Questions that memory was asked about.
+    pub(super) recalled: Vec<QuestionId>,
     /// The lane whose question is shown.
     pub(super) shown: Option<LaneId>,
     pub(super) bell: Option<Listener>,
@@ -96,6 +102,7 @@ pub(super) struct DriverParts<'a> {
     pub(super) limits: Limits,
     pub(super) skills: &'a dyn Skills,
     pub(super) tools: Tools,
+    pub(super) memory: Memory,
     pub(super) outlets: Vec<Outlet>,
     pub(super) report: &'a mut dyn Report,
     pub(super) prompter: Option<&'a mut dyn Prompter>,
@@ -116,6 +123,7 @@ impl<'a> Driver<'a> {
                 limits: parts.limits,
                 skills: parts.skills,
                 tools: parts.tools,
+                memory: parts.memory,
                 outlets: parts.outlets,
                 report: parts.report,
                 prompter: parts.prompter,
@@ -128,6 +136,7 @@ impl<'a> Driver<'a> {
             owners: Vec::new(),
             computing: Computing::default(),
             calls: 0,
+            recalled: Vec::new(),
             shown: None,
             bell: None,
             mail_read: Instant::now(),
@@ -185,7 +194,8 @@ impl<'a> Driver<'a> {
                 Effect::Run { execution } => self.start(id, execution)?,
                 Effect::Stop { execution } => self.stop(id, execution)?,
                 Effect::Rest(_) | Effect::Finish if id != ROOT => self.rests(id)?,
-                Effect::Ask(_) | Effect::Wait { .. } | Effect::Rest(_) | Effect::Finish => {}
+                Effect::Ask(question) => self.recall(id, &question)?,
+                Effect::Wait { .. } | Effect::Rest(_) | Effect::Finish => {}
             }
         }
         Ok(())

@@ -14,6 +14,7 @@
 //! | programs, blocks, tools | `work`, `computing`, `calling` |
 //! | runs inside a step | `nested`, `child` |
 //! | questions, letters, signals | `ask`, `mail` |
+//! | answers from memory and for it | `remember` |
 //!
 //! One loop, one thread: a child's end, a signal, a letter in the mailbox, a
 //! key at the prompt and a deadline all become one [`aye_core::input::Input`]
@@ -31,6 +32,7 @@ mod logs;
 mod mail;
 mod nested;
 mod outcome;
+mod remember;
 mod work;
 
 pub use ask::{Asked, Posed, Prompter};
@@ -38,3 +40,4 @@ pub use child::Skills;
 pub(crate) use child::{restore_inside, scope_of};
 pub use drive::{Driver, Parts};
 pub use outcome::Outcome;
+pub(crate) use remember::{Kept, keep};

@@ -60,12 +60,14 @@ pub struct Given {
     pub reason: Option<String>,
     /// The one-time code, not yet checked.
     pub code: Option<String>,
+    /// It is to be remembered.
+    pub remember: bool,
 }
 
 impl Given {
     /// This value and nothing else.
     pub fn of(value: &str) -> Self {
-        Self { value: value.to_owned(), typed: None, reason: None, code: None }
+        Self { value: value.to_owned(), typed: None, reason: None, code: None, remember: false }
     }
 }
 
@@ -78,6 +80,8 @@ pub struct Dialog {
     pub notice: Option<String>,
     /// Details are shown.
     pub details: bool,
+    /// The answer is to be remembered.
+    pub remember: bool,
     wrong: u8,
     escape: Escape,
 }
@@ -85,7 +89,14 @@ pub struct Dialog {
 impl Dialog {
     /// The beginning for a question.
     pub fn new(question: &Question, escape: Escape) -> Self {
-        Self { stage: first_stage(question), notice: None, details: false, wrong: 0, escape }
+        Self {
+            stage: first_stage(question),
+            notice: None,
+            details: false,
+            remember: false,
+            wrong: 0,
+            escape,
+        }
     }
 
     /// What Escape means here.
@@ -120,6 +131,18 @@ impl Dialog {
     /// Takes one key.
     pub fn key(&mut self, question: &Question, key: &Key) -> Reply {
         self.notice = None;
+        if *key == Key::Ctrl('r') && question.remember {
+            self.remember = !self.remember;
+            return Reply::Stay;
+        }
+        let reply = self.stage_key(question, key);
+        match reply {
+            Reply::Answer(given) => Reply::Answer(Given { remember: self.remember, ..given }),
+            other => other,
+        }
+    }
+
+    fn stage_key(&mut self, question: &Question, key: &Key) -> Reply {
         match self.stage.clone() {
             Stage::Key(yes, no) => self.single(question, key, yes, no),
             Stage::Word(yes, no, line) => self.word(question, key, yes, no, line),

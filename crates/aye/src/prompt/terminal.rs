@@ -161,7 +161,7 @@ impl Prompter for TerminalPrompter<'_> {
                     Some(_) => Some("the one-time code was wrong".to_owned()),
                     None => given.reason,
                 };
-                Asked::Answered(Answer {
+                let answer = Answer {
                     value: given.value.into(),
                     by: self.manner.user.clone(),
                     prompter: Through::Terminal,
@@ -169,7 +169,8 @@ impl Prompter for TerminalPrompter<'_> {
                     typed: given.typed,
                     reauth: checked.unwrap_or(false),
                     digest: Some(posed.question.digest.clone()),
-                })
+                };
+                Asked::Answered { answer, remember: given.remember }
             }
             Heard::Dismissed => Asked::Unavailable("it was left without an answer".to_owned()),
             Heard::Typing => Asked::Typing,

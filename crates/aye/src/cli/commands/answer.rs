@@ -14,8 +14,9 @@ use jiff::Timestamp;
 
 use crate::auth::{AuthError, Authenticator};
 use crate::cli::{Context, say};
-use crate::driver::Posed;
+use crate::driver::{Kept, Posed, keep};
 use crate::error::Error;
+use crate::memory::Scope;
 use crate::paint::{Tone, inert_line};
 use crate::prompt::dialog::{meaning, yes_and_no};
 use crate::prompt::key::Key;
@@ -50,6 +51,16 @@ pub struct AnswerArgs {
     /// A one-time code, where a question wants it
     #[arg(long, value_name = "CODE", env = "AYE_CODE", hide_env_values = true)]
     pub code: Option<String>,
+    /// Remember the answer: for this step, for the skill, or always
+    #[arg(
+        long,
+        value_name = "SCOPE",
+        num_args = 0..=1,
+        default_missing_value = "step",
+        env = "AYE_REMEMBER",
+        hide_env_values = true
+    )]
+    pub remember: Option<Reach>,
     /// Go on with the run if nobody drives it
     #[arg(
         long,
@@ -80,6 +91,7 @@ impl AnswerArgs {
             reason: None,
             typed: None,
             code: None,
+            remember: None,
             resume: false,
             no_input: false,
             opened_with: Some(Key::Enter),
@@ -127,6 +139,7 @@ pub(super) fn answer(
     let question = find(&reader, &args.question)?;
     let row = context.find_run(&reader, question.run.as_str())?;
     let asked = reader.asked(&question.id)?;
+    let driven = reader.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
     loop {
         let given = match (&args.choice, &asked) {
             (Some(choice), _) => Given {
@@ -153,13 +166,15 @@ pub(super) fn answer(
         };
         // Nobody would be there to keep it: it is never written down.
         if asked.as_ref().is_some_and(|asked| asked.secret)
-            && RunLock::holder(reader.home(), &row.id)?.is_none()
+            && RunLock::holder(reader.home(), &driven)?.is_none()
         {
             return Err(Error::Refused {
                 message: format!("`{}` asks for a secret and nobody drives the run", question.id),
                 hint: Some(format!("answer it where the run goes on: `aye resume {}`", row.id)),
             });
         }
+        let choice = given.value.clone();
+        let scope = args.remember.map(Scope::from).or(given.remember.then_some(Scope::Step));
         let proof = prove(&question, asked.as_ref(), &given, &label, context)?;
         let wrong = proof.as_ref().err().map(ToString::to_string);
         let answer = Answer {
@@ -182,12 +197,67 @@ pub(super) fn answer(
             }
             (Err(error), _) => return Err(error.into()),
             (Ok(_), Sent::Accepted) => {
+                remember(&row, asked.as_ref(), &choice, scope, context)?;
                 return Ok((row, question, Came::Taken { label, undriven: false }));
             }
             (Ok(_), Sent::AcceptedUndriven) => {
+                remember(&row, asked.as_ref(), &choice, scope, context)?;
                 return Ok((row, question, Came::Taken { label, undriven: true }));
             }
             (Ok(_), Sent::Refused(why)) => return Err(refused(&question, &why)),
+        }
+    }
+}
+
+/// Keeps the answer if somebody wants that.
+fn remember(
+    row: &RunRow,
+    asked: Option<&Question>,
+    choice: &str,
+    scope: Option<Scope>,
+    context: &Context,
+) -> Result<(), Error> {
+    let (Some(scope), Some(question)) = (scope, asked) else { return Ok(()) };
+    let user = context.driver().user;
+    let kept = Kept {
+        question,
+        skill: &row.skill,
+        environment: row.environment.as_deref(),
+        choice,
+        scope,
+        by: &user,
+        now: context.now(),
+    };
+    // What the question shows has been masked.
+    match keep(&context.memory(), &kept, &str::to_owned) {
+        Ok(kept) => {
+            print_line(&format!("remembered; `aye memory forget {}` takes it back", kept.id))
+        }
+        Err(error) => {
+            let warning = context.paint_err.text(Tone::Warn, "warning:");
+            say(&format!("{warning} the answer counts, but {error}\n"));
+            Ok(())
+        }
+    }
+}
+
+/// How far a remembered answer reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Reach {
+    /// This step
+    Step,
+    /// The same question at any step of the skill
+    Skill,
+    /// The same question in any skill
+    Always,
+}
+
+impl From<Reach> for Scope {
+    fn from(reach: Reach) -> Self {
+        match reach {
+            Reach::Step => Self::Step,
+            Reach::Skill => Self::Skill,
+            Reach::Always => Self::Always,
         }
     }
 }

@@ -71,6 +71,7 @@ pub(super) fn drive(
         limits: context.limits(),
         skills: context,
         tools: context.tools(Path::new(&workspace), &run),
+        memory: context.memory(),
         outlets,
         report: &mut *report,
         prompter: Some(prompter),

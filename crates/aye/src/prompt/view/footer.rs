@@ -110,6 +110,22 @@ fn hints(posed: &Posed<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
         (Escape::Declines | Escape::Dismisses, None) => "Esc cancels",
     };
     let out = out.to_owned();
+    let remember = posed.question.remember.then(|| match dialog.remember {
+        true => "remembered: Ctrl-R takes it back".to_owned(),
+        false => "Ctrl-R remembers".to_owned(),
+    });
+    let mut hints = stage_hints(posed, dialog, look, details, out);
+    hints.extend(remember);
+    hints
+}
+
+fn stage_hints(
+    posed: &Posed<'_>,
+    dialog: &Dialog,
+    look: Look,
+    details: String,
+    out: String,
+) -> Vec<String> {
     match &dialog.stage {
         Stage::Key(..) => vec![details, out],
         Stage::Word(..) => vec!["Enter answers".to_owned(), details, out],

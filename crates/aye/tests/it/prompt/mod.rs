@@ -12,6 +12,7 @@ mod life;
 mod look;
 mod made;
 mod missing;
+mod remembering;
 mod pty;
 mod screen;
 mod scripts;

@@ -1,0 +1,69 @@
+//! Answers that are remembered, and used only where nothing has changed.
+
+use super::pty::Terminal;
+use crate::cli::harness::Place;
+
+const SKILL: &str = "
+name: s
+inputs: [{ name: what, default: build }]
+steps:
+  - name: sure
+    confirm: { message: 'Go on with {{ inputs.what }}?', remember: true, timeout: 0 }
+  - { name: act, command: touch, args: ['done-{{ inputs.what }}'] }
+";
+
+#[test]
+fn an_answer_that_was_remembered_is_not_asked_for_again() {
+    let place = Place::new();
+    place.write("s.yaml", SKILL);
+    let mut terminal = Terminal::aye(&place, &["run", "s.yaml"]);
+    terminal.wait_for("Ctrl-R remembers").keys("\u{12}");
+    terminal.wait_for("remembered: Ctrl-R takes it back").keys("y");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert!(terminal.vt.all().contains("aye memory forget"), "{}", terminal.vt.all());
+    // Nobody is there, and nobody has to be.
+    let ran = place.aye(&["run", "s.yaml"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.all().contains("through memory"), "{}", ran.all());
+    assert!(ran.all().contains("said for this step on"), "{}", ran.all());
+    // Another question is another question.
+    assert_eq!(place.aye(&["run", "s.yaml", "-i", "what=deploy"]).code, 6);
+    // Where it was said counts.
+    assert_eq!(place.aye(&["run", "s.yaml", "--environment", "production"]).code, 6);
+    let known = place.aye(&["memory", "list", "--json"]).ok().json();
+    let id = known.to_string();
+    let id = id.split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    place.aye(&["memory", "forget", &id]).ok();
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+}
+
+#[test]
+fn answers_from_elsewhere_are_remembered_too_and_a_no_is_a_no() {
+    let place = Place::new();
+    place.write("s.yaml", SKILL);
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let answered =
+        place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), "no", "--remember", "skill"]).ok();
+    assert!(answered.all().contains("aye memory forget"), "{}", answered.all());
+    let ran = place.aye(&["run", "s.yaml"]);
+    assert_eq!(ran.code, 5, "{}", ran.all());
+    assert!(!place.work().join("done-build").exists());
+}
+
+#[test]
+fn what_must_not_be_remembered_is_not() {
+    for more in ["destructive: true", "confirmation: { message: 'Sure?', by: human, timeout: 0 }"] {
+        let place = Place::new();
+        let gate = match more.starts_with("destructive") {
+            true => format!("{more}\n    confirmation: {{ message: 'Sure?', timeout: 0 }}"),
+            false => more.to_owned(),
+        };
+        place.write("s.yaml", &format!("name: s\nsteps:\n  - name: a\n    command: touch\n    args: [x]\n    {gate}\n"));
+        assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+        let inbox = place.aye(&["inbox", "--json"]).ok().json();
+        let answered = place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), "yes", "--remember"]);
+        assert!(answered.stderr.contains("the answer counts, but"), "{}", answered.all());
+        assert_eq!(place.aye(&["run", "s.yaml"]).code, 6, "it is asked each time");
+    }
+}
