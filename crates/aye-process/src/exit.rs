@@ -127,6 +127,16 @@ pub struct Output {
     total: u64,
     limit: usize,
     source: Source,
+    plain: Option<Plain>,
+}
+
+/// Bytes that may hold a secret: never printed.
+struct Plain(Vec<u8>);
+
+impl std::fmt::Debug for Plain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} bytes", self.0.len())
+    }
 }
 
 #[derive(Debug)]
@@ -137,12 +147,23 @@ enum Source {
 
 impl Output {
     pub(crate) fn memory(total: u64, bytes: Vec<u8>) -> Self {
-        Self { total, limit: bytes.len(), source: Source::Memory(bytes) }
+        Self { total, limit: bytes.len(), source: Source::Memory(bytes), plain: None }
     }
 
     pub(crate) fn file(total: u64, limit: usize, file: Option<File>) -> Self {
         let source = file.map_or_else(|| Source::Memory(Vec::new()), Source::File);
-        Self { total, limit, source }
+        Self { total, limit, source, plain: None }
+    }
+
+    pub(crate) fn with_plain(self, plain: Option<Vec<u8>>) -> Self {
+        Self { plain: plain.map(Plain), ..self }
+    }
+
+    /// The newest bytes as they came, at most a megabyte, where
+    /// [`Spec::masks`](crate::Spec::masks) hide some of them everywhere else.
+    #[must_use]
+    pub fn plain(&self) -> Option<&[u8]> {
+        self.plain.as_ref().map(|plain| plain.0.as_slice())
     }
 
     /// All bytes the child wrote.

@@ -75,6 +75,8 @@ pub struct Driver<'a> {
     /// The programs that run, and whose they are.
     pub(super) children: Vec<Running>,
     pub(super) owners: Vec<LaneId>,
+    /// Lanes that wait until fewer programs run.
+    pub(super) queued: Vec<LaneId>,
     /// Threads that compute.
     pub(super) computing: Computing,
     /// How many tools were called.
@@ -134,6 +136,7 @@ impl<'a> Driver<'a> {
             due: VecDeque::from([ROOT]),
             children: Vec::new(),
             owners: Vec::new(),
+            queued: Vec::new(),
             computing: Computing::default(),
             calls: 0,
             recalled: Vec::new(),

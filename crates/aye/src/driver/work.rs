@@ -54,9 +54,17 @@ impl Driver<'_> {
         spec: Spec,
         meaning: Meaning,
     ) -> Result<(), Error> {
+        // More than may run at once wait for their turn.
+        if self.children.len() >= aye_process::slots::limit() {
+            self.queued.push(id);
+            return Ok(());
+        }
         if let Err(end) = permitted(&self.parts.policy, &spec) {
             return self.finished(id, execution, *end, None);
         }
+        // A hint takes the command apart, and a secret in it with it.
+        let program = spec.program.to_string_lossy().into_owned();
+        let discreet = self.lane(id).machine.secrets().mask(&program) != program;
         let (log, interactive) = (spec.log.clone(), spec.interactive);
         self.parts.report.step_begins(id, interactive);
         match aye_process::spawn(spec) {
@@ -68,7 +76,8 @@ impl Driver<'_> {
             }
             Err(error) => {
                 self.parts.report.step_ends(id);
-                self.finished(id, execution, not_started(&error), None)
+                let end = not_started(&error);
+                self.finished(id, execution, if discreet { without_hint(end) } else { end }, None)
             }
         }
     }
@@ -77,6 +86,9 @@ impl Driver<'_> {
     pub(super) fn exited(&mut self, index: usize, exit: &Exit) -> Result<(), Error> {
         self.children.remove(index);
         let id = self.owners.remove(index);
+        for waiting in std::mem::take(&mut self.queued) {
+            self.look_at(waiting);
+        }
         self.parts.report.step_ends(id);
         let work = std::mem::replace(&mut self.lane_mut(id).work, Work::Nothing);
         let Work::Process { execution, log, meaning } = work else { return Ok(()) };
@@ -206,7 +218,9 @@ fn conclude(exit: &Exit) -> (End, ProcessRecord) {
     };
     let end = match exit.outcome {
         Outcome::Exited(_) | Outcome::Signaled(_) => {
-            let value = aye_process::text::lossy(exit.stdout.last(VALUE));
+            // What a mask hides is for later steps, and for them alone.
+            let bytes = exit.stdout.plain().map_or_else(|| exit.stdout.last(VALUE), <[u8]>::to_vec);
+            let value = aye_process::text::lossy(bytes);
             let value = value.trim_end_matches(['\n', '\r']).into();
             End::Exited { value, parsed: None }
         }
@@ -241,6 +255,15 @@ fn not_started(error: &SpawnError) -> End {
         },
         message: error.to_string(),
         hint: error.hint(),
+    }
+}
+
+fn without_hint(end: End) -> End {
+    match end {
+        End::NotStarted { code, exit_code, message, .. } => {
+            End::NotStarted { code, exit_code, message, hint: None }
+        }
+        other => other,
     }
 }
 
