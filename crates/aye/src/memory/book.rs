@@ -83,11 +83,11 @@ impl Book {
     ) -> Vec<Entry<T>> {
         let mut found = Vec::new();
         let Some(tree) = &self.tree else { return found };
-        let Some((_, list)) = tree.entry(tree.root(), key) else { return found };
+        let Some((name, list)) = tree.entry(tree.root(), key) else { return found };
         let yaml::Kind::List(items) = &tree.node(list).kind else {
             if !is_null(tree, list) {
                 let message = format!("`{key}` should be a list: write `- …` below it");
-                problems.push(self.problem(self.line(tree, list), message));
+                problems.push(self.problem(self.line(tree, name), message));
             }
             return found;
         };
@@ -96,7 +96,12 @@ impl Book {
             match serde_json::from_value(tree.value(item)) {
                 Ok(value) => found.push(Entry { line, value }),
                 Err(error) => {
-                    let message = format!("this entry of `{key}` is passed over: {error}");
+                    let said = error.to_string();
+                    let said = match said.strip_prefix("missing field ") {
+                        Some(field) => format!("{field} is missing"),
+                        None => said,
+                    };
+                    let message = format!("this entry of `{key}` is passed over: {said}");
                     problems.push(self.problem(line, message));
                 }
             }

@@ -34,6 +34,7 @@ pub struct Issue {
 
 /// The entry as written. Everything else in it is the writer's business.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(expecting = "a mapping")]
 pub(super) struct Written {
     pub(super) pattern: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

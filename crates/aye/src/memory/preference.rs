@@ -54,6 +54,7 @@ pub enum EnvironmentRule {
 
 /// An entry of `confirmations.yaml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a mapping")]
 pub struct Preference {
     /// Its name.
     pub id: String,

@@ -178,6 +178,9 @@ impl Memory {
         change_list(root, FIXES, "fixes", |fixes: &mut Vec<Fix>| {
             match fixes.iter_mut().find(|known| known.id == fix.id) {
                 Some(known) => {
+                    fix.matches.other = std::mem::take(&mut known.matches.other);
+                    fix.change.other = std::mem::take(&mut known.change.other);
+                    known.change.other = fix.change.other.clone();
                     // The same again: what is known about it stays.
                     if known.change == fix.change {
                         (fix.verified, fix.last_success) = (known.verified, known.last_success);

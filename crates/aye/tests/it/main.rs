@@ -6,6 +6,7 @@ mod cli;
 mod compute;
 mod crash;
 mod graph;
+mod memory;
 mod policy;
 mod prompt;
 mod store;

@@ -15,6 +15,7 @@ mod missing;
 mod pty;
 mod screen;
 mod scripts;
+mod teaching;
 mod tools;
 mod view;
 mod vt;
