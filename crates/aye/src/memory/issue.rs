@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::names::{Fit, family, tool_fits};
 use super::query::{Placed, Query};
-use super::words::Pattern;
+use super::words::{BadPattern, Pattern};
 
 /// How many are looked up before a run, for each family of tools.
 pub const PER_FAMILY: usize = 2;
@@ -56,8 +56,8 @@ pub(super) const KEY: &str = "issues";
 
 impl Written {
     /// The issue it stands for, below the key `group`.
-    pub(super) fn read(self, group: &str) -> Result<Issue, String> {
-        let pattern = Pattern::new(&self.pattern).map_err(|error| error.to_string())?;
+    pub(super) fn read(self, group: &str) -> Result<Issue, BadPattern> {
+        let pattern = Pattern::new(&self.pattern)?;
         let mut tags = self.tags;
         if group != KEY {
             tags.push(group.to_owned());

@@ -140,7 +140,7 @@ fn lessons_that_make_no_sense_say_what_to_write() {
     --- stderr
     error: the pattern `x` would match nearly everything: write at least 3 letters or digits
     hint: write words of the error, or `/a regular expression/`
-    --- exit 1
+    --- exit 2
     ");
     assert_snapshot!(learn(&["--error", "disk full", "--", "make", "room"]), @r"
     --- stderr

@@ -285,3 +285,28 @@ fn a_change_by_another_process_is_seen() -> Outcome {
     }
     Ok(())
 }
+
+#[test]
+fn the_users_memory_is_for_the_user_alone_and_the_projects_is_shared() -> Outcome {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = tempfile::tempdir()?;
+    let memory = memory(place.path());
+    memory.remember_fix(fix("deploy", "manifest unknown"), &plain)?;
+    let shared = aye::memory::NewFix { keep: Keep::Shared, ..fix("deploy", "manifest unknown") };
+    memory.remember_fix(shared, &plain)?;
+    let mode = |name: &str| -> std::io::Result<u32> {
+        Ok(std::fs::metadata(place.path().join(name))?.permissions().mode() & 0o777)
+    };
+    assert_eq!(mode("user")?, 0o700);
+    assert_eq!(mode("user/learned/fixes.yaml")?, 0o600);
+    // As other files that are made here.
+    let usual = place.path().join("usual");
+    std::fs::write(&usual, "")?;
+    assert_eq!(mode("project/.aye/memory/learned/fixes.yaml")?, mode("usual")?);
+    // Somebody's own choice stays.
+    let path = place.path().join("user/learned/fixes.yaml");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640))?;
+    memory.forget(&memory.fixes()[1].value.id)?;
+    assert_eq!(mode("user/learned/fixes.yaml")?, 0o640);
+    Ok(())
+}
