@@ -25,6 +25,8 @@ mod failure;
 mod fix;
 pub mod heal;
 mod issue;
+mod keep;
+mod learn;
 #[expect(clippy::module_inception, reason = "the type that everything here is for")]
 mod memory;
 mod mistake;
@@ -32,7 +34,8 @@ mod names;
 mod note;
 mod preference;
 mod query;
-mod remember;
+mod remember_choice;
+mod remember_fix;
 mod shelf;
 mod similar;
 mod stats;
@@ -47,6 +50,8 @@ pub use error::{MemoryError, Problem};
 pub use failure::{Ending, Failure};
 pub use fix::{Act, Agreement, Change, Fix, FixMatch, Origin, OriginKind, Standing};
 pub use issue::{IN_ALL, Issue, PER_FAMILY, Rank, SHOWN};
+pub use keep::{Keep, Mask};
+pub use learn::Seen;
 pub use memory::Memory;
 pub use mistake::{Mistake, mistake};
 pub use note::NewIssue;
@@ -55,7 +60,8 @@ pub use preference::{
     question_digest,
 };
 pub use query::{Layer, Placed, Query};
-pub use remember::{ErrorText, Keep, Mask, NewChoice, NewFix, Seen};
+pub use remember_choice::NewChoice;
+pub use remember_fix::{ErrorText, NewFix};
 pub use similar::{SAME, similarity};
 pub use stats::{Week, Weeks};
 pub use telling::pattern_of;

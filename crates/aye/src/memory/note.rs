@@ -7,8 +7,8 @@ use super::book::{self, Book};
 use super::emit::emit_item;
 use super::error::MemoryError;
 use super::issue::{Issue, KEY, Written};
+use super::keep::{Keep, Mask, line};
 use super::memory::{Memory, PATTERNS};
-use super::remember::{Keep, Mask, line};
 
 /// A known issue to be written down.
 #[derive(Debug, Clone, Default)]
@@ -46,9 +46,7 @@ impl Memory {
             commands: new.commands.iter().map(one).collect(),
             tags: new.tags.iter().map(one).collect(),
         };
-        let issue = written.clone().read(KEY).map_err(|message| {
-            MemoryError::refused(message, "write words of the error, or `/a regular expression/`")
-        })?;
+        let issue = written.clone().read(KEY)?;
         if let Some(known) = self.issues().iter().find(|known| known.value.id == issue.id) {
             return Err(MemoryError::refused(
                 format!("`{}` is known already", issue.pattern),
@@ -60,7 +58,10 @@ impl Memory {
         book::rewrite(&root, PATTERNS, |book| {
             added(book, &item).ok_or_else(|| {
                 MemoryError::refused(
-                    format!("`{}` cannot be added to by a program", root.join(PATTERNS).display()),
+                    format!(
+                        "`{}` cannot be added to by a program",
+                        root.path.join(PATTERNS).display()
+                    ),
                     format!("add this by hand:\n{KEY}:\n{}", emit_item(&item, 2)),
                 )
             })

@@ -16,6 +16,7 @@ mod pty;
 mod remembering;
 mod screen;
 mod scripts;
+mod teaching;
 mod tools;
 mod view;
 mod vt;
