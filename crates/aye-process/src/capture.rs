@@ -22,7 +22,7 @@ const FIRST: usize = 4 * 1024;
 const WIDE_PIPE: usize = 1024 * 1024;
 
 /// How many bytes are kept as they came, where a mask hides some of them.
-const PLAIN: usize = 1024 * 1024;
+const PLAIN: usize = 10 * 1024 * 1024;
 
 /// Gets the bytes of a stream as they arrive.
 pub(crate) type View<'a> = dyn FnMut(Stream, &[u8]) + 'a;
@@ -210,7 +210,7 @@ impl Capture {
                 Output::file(total, self.limit, file)
             }
         };
-        output.with_plain(self.plain.map(Ring::into_bytes))
+        output.with_plain(self.plain.map(|ring| (ring.total(), ring.into_bytes())))
     }
 }
 

@@ -17,6 +17,7 @@ use crate::compute::{self, Block, ComputeError, Limits, Quiet};
 use crate::error::Error;
 
 use super::drive::Driver;
+use super::known::Remembering;
 use super::lane::{LaneId, Meaning, Work};
 
 /// What a thread has computed.
@@ -103,9 +104,11 @@ impl Driver<'_> {
         let threads = self.computing.threads().map_err(Error::Output)?;
         let (send, wake) = (threads.send.clone(), Arc::clone(&threads.write));
         let told = Arc::clone(&cancelled);
+        let memory = Arc::clone(&self.parts.memory);
         std::thread::spawn(move || {
-            let mut host = Quiet::default();
+            let mut host = Remembering { memory, quiet: Quiet::default() };
             let result = compute::run(&block, &compute.scope, &mut host, &limits, &told);
+            let host = host.quiet;
             let told = host.emitted.iter().map(|(name, data)| format!("{name}: {data}"));
             let lines = host.lines.iter().cloned().chain(told).collect();
             let computed = Computed { lane: id, execution, result, lines };

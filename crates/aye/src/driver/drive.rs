@@ -52,7 +52,7 @@ pub struct Parts<'a> {
     /// The tools that steps call.
     pub tools: Tools,
     /// What was learned.
-    pub memory: Memory,
+    pub memory: Arc<Memory>,
     /// What the report's words go through.
     pub outlets: Vec<Outlet>,
     /// Who shows what happens.
@@ -104,7 +104,7 @@ pub(super) struct DriverParts<'a> {
     pub(super) limits: Limits,
     pub(super) skills: &'a dyn Skills,
     pub(super) tools: Tools,
-    pub(super) memory: Memory,
+    pub(super) memory: Arc<Memory>,
     pub(super) outlets: Vec<Outlet>,
     pub(super) report: &'a mut dyn Report,
     pub(super) prompter: Option<&'a mut dyn Prompter>,
@@ -263,6 +263,7 @@ impl<'a> Driver<'a> {
             self.parts.store.append(&reaction.events, &handled)?;
         }
         self.show(id, &reaction.events);
+        self.advise(id, &reaction.events);
         Ok(reaction.refusal)
     }
 

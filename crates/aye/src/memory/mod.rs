@@ -23,7 +23,6 @@ mod emit;
 mod error;
 mod failure;
 mod fix;
-pub mod heal;
 mod issue;
 mod keep;
 mod learn;

@@ -286,3 +286,21 @@ fn what_a_block_says_is_shown_and_logged() {
     );
     assert!(place.aye(&["logs", "last"]).ok().stdout.contains("printed"));
 }
+
+#[test]
+fn what_people_know_about_an_error_is_said_when_it_happens() {
+    let place = Place::new();
+    place.write(
+        ".aye/memory/learned/patterns.yaml",
+        "issues:\n  - pattern: No such file or directory\n    tools: [cat]\n    meaning: the cache is cold\n    fix: warm it up\n    commands: [make warm]\n  - pattern: 5\n",
+    );
+    place.write("aye.toml", "");
+    place.write("s.yaml", "name: s\nsteps:\n  - { name: read, command: cat, args: [nothing], on_error: continue }\n  - { name: ask, compute: 'result = memory.check_known_issues(\"cat\", \"No such file or directory\")[\"has_known_issues\"]' }\noutputs: [{ name: known, value: '{{ ask }}' }]\n");
+    let ran = place.aye(&["run", "s.yaml"]).ok();
+    let told = ran.all();
+    assert!(told.contains("warning: known issue"), "before the run: {told}");
+    assert!(told.contains("the cache is cold; fix: warm it up; try: make warm"), "{told}");
+    assert!(told.matches("the cache is cold").count() >= 2, "and when it happens: {told}");
+    let shown = place.aye(&["show", "last", "--json"]).ok().json();
+    assert_eq!(shown["outputs"]["known"], true);
+}

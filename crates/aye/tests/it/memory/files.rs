@@ -147,11 +147,11 @@ fn what_people_wrote_is_only_added_to_on_their_word() -> Outcome {
         fix: Some("make room".into()),
         ..NewIssue::default()
     };
-    memory.note_issue(new.clone(), &plain)?;
+    memory.note_issue(&new, &plain)?;
     let path = place.path().join("project/.aye/memory/learned/patterns.yaml");
     let after = std::fs::read_to_string(path)?;
     assert_eq!(after, format!("{text}issues:\n  - pattern: disk full\n    fix: make room\n"));
-    assert!(memory.note_issue(new, &plain).is_err());
+    assert!(memory.note_issue(&new, &plain).is_err());
     let id = memory.issues()[0].value.id.clone();
     let error = memory.forget(&id).err().ok_or("it is gone")?;
     assert!(error.hint().is_some_and(|hint| hint.ends_with("patterns.yaml:3")), "{error:?}");
@@ -199,7 +199,7 @@ fn secrets_never_enter_memory() -> Outcome {
         meaning: Some("hunter2".into()),
         ..NewIssue::default()
     };
-    memory.note_issue(issue, &mask)?;
+    memory.note_issue(&issue, &mask)?;
     // A fix that would need the secret is refused, not kept broken.
     let mut with_secret = fix("deploy", "another error");
     with_secret.change = repair(&["login", "--password=hunter2"]);
