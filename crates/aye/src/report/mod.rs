@@ -5,6 +5,7 @@
 //! [`json`] for programs; [`summary`] says at the end what happened and what
 //! to do next.
 
+mod inside;
 mod json;
 mod live;
 mod markdown;
@@ -22,14 +23,15 @@ use aye_core::event::Event;
 use aye_core::journal::State;
 use aye_process::Stream;
 
+pub use inside::{about_inside, level_words, place_words};
 pub use json::{JsonReport, event_json};
 pub use live::LiveReport;
 pub use markdown::markdown;
 pub use outlet::Outlet;
 pub use plain::PlainReport;
-pub use step_line::{about_inside, step_line};
+pub use step_line::step_line;
 pub use story::{Decision, Story, shown_status, took};
-pub use summary::{choices_shown, run_command, summary};
+pub use summary::{choices_shown, run_command, standing, summary};
 
 /// Shows a run as it goes on.
 pub trait Report {

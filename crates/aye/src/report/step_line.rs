@@ -8,6 +8,8 @@ use aye_core::question::Prompter;
 
 use crate::paint::{Glyph, Paint, Tone, duration, inert_line, plural};
 
+use super::inside::about_inside;
+
 /// The line for an event, or nothing if it has none of its own.
 pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
     let mark = |glyph, tone| paint.text(tone, paint.glyph(glyph));
@@ -180,16 +182,6 @@ pub(super) fn live_line(event: &Event, state: &State, paint: Paint) -> Option<St
         return None;
     }
     heading(event, state, paint).or_else(|| step_line(event, paint))
-}
-
-/// What a run inside another is about: its item, or its skill.
-pub fn about_inside(state: &State) -> String {
-    let item = state.started.parent.as_ref().and_then(|parent| parent.item.as_ref());
-    let what = match item {
-        Some(item) => item.value.as_str().map_or_else(|| item.value.to_string(), str::to_owned),
-        None => format!("skill {}", state.started.skill),
-    };
-    crate::term::cut(&inert_line(&what), 60)
 }
 
 /// The line above a run: which skill, and the run's id for other commands.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use aye_core::event::{FailReason, PauseReason};
+use aye_core::id::RunId;
 use aye_core::journal::{Ended, Phase, State, StepStatus};
 use aye_core::machine::is_secret;
 use aye_core::question::{Offer, Question};
@@ -15,6 +16,16 @@ use crate::paint::{Glyph, Paint, Tone, duration, inert_line, plural, shell_word}
 
 /// What happened, in a few lines.
 pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
+    told(state, outcome, &state.run, false, paint)
+}
+
+/// Where a run stands, for somebody who looks at it: `outer` is the run it is
+/// in the end inside of, and whoever drives that one drives it.
+pub fn standing(state: &State, outer: &RunId, driven: bool, paint: Paint) -> String {
+    told(state, Outcome::of(state), outer, driven, paint)
+}
+
+fn told(state: &State, outcome: Outcome, outer: &RunId, driven: bool, paint: Paint) -> String {
     let mut text = String::new();
     let skill = paint.text(Tone::Strong, &state.started.skill);
     let run = &state.run;
@@ -55,11 +66,13 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
             let why = match &state.phase {
                 Phase::Asking { question, agreed, .. } => {
                     next.push(("answer", answer_command(question)));
-                    if question.takes_yes() && !state.started.yes {
+                    if !driven && question.takes_yes() && !state.started.yes {
                         next.push(("say yes", "add --yes to the command".to_owned()));
                     }
                     next.push(("inbox", "aye inbox".to_owned()));
-                    next.push(("wait", format!("aye resume {run} --detach")));
+                    if !driven {
+                        next.push(("wait", format!("aye resume {outer} --detach")));
+                    }
                     let first = question.message.trim().lines().next().unwrap_or_default();
                     let agreed = match (agreed.len(), question.approvals) {
                         (0, _) => String::new(),
@@ -68,19 +81,31 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
                     format!("waits for an answer{agreed}: {}", inert_line(first))
                 }
                 Phase::Running { step, nested: true, .. }
-                    if state.paused == Some(PauseReason::Waiting) =>
+                    if !driven && state.paused == Some(PauseReason::Waiting) =>
                 {
                     next.push(("answer", "aye inbox".to_owned()));
-                    next.push(("wait", format!("aye resume {run} --detach")));
+                    next.push(("wait", format!("aye resume {outer} --detach")));
                     format!("waits for an answer inside `{step}`")
+                }
+                Phase::Running { step, .. } if driven => format!("is running: at `{step}`"),
+                Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) if driven => {
+                    "is running".to_owned()
                 }
                 Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => {
                     "is paused".to_owned()
                 }
             };
-            next.push(("go on", format!("aye resume {run}")));
-            next.push(("give up", format!("aye cancel {run}")));
-            let _ = write!(text, "{} {skill} {why}", mark(Glyph::Paused, Tone::Warn));
+            next.push(match driven {
+                true => ("watch", format!("aye watch {run}")),
+                false => ("go on", format!("aye resume {outer}")),
+            });
+            next.push(("give up", format!("aye cancel {outer}")));
+            let mark = match (driven, &state.phase) {
+                (false, _) => mark(Glyph::Paused, Tone::Warn),
+                (true, Phase::Asking { .. }) => mark(Glyph::Asking, Tone::Ask),
+                (true, _) => mark(Glyph::Running, Tone::Ask),
+            };
+            let _ = write!(text, "{mark} {skill} {why}");
         }
     }
     let counts = counts(state);

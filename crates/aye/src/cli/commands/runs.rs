@@ -102,14 +102,16 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
     };
     let narrowed = filter.status.is_some() || filter.skill.is_some();
     let store = context.store_to_read()?;
-    let rows = match &store {
+    let mut rows = match &store {
         Some(store) => store.runs(&filter)?,
         None => Vec::new(),
     };
     let mut driven = Vec::new();
-    for row in &rows {
+    for row in &mut rows {
         let held = match &store {
             Some(store) if !row.status.is_ended() => {
+                // Who is asked inside it is waited for all the same.
+                row.waiting = store.waiting_within(&row.id)?;
                 RunLock::holder(store.home(), &row.id)?.is_some()
             }
             Some(_) | None => false,

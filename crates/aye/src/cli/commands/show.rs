@@ -9,10 +9,9 @@ use clap::builder::FalseyValueParser;
 use serde_json::{Value, json};
 
 use crate::cli::Context;
-use crate::driver::Outcome;
 use crate::error::Error;
 use crate::paint::{Glyph, Paint, Tone, duration, inert_line, plural};
-use crate::report::{Decision, Story, about_inside, markdown, shown_status, summary, took};
+use crate::report::{Story, about_inside, markdown, shown_status, standing, took};
 use crate::term;
 
 use super::output::{print, print_json};
@@ -39,12 +38,15 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
     let Some(store) = context.store_to_read()? else { return Err(Context::no_journal()) };
     let row = context.find_run(&store, &args.run)?;
     let story = Story::read(&store, &row.id)?;
+    let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
+    let driven = store.is_driven(&row.id)?;
     if context.json {
         print_json(&as_json(&story))?;
     } else if args.markdown {
         print(&markdown(&story))?;
     } else {
-        print(&render(&story, context.paint_out))?;
+        let text = render(&story, context.paint_out);
+        print(&(text + &standing(&story.state, &outer, driven, context.paint_out)))?;
     }
     Ok(0)
 }
@@ -66,7 +68,7 @@ fn as_json(story: &Story) -> Value {
         "updated": state.updated_at,
         "steps": &*state.steps,
         "outputs": state.results,
-        "decisions": events.iter().filter_map(Decision::of).collect::<Vec<_>>(),
+        "decisions": story.decisions(),
         "events": events,
     });
     if let (Some(map), false) = (value.as_object_mut(), inside.is_empty()) {
@@ -103,7 +105,6 @@ fn render(story: &Story, paint: Paint) -> String {
             let _ = writeln!(text, "  {mark} {}", decision.words());
         }
     }
-    text.push_str(&summary(state, Outcome::of(state), paint));
     text
 }
 
