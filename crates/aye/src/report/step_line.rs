@@ -6,7 +6,7 @@ use aye_core::event::{BadOutcome, Event, Fact, PauseReason, RetryReason, StepSta
 use aye_core::journal::{Phase, State};
 use aye_core::question::Prompter;
 
-use crate::paint::{Glyph, Paint, Tone, duration, inert_line, plural};
+use crate::paint::{Glyph, Paint, Tone, duration, inert, inert_line, plural};
 
 use super::inside::about_inside;
 
@@ -29,7 +29,8 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let took = done.process.as_ref().map(|process| process.duration_ms).or(done.took_ms);
             let after = took.map(Duration::from_millis);
             let mut parts = Vec::new();
-            parts.extend(done.note.as_deref().map(inert_line));
+            let mut note = done.note.iter().flat_map(|note| note.trim().lines()).map(inert);
+            parts.extend(note.next());
             parts.extend(after.map(duration));
             parts.extend(done.marked_by.as_ref().map(|who| format!("marked as done by {who}")));
             if let Some(process) = &done.process
@@ -37,12 +38,14 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             {
                 parts.push("left a process behind, which was ended".to_owned());
             }
-            format!(
+            let mut line = format!(
                 "{} {}  {}",
                 mark(Glyph::Done, Tone::Good),
                 name(&done.step),
                 dim(&parts.join(", "))
-            )
+            );
+            note.for_each(|more| line.push_str(&format!("\n  {}", dim(&more))));
+            line
         }
         Fact::StepFailed(failed) => {
             // What was never started has used nothing, and took no time.

@@ -12,7 +12,7 @@ use aye_core::question::{Offer, Question};
 use serde_json::Value;
 
 use crate::driver::Outcome;
-use crate::paint::{Glyph, Paint, Tone, duration, inert_line, plural, shell_word};
+use crate::paint::{Glyph, Paint, Tone, duration, inert, inert_line, plural, shell_word};
 
 /// What happened, in a few lines.
 pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
@@ -33,13 +33,14 @@ fn told(state: &State, outcome: Outcome, outer: &RunId, driven: bool, paint: Pai
     let took = duration(Duration::from_millis(u64::try_from(took).unwrap_or(0)));
     let mark = |glyph, tone| paint.text(tone, paint.glyph(glyph));
     let mut next: Vec<(&str, String)> = Vec::new();
+    let mut why = state.end_message.iter().flat_map(|why| why.lines()).map(inert);
     // Writing to a string cannot fail.
     match outcome {
         Outcome::Ended(Ended::Completed) => {
             let _ = write!(text, "{} {skill} completed in {took}", mark(Glyph::Done, Tone::Good));
         }
         Outcome::Ended(Ended::Failed(reason)) => {
-            let why = state.end_message.as_deref().map(inert_line).unwrap_or_default();
+            let why = why.next().unwrap_or_default();
             let _ = write!(text, "{} {skill} failed: {why}", mark(Glyph::Failed, Tone::Bad));
             let step = state.current.as_ref().and_then(|step| state.steps.get_key_value(step));
             if let (Some((step, record)), FailReason::StepFailed | FailReason::StepTimedOut) =
@@ -59,7 +60,7 @@ fn told(state: &State, outcome: Outcome, outer: &RunId, driven: bool, paint: Pai
             }
         }
         Outcome::Ended(Ended::Cancelled(_)) => {
-            let why = state.end_message.as_deref().map(inert_line).unwrap_or_default();
+            let why = why.next().unwrap_or_default();
             let _ = write!(text, "{} {skill} cancelled: {why}", mark(Glyph::Failed, Tone::Warn));
         }
         Outcome::Paused(_) | Outcome::Interrupted(_) => {
@@ -113,6 +114,12 @@ fn told(state: &State, outcome: Outcome, outer: &RunId, driven: bool, paint: Pai
         let _ = write!(text, "  {}", paint.text(Tone::Dim, &counts));
     }
     text.push('\n');
+    // What the step has said already is not said again.
+    let said = state.current.as_ref().and_then(|step| state.steps.get(step)?.message.as_ref());
+    let ends = |message: &String| state.end_message.as_ref().is_some_and(|e| e.ends_with(message));
+    if !said.is_some_and(ends) {
+        why.for_each(|more| text.push_str(&format!("  {}\n", paint.text(Tone::Dim, &more))));
+    }
     for (name, value) in &state.results {
         let shown = match value {
             Value::String(text) => inert_line(text),

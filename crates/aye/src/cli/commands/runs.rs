@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::{Glyph, Paint, Tone, inert_line, plural};
+use crate::paint::{Glyph, Paint, Tone, inert, plural};
 use crate::store::{RunFilter, RunLock, RunRow, RunStatus};
 use crate::term;
 
@@ -175,7 +175,7 @@ fn line(row: &RunRow, driven: bool, widest: usize, now: Timestamp, paint: Paint)
     let mark = paint.text(tone, paint.glyph(glyph));
     let about = match (&row.message, &row.step) {
         (_, Some(step)) if !row.status.is_ended() => format!("at {step}"),
-        (Some(message), _) => inert_line(message),
+        (Some(message), _) => inert(message.lines().next().unwrap_or_default()),
         (None, _) => String::new(),
     };
     let took = match row.ended {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::{Glyph, Paint, Tone, duration, inert_line, plural};
+use crate::paint::{Glyph, Paint, Tone, duration, inert, inert_line, plural};
 use crate::report::{Story, about_inside, markdown, shown_status, standing, took};
 use crate::term;
 
@@ -131,7 +131,8 @@ fn steps(story: &Story, depth: usize, paint: Paint, text: &mut String) {
             let cpu = process.cpu_ms.filter(|cpu| *cpu >= 100);
             about.extend(cpu.map(|cpu| format!("{} of cpu", duration(Duration::from_millis(cpu)))));
         }
-        about.extend(step.message.as_deref().map(inert_line));
+        let mut message = step.message.iter().flat_map(|message| message.lines()).map(inert);
+        about.extend(message.next());
         about.retain(|part| !part.is_empty());
         let line = format!(
             "{indent}{} {}  {}  {}",
@@ -142,6 +143,10 @@ fn steps(story: &Story, depth: usize, paint: Paint, text: &mut String) {
         );
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", line.trim_end());
+        // Code and a caret below it keep their columns.
+        for more in message {
+            let _ = writeln!(text, "{indent}    {}", paint.text(Tone::Dim, &more));
+        }
         for inside in story.inside_of(name, step.execution) {
             let run = &inside.state.run;
             let parent = inside.state.started.parent.as_ref();

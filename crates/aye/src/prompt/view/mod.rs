@@ -161,10 +161,11 @@ pub fn head(posed: &Posed<'_>, look: Look) -> Vec<Styled> {
                 *only = std::mem::take(only).then(beside);
             }
             // Which of many it is about must not be lost.
-            _ => lines.extend(place.inside.map(|inside| {
-                let inside = Styled::new().tone(Tone::Dim, inside);
-                look.bar(Part::Plain).then(inside.cut(look.room(), look.ellipsis()))
-            })),
+            _ => {
+                let inside = place.inside.map(|inside| Styled::new().tone(Tone::Dim, inside));
+                let inside = inside.iter().flat_map(|inside| wrap(inside, look.room(), 2, true));
+                lines.extend(inside.map(|line| look.bar(Part::Plain).then(line)));
+            }
         }
     }
     let spacious = look.rows >= 16;

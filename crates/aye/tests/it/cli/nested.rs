@@ -371,3 +371,45 @@ fn a_sub_skill_that_is_broken_says_where() {
     assert!(ran.stderr.contains("`inner.yaml` cannot be run: inner.yaml:3:"), "{}", ran.all());
     assert!(ran.stderr.contains("shel"), "{}", ran.all());
 }
+
+#[test]
+fn who_watches_sees_which_item_asks() {
+    let place = Place::new();
+    two_askers(&place);
+    assert_eq!(place.aye(&["run", "live.yaml"]).code, 6);
+    let watched = place.aye(&["watch"]);
+    assert_eq!(watched.code, 6, "{}", watched.all());
+    for number in ["[0]", "[1]"] {
+        let asked = format!("    {number} ? q  Ship?\n");
+        assert!(watched.stderr.contains(&asked), "{}", watched.all());
+    }
+}
+
+#[test]
+fn code_and_its_caret_keep_their_columns() {
+    let place = Place::new();
+    place.write(
+        "c.yaml",
+        "name: c\nsteps:\n  - { name: n, description: \"one\\ntwo\" }\n  - name: k\n    compute: |\n      result = 1 + nope\n",
+    );
+    let ran = place.aye(&["run", "c.yaml"]);
+    assert!(ran.stderr.contains("n  one\n  two\n"), "{}", ran.all());
+    let shown = place.aye(&["show"]).ok();
+    let lines: Vec<&str> = shown.stdout.lines().collect();
+    let at = lines.iter().position(|line| line.contains("result = 1 + nope")).unwrap();
+    assert_eq!(lines[at].find("nope"), lines[at + 1].find("^^^^"), "{}", shown.stdout);
+    assert_eq!(shown.stdout.matches("^^^^").count(), 1, "{}", shown.stdout);
+}
+
+#[test]
+fn logs_and_graphs_have_a_form_for_programs() {
+    let place = Place::new();
+    place.write("loop.yaml", LOOP);
+    place.aye(&["run", "loop.yaml"]).ok();
+    let logs = place.aye(&["logs", "last", "each[1]/each", "--json"]).ok();
+    assert_eq!((logs.json()["text"].as_str(), logs.stderr.as_str()), (Some("b1"), ""));
+    assert_eq!(logs.json()["run"], format!("{}_1_1", place.last()));
+    let graph = place.aye(&["graph", "loop.yaml", "--json"]).ok().json();
+    assert_eq!(graph["nodes"][0]["name"], "each");
+    assert_eq!(graph["links"][0]["from"], 0);
+}
