@@ -5,6 +5,7 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use aye_core::diagnostic;
 use aye_core::event::Driver;
 use aye_core::flow::Flow;
 use aye_core::id::RunId;
@@ -269,6 +270,25 @@ fn user_name() -> String {
     name.unwrap_or(uid)
 }
 
+/// Why a skill that another calls cannot be run: its first error.
+fn why_not(read: &SkillFile, shown: &Path) -> String {
+    let name = shown.to_string_lossy();
+    let mut message = format!("`{name}` cannot be run");
+    let source = diagnostic::Source::new(&name, &read.text);
+    let errors: Vec<_> = read.diagnostics.iter().filter(|found| found.is_error()).collect();
+    if let Some(first) = errors.first() {
+        let first = diagnostic::to_json(first, &source);
+        message += &format!(": {name}:{}:{}: {}", first.line, first.column, first.message);
+        if let Some(hint) = first.hint {
+            message += &format!("\nhint: {hint}");
+        }
+    }
+    if errors.len() > 1 {
+        message += &format!("\n{} more: `aye check {name}`", errors.len() - 1);
+    }
+    message
+}
+
 impl Skills for Context {
     fn load(&self, wanted: &str, file: &Path) -> Result<(Flow, Source), Error> {
         // A path is meant from the file that says it, and from where the run began.
@@ -281,8 +301,7 @@ impl Skills for Context {
         let read = SkillFile::read(&path)?.or_lenient(self.settings.lenient);
         if read.has_errors() {
             let shown = skills::relative_to(&path, &self.directory);
-            let message = format!("`{}` cannot be run", shown.display());
-            return Err(Error::InvalidSkill(message));
+            return Err(Error::InvalidSkill(why_not(&read, &shown)));
         }
         let shown = skills::relative_to(&path, &self.directory);
         let (flow, text) = read.into_flow(name.as_deref())?;

@@ -15,6 +15,7 @@
 
 mod diagram;
 mod dot;
+mod json;
 mod label;
 mod layout;
 mod mermaid;
@@ -22,6 +23,7 @@ mod svg;
 mod text;
 
 pub use dot::dot;
+pub use json::json;
 pub use mermaid::mermaid;
 pub use svg::svg;
 pub use text::text;

@@ -26,15 +26,8 @@ impl<W: Write> JsonReport<W> {
 
     fn output_line(&mut self, lane: usize, stream: Stream, text: &str) {
         let voice = self.voices.of(lane);
-        let stream = match stream {
-            Stream::Stdout => "stdout",
-            Stream::Stderr => "stderr",
-        };
-        let line = json!({
-            "v": VERSION, "run": voice.run, "type": "step_output", "step": voice.step,
-            "stream": stream, "text": text,
-        });
-        self.line(&line.to_string());
+        let line = output_json(&voice.run, &voice.step, stream, text);
+        self.line(&line);
     }
 
     fn line(&mut self, line: &str) {
@@ -46,6 +39,19 @@ impl<W: Write> JsonReport<W> {
 /// An event as JSON text, as in the journal.
 pub fn event_json(event: &Event) -> String {
     serde_json::to_string(event).unwrap_or_default()
+}
+
+/// A line that a step wrote as JSON text.
+pub fn output_json(run: &str, step: &str, stream: Stream, text: &str) -> String {
+    let stream = match stream {
+        Stream::Stdout => "stdout",
+        Stream::Stderr => "stderr",
+    };
+    let line = json!({
+        "v": VERSION, "run": run, "type": "step_output", "step": step, "stream": stream,
+        "text": text,
+    });
+    line.to_string()
 }
 
 impl<W: Write> Report for JsonReport<W> {

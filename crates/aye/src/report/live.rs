@@ -18,7 +18,7 @@ use crate::term;
 use super::step_line::{live_line, started_words};
 use super::tidy::{Tidy, painted_width, rows};
 use super::voices::{Voice, Voices, index_of};
-use super::{Place, Report, Verbosity, event_json, indent};
+use super::{Place, Report, Verbosity, event_json, indent, indented};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const PLAIN_SPINNER: [&str; 4] = ["|", "/", "-", "\\"];
@@ -205,7 +205,8 @@ impl<W: Write> Report for LiveReport<'_, W> {
         let line = match &event.fact {
             Fact::StepStarted(started) => started_words(started, self.paint).map(|command| {
                 // A long command must not push the output away.
-                let room = (self.columns)().saturating_sub(term::width(&started.step) + INDENT);
+                let before = indented(place) + term::width(&started.step) + INDENT;
+                let room = (self.columns)().saturating_sub(before);
                 let command = term::cut(&command, room);
                 format!(
                     "{} {}  {}",
@@ -370,6 +371,38 @@ mod tests {
             format!("  │ 100%\n{}", bottom("⠹", 3)),
         ];
         assert_eq!(text, expected.join("\r\u{1b}[1A\u{1b}[J") + "\r\u{1b}[2K");
+    }
+
+    #[test]
+    fn a_command_in_a_list_is_cut_to_what_is_left_of_the_window() {
+        let event = |seq: u64, mut more: serde_json::Value| -> Event {
+            let common = serde_json::json!({
+                "v": 1, "run": "abcdefgh12_1_1", "seq": seq, "at": "2026-11-16T04:52:49.884Z",
+            });
+            more.as_object_mut().expect("a map").extend(common.as_object().expect("a map").clone());
+            serde_json::from_value(more).expect("an event")
+        };
+        let first = event(
+            1,
+            serde_json::json!({
+                "type": "skill_started", "skill": "s", "file": "s.yaml", "source": "0",
+                "steps": 1, "workspace": "/", "driver": { "user": "a", "host": "b", "pid": 1 },
+            }),
+        );
+        let state = State::begin(&first).expect("a state");
+        let started = event(
+            2,
+            serde_json::json!({
+                "type": "step_started", "step": "build", "kind": "command", "execution": 1,
+                "attempt": 1, "command": "make everything and more",
+            }),
+        );
+        let text = written(Verbosity::Normal, |report| {
+            let path = ["each[1]".to_owned(), "work[10]".to_owned()];
+            report.event(Place { lane: 1, path: &path }, &started, &state);
+        });
+        assert_eq!(text, "    [1][10] ▸ build  ma…\n");
+        assert!(text.lines().all(|line| term::width(line) <= 24), "{text}");
     }
 
     #[test]

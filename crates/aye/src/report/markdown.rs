@@ -29,7 +29,11 @@ pub fn markdown(story: &Story) -> String {
         state.started_at
     );
     if let Some(message) = &state.end_message {
-        let _ = writeln!(text, "\n> {}", words(message));
+        let (first, more) = message.split_once('\n').unwrap_or((message, ""));
+        let _ = writeln!(text, "\n> {}", words(first));
+        if !more.is_empty() {
+            let _ = writeln!(text, "\n{}", block(&Value::from(more)));
+        }
     }
     if !state.results.is_empty() {
         text.push_str("\n## Outputs\n");
@@ -116,11 +120,14 @@ fn words(text: &str) -> String {
     shown
 }
 
-/// The same in one cell of a table, not longer than anybody would read there.
+/// The same in one cell of a table, not longer than anybody would read there;
+/// a table has no lines of its own.
 fn cell(text: &str) -> String {
     const MOST: usize = 200;
-    let line = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-    let cut: String = line.chars().take(MOST).collect();
-    let more = if cut.len() < line.len() { "…" } else { "" };
-    words(&format!("{cut}{more}"))
+    let mut cut: String = text.chars().take(MOST).collect();
+    if cut.len() < text.len() {
+        cut.push('…');
+    }
+    let lines: Vec<String> = cut.lines().map(|line| words(line.trim())).collect();
+    lines.join("<br>")
 }

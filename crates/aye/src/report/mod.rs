@@ -5,6 +5,7 @@
 //! [`json`] for programs; [`summary`] says at the end what happened and what
 //! to do next.
 
+mod inside;
 mod json;
 mod live;
 mod markdown;
@@ -22,14 +23,15 @@ use aye_core::event::Event;
 use aye_core::journal::State;
 use aye_process::Stream;
 
-pub use json::{JsonReport, event_json};
+pub use inside::{about_inside, level_words, place_words};
+pub use json::{JsonReport, event_json, output_json};
 pub use live::LiveReport;
 pub use markdown::markdown;
 pub use outlet::Outlet;
 pub use plain::PlainReport;
-pub use step_line::{about_inside, step_line};
+pub use step_line::step_line;
 pub use story::{Decision, Story, shown_status, took};
-pub use summary::{choices_shown, run_command, summary};
+pub use summary::{choices_shown, run_command, standing, summary};
 
 /// Shows a run as it goes on.
 pub trait Report {
@@ -78,20 +80,31 @@ impl Place<'static> {
     pub const RUN: Self = Place { lane: 0, path: &[] };
 }
 
-/// What stands in front of a line, the further in the more; the items of a
-/// list, which may go on side by side, are told apart by their number.
+/// A line with what stands in front of it, the further in the more; the items
+/// of lists, which may go on side by side, are told apart by their numbers.
 pub(crate) fn indent(place: Place<'_>, line: &str) -> String {
-    let Some(last) = place.path.last() else { return line.to_owned() };
-    let space = "  ".repeat(place.path.len());
-    let number = last.find('[').map(|at| format!("{} ", &last[at..])).unwrap_or_default();
-    let mut lines = line.lines().enumerate().map(|(at, line)| match at {
-        // The heading of an item has its number already.
-        0 if line.contains(last.as_str()) => format!("{space}{line}"),
-        0 => format!("{space}{number}{line}"),
-        _ => format!("{space}{:1$}{line}", "", number.len()),
-    });
+    let Some((last, before)) = place.path.split_last() else { return line.to_owned() };
+    let mut lines = line.lines();
     let first = lines.next().unwrap_or_default();
-    std::iter::once(first).chain(lines).collect::<Vec<_>>().join("\n")
+    // The heading of an item has its own number already.
+    let around = if first.contains(last.as_str()) { before } else { place.path };
+    let prefix = format!("{}{}", "  ".repeat(place.path.len()), numbers(around));
+    let beneath = " ".repeat(prefix.len());
+    let mut text = format!("{prefix}{first}");
+    lines.for_each(|line| text.push_str(&format!("\n{beneath}{line}")));
+    text
+}
+
+/// How many columns [`indent`] takes in front of a line that is no heading.
+pub(crate) fn indented(place: Place<'_>) -> usize {
+    2 * place.path.len() + numbers(place.path).len()
+}
+
+/// `[1][2] ` for item 2 of a list within item 1 of another.
+fn numbers(path: &[String]) -> String {
+    let number = |label: &String| Some(label[label.rfind('[')?..].to_owned());
+    let numbers: String = path.iter().filter_map(number).collect();
+    if numbers.is_empty() { numbers } else { format!("{numbers} ") }
 }
 
 /// How much Aye says of its own.
@@ -104,4 +117,25 @@ pub enum Verbosity {
     Normal,
     /// Every event.
     Verbose,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(path: &[&str], text: &str) -> String {
+        let path: Vec<String> = path.iter().map(|&label| label.to_owned()).collect();
+        indent(Place { lane: 1, path: &path }, text)
+    }
+
+    #[test]
+    fn lines_of_lists_within_lists_can_be_told_apart() {
+        assert_eq!(line(&[], "> a"), "> a");
+        assert_eq!(line(&["work[2]"], "work[2]  c"), "  work[2]  c");
+        assert_eq!(line(&["work[2]"], "> a\n  more"), "  [2] > a\n        more");
+        assert_eq!(line(&["each[1]", "work[2]"], "work[2]  c"), "    [1] work[2]  c");
+        assert_eq!(line(&["each[1]", "work[2]"], "> a"), "    [1][2] > a");
+        assert_eq!(line(&["each[1]", "call"], "> a"), "    [1] > a");
+        assert_eq!(line(&["call"], "> a"), "  > a");
+    }
 }

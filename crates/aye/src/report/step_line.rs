@@ -6,7 +6,9 @@ use aye_core::event::{BadOutcome, Event, Fact, PauseReason, RetryReason, StepSta
 use aye_core::journal::{Phase, State};
 use aye_core::question::Prompter;
 
-use crate::paint::{Glyph, Paint, Tone, duration, inert_line, plural};
+use crate::paint::{Glyph, Paint, Tone, duration, inert, inert_line, plural};
+
+use super::inside::about_inside;
 
 /// The line for an event, or nothing if it has none of its own.
 pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
@@ -27,7 +29,8 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let took = done.process.as_ref().map(|process| process.duration_ms).or(done.took_ms);
             let after = took.map(Duration::from_millis);
             let mut parts = Vec::new();
-            parts.extend(done.note.as_deref().map(inert_line));
+            let mut note = done.note.iter().flat_map(|note| note.trim().lines()).map(inert);
+            parts.extend(note.next());
             parts.extend(after.map(duration));
             parts.extend(done.marked_by.as_ref().map(|who| format!("marked as done by {who}")));
             if let Some(process) = &done.process
@@ -35,12 +38,14 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             {
                 parts.push("left a process behind, which was ended".to_owned());
             }
-            format!(
+            let mut line = format!(
                 "{} {}  {}",
                 mark(Glyph::Done, Tone::Good),
                 name(&done.step),
                 dim(&parts.join(", "))
-            )
+            );
+            note.for_each(|more| line.push_str(&format!("\n  {}", dim(&more))));
+            line
         }
         Fact::StepFailed(failed) => {
             // What was never started has used nothing, and took no time.
@@ -180,16 +185,6 @@ pub(super) fn live_line(event: &Event, state: &State, paint: Paint) -> Option<St
         return None;
     }
     heading(event, state, paint).or_else(|| step_line(event, paint))
-}
-
-/// What a run inside another is about: its item, or its skill.
-pub fn about_inside(state: &State) -> String {
-    let item = state.started.parent.as_ref().and_then(|parent| parent.item.as_ref());
-    let what = match item {
-        Some(item) => item.value.as_str().map_or_else(|| item.value.to_string(), str::to_owned),
-        None => format!("skill {}", state.started.skill),
-    };
-    crate::term::cut(&inert_line(&what), 60)
 }
 
 /// The line above a run: which skill, and the run's id for other commands.

@@ -1,15 +1,25 @@
 //! A run as it went, with the runs inside it: what `aye show` tells.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use aye_core::event::{Event, Fact};
 use aye_core::id::RunId;
 use aye_core::journal::{Phase, State, StepRecord, StepStatus};
+use aye_core::nested::Parent;
+use aye_core::question::Question;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::error::Error;
 use crate::paint::{duration, inert_line};
 use crate::store::Store;
+use crate::term;
+
+use super::inside::place_words;
+
+/// As much of a question as a decision repeats.
+const LONGEST: usize = 80;
 
 /// A run and those inside it.
 #[derive(Debug)]
@@ -45,22 +55,58 @@ impl Story {
     /// What was decided, in it and inside it, in the order of time.
     pub fn decisions(&self) -> Vec<Decision> {
         let mut all: Vec<(jiff::Timestamp, Decision)> = Vec::new();
-        self.collect(&mut all);
+        self.collect(&[], &mut all);
         all.sort_by_key(|(at, _)| *at);
         all.into_iter().map(|(_, decision)| decision).collect()
     }
 
-    fn collect(&self, all: &mut Vec<(jiff::Timestamp, Decision)>) {
-        all.extend(self.events.iter().filter_map(|event| Some((event.at, Decision::of(event)?))));
-        self.inside.iter().for_each(|story| story.collect(all));
+    fn collect(&self, around: &[Parent], all: &mut Vec<(jiff::Timestamp, Decision)>) {
+        let asked: HashMap<&str, &Question> = self.events.iter().filter_map(asked).collect();
+        for event in &self.events {
+            let Some(mut decision) = Decision::of(event) else { continue };
+            let item = around.iter().rev().find_map(|parent| parent.item.as_ref());
+            decision.item = item.map(|item| item.value.clone());
+            decision.path = around.iter().map(Parent::label).collect();
+            if let Some(question) = asked.get(decision.question.as_str()) {
+                decision.step.clone_from(&question.step);
+                decision.message.clone_from(&question.message);
+                decision.place = place_words(around, &question.step);
+            }
+            all.push((event.at, decision));
+        }
+        for story in &self.inside {
+            let parent = story.state.started.parent.as_deref().cloned();
+            let around: Vec<Parent> = around.iter().cloned().chain(parent).collect();
+            story.collect(&around, all);
+        }
+    }
+}
+
+/// The question that an event asks, by its id.
+fn asked(event: &Event) -> Option<(&str, &Question)> {
+    match &event.fact {
+        Fact::ConfirmationRequired(question) => Some((question.id.as_str(), question)),
+        _ => None,
     }
 }
 
 /// An answer, or that nobody gave one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Decision {
     /// Which question.
     pub question: String,
+    /// The step that asked it.
+    pub step: String,
+    /// The runs around that step, from the outside in: `deploy[2]`.
+    pub path: Vec<String>,
+    /// The item it was about, where it is inside a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item: Option<Value>,
+    /// What was asked.
+    pub message: String,
+    /// Where it was asked, in words.
+    #[serde(skip)]
+    place: Vec<String>,
     /// What was taken.
     pub value: String,
     /// Who; nobody if the time was up.
@@ -81,17 +127,27 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// The decision that an event records.
-    pub fn of(event: &Event) -> Option<Self> {
+    /// The decision that an event records; what was asked is in another.
+    fn of(event: &Event) -> Option<Self> {
+        let nothing = Self {
+            question: String::new(),
+            step: String::new(),
+            path: Vec::new(),
+            item: None,
+            message: String::new(),
+            place: Vec::new(),
+            value: String::new(),
+            by: None,
+            through: None,
+            after_ms: None,
+            reason: None,
+            refused: None,
+        };
         match &event.fact {
             Fact::ConfirmationExpired { question, applied } => Some(Self {
                 question: question.to_string(),
                 value: applied.clone().unwrap_or_else(|| "no".to_owned()),
-                by: None,
-                through: None,
-                after_ms: None,
-                reason: None,
-                refused: None,
+                ..nothing
             }),
             Fact::ConfirmationAnswered(answered) => Some(Self {
                 question: answered.question.to_string(),
@@ -101,24 +157,28 @@ impl Decision {
                 after_ms: Some(answered.latency_ms),
                 reason: answered.answer.reason.clone(),
                 refused: answered.refused.clone(),
+                ..nothing
             }),
             _ => None,
         }
     }
 
-    /// In one line.
+    /// In one line: where, what was asked, what was answered.
     pub fn words(&self) -> String {
         let value = inert_line(&self.value);
+        let place = match self.place.as_slice() {
+            [] => self.question.clone(),
+            place => place.join(" > "),
+        };
+        let message = self.message.trim().lines().next().unwrap_or_default();
+        let asked = format!("{place} \"{}\"", term::cut(&inert_line(message), LONGEST));
         let Some(by) = &self.by else {
-            return format!("{} = {value}: nobody answered in time", self.question);
+            return format!("{asked} = {value}: nobody answered in time");
         };
         let through = self.through.as_deref().unwrap_or_default();
         let after = duration(Duration::from_millis(self.after_ms.unwrap_or(0)));
-        let mut line = format!(
-            "{} = {value} by {} through {through} after {after}",
-            self.question,
-            inert_line(by)
-        );
+        let mut line =
+            format!("{asked} = {value} by {} through {through} after {after}", inert_line(by));
         if let Some(reason) = &self.reason {
             line.push_str(&format!(" ({})", inert_line(reason)));
         }

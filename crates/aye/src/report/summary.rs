@@ -5,16 +5,27 @@ use std::path::Path;
 use std::time::Duration;
 
 use aye_core::event::{FailReason, PauseReason};
+use aye_core::id::RunId;
 use aye_core::journal::{Ended, Phase, State, StepStatus};
 use aye_core::machine::is_secret;
 use aye_core::question::{Offer, Question};
 use serde_json::Value;
 
 use crate::driver::Outcome;
-use crate::paint::{Glyph, Paint, Tone, duration, inert_line, plural, shell_word};
+use crate::paint::{Glyph, Paint, Tone, duration, inert, inert_line, plural, shell_word};
 
 /// What happened, in a few lines.
 pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
+    told(state, outcome, &state.run, false, paint)
+}
+
+/// Where a run stands, for somebody who looks at it: `outer` is the run it is
+/// in the end inside of, and whoever drives that one drives it.
+pub fn standing(state: &State, outer: &RunId, driven: bool, paint: Paint) -> String {
+    told(state, Outcome::of(state), outer, driven, paint)
+}
+
+fn told(state: &State, outcome: Outcome, outer: &RunId, driven: bool, paint: Paint) -> String {
     let mut text = String::new();
     let skill = paint.text(Tone::Strong, &state.started.skill);
     let run = &state.run;
@@ -22,13 +33,14 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
     let took = duration(Duration::from_millis(u64::try_from(took).unwrap_or(0)));
     let mark = |glyph, tone| paint.text(tone, paint.glyph(glyph));
     let mut next: Vec<(&str, String)> = Vec::new();
+    let mut why = state.end_message.iter().flat_map(|why| why.lines()).map(inert);
     // Writing to a string cannot fail.
     match outcome {
         Outcome::Ended(Ended::Completed) => {
             let _ = write!(text, "{} {skill} completed in {took}", mark(Glyph::Done, Tone::Good));
         }
         Outcome::Ended(Ended::Failed(reason)) => {
-            let why = state.end_message.as_deref().map(inert_line).unwrap_or_default();
+            let why = why.next().unwrap_or_default();
             let _ = write!(text, "{} {skill} failed: {why}", mark(Glyph::Failed, Tone::Bad));
             let step = state.current.as_ref().and_then(|step| state.steps.get_key_value(step));
             if let (Some((step, record)), FailReason::StepFailed | FailReason::StepTimedOut) =
@@ -48,18 +60,20 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
             }
         }
         Outcome::Ended(Ended::Cancelled(_)) => {
-            let why = state.end_message.as_deref().map(inert_line).unwrap_or_default();
+            let why = why.next().unwrap_or_default();
             let _ = write!(text, "{} {skill} cancelled: {why}", mark(Glyph::Failed, Tone::Warn));
         }
         Outcome::Paused(_) | Outcome::Interrupted(_) => {
             let why = match &state.phase {
                 Phase::Asking { question, agreed, .. } => {
                     next.push(("answer", answer_command(question)));
-                    if question.takes_yes() && !state.started.yes {
+                    if !driven && question.takes_yes() && !state.started.yes {
                         next.push(("say yes", "add --yes to the command".to_owned()));
                     }
                     next.push(("inbox", "aye inbox".to_owned()));
-                    next.push(("wait", format!("aye resume {run} --detach")));
+                    if !driven {
+                        next.push(("wait", format!("aye resume {outer} --detach")));
+                    }
                     let first = question.message.trim().lines().next().unwrap_or_default();
                     let agreed = match (agreed.len(), question.approvals) {
                         (0, _) => String::new(),
@@ -68,19 +82,31 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
                     format!("waits for an answer{agreed}: {}", inert_line(first))
                 }
                 Phase::Running { step, nested: true, .. }
-                    if state.paused == Some(PauseReason::Waiting) =>
+                    if !driven && state.paused == Some(PauseReason::Waiting) =>
                 {
                     next.push(("answer", "aye inbox".to_owned()));
-                    next.push(("wait", format!("aye resume {run} --detach")));
+                    next.push(("wait", format!("aye resume {outer} --detach")));
                     format!("waits for an answer inside `{step}`")
+                }
+                Phase::Running { step, .. } if driven => format!("is running: at `{step}`"),
+                Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) if driven => {
+                    "is running".to_owned()
                 }
                 Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => {
                     "is paused".to_owned()
                 }
             };
-            next.push(("go on", format!("aye resume {run}")));
-            next.push(("give up", format!("aye cancel {run}")));
-            let _ = write!(text, "{} {skill} {why}", mark(Glyph::Paused, Tone::Warn));
+            next.push(match driven {
+                true => ("watch", format!("aye watch {run}")),
+                false => ("go on", format!("aye resume {outer}")),
+            });
+            next.push(("give up", format!("aye cancel {outer}")));
+            let mark = match (driven, &state.phase) {
+                (false, _) => mark(Glyph::Paused, Tone::Warn),
+                (true, Phase::Asking { .. }) => mark(Glyph::Asking, Tone::Ask),
+                (true, _) => mark(Glyph::Running, Tone::Ask),
+            };
+            let _ = write!(text, "{mark} {skill} {why}");
         }
     }
     let counts = counts(state);
@@ -88,6 +114,12 @@ pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
         let _ = write!(text, "  {}", paint.text(Tone::Dim, &counts));
     }
     text.push('\n');
+    // What the step has said already is not said again.
+    let said = state.current.as_ref().and_then(|step| state.steps.get(step)?.message.as_ref());
+    let ends = |message: &String| state.end_message.as_ref().is_some_and(|e| e.ends_with(message));
+    if !said.is_some_and(ends) {
+        why.for_each(|more| text.push_str(&format!("  {}\n", paint.text(Tone::Dim, &more))));
+    }
     for (name, value) in &state.results {
         let shown = match value {
             Value::String(text) => inert_line(text),

@@ -22,6 +22,21 @@ impl Store {
         select(&self.db, "WHERE state = 'open' ORDER BY n", []).map_err(|error| self.failed(&error))
     }
 
+    /// How many questions are open in a run and in the runs inside it.
+    pub fn waiting_within(&self, run: &RunId) -> Result<u32, StoreError> {
+        self.db
+            .prepare_cached(
+                "SELECT count(*) FROM questions
+                 WHERE state = 'open' AND (run = ?1 OR (run >= ?2 AND run < ?3))",
+            )
+            // The ids of runs inside another begin with its id.
+            .and_then(|mut query| {
+                let range = (run.as_str(), format!("{run}_"), format!("{run}`"));
+                query.query_row(range, |row| row.get(0))
+            })
+            .map_err(|error| self.failed(&error))
+    }
+
     /// Every question of a run, in order.
     pub fn questions(&self, run: &RunId) -> Result<Vec<QuestionRow>, StoreError> {
         load_all(&self.db, run.as_str()).map_err(|error| self.failed(&error))

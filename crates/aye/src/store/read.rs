@@ -1,7 +1,8 @@
 //! Reading events back.
 
-use aye_core::event::{Event, VERSION};
+use aye_core::event::{Event, Fact, VERSION};
 use aye_core::id::RunId;
+use aye_core::nested::Parent;
 use rusqlite::{Params, Row};
 use serde_json::Value;
 
@@ -26,6 +27,30 @@ impl Store {
             // The ids of runs inside another begin with its id.
             (run.as_str(), format!("{run}_"), format!("{run}`"), after),
         )
+    }
+
+    /// The steps and items that a run is inside of, from the outside in; none
+    /// for a run that somebody started.
+    pub fn place_of(&self, run: &RunId) -> Result<Vec<Parent>, StoreError> {
+        let mut around = Vec::new();
+        let mut run = run.clone();
+        while let Some(parent) = self.parent_of(&run)? {
+            run = parent.run.clone();
+            around.push(parent);
+        }
+        around.reverse();
+        Ok(around)
+    }
+
+    fn parent_of(&self, run: &RunId) -> Result<Option<Parent>, StoreError> {
+        let first = self.select(
+            "SELECT id, run, seq, body FROM events WHERE run = ?1 ORDER BY seq LIMIT 1",
+            [run.as_str()],
+        )?;
+        Ok(first.into_iter().next().and_then(|(_, event)| match event.fact {
+            Fact::SkillStarted(started) => started.parent.map(|parent| *parent),
+            _ => None,
+        }))
     }
 
     /// The last `count` events of a run, in order.

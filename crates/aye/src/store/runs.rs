@@ -7,7 +7,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use super::rows::{Found, RunRow, RunStatus};
-use super::{Store, StoreError};
+use super::{RunLock, Store, StoreError};
 
 /// Which runs to list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +77,13 @@ impl Store {
             row = self.run(&parent)?;
         }
         Ok(row)
+    }
+
+    /// Whether somebody drives a run: who drives the outermost one drives all
+    /// that are inside it.
+    pub fn is_driven(&self, run: &RunId) -> Result<bool, StoreError> {
+        let outer = self.outermost(run)?.map_or_else(|| run.clone(), |outer| outer.id);
+        Ok(RunLock::holder(self.home(), &outer)?.is_some())
     }
 
     /// Runs that are inside of no other, the newest first.

@@ -130,7 +130,8 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
     }
 }
 
-/// Answers one question, asking here for what is not given.
+/// Answers one question, asking here for what is not given. The run that is
+/// returned is the one to go on with: the outermost.
 pub(super) fn answer(
     args: &AnswerArgs,
     context: &Context,
@@ -139,7 +140,7 @@ pub(super) fn answer(
     let question = find(&reader, &args.question)?;
     let row = context.find_run(&reader, question.run.as_str())?;
     let asked = reader.asked(&question.id)?;
-    let driven = reader.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
+    let outer = reader.outermost(&row.id)?.unwrap_or_else(|| row.clone());
     loop {
         let given = match (&args.choice, &asked) {
             (Some(choice), _) => Given {
@@ -149,10 +150,10 @@ pub(super) fn answer(
             },
             (None, Some(asked)) => match ask_here(&reader, &row, asked, args, context)? {
                 Alone::Answered(given) => given,
-                Alone::Cancelled => return Ok((row, question, Came::Left)),
-                Alone::TimedOut => return Ok((row, question, Came::TimedOut)),
+                Alone::Cancelled => return Ok((outer, question, Came::Left)),
+                Alone::TimedOut => return Ok((outer, question, Came::TimedOut)),
                 Alone::Closed => return Err(closed(&reader, &question)?),
-                Alone::Stopped(signal) => return Ok((row, question, Came::Stopped(signal))),
+                Alone::Stopped(signal) => return Ok((outer, question, Came::Stopped(signal))),
                 Alone::Unavailable(why) => return Err(say_what(&question, &why)),
             },
             (None, None) => return Err(say_what(&question, "the question is not in the journal")),
@@ -166,11 +167,11 @@ pub(super) fn answer(
         };
         // Nobody would be there to keep it: it is never written down.
         if asked.as_ref().is_some_and(|asked| asked.secret)
-            && RunLock::holder(reader.home(), &driven)?.is_none()
+            && RunLock::holder(reader.home(), &outer.id)?.is_none()
         {
             return Err(Error::Refused {
                 message: format!("`{}` asks for a secret and nobody drives the run", question.id),
-                hint: Some(format!("answer it where the run goes on: `aye resume {}`", row.id)),
+                hint: Some(format!("answer it where the run goes on: `aye resume {}`", outer.id)),
             });
         }
         let choice = given.value.clone();
@@ -198,11 +199,11 @@ pub(super) fn answer(
             (Err(error), _) => return Err(error.into()),
             (Ok(_), Sent::Accepted) => {
                 remember(&row, asked.as_ref(), &choice, scope, context)?;
-                return Ok((row, question, Came::Taken { label, undriven: false }));
+                return Ok((outer, question, Came::Taken { label, undriven: false }));
             }
             (Ok(_), Sent::AcceptedUndriven) => {
                 remember(&row, asked.as_ref(), &choice, scope, context)?;
-                return Ok((row, question, Came::Taken { label, undriven: true }));
+                return Ok((outer, question, Came::Taken { label, undriven: true }));
             }
             (Ok(_), Sent::Refused(why)) => return Err(refused(&question, &why)),
         }

@@ -8,7 +8,7 @@ use crate::graph;
 use crate::skills::{self, SkillFile};
 use crate::term;
 
-use super::output::print;
+use super::output::{print, print_json};
 
 /// Options of `aye graph`.
 #[derive(Debug, Args)]
@@ -52,6 +52,10 @@ pub(super) fn run(args: &GraphArgs, context: &Context) -> Result<u8, Error> {
         return Err(Error::InvalidSkill(format!("`{}` cannot be drawn", path.display())));
     }
     let (flow, _) = file.into_flow(name.as_deref())?;
+    if context.json {
+        print_json(&graph::json(&flow))?;
+        return Ok(0);
+    }
     let paint = context.paint_out;
     let width = term::size().map_or(100, |(columns, _)| usize::from(columns));
     print(&match args.format {

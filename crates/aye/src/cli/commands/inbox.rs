@@ -11,12 +11,13 @@ use clap::Args;
 use clap::builder::FalseyValueParser;
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::cli::Context;
 use crate::error::Error;
 use crate::paint::{Glyph, Tone, duration, inert_line};
-use crate::report::choices_shown;
-use crate::store::{RunLock, Store};
+use crate::report::{choices_shown, place_words};
+use crate::store::Store;
 
 use super::output::{print, print_json, print_line};
 use super::runs::ago;
@@ -50,6 +51,10 @@ pub(super) struct Waiting {
     run: String,
     skill: String,
     step: String,
+    /// The runs around it, from the outside in: `deploy[2]`.
+    path: Vec<String>,
+    /// The item it is about, where it is inside a list.
+    item: Option<Value>,
     kind: String,
     title: String,
     message: String,
@@ -60,6 +65,9 @@ pub(super) struct Waiting {
     /// What to write behind its id.
     #[serde(skip)]
     answers: String,
+    /// Where it is, in words.
+    #[serde(skip)]
+    place: Vec<String>,
 }
 
 impl Waiting {
@@ -101,10 +109,15 @@ fn open(store: &Store) -> Result<Vec<Waiting>, Error> {
     for row in store.open_questions()? {
         let asked = store.asked(&row.id)?;
         let offers = asked.as_ref().map_or(&[][..], |asked| asked.options.as_slice());
-        let driven = RunLock::holder(store.home(), &row.run)?.is_some();
+        let driven = store.is_driven(&row.run)?;
+        let around = store.place_of(&row.run)?;
+        let item = around.iter().rev().find_map(|parent| parent.item.as_ref());
         waiting.push(Waiting {
             id: row.id.to_string(),
             run: row.run.to_string(),
+            place: place_words(&around, &row.step),
+            path: around.iter().map(|parent| parent.label()).collect(),
+            item: item.map(|item| item.value.clone()),
             skill: row.skill,
             step: row.step,
             kind: row.kind,
@@ -134,16 +147,16 @@ fn list(open: &[Waiting], context: &Context) -> String {
         return format!("{}\n", paint.text(Tone::Dim, "nothing waits for an answer"));
     }
     let now = context.now();
+    let dot = format!(" {} ", paint.glyph(Glyph::Dot));
     let mut text = String::new();
     for one in open {
         let mark = paint.text(Tone::Ask, paint.glyph(Glyph::Asking));
         let note = one.note(now).join(", ");
         text.push_str(&format!(
-            "{mark} {}  {} {} {}\n  {}\n  {}\n  aye answer {} {}\n",
+            "{mark} {}  {}{dot}{}\n  {}\n  {}\n  aye answer {} {}\n",
             paint.text(Tone::Strong, &one.id),
             inert_line(&one.skill),
-            paint.glyph(Glyph::Dot),
-            inert_line(&one.step),
+            one.place.join(&dot),
             crate::term::cut(&inert_line(&one.message), LONGEST),
             paint.text(Tone::Dim, &note),
             one.id,

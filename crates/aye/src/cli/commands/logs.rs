@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use aye_core::event::{Fact, StepStarted};
 use aye_core::id::RunId;
+use aye_process::lines::Lines;
 use aye_process::{LogReader, Stream};
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -13,7 +14,10 @@ use clap::builder::FalseyValueParser;
 use crate::cli::Context;
 use crate::error::Error;
 use crate::paint::Tone;
+use crate::report::output_json;
 use crate::store::{Listener, RunLock, Store};
+
+use super::output::print;
 
 /// How often a followed log is looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -46,7 +50,7 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
     let mut paths: HashMap<RunId, String> = HashMap::new();
     let mut shown = 0;
     let mut seq = 0;
-    let mut open: Option<LogReader> = None;
+    let mut open: Option<Open> = None;
     loop {
         if let Some(bell) = &mut bell {
             bell.drain().map_err(|source| listening(&store, source))?;
@@ -67,18 +71,31 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
                     *step == started.step || *step == format!("{path}{}", started.step)
                 })
             {
-                pour(open.as_mut())?;
+                if let Some(open) = &mut open {
+                    open.finish(context.json)?;
+                }
                 shown += 1;
-                if args.step.is_none() || started.attempt > 1 || !path.is_empty() {
+                let named = args.step.is_none() || started.attempt > 1 || !path.is_empty();
+                if named && !context.json {
                     heading(context, &format!("{path}{}", started.step), started.attempt)?;
                 }
                 let base = store.home().log(&event.run, started.execution, &started.step);
-                open = Some(LogReader::new(base));
+                open = Some(Open {
+                    reader: LogReader::new(base),
+                    run: event.run.clone(),
+                    step: started.step.clone(),
+                    lines: Default::default(),
+                });
             }
         }
-        pour(open.as_mut())?;
+        if let Some(open) = &mut open {
+            open.pour(context.json)?;
+        }
         let Some(bell) = bell.as_mut().filter(|_| driven) else { break };
         wait(&store, bell)?;
+    }
+    if let Some(open) = &mut open {
+        open.finish(context.json)?;
     }
     if let (0, Some(step)) = (shown, &args.step) {
         let message = format!("step `{step}` of run `{}` has run no command", row.id);
@@ -99,25 +116,56 @@ fn heading(context: &Context, step: &str, attempt: u32) -> Result<(), Error> {
     writeln!(err, "{text}").map_err(Error::Output)
 }
 
-/// Shows what has come since: each stream to its own.
-fn pour(reader: Option<&mut LogReader>) -> Result<(), Error> {
-    let Some(reader) = reader else { return Ok(()) };
-    let mut buffer = [0; 64 * 1024];
-    let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr().lock());
-    loop {
-        let read = reader.read(&mut buffer).map_err(|source| Error::File {
-            doing: "read",
-            path: "log".into(),
-            source,
-        })?;
-        let Some((stream, length)) = read else { break };
-        match stream {
-            Stream::Stdout => out.write_all(&buffer[..length]),
-            Stream::Stderr => err.write_all(&buffer[..length]),
+/// The log that is being shown.
+struct Open {
+    reader: LogReader,
+    run: RunId,
+    step: String,
+    /// What is not a line yet, for programs.
+    lines: [Lines; 2],
+}
+
+impl Open {
+    /// Shows what has come since: each stream to its own, or lines of JSON.
+    fn pour(&mut self, json: bool) -> Result<(), Error> {
+        let mut buffer = [0; 64 * 1024];
+        let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr().lock());
+        loop {
+            let read = self.reader.read(&mut buffer).map_err(|source| Error::File {
+                doing: "read",
+                path: "log".into(),
+                source,
+            })?;
+            let Some((stream, length)) = read else { break };
+            let bytes = &buffer[..length];
+            match stream {
+                stream if json => {
+                    let (run, step) = (self.run.as_str(), &self.step);
+                    let mut text = String::new();
+                    self.lines[usize::from(stream == Stream::Stderr)].push(bytes, &mut |line| {
+                        text.push_str(&(output_json(run, step, stream, line) + "\n"));
+                    });
+                    out.write_all(text.as_bytes())
+                }
+                Stream::Stdout => out.write_all(bytes),
+                Stream::Stderr => err.write_all(bytes),
+            }
+            .map_err(Error::Output)?;
         }
-        .map_err(Error::Output)?;
+        out.flush().map_err(Error::Output)
     }
-    out.flush().map_err(Error::Output)
+
+    /// Shows the rest, half lines too.
+    fn finish(&mut self, json: bool) -> Result<(), Error> {
+        self.pour(json)?;
+        let mut text = String::new();
+        for (lines, stream) in self.lines.iter_mut().zip([Stream::Stdout, Stream::Stderr]) {
+            lines.finish(&mut |line| {
+                text.push_str(&(output_json(self.run.as_str(), &self.step, stream, line) + "\n"));
+            });
+        }
+        print(&text)
+    }
 }
 
 fn wait(store: &Store, bell: &mut Listener) -> Result<(), Error> {

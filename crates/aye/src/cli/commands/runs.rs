@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::{Glyph, Paint, Tone, inert_line, plural};
+use crate::paint::{Glyph, Paint, Tone, inert, plural};
 use crate::store::{RunFilter, RunLock, RunRow, RunStatus};
 use crate::term;
 
@@ -102,14 +102,16 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
     };
     let narrowed = filter.status.is_some() || filter.skill.is_some();
     let store = context.store_to_read()?;
-    let rows = match &store {
+    let mut rows = match &store {
         Some(store) => store.runs(&filter)?,
         None => Vec::new(),
     };
     let mut driven = Vec::new();
-    for row in &rows {
+    for row in &mut rows {
         let held = match &store {
             Some(store) if !row.status.is_ended() => {
+                // Who is asked inside it is waited for all the same.
+                row.waiting = store.waiting_within(&row.id)?;
                 RunLock::holder(store.home(), &row.id)?.is_some()
             }
             Some(_) | None => false,
@@ -173,7 +175,7 @@ fn line(row: &RunRow, driven: bool, widest: usize, now: Timestamp, paint: Paint)
     let mark = paint.text(tone, paint.glyph(glyph));
     let about = match (&row.message, &row.step) {
         (_, Some(step)) if !row.status.is_ended() => format!("at {step}"),
-        (Some(message), _) => inert_line(message),
+        (Some(message), _) => inert(message.lines().next().unwrap_or_default()),
         (None, _) => String::new(),
     };
     let took = match row.ended {

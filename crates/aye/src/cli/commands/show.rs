@@ -9,10 +9,9 @@ use clap::builder::FalseyValueParser;
 use serde_json::{Value, json};
 
 use crate::cli::Context;
-use crate::driver::Outcome;
 use crate::error::Error;
-use crate::paint::{Glyph, Paint, Tone, duration, inert_line, plural};
-use crate::report::{Decision, Story, about_inside, markdown, shown_status, summary, took};
+use crate::paint::{Glyph, Paint, Tone, duration, inert, inert_line, plural};
+use crate::report::{Story, about_inside, markdown, shown_status, standing, took};
 use crate::term;
 
 use super::output::{print, print_json};
@@ -39,12 +38,15 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
     let Some(store) = context.store_to_read()? else { return Err(Context::no_journal()) };
     let row = context.find_run(&store, &args.run)?;
     let story = Story::read(&store, &row.id)?;
+    let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
+    let driven = store.is_driven(&row.id)?;
     if context.json {
         print_json(&as_json(&story))?;
     } else if args.markdown {
         print(&markdown(&story))?;
     } else {
-        print(&render(&story, context.paint_out))?;
+        let text = render(&story, context.paint_out);
+        print(&(text + &standing(&story.state, &outer, driven, context.paint_out)))?;
     }
     Ok(0)
 }
@@ -66,7 +68,7 @@ fn as_json(story: &Story) -> Value {
         "updated": state.updated_at,
         "steps": &*state.steps,
         "outputs": state.results,
-        "decisions": events.iter().filter_map(Decision::of).collect::<Vec<_>>(),
+        "decisions": story.decisions(),
         "events": events,
     });
     if let (Some(map), false) = (value.as_object_mut(), inside.is_empty()) {
@@ -103,7 +105,6 @@ fn render(story: &Story, paint: Paint) -> String {
             let _ = writeln!(text, "  {mark} {}", decision.words());
         }
     }
-    text.push_str(&summary(state, Outcome::of(state), paint));
     text
 }
 
@@ -130,7 +131,8 @@ fn steps(story: &Story, depth: usize, paint: Paint, text: &mut String) {
             let cpu = process.cpu_ms.filter(|cpu| *cpu >= 100);
             about.extend(cpu.map(|cpu| format!("{} of cpu", duration(Duration::from_millis(cpu)))));
         }
-        about.extend(step.message.as_deref().map(inert_line));
+        let mut message = step.message.iter().flat_map(|message| message.lines()).map(inert);
+        about.extend(message.next());
         about.retain(|part| !part.is_empty());
         let line = format!(
             "{indent}{} {}  {}  {}",
@@ -141,6 +143,10 @@ fn steps(story: &Story, depth: usize, paint: Paint, text: &mut String) {
         );
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", line.trim_end());
+        // Code and a caret below it keep their columns.
+        for more in message {
+            let _ = writeln!(text, "{indent}    {}", paint.text(Tone::Dim, &more));
+        }
         for inside in story.inside_of(name, step.execution) {
             let run = &inside.state.run;
             let parent = inside.state.started.parent.as_ref();

@@ -1,9 +1,10 @@
 //! `aye watch`.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use aye_core::event::{Event, Fact};
-use aye_core::id::RunId;
+use aye_core::id::{QuestionId, RunId};
 use aye_core::journal::{Phase, State};
 use aye_process::{LogReader, Signal, Signals};
 use clap::Args;
@@ -12,7 +13,7 @@ use indexmap::IndexMap;
 use crate::cli::Context;
 use crate::driver::Outcome;
 use crate::error::Error;
-use crate::report::{Place, Report};
+use crate::report::{Place, Report, indent};
 use crate::store::{RunLock, RunRow, Store};
 
 use super::drive::{choose_report, conclude};
@@ -52,7 +53,7 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
         report: &mut *report,
         seen: 0,
         runs: IndexMap::new(),
-        asked: None,
+        asked: HashSet::new(),
     };
     loop {
         bell.drain().map_err(failed)?;
@@ -104,7 +105,8 @@ struct Watch<'a> {
     seen: u64,
     /// In the order in which they began; the run itself is the first.
     runs: IndexMap<RunId, Seen>,
-    asked: Option<String>,
+    /// The questions that were mentioned.
+    asked: HashSet<QuestionId>,
 }
 
 /// One of them.
@@ -129,7 +131,7 @@ impl Watch<'_> {
         for lane in 0..self.runs.len() {
             self.pour(lane)?;
         }
-        self.mention_question(context);
+        self.mention_questions(context);
         Ok(())
     }
 
@@ -184,18 +186,16 @@ impl Watch<'_> {
     }
 
     /// Who watches should know that somebody is waited for.
-    fn mention_question(&mut self, context: &Context) {
-        let open = self.runs.values().find_map(|seen| match &seen.state.phase {
-            Phase::Asking { question, .. } => Some(question),
-            Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => None,
-        });
-        let Some(question) = open else { return };
-        let fresh = self.asked.as_deref() != Some(question.id.as_str());
-        if fresh && !context.json {
+    fn mention_questions(&mut self, context: &Context) {
+        for (lane, seen) in self.runs.values().enumerate() {
+            let Phase::Asking { question, .. } = &seen.state.phase else { continue };
+            if !self.asked.insert(question.id.clone()) || context.json {
+                continue;
+            }
             self.report.pause();
-            crate::cli::say(&super::inbox::entry(question, context));
+            let entry = super::inbox::entry(question, context);
+            crate::cli::say(&(indent(Place { lane, path: &seen.path }, &entry) + "\n"));
         }
-        self.asked = Some(question.id.to_string());
     }
 
     fn tick(&mut self, context: &Context) {

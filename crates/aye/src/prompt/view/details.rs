@@ -32,6 +32,9 @@ pub(super) fn details(posed: &Posed<'_>, look: Look, now: Timestamp) -> Vec<Styl
     }
     if let Some(run) = posed.run {
         rows.row("step", &format!("{} of {}", question.step, run.started.skill), None);
+        if let Some(inside) = super::place::place(run, &question.step, look).inside {
+            rows.row("inside", &inside, None);
+        }
         rows.row("where", &place(run), None);
     }
     for offer in &question.options {

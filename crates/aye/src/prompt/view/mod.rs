@@ -13,6 +13,7 @@ mod desk;
 mod details;
 mod footer;
 mod options;
+mod place;
 mod plain;
 mod rules;
 
@@ -152,14 +153,19 @@ pub fn head(posed: &Posed<'_>, look: Look) -> Vec<Styled> {
         let part = if index == 0 { Part::First } else { Part::Plain };
         lines.push(look.bar(part).then(line));
     }
-    if let (Some(run), [only]) = (posed.run, lines.as_mut_slice()) {
-        let dot = look.paint.glyph(crate::paint::Glyph::Dot);
-        let inside = run.started.parent.as_ref().map(|parent| format!(" {dot} {}", parent.label()));
-        let (skill, step) = (inert(&run.started.skill), inert(&posed.question.step));
-        let place = format!("  {skill}{} {dot} {step}", inert(&inside.unwrap_or_default()));
-        let place = Styled::new().tone(Tone::Dim, place);
-        if only.width() + place.width() < look.columns {
-            *only = std::mem::take(only).then(place);
+    if let Some(run) = posed.run {
+        let place = place::place(run, &posed.question.step, look);
+        let beside = Styled::new().tone(Tone::Dim, format!("  {}", place.whole));
+        match lines.as_mut_slice() {
+            [only] if only.width() + beside.width() < look.columns => {
+                *only = std::mem::take(only).then(beside);
+            }
+            // Which of many it is about must not be lost.
+            _ => {
+                let inside = place.inside.map(|inside| Styled::new().tone(Tone::Dim, inside));
+                let inside = inside.iter().flat_map(|inside| wrap(inside, look.room(), 2, true));
+                lines.extend(inside.map(|line| look.bar(Part::Plain).then(line)));
+            }
         }
     }
     let spacious = look.rows >= 16;

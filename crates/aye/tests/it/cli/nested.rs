@@ -282,3 +282,134 @@ fn the_name_that_logs_show_is_a_name_for_logs() {
     place.aye(&["run", "loop.yaml"]).ok();
     assert_eq!(place.aye(&["logs", "last", "each[1]/each"]).ok().stdout, "b1\n");
 }
+
+/// Two items that ask, side by side, each through a skill of its own.
+fn two_askers(place: &Place) {
+    place.write(
+        "live2.yaml",
+        "name: live2\nsteps:\n  - { name: q, confirm: { message: Ship?, timeout: 0 } }\n",
+    );
+    place.write(
+        "live.yaml",
+        "name: live\nsteps:\n  - { name: s, foreach: [web-1, web-2], parallel: 2, skill: live2.yaml }\n",
+    );
+}
+
+#[test]
+fn the_inbox_says_which_item_a_question_is_about() {
+    let place = Place::new();
+    two_askers(&place);
+    assert_eq!(place.aye(&["run", "live.yaml"]).code, 6);
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let about = |at: usize| (inbox[at]["path"].clone(), inbox[at]["item"].clone());
+    assert_eq!(about(0), (serde_json::json!(["s[0]", "s"]), serde_json::json!("web-1")));
+    assert_eq!(about(1), (serde_json::json!(["s[1]", "s"]), serde_json::json!("web-2")));
+    let inbox = place.aye(&["inbox"]).ok();
+    assert!(inbox.stdout.contains("live2 · s[1] web-2 · q\n"), "{}", inbox.stdout);
+    // Whoever lists runs sees that somebody is waited for inside it.
+    assert_eq!(place.aye(&["runs", "--json"]).ok().json()[0]["waiting"], 2);
+    let runs = place.aye(&["runs"]).ok();
+    assert!(runs.stdout.contains("waiting"), "{}", runs.stdout);
+}
+
+#[test]
+fn what_is_decided_inside_is_told_with_its_item() {
+    let place = Place::new();
+    two_askers(&place);
+    assert_eq!(place.aye(&["run", "live.yaml"]).code, 6);
+    let run = place.last();
+    for question in place.aye(&["inbox", "--json"]).ok().json().as_array().unwrap() {
+        let said = place.aye(&["answer", question["id"].as_str().unwrap(), "yes"]).ok();
+        assert!(said.stdout.ends_with(&format!("aye resume {run}\n")), "{}", said.stdout);
+    }
+    place.aye(&["resume", &run]).ok();
+    let decisions = place.aye(&["show", &run, "--json"]).ok().json()["decisions"].clone();
+    assert_eq!(decisions.as_array().unwrap().len(), 2, "{decisions}");
+    assert_eq!(decisions[1]["item"], "web-2");
+    assert_eq!(decisions[1]["step"], "q");
+    assert_eq!(decisions[1]["message"], "Ship?");
+    let shown = place.aye(&["show", &run]).ok();
+    assert!(shown.stdout.contains("? s[1] web-2 > q \"Ship?\" = proceed by"), "{}", shown.stdout);
+    let page = place.aye(&["show", &run, "--markdown"]).ok();
+    assert!(page.stdout.contains(r#"- s\[1\] web-2 \> q "Ship?" = proceed by"#), "{}", page.stdout);
+}
+
+#[test]
+fn a_run_that_somebody_drives_is_told_as_such_inside_too() {
+    let place = Place::new();
+    place.write(
+        "two.yaml",
+        "name: two\nsteps:\n  - name: each\n    foreach: [ask, work]\n    parallel: 2\n    steps:\n      - { name: gate, condition: item == 'ask', confirm: { message: 'Sure?', timeout: 0 } }\n      - name: act\n        shell: '[ {{ item }} = ask ] || { touch working; until [ -e go ]; do sleep 0.01; done; }'\n",
+    );
+    let child = place.start_until(&["run", "two.yaml", "--no-input"], "working");
+    let mut inbox = serde_json::Value::Null;
+    until("a question", || {
+        inbox = place.aye(&["inbox", "--json"]).ok().json();
+        !inbox[0].is_null()
+    });
+    assert_eq!(inbox[0]["driven"], true, "{inbox}");
+    let listed = place.aye(&["inbox"]).ok();
+    assert!(!listed.stdout.contains("nobody drives"), "{}", listed.stdout);
+    for run in [place.last(), inbox[0]["run"].as_str().unwrap().to_owned()] {
+        let shown = place.aye(&["show", &run]).ok();
+        assert!(!shown.stdout.contains("aye resume"), "{}", shown.stdout);
+        assert!(!shown.stdout.contains("is paused"), "{}", shown.stdout);
+        assert!(shown.stdout.contains(&format!("aye watch {run}")), "{}", shown.stdout);
+    }
+    place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), "yes"]).ok();
+    place.write("go", "");
+    place.finish(child).ok();
+}
+
+#[test]
+fn a_sub_skill_that_is_broken_says_where() {
+    let place = Place::new();
+    place.write("inner.yaml", "name: inner\nsteps:\n  - { name: a, shel: 'true' }\n");
+    place.write("outer.yaml", "name: outer\nsteps:\n  - { name: sub, skill: inner.yaml }\n");
+    let ran = place.aye(&["run", "outer.yaml"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.stderr.contains("`inner.yaml` cannot be run: inner.yaml:3:"), "{}", ran.all());
+    assert!(ran.stderr.contains("shel"), "{}", ran.all());
+}
+
+#[test]
+fn who_watches_sees_which_item_asks() {
+    let place = Place::new();
+    two_askers(&place);
+    assert_eq!(place.aye(&["run", "live.yaml"]).code, 6);
+    let watched = place.aye(&["watch"]);
+    assert_eq!(watched.code, 6, "{}", watched.all());
+    for number in ["[0]", "[1]"] {
+        let asked = format!("    {number} ? q  Ship?\n");
+        assert!(watched.stderr.contains(&asked), "{}", watched.all());
+    }
+}
+
+#[test]
+fn code_and_its_caret_keep_their_columns() {
+    let place = Place::new();
+    place.write(
+        "c.yaml",
+        "name: c\nsteps:\n  - { name: n, description: \"one\\ntwo\" }\n  - name: k\n    compute: |\n      result = 1 + nope\n",
+    );
+    let ran = place.aye(&["run", "c.yaml"]);
+    assert!(ran.stderr.contains("n  one\n  two\n"), "{}", ran.all());
+    let shown = place.aye(&["show"]).ok();
+    let lines: Vec<&str> = shown.stdout.lines().collect();
+    let at = lines.iter().position(|line| line.contains("result = 1 + nope")).unwrap();
+    assert_eq!(lines[at].find("nope"), lines[at + 1].find("^^^^"), "{}", shown.stdout);
+    assert_eq!(shown.stdout.matches("^^^^").count(), 1, "{}", shown.stdout);
+}
+
+#[test]
+fn logs_and_graphs_have_a_form_for_programs() {
+    let place = Place::new();
+    place.write("loop.yaml", LOOP);
+    place.aye(&["run", "loop.yaml"]).ok();
+    let logs = place.aye(&["logs", "last", "each[1]/each", "--json"]).ok();
+    assert_eq!((logs.json()["text"].as_str(), logs.stderr.as_str()), (Some("b1"), ""));
+    assert_eq!(logs.json()["run"], format!("{}_1_1", place.last()));
+    let graph = place.aye(&["graph", "loop.yaml", "--json"]).ok().json();
+    assert_eq!(graph["nodes"][0]["name"], "each");
+    assert_eq!(graph["links"][0]["from"], 0);
+}

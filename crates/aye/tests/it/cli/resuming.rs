@@ -63,16 +63,16 @@ fn another_step_is_asked_about_first() {
         place.aye(&["resume", "last"]).ok();
     }
     let shown = place.aye(&["show", "last"]).ok().all();
-    assert_snapshot!(shown, @r"
+    assert_snapshot!(shown, @r#"
     --- stdout
     s  run RUN by USER on HOST at TIME
     ✓ a  completed    marked as done by USER
     ✓ b  completed    DURATION, N MB
     decisions
-      ? RUN-1 = done by USER through command after DURATION
+      ? a "`a` was stopped before it ended. It may have done part of its work." = done by USER through command after DURATION
     ✓ s completed in DURATION  2 steps done
     --- exit 0
-    ");
+    "#);
 }
 
 #[test]

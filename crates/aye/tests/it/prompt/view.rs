@@ -7,6 +7,7 @@ use aye::prompt::answers::Wanted;
 use aye::prompt::dialog::Dialog;
 use aye::prompt::key::Key;
 use aye::prompt::view::{Look, View, plain_ask, plain_question, view};
+use aye_core::journal::State;
 use aye_core::question::Question;
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -267,6 +268,57 @@ fn plain_lines() {
     ");
     let text = plain_ask(&posed(&confirm()), Wanted::Answer, look, moment(0));
     assert_snapshot!(text, @"+- Proceed? [y/n]:");
+}
+
+/// The run of an item, or of a skill that an item calls.
+fn inside(run: &str, parent: serde_json::Value) -> State {
+    let event = serde_json::json!({
+        "v": 1, "run": run, "seq": 1, "at": "2026-11-16T04:52:49.884Z", "type": "skill_started",
+        "skill": "rollout", "file": "rollout.yaml", "source": "0", "steps": 1,
+        "workspace": "/work", "driver": { "user": "ada", "host": "vm", "pid": 1 },
+        "parent": parent,
+    });
+    State::begin(&serde_json::from_value(event).unwrap()).unwrap()
+}
+
+#[test]
+fn which_item_it_is_about_stands_above_the_question() {
+    let question = confirm();
+    let item = serde_json::json!({
+        "run": "abcdefgh12", "step": "restart", "execution": 1, "depth": 1,
+        "item": { "index": 1, "value": "web-2" },
+    });
+    let state = inside("abcdefgh12_1_1", item);
+    let head = |state: &State, columns| {
+        let posed = Posed { run: Some(state), ..posed(&question) };
+        plain_question(&posed, look(columns, 24)).join("\n")
+    };
+    assert_snapshot!(head(&state, 80), @r"
+    ╭─ Production release  rollout · restart[1] web-2 · release
+    │  Release `abc123` to **production**?
+    ");
+    assert_snapshot!(head(&state, 40), @r"
+    ╭─ Production release
+    │  restart[1] web-2 · release
+    │  Release `abc123` to **production**?
+    ");
+    assert_snapshot!(head(&state, 20), @r"
+    ╭─ Production
+    │  release
+    │  restart[1] web-2
+    │    · release
+    │  Release `abc123`
+    │  to
+    │  **production**?
+    ");
+    let called = serde_json::json!({
+        "run": "abcdefgh12_1_3", "step": "ship", "execution": 1, "depth": 2,
+    });
+    let state = inside("abcdefgh12_1_3_1", called);
+    assert_snapshot!(head(&state, 80), @r"
+    ╭─ Production release  rollout · [3] ship · release
+    │  Release `abc123` to **production**?
+    ");
 }
 
 proptest! {

@@ -111,7 +111,8 @@ fn browse(mut desk: Desk, mark: &mut Option<String>, context: &Context) -> Resul
 fn item(one: &Waiting, context: &Context) -> Item {
     let dot = format!(" {} ", context.paint_err.glyph(Glyph::Dot));
     let now = context.now();
-    let mut note = vec![one.skill.clone(), one.step.clone()];
+    let mut note = vec![one.skill.clone()];
+    note.extend(one.place.iter().cloned());
     note.extend(one.note(now));
     let soon = one.deadline.is_some_and(|deadline| deadline.as_second() - now.as_second() < SOON);
     Item { id: one.id.clone(), asked: one.message.clone(), note: note.join(&dot), soon }

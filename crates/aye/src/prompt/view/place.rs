@@ -1,0 +1,42 @@
+//! Where a question is asked: skill, item and step.
+
+use aye_core::journal::State;
+use aye_core::nested::Parent;
+
+use crate::paint::{Glyph, inert};
+use crate::report::place_words;
+
+use super::Look;
+
+/// A place in words.
+pub(super) struct Place {
+    /// `release · roll[1] web-2 · ship`.
+    pub(super) whole: String,
+    /// The same without the skill, for a run inside another.
+    pub(super) inside: Option<String>,
+}
+
+/// The place of a question at `step`.
+pub(super) fn place(run: &State, step: &str, look: Look) -> Place {
+    let dot = format!(" {} ", look.paint.glyph(Glyph::Dot));
+    let parent = run.started.parent.as_deref();
+    let around: Vec<Parent> = parent.cloned().into_iter().collect();
+    let mut words = place_words(&around, step);
+    if let Some((first, index)) = words.first_mut().zip(parent.and_then(item_around)) {
+        *first = format!("[{index}] {first}");
+    }
+    let place = words.join(&dot);
+    let whole = format!("{}{dot}{place}", inert(&run.started.skill));
+    Place { whole, inside: parent.map(|_| place) }
+}
+
+/// The item that the run of a sub-skill is inside of, as far as its id tells:
+/// all that a run knows of the runs around it is the id of the next one.
+fn item_around(parent: &Parent) -> Option<&str> {
+    let mut parts = parent.run.as_str().split('_').skip(1);
+    let around = match (parent.depth, parts.next(), parts.next(), parts.next()) {
+        (2, Some(_execution), index, None) => index,
+        _ => None,
+    };
+    around.filter(|_| parent.item.is_none())
+}
