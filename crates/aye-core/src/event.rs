@@ -51,6 +51,9 @@ pub enum Fact {
     SkillResumed {
         /// Who and which process.
         driver: Driver,
+        /// It stood still for so long, with its driver: its time does not count that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        suspended_ms: Option<u64>,
     },
     /// The run reached a good end.
     SkillCompleted {

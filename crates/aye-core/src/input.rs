@@ -20,6 +20,11 @@ pub enum Input {
     Request(Request),
     /// Time passed.
     Tick,
+    /// The driver and everything it runs stood still for so long (Ctrl-Z).
+    Continued {
+        /// How long.
+        after: Duration,
+    },
     /// Aye was told to stop.
     Interrupt {
         /// In words, e.g. `SIGTERM`.

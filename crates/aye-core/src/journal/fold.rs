@@ -158,7 +158,12 @@ impl State {
         match &event.fact {
             Fact::SkillStarted(_) => {}
             Fact::SkillPaused { why, .. } => self.paused = Some(*why),
-            Fact::SkillResumed { .. } => self.paused = None,
+            Fact::SkillResumed { suspended_ms, .. } => {
+                self.paused = None;
+                if let Some(ms) = suspended_ms {
+                    self.give_back(*ms);
+                }
+            }
             Fact::SkillCompleted { state, outputs } => {
                 self.results.clone_from(outputs);
                 self.final_state.clone_from(state);
@@ -223,6 +228,19 @@ impl State {
             Fact::ConfirmationExpired { applied, .. } => {
                 self.resolve(Resolution::Expired(applied.clone()));
             }
+        }
+    }
+
+    /// Moves the limits of the run and of its running step: it stood still.
+    fn give_back(&mut self, ms: u64) {
+        let later = jiff::SignedDuration::from_millis(i64::try_from(ms).unwrap_or(i64::MAX));
+        let shift = |at: &mut jiff::Timestamp| *at = at.checked_add(later).unwrap_or(*at);
+        self.started.deadline.iter_mut().for_each(shift);
+        if let Some(winding) = &mut self.winding_down {
+            shift(&mut winding.until);
+        }
+        if let Phase::Running { deadline, .. } = &mut self.phase {
+            deadline.iter_mut().for_each(shift);
         }
     }
 

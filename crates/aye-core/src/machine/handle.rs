@@ -46,6 +46,7 @@ impl Machine {
                 | Input::Finished(_)
                 | Input::Request(Request::Hold { .. } | Request::Cancel { .. })
                 | Input::Tick
+                | Input::Continued { .. }
                 | Input::Interrupt { .. }
                 | Input::Leave { .. },
             ) => Err(Refusal::Ended),
@@ -58,7 +59,7 @@ impl Machine {
                     return Err(Refusal::Driven);
                 }
                 self.attached = true;
-                self.emit(Fact::SkillResumed { driver }, world, events);
+                self.emit(Fact::SkillResumed { driver, suspended_ms: None }, world, events);
                 self.lose_running_step(world, events);
                 self.advance(world, events);
                 Ok(())
@@ -185,6 +186,23 @@ impl Machine {
             }
             // A running step's limits are kept by whoever runs it.
             (Phase::Running { .. }, Input::Tick) => Ok(()),
+
+            (
+                Phase::Between(_) | Phase::Running { .. } | Phase::Asking { .. },
+                Input::Continued { after },
+            ) => {
+                if !self.attached {
+                    return Err(Refusal::NotDriven);
+                }
+                // Without a limit there is no time to give back.
+                if self.state.deadline().is_some() {
+                    let driver = self.state.started.driver.clone();
+                    let ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+                    let resumed = Fact::SkillResumed { driver, suspended_ms: Some(ms) };
+                    self.emit(resumed, world, events);
+                }
+                Ok(())
+            }
 
             (Phase::Running { .. }, Input::Interrupt { signal }) => {
                 if !self.attached {

@@ -377,3 +377,22 @@ fn time_that_jumps_back_does_not_turn_the_journal_round() {
     assert!(run.events.is_sorted_by_key(|event| event.at));
     assert_eq!(run.tail(1), ["b start"]);
 }
+
+#[test]
+fn time_that_a_run_stood_still_does_not_count() {
+    let skill = Skill { timeout: Some(secs(60)), ..steps([command("a"), command("b")]) };
+    let mut run = Run::start(skill);
+    run.sleep(50);
+    let after = std::time::Duration::from_secs(40);
+    run.send(Input::Continued { after }).unwrap();
+    run.sleep(30);
+    run.exit(0);
+    assert_eq!(run.execution().step, "b", "80 seconds have passed, 40 of them count");
+    run.sleep(30);
+    run.exit(0);
+    assert_eq!(run.status(), Status::Completed);
+    let mut free = Run::start(steps([command("a")]));
+    let before = free.events.len();
+    free.send(Input::Continued { after }).unwrap();
+    assert_eq!(free.events.len(), before, "without a limit there is nothing to record");
+}

@@ -136,7 +136,7 @@ impl Driver<'_> {
                 let seen = self.read_signals()?;
                 if seen.suspend {
                     self.rest();
-                    aye_process::suspend(&mut []);
+                    self.stand_still()?;
                     // Our own return is among them: the prompt comes back once.
                     self.read_signals()?;
                 }

@@ -184,7 +184,7 @@ impl Driver<'_> {
         if seen.suspend {
             self.parts.report.pause();
             self.rest();
-            aye_process::suspend(&mut self.children);
+            self.stand_still()?;
             // Our own return is among them: the prompt comes back once.
             self.read_signals()?;
         }
@@ -215,6 +215,18 @@ impl Driver<'_> {
             self.children.iter_mut().for_each(|child| {
                 child.stop(stop);
             });
+        }
+        Ok(())
+    }
+
+    /// Ctrl-Z: everything stops, and goes on when somebody says so.
+    pub(super) fn stand_still(&mut self) -> Result<(), Error> {
+        let since = self.parts.clock.now();
+        aye_process::suspend(&mut self.children);
+        let after = self.parts.clock.now().duration_since(since);
+        let after = Duration::try_from(after).unwrap_or(Duration::ZERO);
+        for id in self.live() {
+            self.tell(id, Input::Continued { after }, None)?;
         }
         Ok(())
     }

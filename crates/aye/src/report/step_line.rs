@@ -164,7 +164,11 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let why = message.as_deref().map(inert_line)?;
             format!("{} nobody can be asked here: {why}", mark(Glyph::Paused, Tone::Warn))
         }
-        Fact::SkillResumed { driver } => {
+        Fact::SkillResumed { suspended_ms: Some(ms), .. } => {
+            let after = duration(Duration::from_millis(*ms));
+            format!("{} went on after {after}", mark(Glyph::Running, Tone::Ask))
+        }
+        Fact::SkillResumed { driver, .. } => {
             let who = format!("{} on {}", driver.user, driver.host);
             format!("{} resumed by {}", mark(Glyph::Running, Tone::Ask), inert_line(&who))
         }
@@ -197,7 +201,8 @@ fn heading(event: &Event, state: &State, paint: Paint) -> Option<String> {
     }
     match &event.fact {
         Fact::SkillStarted(_) => {}
-        Fact::SkillResumed { driver } => {
+        Fact::SkillResumed { suspended_ms: Some(_), .. } => return None,
+        Fact::SkillResumed { driver, .. } => {
             about
                 .push_str(&inert_line(&format!(", resumed by {} on {}", driver.user, driver.host)));
         }

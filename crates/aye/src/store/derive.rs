@@ -85,7 +85,7 @@ impl Derived {
             Fact::SkillPaused { why, message } => {
                 self.stand(RunStatus::Paused, Some(word(why)), message.clone());
             }
-            Fact::SkillResumed { driver } => {
+            Fact::SkillResumed { driver, .. } => {
                 self.stand(RunStatus::Running, None, None);
                 self.run.ended = None;
                 self.run.driver = driver.clone();

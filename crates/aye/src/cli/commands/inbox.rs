@@ -116,7 +116,7 @@ fn open(store: &Store) -> Result<Vec<Waiting>, Error> {
             id: row.id.to_string(),
             run: row.run.to_string(),
             place: place_words(&around, &row.step),
-            path: around.iter().map(|parent| parent.label()).collect(),
+            path: around.iter().map(aye_core::nested::Parent::label).collect(),
             item: item.map(|item| item.value.clone()),
             skill: row.skill,
             step: row.step,

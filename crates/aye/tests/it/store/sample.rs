@@ -129,7 +129,7 @@ impl Tale {
 
     pub(super) fn resumed(&mut self) -> Event {
         let driver = Driver { user: "bob".into(), ..driver() };
-        self.event(Fact::SkillResumed { driver })
+        self.event(Fact::SkillResumed { driver, suspended_ms: None })
     }
 
     pub(super) fn completed(&mut self) -> Event {
