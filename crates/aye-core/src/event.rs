@@ -320,6 +320,9 @@ pub struct StepCompleted {
     /// How long it took, where there was no process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
+    /// The result held a secret: what stands here is not what later steps get.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub hidden: bool,
     /// What a note tells the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,

@@ -3,8 +3,10 @@
 //! Matching is by whole words: `403` is in `HTTP 403`, and not in `MR !1403`;
 //! `EOF` is in `unexpected EOF`, and not in `typeof`.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use regex_lite::Regex;
 use serde::{Deserialize, Serialize};
 
 use crate::skill::Step;
@@ -70,62 +72,119 @@ impl Category {
         }
     }
 
-    /// What such errors say.
+    /// What programs print in earnest when it happens: phrases, never a bare
+    /// number or a short word.
     fn words(self) -> &'static [&'static str] {
         match self {
             Self::Auth => &[
                 "unauthorized",
                 "unauthenticated",
-                "401",
-                "403",
                 "forbidden",
                 "token expired",
                 "token has expired",
+                "token is expired",
+                "expired token",
+                "invalid token",
+                "session expired",
+                "credentials expired",
                 "authentication required",
                 "authentication failed",
                 "not authorized",
                 "not logged in",
-                "must be logged in",
+                "please log in",
+                "login required",
+                "permission denied (publickey)",
+                "asked for the client to provide credentials",
                 "asked for credentials",
-                "provide credentials",
+                "could not read username",
+                "bad credentials",
             ],
             Self::Network => &[
                 "no route to host",
                 "connection refused",
                 "connection reset",
                 "connection timed out",
+                "connection closed by remote host",
                 "network is unreachable",
                 "network unreachable",
+                "host is unreachable",
+                "i/o timeout",
+                "tls handshake timeout",
                 "could not resolve host",
                 "temporary failure in name resolution",
-                "dial tcp",
-                "i/o timeout",
-                "unexpected eof",
-                "eof",
+                "name or service not known",
+                "no such host",
                 "cannot connect",
-                "502",
-                "503",
-                "504",
+                "failed to connect",
+                "could not connect",
+                "unexpected eof",
+                "operation timed out",
+                "request timed out",
+                "econnrefused",
+                "econnreset",
+                "etimedout",
+                "enotfound",
+                "eai_again",
             ],
             Self::Registry => &[
                 "manifest unknown",
+                "manifest not found",
                 "pull access denied",
                 "image not found",
                 "registry authentication",
-                "repository does not exist",
+                "podman login",
+                "docker login",
+                "toomanyrequests",
+                "imagepullbackoff",
+                "errimagepull",
             ],
-            Self::Tty => &["not a tty", "not a terminal", "no tty present", "is not a tty"],
+            Self::Tty => &[
+                "not a tty",
+                "not a terminal",
+                "not a typewriter",
+                "inappropriate ioctl for device",
+                "cannot open /dev/tty",
+                "no tty present",
+                "a terminal is required",
+            ],
             Self::Custom => &[],
         }
     }
 
     /// The kind of this error, if it is one that is known.
     pub fn of(error: &str) -> Option<Self> {
-        // The more special first: a registry that wants a login says both.
-        let order = [Self::Tty, Self::Registry, Self::Auth, Self::Network];
-        order.into_iter().find(|kind| kind.words().iter().any(|words| has_words(error, words)))
+        // A registry that wants a login is a matter of the registry; a program
+        // that wants a terminal is not unreachable.
+        let order = [Self::Registry, Self::Tty, Self::Auth, Self::Network];
+        order.into_iter().find(|kind| kind.is_in(error))
+    }
+
+    /// Whether the error is of this kind.
+    pub fn is_in(self, error: &str) -> bool {
+        let status = |codes: &[&str]| {
+            STATUS.captures_iter(error).any(|found| {
+                let code = found.get(1).or_else(|| found.get(2));
+                code.is_some_and(|code| codes.contains(&code.as_str()))
+            })
+        };
+        self.words().iter().any(|words| has_words(error, words))
+            || match self {
+                Self::Auth => status(&["401", "403"]),
+                // The way there is broken, not the request.
+                Self::Network => status(&["502", "503", "504"]),
+                Self::Registry | Self::Tty | Self::Custom => false,
+            }
     }
 }
+
+/// A status code where a status stands: after a word that says so, or all
+/// there is. "RuntimeError: 401" and "HTTP/1.1 503", not "line 401" or "!403".
+static STATUS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?i)(?:\b(?:https?(?:/\d(?:\.\d)?)?|status(?:[ _-]?code)?|response(?:[ _-]?code)?|http[ _-]?code|code|\w*error|\w*exception|returned)[\s:=("']*([45]\d\d)|^\s*([45]\d\d))(?:$|[\s)\]"',;:]|\.(?:\s|$))"#,
+    )
+    .expect("it is tested")
+});
 
 /// What failed, and how.
 #[derive(Debug, Clone, Copy)]
@@ -226,14 +285,40 @@ mod tests {
     }
 
     #[test]
-    fn kinds_of_errors_are_told_apart() {
-        assert_eq!(Category::of("Unauthorized"), Some(Category::Auth));
-        assert_eq!(Category::of("RuntimeError: 401"), Some(Category::Auth));
-        assert_eq!(Category::of("dial tcp 10.0.0.1:443: i/o timeout"), Some(Category::Network));
-        assert_eq!(Category::of("manifest unknown"), Some(Category::Registry));
+    fn known_misfires_do_not_happen() {
+        for text in [
+            "MR !1403 not found",
+            "MR !403 not found",
+            "typeof x is not a function",
+            "line 401: syntax error",
+            "the author is unknown",
+            "took 403 ms",
+            "see issue #503",
+            "12 passed, 0 failed, timeout set to 30s",
+            "1.401.2",
+            "EOF marker written",
+        ] {
+            assert_eq!(Category::of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_used_to_be_missed_is_found() {
+        for text in ["Unauthorized", "RuntimeError: 401", "error: 403", "HTTP/1.1 401 ", "401"] {
+            assert_eq!(Category::of(text), Some(Category::Auth), "{text}");
+        }
+        for text in ["dial tcp 10.0.0.1:443: i/o timeout", "status code: 503", "ECONNREFUSED"] {
+            assert_eq!(Category::of(text), Some(Category::Network), "{text}");
+        }
+        assert_eq!(Category::of("manifest unknown: x"), Some(Category::Registry));
         assert_eq!(Category::of("the input device is not a TTY"), Some(Category::Tty));
-        assert_eq!(Category::of("MR !1403 not found"), None);
-        assert_eq!(Category::of("a success that speaks of typeof"), None);
+    }
+
+    #[test]
+    fn a_file_that_may_not_be_read_is_no_login() {
+        assert_eq!(Category::of("open /etc/shadow: permission denied"), None);
+        let denied = "git@host: Permission denied (publickey).";
+        assert_eq!(Category::of(denied), Some(Category::Auth));
     }
 
     #[test]

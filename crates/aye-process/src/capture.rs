@@ -21,6 +21,9 @@ const FIRST: usize = 4 * 1024;
 /// What a pipe may hold when its bytes are moved inside the kernel.
 const WIDE_PIPE: usize = 1024 * 1024;
 
+/// How many bytes are kept as they came, where a mask hides some of them.
+const PLAIN: usize = 10 * 1024 * 1024;
+
 /// Gets the bytes of a stream as they arrive.
 pub(crate) type View<'a> = dyn FnMut(Stream, &[u8]) + 'a;
 
@@ -35,6 +38,8 @@ pub(crate) struct Capture {
     ring: Option<Ring>,
     limit: usize,
     mask: Option<Masker>,
+    /// The newest bytes as they came, where a mask hides some of them.
+    plain: Option<Ring>,
     splices: bool,
     wide: bool,
     started: bool,
@@ -58,6 +63,7 @@ impl Capture {
             ring: (!logged).then(|| Ring::new(limit)),
             limit,
             splices: logged && mask.is_none() && cfg!(target_os = "linux"),
+            plain: mask.as_ref().map(|_| Ring::new(PLAIN)),
             mask,
             wide: false,
             started: false,
@@ -94,6 +100,9 @@ impl Capture {
             Ok(0) | Err(Errno::IO) => self.close(log, live, view),
             Ok(read) => {
                 self.started = true;
+                if let Some(plain) = &mut self.plain {
+                    plain.push(&buffer[..read]);
+                }
                 match &mut self.mask {
                     Some(mask) => {
                         let shown = mask.push(&buffer[..read]);
@@ -193,14 +202,15 @@ impl Capture {
     }
 
     pub(crate) fn finish(self, log: &mut Log) -> Output {
-        match self.ring {
+        let output = match self.ring {
             Some(ring) => Output::memory(ring.total(), ring.into_bytes()),
             None => {
                 let (total, file) =
                     log.writer.as_mut().map(|writer| writer.take(self.stream)).unwrap_or_default();
                 Output::file(total, self.limit, file)
             }
-        }
+        };
+        output.with_plain(self.plain.map(|ring| (ring.total(), ring.into_bytes())))
     }
 }
 

@@ -127,6 +127,17 @@ pub struct Output {
     total: u64,
     limit: usize,
     source: Source,
+    plain: Option<Plain>,
+    plain_total: Option<u64>,
+}
+
+/// Bytes that may hold a secret: never printed.
+struct Plain(Vec<u8>);
+
+impl std::fmt::Debug for Plain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} bytes", self.0.len())
+    }
 }
 
 #[derive(Debug)]
@@ -137,12 +148,42 @@ enum Source {
 
 impl Output {
     pub(crate) fn memory(total: u64, bytes: Vec<u8>) -> Self {
-        Self { total, limit: bytes.len(), source: Source::Memory(bytes) }
+        Self {
+            total,
+            limit: bytes.len(),
+            source: Source::Memory(bytes),
+            plain: None,
+            plain_total: None,
+        }
     }
 
     pub(crate) fn file(total: u64, limit: usize, file: Option<File>) -> Self {
         let source = file.map_or_else(|| Source::Memory(Vec::new()), Source::File);
-        Self { total, limit, source }
+        Self { total, limit, source, plain: None, plain_total: None }
+    }
+
+    pub(crate) fn with_plain(self, plain: Option<(u64, Vec<u8>)>) -> Self {
+        let (total, plain) = plain.unzip();
+        Self { plain: plain.map(Plain), plain_total: total, ..self }
+    }
+
+    /// The newest bytes as they came, at most 10 MiB, where
+    /// [`Spec::masks`](crate::Spec::masks) hide some of them everywhere else.
+    #[must_use]
+    pub fn plain(&self) -> Option<&[u8]> {
+        self.plain.as_ref().map(|plain| plain.0.as_slice())
+    }
+
+    /// Like [`text_of_last`](Self::text_of_last), of the bytes as they came.
+    #[must_use]
+    pub fn plain_text_of_last(&self, most: usize) -> String {
+        match self.plain() {
+            None => self.text_of_last(most),
+            Some(plain) => {
+                let bytes = &plain[plain.len().saturating_sub(most)..];
+                marked(bytes.to_vec(), self.plain_total.unwrap_or(self.total))
+            }
+        }
     }
 
     /// All bytes the child wrote.
@@ -198,12 +239,16 @@ impl Output {
     /// Like [`text`](Self::text) for at most `most` bytes.
     #[must_use]
     pub fn text_of_last(&self, most: usize) -> String {
-        let bytes = self.last(most);
-        let dropped = self.total.saturating_sub(bytes.len() as u64);
-        if dropped == 0 {
-            return text::lossy(bytes);
-        }
-        let cut = text::first_boundary(&bytes);
-        format!("[{} bytes dropped]\n{}", dropped + cut as u64, text::lossy(bytes[cut..].to_vec()))
+        marked(self.last(most), self.total)
     }
+}
+
+/// The end of a stream as text, with a line in front if some is missing.
+fn marked(bytes: Vec<u8>, total: u64) -> String {
+    let dropped = total.saturating_sub(bytes.len() as u64);
+    if dropped == 0 {
+        return text::lossy(bytes);
+    }
+    let cut = text::first_boundary(&bytes);
+    format!("[{} bytes dropped]\n{}", dropped + cut as u64, text::lossy(bytes[cut..].to_vec()))
 }

@@ -110,7 +110,7 @@ pub fn plan(
             .iter()
             .map(|(name, value)| {
                 let secret = inputs.secrets.get(name).is_some();
-                (name.clone(), if secret { json!("***") } else { value.clone() })
+                (name.clone(), if secret { json!("***") } else { inputs.secrets.mask_value(value) })
             })
             .collect(),
         steps: Vec::new(),

@@ -173,9 +173,10 @@ impl Looker<'_> {
     fn syntax(&self, error: &TextError, template: &Template) -> Diagnostic {
         let at = error.range.as_ref().map_or(0, |range| range.start);
         let span = narrow::line_in(self.source, template.span, template, at);
+        let usual = "write `{{ name }}` for a value, and `{{ '{{' }}` for two braces";
         Diagnostic::error("bad-template", format!("this template cannot be read: {error}"))
             .label(span, "here")
-            .hint("write `{{ name }}` for a value, and `{{ '{{' }}` for two braces")
+            .hint(error.hint.as_deref().unwrap_or(usual))
     }
 
     /// A name that nothing can ever define.

@@ -80,6 +80,7 @@ impl State {
             secret_questions: Vec::new(),
             winding_down: None,
             outputs: Arc::default(),
+            hidden: Vec::new(),
             steps: Arc::default(),
             current: None,
             entered_at: event.at,
@@ -284,8 +285,14 @@ impl State {
         record.message = done.marked_by.as_ref().map(|who| format!("marked as done by {who}"));
         let outputs = Arc::make_mut(&mut self.outputs);
         outputs.insert(done.output.clone(), done.value.clone());
+        let parsed_name = format!("{}_parsed", done.output);
         if let Some(parsed) = &done.parsed {
-            outputs.insert(format!("{}_parsed", done.output), parsed.clone());
+            outputs.insert(parsed_name.clone(), parsed.clone());
+        }
+        self.hidden.retain(|name| *name != done.output && *name != parsed_name);
+        if done.hidden {
+            self.hidden.push(done.output.clone());
+            self.hidden.extend(done.parsed.as_ref().map(|_| parsed_name));
         }
         self.settle(&done.step, Close::Success);
     }

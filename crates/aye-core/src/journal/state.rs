@@ -41,6 +41,8 @@ pub struct State {
     pub winding_down: Option<WindingDown>,
     /// Results by output name.
     pub outputs: Arc<IndexMap<String, Value>>,
+    /// Those of them that held a secret: what they were is in memory only.
+    pub hidden: Vec<String>,
     /// What is known of each step, in the order first met.
     pub steps: Arc<IndexMap<String, StepRecord>>,
     /// The step that was entered last.

@@ -101,10 +101,10 @@ impl Machine {
                 self.complete(done, world, events);
             }
             Action::Return { text } => {
-                let said = text::text(text, &self.scope(world));
+                let said = text::render(text, &self.scope(world));
                 match said {
                     Ok(said) => {
-                        let value = Value::String(self.secrets.mask(&said));
+                        let value = self.secrets.mask_value(&said);
                         self.complete(self.done_at_once(name, value), world, events);
                     }
                     Err(error) => {
@@ -164,6 +164,7 @@ impl Machine {
             parsed: None,
             process: None,
             took_ms: None,
+            hidden: false,
             note: None,
             marked_by: None,
         }

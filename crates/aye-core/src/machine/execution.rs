@@ -162,7 +162,13 @@ impl Machine {
                     .iter()
                     .map(|(name, value)| Ok((name.clone(), text::render_value(value, scope)?)))
                     .collect::<Result<_, TextError>>()?;
-                Ok(self.call(&skill, &Value::Object(inputs)))
+                // Which of them are secret, only that skill knows.
+                let names: Vec<&str> = inputs.keys().map(String::as_str).collect();
+                let shown = match names.is_empty() {
+                    true => skill.clone(),
+                    false => format!("{skill} ({})", names.join(", ")),
+                };
+                Ok(Invocation { shown, ..self.call(&skill, &Value::Object(inputs.clone())) })
             }
             // What it computes is decided by the file and the results so far.
             Action::Compute { code, .. } => {

@@ -1,5 +1,7 @@
 //! The end of a step's action.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use crate::event::{
@@ -53,14 +55,25 @@ impl Machine {
             }
             (End::Exited { value, parsed }, _) => {
                 if process.as_ref().is_none_or(|process| process.exit_code == Some(0)) {
+                    let output = self.output_name(&step);
+                    let shown = self.secrets.mask_value(&value);
+                    let shown_parsed = parsed.as_ref().map(|p| self.secrets.mask_value(p));
+                    let hidden = shown != value || shown_parsed != parsed;
+                    if hidden {
+                        // Later steps get what it is; nobody else does.
+                        let revealed = Arc::make_mut(&mut self.revealed);
+                        revealed.extend(parsed.map(|parsed| (format!("{output}_parsed"), parsed)));
+                        revealed.insert(output.clone(), value);
+                    }
                     let done = StepCompleted {
-                        output: self.output_name(&step),
+                        output,
                         step: step.clone(),
                         execution,
-                        value: self.secrets.mask_value(&value),
-                        parsed: parsed.map(|parsed| self.secrets.mask_value(&parsed)),
+                        value: shown,
+                        parsed: shown_parsed,
                         process,
                         took_ms,
+                        hidden,
                         note: None,
                         marked_by: None,
                     };

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::event::{BadOutcome, Event, Fact, StepCompleted, StepFailed};
 use crate::skill::{GuardCheck, Template};
 use crate::text::{self, World};
@@ -38,9 +40,14 @@ impl Machine {
         }
         let mut scope = self.scope(world);
         let outputs = Arc::make_mut(&mut scope.outputs);
-        outputs.insert(done.output.clone(), done.value.clone());
+        let known = |name: &str, shown: &Value| match done.hidden {
+            true => self.revealed.get(name).unwrap_or(shown).clone(),
+            false => shown.clone(),
+        };
+        outputs.insert(done.output.clone(), known(&done.output, &done.value));
         if let Some(parsed) = &done.parsed {
-            outputs.insert(format!("{}_parsed", done.output), parsed.clone());
+            let name = format!("{}_parsed", done.output);
+            outputs.insert(name.clone(), known(&name, parsed));
         }
         node.step.guards.iter().find_map(|guard| {
             let GuardCheck::Condition(condition) = &guard.check else { return None };

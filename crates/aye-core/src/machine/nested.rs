@@ -118,6 +118,7 @@ impl Machine {
                 .filter(|line| !line.is_empty())
                 .map(|line| Value::String(line.to_owned()))
                 .collect(),
+            Value::Null if scope.lenient => Vec::new(),
             other => {
                 return Err(TextError {
                     hint: Some("give it a list, a mapping, or text with a line for each".into()),

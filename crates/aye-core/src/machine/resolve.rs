@@ -68,6 +68,7 @@ impl Machine {
                     parsed: None,
                     process: None,
                     took_ms: None,
+                    hidden: false,
                     note: None,
                     marked_by: None,
                 };
@@ -166,6 +167,7 @@ impl Machine {
                     parsed: None,
                     process: None,
                     took_ms: None,
+                    hidden: false,
                     note: None,
                     marked_by: by,
                 };

@@ -17,7 +17,7 @@ use crate::journal::{Between, FoldError, Phase, State};
 use crate::nested::{Outer, Parent};
 use crate::text::{Scope, Verbatim, World};
 
-use super::secrets::Secrets;
+use super::secrets::{Secrets, secret_marker};
 use super::stop::Stopping;
 
 /// What a configuration can set.
@@ -97,6 +97,8 @@ pub struct Machine {
     pub(super) limits: Limits,
     pub(super) outer: Option<Outer>,
     locals: Arc<IndexMap<String, Value>>,
+    /// Results that held a secret, as they were.
+    pub(super) revealed: Arc<IndexMap<String, Value>>,
     /// This process drives the run.
     pub(super) attached: bool,
     /// Somebody wants the running step ended. Not journalled: if Aye dies
@@ -211,6 +213,10 @@ impl Machine {
     pub fn result(&self) -> Value {
         match &self.outer {
             None => self.state.results.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
+            // A `return` says it itself.
+            Some(_) if self.state.results.contains_key("result") => {
+                self.state.results["result"].clone()
+            }
             Some(_) => {
                 let last = self.flow.nodes.iter().rev().find(|node| {
                     !node.step.name.value.contains('.')
@@ -273,7 +279,7 @@ impl Machine {
         Scope {
             world: World { now, ..world.clone() },
             inputs: Arc::clone(&self.inputs),
-            outputs: self.within(|outer| &outer.outputs, &self.state.outputs),
+            outputs: self.within(|outer| &outer.outputs, &self.results()),
             steps: self.within(|outer| &outer.steps, &self.state.steps),
             locals: Arc::clone(&self.locals),
             lenient: self.flow.skill.lenient.unwrap_or_default(),
@@ -281,6 +287,20 @@ impl Machine {
             run: Arc::clone(&self.about_run),
             skill: Arc::clone(&self.about_skill),
         }
+    }
+
+    /// The results so far as they are. One that held a secret and was lost
+    /// with the process that knew it stands there as a secret.
+    fn results(&self) -> Arc<IndexMap<String, Value>> {
+        if self.state.hidden.is_empty() {
+            return Arc::clone(&self.state.outputs);
+        }
+        let mut results = IndexMap::clone(&self.state.outputs);
+        for name in &self.state.hidden {
+            let value = self.revealed.get(name).cloned().unwrap_or_else(secret_marker);
+            results.insert(name.clone(), value);
+        }
+        Arc::new(results)
     }
 
     /// Our own values over those of the run around us.
@@ -331,6 +351,7 @@ impl Machine {
         Self {
             inputs,
             locals: Arc::new(locals),
+            revealed: Arc::default(),
             outer,
             about_run: Arc::new(about_run),
             about_skill: Arc::new(about_skill),

@@ -7,7 +7,7 @@ use crate::diagnostic::did_you_mean;
 
 use super::engine::{engine, is_function};
 use super::scope::{Expressions, Scope};
-use super::splice::{Spliced, calls_foreign, calls_now};
+use super::splice::{Spliced, calls_foreign, calls_now, outside_quotes};
 
 /// Why a template or condition gave no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -43,6 +43,22 @@ fn lone_expression(template: &str) -> Option<&str> {
     Some(inner.strip_suffix('-').unwrap_or(inner).trim())
 }
 
+/// The expression of a condition. Braces may stand around all of it; inside it
+/// they would be a mapping of mappings, which is never what was meant.
+fn condition_of(condition: &str) -> Result<&str, TextError> {
+    let expression = lone_expression(condition).unwrap_or(condition).trim();
+    let Some(at) = ["{{", "{%"].into_iter().find_map(|open| outside_quotes(expression, open))
+    else {
+        return Ok(expression);
+    };
+    let start = condition.find(expression).unwrap_or_default() + at;
+    Err(TextError {
+        hint: Some("drop the braces: a condition is one expression, such as `x > 0`".to_owned()),
+        range: Some(start..start + 2),
+        ..TextError::new("a part of this condition stands in braces")
+    })
+}
+
 /// The names a template uses, dotted; fails if it cannot be read.
 pub fn names_in(template: &str) -> Result<Vec<String>, TextError> {
     names_in_with(template, None)
@@ -71,7 +87,7 @@ pub fn names_in_condition_with(
     condition: &str,
     expressions: Option<&dyn Expressions>,
 ) -> Result<Vec<String>, TextError> {
-    let expression = lone_expression(condition).unwrap_or(condition);
+    let expression = condition_of(condition)?;
     with_expression(engine(false), expression, expressions, |compiled, spliced| {
         with_foreign(sorted(compiled.undeclared_variables(true)), spliced, expressions)
     })?
@@ -220,8 +236,7 @@ pub fn render_value(value: &Value, scope: &Scope) -> Result<Value, TextError> {
 
 /// Whether a condition holds: native truthiness, not a comparison of text.
 pub fn holds(condition: &str, scope: &Scope) -> Result<bool, TextError> {
-    let expression = lone_expression(condition).unwrap_or(condition).trim();
-    evaluate(expression, scope)?.map(|value| value.is_true())
+    evaluate(condition_of(condition)?, scope)?.map(|value| value.is_true())
 }
 
 fn render_text(template: &str, scope: &Scope) -> Result<String, TextError> {

@@ -237,6 +237,24 @@ fn trimmed(template: &str, range: Range<usize>) -> Range<usize> {
     range.start + start..range.end - end
 }
 
+/// Where this stands first, unless in quotes.
+pub(super) fn outside_quotes(text: &str, wanted: &str) -> Option<usize> {
+    let mut quote = None;
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        match quote {
+            Some(_) if escaped => escaped = false,
+            Some(_) if c == '\\' => escaped = true,
+            Some(open) if c == open => quote = None,
+            Some(_) => {}
+            None if c == '"' || c == '\'' => quote = Some(c),
+            None if text[at..].starts_with(wanted) => return Some(at),
+            None => {}
+        }
+    }
+    None
+}
+
 /// Where an expression ends: quotes and brackets are passed over.
 fn end_of(template: &str, start: usize, close: &str) -> Option<usize> {
     let bytes = template.as_bytes();

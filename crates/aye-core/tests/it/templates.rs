@@ -217,3 +217,15 @@ fn local_names_come_first() {
         "commit count html jinja "
     );
 }
+
+#[test]
+fn a_condition_that_is_partly_in_braces_is_none() {
+    for wrong in ["{{ n }} > 0", "{{ n }} and {{ n }}", "{% if n %}x{% endif %}"] {
+        let error = names_in_condition(wrong).unwrap_err();
+        assert!(error.hint.unwrap().starts_with("drop the braces"), "{wrong}");
+        assert!(holds(wrong, &scope()).is_err(), "{wrong}");
+    }
+    for fine in ["{{ n > 0 }}", "n > 0 and '{{' != '\\'{%'", "{{- n -}}", "{'a': {'b': n}}"] {
+        assert!(holds(fine, &scope()).unwrap(), "{fine}");
+    }
+}

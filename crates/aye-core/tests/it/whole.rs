@@ -249,6 +249,27 @@ fn a_list_that_is_none_fails_and_an_empty_one_is_done() {
 }
 
 #[test]
+fn a_list_that_is_none_may_be_passed_over_unless_something_has_to_hold() {
+    let passed = LOOP.replace("as: n,", "as: n, on_error: continue,");
+    for (text, status) in [
+        (passed.clone(), Status::Completed),
+        (passed.replace("as: n,", "as: n, validate: { condition: 'true' },"), Status::Failed),
+    ] {
+        let mut wrong = run(&text);
+        wrong.finish(End::Exited { value: json!(5), parsed: None }, None);
+        assert_eq!(wrong.status(), status, "{text}");
+    }
+    let lenient = "
+name: t
+undefined: lenient
+steps: [{ name: each, foreach: '{{ nothing }}', command: echo }]
+";
+    let empty = run(lenient);
+    assert_eq!(empty.status(), Status::Completed);
+    assert_eq!(empty.machine.state().outputs["each"], json!([]));
+}
+
+#[test]
 fn a_nested_step_rests_where_it_is_and_is_never_in_doubt() {
     let text = "name: t\nsteps:\n  - { name: call, skill: other, inputs: { a: 'x{{ 1 + 1 }}' } }\n";
     let mut run = run(text);

@@ -92,6 +92,7 @@ impl Writer {
                 marked_by: None,
                 parsed: None,
                 took_ms: None,
+                hidden: false,
                 note: None,
             })),
         )

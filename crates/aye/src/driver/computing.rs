@@ -17,6 +17,7 @@ use crate::compute::{self, Block, ComputeError, Limits, Quiet};
 use crate::error::Error;
 
 use super::drive::Driver;
+use super::known::Remembering;
 use super::lane::{LaneId, Meaning, Work};
 
 /// What a thread has computed.
@@ -103,10 +104,14 @@ impl Driver<'_> {
         let threads = self.computing.threads().map_err(Error::Output)?;
         let (send, wake) = (threads.send.clone(), Arc::clone(&threads.write));
         let told = Arc::clone(&cancelled);
+        let memory = Arc::clone(&self.parts.memory);
         std::thread::spawn(move || {
-            let mut host = Quiet::default();
+            let mut host = Remembering { memory, quiet: Quiet::default() };
             let result = compute::run(&block, &compute.scope, &mut host, &limits, &told);
-            let computed = Computed { lane: id, execution, result, lines: host.lines };
+            let host = host.quiet;
+            let told = host.emitted.iter().map(|(name, data)| format!("{name}: {data}"));
+            let lines = host.lines.iter().cloned().chain(told).collect();
+            let computed = Computed { lane: id, execution, result, lines };
             // Nobody listens any more once the run is over.
             if send.send(computed).is_ok() {
                 let _ = rustix::io::write(&*wake, b"!");
@@ -149,6 +154,7 @@ impl Driver<'_> {
             }
             let took = Some(since.elapsed());
             self.say(lane, &lines);
+            self.keep_lines(lane, execution, &lines);
             self.lane_mut(lane).work = Work::Nothing;
             let end = match result {
                 Ok(value) => End::Exited { value, parsed: None },
@@ -159,6 +165,20 @@ impl Driver<'_> {
             self.tell(lane, Input::Finished(finished), None)?;
         }
         Ok(())
+    }
+
+    /// Writes lines to the step's log, as if a program had written them.
+    fn keep_lines(&self, id: LaneId, execution: u32, lines: &[String]) {
+        let machine = &self.lane(id).machine;
+        let state = machine.state();
+        let (false, Some(step)) = (lines.is_empty(), &state.current) else { return };
+        let base = self.parts.store.home().log(&state.run, execution, step);
+        let path = aye_process::log::path(&base, aye_process::Stream::Stdout);
+        let text: String =
+            lines.iter().map(|line| format!("{}\n", machine.secrets().mask(line))).collect();
+        // A log that cannot be written is no reason to fail.
+        let _ = path.parent().map(std::fs::create_dir_all);
+        let _ = std::fs::write(path, text);
     }
 
     /// Shows lines as if a program had written them.

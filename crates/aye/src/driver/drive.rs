@@ -52,7 +52,7 @@ pub struct Parts<'a> {
     /// The tools that steps call.
     pub tools: Tools,
     /// What was learned.
-    pub memory: Memory,
+    pub memory: Arc<Memory>,
     /// What the report's words go through.
     pub outlets: Vec<Outlet>,
     /// Who shows what happens.
@@ -75,6 +75,8 @@ pub struct Driver<'a> {
     /// The programs that run, and whose they are.
     pub(super) children: Vec<Running>,
     pub(super) owners: Vec<LaneId>,
+    /// Lanes that wait until fewer programs run.
+    pub(super) queued: Vec<LaneId>,
     /// Threads that compute.
     pub(super) computing: Computing,
     /// How many tools were called.
@@ -102,7 +104,7 @@ pub(super) struct DriverParts<'a> {
     pub(super) limits: Limits,
     pub(super) skills: &'a dyn Skills,
     pub(super) tools: Tools,
-    pub(super) memory: Memory,
+    pub(super) memory: Arc<Memory>,
     pub(super) outlets: Vec<Outlet>,
     pub(super) report: &'a mut dyn Report,
     pub(super) prompter: Option<&'a mut dyn Prompter>,
@@ -134,6 +136,7 @@ impl<'a> Driver<'a> {
             due: VecDeque::from([ROOT]),
             children: Vec::new(),
             owners: Vec::new(),
+            queued: Vec::new(),
             computing: Computing::default(),
             calls: 0,
             recalled: Vec::new(),
@@ -260,6 +263,7 @@ impl<'a> Driver<'a> {
             self.parts.store.append(&reaction.events, &handled)?;
         }
         self.show(id, &reaction.events);
+        self.advise(id, &reaction.events);
         Ok(reaction.refusal)
     }
 

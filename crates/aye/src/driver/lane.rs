@@ -78,6 +78,8 @@ pub(super) enum Work {
         log: Option<PathBuf>,
         /// What its output means.
         meaning: Meaning,
+        /// It has the terminal.
+        interactive: bool,
     },
     /// A thread computes.
     Compute {

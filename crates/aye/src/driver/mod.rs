@@ -14,7 +14,7 @@
 //! | programs, blocks, tools | `work`, `computing`, `calling` |
 //! | runs inside a step | `nested`, `child` |
 //! | questions, letters, signals | `ask`, `mail` |
-//! | answers from memory and for it | `remember` |
+//! | answers from memory and for it, known issues | `remember`, `known` |
 //!
 //! One loop, one thread: a child's end, a signal, a letter in the mailbox, a
 //! key at the prompt and a deadline all become one [`aye_core::input::Input`]
@@ -27,6 +27,7 @@ mod calling;
 mod child;
 mod computing;
 mod drive;
+mod known;
 mod lane;
 mod logs;
 mod mail;
@@ -39,5 +40,6 @@ pub use ask::{Asked, Posed, Prompter};
 pub use child::Skills;
 pub(crate) use child::{restore_inside, scope_of};
 pub use drive::{Driver, Parts};
+pub(crate) use known::sentence;
 pub use outcome::Outcome;
 pub(crate) use remember::{Kept, keep};

@@ -19,7 +19,9 @@ use super::drive::Driver;
 use super::lane::{LaneId, Meaning, Work};
 
 /// How much of its output is a step's result, for later steps.
-const VALUE: usize = 1024 * 1024;
+const VALUE: usize = aye_process::DEFAULT_TAIL;
+/// The same number on every system there is.
+const INTERRUPT: i32 = 2;
 /// How much of each stream a journal keeps; the log has the rest.
 const KEPT: usize = 64 * 1024;
 
@@ -54,21 +56,30 @@ impl Driver<'_> {
         spec: Spec,
         meaning: Meaning,
     ) -> Result<(), Error> {
+        // More than may run at once wait for their turn.
+        if self.children.len() >= aye_process::slots::limit() {
+            self.queued.push(id);
+            return Ok(());
+        }
         if let Err(end) = permitted(&self.parts.policy, &spec) {
             return self.finished(id, execution, *end, None);
         }
+        // A hint takes the command apart, and a secret in it with it.
+        let program = spec.program.to_string_lossy().into_owned();
+        let discreet = self.lane(id).machine.secrets().mask(&program) != program;
         let (log, interactive) = (spec.log.clone(), spec.interactive);
         self.parts.report.step_begins(id, interactive);
         match aye_process::spawn(spec) {
             Ok(child) => {
                 self.children.push(child);
                 self.owners.push(id);
-                self.lane_mut(id).work = Work::Process { execution, log, meaning };
+                self.lane_mut(id).work = Work::Process { execution, log, meaning, interactive };
                 Ok(())
             }
             Err(error) => {
                 self.parts.report.step_ends(id);
-                self.finished(id, execution, not_started(&error), None)
+                let end = not_started(&error);
+                self.finished(id, execution, if discreet { without_hint(end) } else { end }, None)
             }
         }
     }
@@ -77,11 +88,21 @@ impl Driver<'_> {
     pub(super) fn exited(&mut self, index: usize, exit: &Exit) -> Result<(), Error> {
         self.children.remove(index);
         let id = self.owners.remove(index);
+        for waiting in std::mem::take(&mut self.queued) {
+            self.look_at(waiting);
+        }
         self.parts.report.step_ends(id);
         let work = std::mem::replace(&mut self.lane_mut(id).work, Work::Nothing);
-        let Work::Process { execution, log, meaning } = work else { return Ok(()) };
+        let Work::Process { execution, log, meaning, interactive } = work else { return Ok(()) };
         self.logs.finished(log, exit.stdout.total() + exit.stderr.total());
         let (mut end, process) = conclude(exit);
+        // Ctrl-C in a program that has the terminal reaches it and not us, and
+        // means the same.
+        if interactive && process.signal == Some(INTERRUPT) {
+            self.told_to_stop.get_or_insert(INTERRUPT);
+            self.interrupt("SIGINT")?;
+            end = End::Stopped;
+        }
         if process.exit_code == Some(0) {
             end = understand(end, &meaning);
         }
@@ -201,12 +222,13 @@ fn conclude(exit: &Exit) -> (End, ProcessRecord) {
         left_running: u32::try_from(exit.left_running).unwrap_or(u32::MAX),
         peak_memory: Some(exit.peak_memory),
         cpu_ms: Some(u64::try_from(exit.cpu_time.as_millis()).unwrap_or(u64::MAX)),
-        remarks: exit.hint().map(str::to_owned).into_iter().chain(exit.log_problem()).collect(),
+        remarks: remarks(exit),
         stdout,
     };
     let end = match exit.outcome {
         Outcome::Exited(_) | Outcome::Signaled(_) => {
-            let value = aye_process::text::lossy(exit.stdout.last(VALUE));
+            // What a mask hides is for later steps, and for them alone.
+            let value = exit.stdout.plain_text_of_last(VALUE);
             let value = value.trim_end_matches(['\n', '\r']).into();
             End::Exited { value, parsed: None }
         }
@@ -214,6 +236,15 @@ fn conclude(exit: &Exit) -> (End, ProcessRecord) {
         Outcome::Cancelled | Outcome::Interrupted => End::Stopped,
     };
     (end, process)
+}
+
+/// What a person should know about the end of a program.
+fn remarks(exit: &Exit) -> Vec<String> {
+    let cut = exit.stdout.total().saturating_sub(VALUE as u64);
+    let cut = (cut > 0).then(|| {
+        format!("its result is the last {} MB of its output; the log has all of it", VALUE >> 20)
+    });
+    exit.hint().map(str::to_owned).into_iter().chain(exit.log_problem()).chain(cut).collect()
 }
 
 /// What the policy has against it; an empty one is not asked.
@@ -241,6 +272,15 @@ fn not_started(error: &SpawnError) -> End {
         },
         message: error.to_string(),
         hint: error.hint(),
+    }
+}
+
+fn without_hint(end: End) -> End {
+    match end {
+        End::NotStarted { code, exit_code, message, .. } => {
+            End::NotStarted { code, exit_code, message, hint: None }
+        }
+        other => other,
     }
 }
 

@@ -83,11 +83,11 @@ impl Book {
     ) -> Vec<Entry<T>> {
         let mut found = Vec::new();
         let Some(tree) = &self.tree else { return found };
-        let Some((_, list)) = tree.entry(tree.root(), key) else { return found };
+        let Some((name, list)) = tree.entry(tree.root(), key) else { return found };
         let yaml::Kind::List(items) = &tree.node(list).kind else {
             if !is_null(tree, list) {
                 let message = format!("`{key}` should be a list: write `- …` below it");
-                problems.push(self.problem(self.line(tree, list), message));
+                problems.push(self.problem(self.line(tree, name), message));
             }
             return found;
         };
@@ -96,7 +96,12 @@ impl Book {
             match serde_json::from_value(tree.value(item)) {
                 Ok(value) => found.push(Entry { line, value }),
                 Err(error) => {
-                    let message = format!("this entry of `{key}` is passed over: {error}");
+                    let said = error.to_string();
+                    let said = match said.strip_prefix("missing field ") {
+                        Some(field) => format!("{field} is missing"),
+                        None => said,
+                    };
+                    let message = format!("this entry of `{key}` is passed over: {said}");
                     problems.push(self.problem(line, message));
                 }
             }
@@ -137,15 +142,35 @@ fn is_null(tree: &Tree, node: NodeId) -> bool {
     matches!(&tree.node(node).kind, yaml::Kind::Scalar(scalar) if scalar.is_null())
 }
 
+/// A directory of memory.
+#[derive(Debug, Clone)]
+pub(super) struct Root {
+    pub(super) path: PathBuf,
+    /// Others who work on the project may read it; what is the user's own,
+    /// nobody else.
+    pub(super) shared: bool,
+}
+
+impl Root {
+    fn create(&self, directory: &Path) -> io::Result<()> {
+        let mode = if self.shared { 0o777 } else { 0o700 };
+        DirBuilder::new().recursive(true).mode(mode).create(directory)
+    }
+
+    fn file_mode(&self) -> u32 {
+        if self.shared { 0o666 } else { 0o600 }
+    }
+}
+
 /// Reads, changes and writes a file that Aye keeps, under the lock of its
 /// memory. What the file has and Aye does not know is kept; comments are not.
 /// A file that cannot be read is not written either.
 pub(super) fn change<R>(
-    root: &Path,
+    root: &Root,
     file: &str,
     change: impl FnOnce(&mut Map<String, Value>) -> Result<(R, bool), MemoryError>,
 ) -> Result<R, MemoryError> {
-    let path = root.join(file);
+    let path = root.path.join(file);
     let _lock = Lock::take(root)?;
     let book = Book::read(&path)?;
     if let Some(problem) = book.faults().into_iter().next() {
@@ -161,7 +186,7 @@ pub(super) fn change<R>(
             "# Kept by Aye: `aye memory` shows and forgets. Comments are not kept.\n{}",
             emit(&Value::Object(map))
         );
-        replace(&path, &head)?;
+        replace(root, &path, &head)?;
     }
     Ok(result)
 }
@@ -169,27 +194,27 @@ pub(super) fn change<R>(
 /// Replaces a file that people write, under the lock, by what `make` makes of
 /// its text.
 pub(super) fn rewrite(
-    root: &Path,
+    root: &Root,
     file: &str,
     make: impl FnOnce(&Book) -> Result<String, MemoryError>,
 ) -> Result<(), MemoryError> {
-    let path = root.join(file);
+    let path = root.path.join(file);
     let _lock = Lock::take(root)?;
     let text = make(&Book::read(&path)?)?;
-    replace(&path, &text)
+    replace(root, &path, &text)
 }
 
 /// A whole new file or the old one, whenever the power goes.
-fn replace(path: &Path, text: &str) -> Result<(), MemoryError> {
+fn replace(root: &Root, path: &Path, text: &str) -> Result<(), MemoryError> {
     let failed = |error: io::Error| MemoryError::io("write", path, error);
     let directory = path.parent().unwrap_or(Path::new("."));
-    create(directory).map_err(failed)?;
+    root.create(directory).map_err(failed)?;
     let draft = path.with_extension("yaml.new");
     let mut file = OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
-        .mode(0o600)
+        .mode(root.file_mode())
         .open(&draft)
         .map_err(failed)?;
     // Who could read it before can read it after.
@@ -203,29 +228,25 @@ fn replace(path: &Path, text: &str) -> Result<(), MemoryError> {
     Ok(())
 }
 
-fn create(directory: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(directory)
-}
-
 /// Held while a memory is written: an OS lock, so it goes with its holder.
 struct Lock {
     _file: File,
 }
 
 impl Lock {
-    fn take(root: &Path) -> Result<Self, MemoryError> {
-        let path = root.join(".lock");
+    fn take(root: &Root) -> Result<Self, MemoryError> {
+        let path = root.path.join(".lock");
         let failed = |error: io::Error| MemoryError::io("write", &path, error);
-        if !root.is_dir() {
-            create(root).map_err(failed)?;
+        if !root.path.is_dir() {
+            root.create(&root.path).map_err(failed)?;
             // Where the directory is shared, these two are not.
-            let _ = fs::write(root.join(".gitignore"), ".lock\n*.new\n/.gitignore\n");
+            let _ = fs::write(root.path.join(".gitignore"), ".lock\n*.new\n/.gitignore\n");
         }
         let file = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(false)
-            .mode(0o600)
+            .mode(root.file_mode())
             .open(&path)
             .map_err(failed)?;
         let give_up = Instant::now() + PATIENCE;

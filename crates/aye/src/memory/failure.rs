@@ -25,6 +25,7 @@ pub enum Ending {
 
 /// An entry of `failures.yaml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a mapping")]
 pub struct Failure {
     /// When.
     pub at: Timestamp,

@@ -13,6 +13,7 @@ pub(super) const FAILURES: u32 = 2;
 
 /// An entry of `fixes.yaml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a mapping")]
 pub struct Fix {
     /// Its name.
     pub id: String,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::names::{Fit, family, tool_fits};
 use super::query::{Placed, Query};
-use super::words::Pattern;
+use super::words::{BadPattern, Pattern};
 
 /// How many are looked up before a run, for each family of tools.
 pub const PER_FAMILY: usize = 2;
@@ -34,6 +34,7 @@ pub struct Issue {
 
 /// The entry as written. Everything else in it is the writer's business.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(expecting = "a mapping")]
 pub(super) struct Written {
     pub(super) pattern: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,8 +56,8 @@ pub(super) const KEY: &str = "issues";
 
 impl Written {
     /// The issue it stands for, below the key `group`.
-    pub(super) fn read(self, group: &str) -> Result<Issue, String> {
-        let pattern = Pattern::new(&self.pattern).map_err(|error| error.to_string())?;
+    pub(super) fn read(self, group: &str) -> Result<Issue, BadPattern> {
+        let pattern = Pattern::new(&self.pattern)?;
         let mut tags = self.tags;
         if group != KEY {
             tags.push(group.to_owned());

@@ -284,7 +284,7 @@ fn read_issues(book: &Book, problems: &mut Vec<Problem>) -> Vec<(usize, Issue)> 
         for entry in book.entries::<Written>(&group, problems) {
             match entry.value.read(&group) {
                 Ok(issue) => found.push((entry.line, issue)),
-                Err(message) => problems.push(book.problem(entry.line, message)),
+                Err(error) => problems.push(book.problem(entry.line, error.to_string())),
             }
         }
     }

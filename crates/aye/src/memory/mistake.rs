@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use regex_lite::Regex;
 use serde::{Deserialize, Serialize};
 
-use super::heal::{self, Category};
 use super::words::has_words;
+use aye_core::heal::Category;
 
 /// A mistake that can be learned from: made by whoever called, in a way that
 /// may be avoided the next time.
@@ -53,10 +53,10 @@ impl Mistake {
 /// which is nobody's mistake, and for what is not understood.
 pub fn mistake(error_text: &str) -> Option<Mistake> {
     let infrastructure = [Category::Auth, Category::Network];
-    if infrastructure.into_iter().any(|category| heal::is_of(category, error_text)) {
+    if infrastructure.into_iter().any(|category| category.is_in(error_text)) {
         return None;
     }
-    if heal::is_of(Category::Tty, error_text) {
+    if Category::Tty.is_in(error_text) {
         return Some(Mistake::WrongTool);
     }
     let words = WORDS.iter().find(|(_, all)| all.iter().any(|words| has_words(error_text, words)));

@@ -7,8 +7,8 @@ use super::book::{self, Book};
 use super::emit::emit_item;
 use super::error::MemoryError;
 use super::issue::{Issue, KEY, Written};
+use super::keep::{Keep, Mask, line};
 use super::memory::{Memory, PATTERNS};
-use super::remember::{Keep, Mask, line};
 
 /// A known issue to be written down.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +35,7 @@ impl Memory {
     /// # Errors
     /// When the pattern is no use, or when the file cannot be added to without
     /// changing what is there: the error has the text to add by hand.
-    pub fn note_issue(&self, new: NewIssue, mask: Mask<'_>) -> Result<Issue, MemoryError> {
+    pub fn note_issue(&self, new: &NewIssue, mask: Mask<'_>) -> Result<Issue, MemoryError> {
         let one = |text: &String| line(text, mask);
         let written = Written {
             pattern: one(&new.pattern),
@@ -46,9 +46,7 @@ impl Memory {
             commands: new.commands.iter().map(one).collect(),
             tags: new.tags.iter().map(one).collect(),
         };
-        let issue = written.clone().read(KEY).map_err(|message| {
-            MemoryError::refused(message, "write words of the error, or `/a regular expression/`")
-        })?;
+        let issue = written.clone().read(KEY)?;
         if let Some(known) = self.issues().iter().find(|known| known.value.id == issue.id) {
             return Err(MemoryError::refused(
                 format!("`{}` is known already", issue.pattern),
@@ -60,7 +58,10 @@ impl Memory {
         book::rewrite(&root, PATTERNS, |book| {
             added(book, &item).ok_or_else(|| {
                 MemoryError::refused(
-                    format!("`{}` cannot be added to by a program", root.join(PATTERNS).display()),
+                    format!(
+                        "`{}` cannot be added to by a program",
+                        root.path.join(PATTERNS).display()
+                    ),
                     format!("add this by hand:\n{KEY}:\n{}", emit_item(&item, 2)),
                 )
             })

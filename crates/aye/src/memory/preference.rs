@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use aye_core::digest::digest;
-use aye_core::question::Question;
+use aye_core::question::{Purpose, Question};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::blur::blur;
 use super::words::Pattern;
 
 /// How long an answer is remembered.
@@ -54,6 +55,7 @@ pub enum EnvironmentRule {
 
 /// An entry of `confirmations.yaml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a mapping")]
 pub struct Preference {
     /// Its name.
     pub id: String,
@@ -159,13 +161,19 @@ pub struct PreferenceQuery<'a> {
 }
 
 /// What a remembered answer is bound to: heading, message, options and what
-/// follows; not the step, so that the same question can be known elsewhere.
+/// follows; not the step, so that the same question can be known elsewhere. A
+/// recovery question has the error in its message: what varies there is left
+/// out.
 pub fn question_digest(question: &Question) -> String {
+    let message = match question.purpose {
+        Purpose::Recover => blur(&question.message),
+        Purpose::Gate | Purpose::Ask => question.message.clone(),
+    };
     let asked = json!({
         "kind": question.kind,
         "purpose": question.purpose,
         "title": question.title,
-        "message": question.message,
+        "message": message,
         "options": question.options,
         "follows": question.follows,
     });
@@ -362,6 +370,29 @@ mod tests {
         assert!(!preference.applies(&query, &rules));
         rules.clear();
         assert!(is_production("Production") && is_production("live") && !is_production("product"));
+    }
+
+    fn question(purpose: &str, step: &str, message: &str, follows: &str) -> Question {
+        serde_json::from_value(json!({
+            "id": "abcdefgh12-1", "kind": "confirm", "purpose": purpose, "step": step,
+            "title": "", "message": message, "follows": follows, "overridable": true,
+            "digest": "with the step",
+        }))
+        .expect("a question")
+    }
+
+    #[test]
+    fn the_digest_is_of_what_is_asked_and_of_what_follows() {
+        let digest = |purpose, step, message, follows| {
+            question_digest(&question(purpose, step, message, follows))
+        };
+        let asked = digest("gate", "a", "Deploy 3?", "x");
+        assert_eq!(asked, digest("gate", "b", "Deploy 3?", "x"));
+        assert_ne!(asked, digest("gate", "a", "Deploy 4?", "x"));
+        assert_ne!(asked, digest("gate", "a", "Deploy 3?", "y"));
+        let failed = digest("recover", "a", "image abc1234f not found", "x");
+        assert_eq!(failed, digest("recover", "a", "image 99ffee11 not found", "x"));
+        assert_ne!(failed, digest("recover", "a", "out of memory", "x"));
     }
 
     #[test]

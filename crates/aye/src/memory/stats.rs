@@ -82,3 +82,73 @@ fn iso_week(at: Timestamp) -> ISOWeekDate {
 fn name((year, week): (i16, i8)) -> String {
     format!("{year}-W{week:02}")
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn event(at: &str, mut fact: Value) -> Event {
+        let map = fact.as_object_mut().expect("a mapping");
+        map.extend(
+            json!({ "v": 1, "run": "abcdefgh12", "seq": 1, "at": at })
+                .as_object()
+                .expect("a mapping")
+                .clone(),
+        );
+        serde_json::from_value(fact).expect("an event")
+    }
+
+    fn asks(at: &str) -> Event {
+        event(
+            at,
+            json!({
+                "type": "confirmation_required", "id": "abcdefgh12-1", "kind": "confirm",
+                "purpose": "gate", "step": "s", "title": "", "message": "Go?",
+                "overridable": true, "digest": "d",
+            }),
+        )
+    }
+
+    fn answers(at: &str, prompter: &str, refused: Option<&str>) -> Event {
+        event(
+            at,
+            json!({
+                "type": "confirmation_answered", "question": "abcdefgh12-1", "latency_ms": 1,
+                "answer": { "value": "proceed", "by": "ana", "prompter": prompter },
+                "refused": refused,
+            }),
+        )
+    }
+
+    #[test]
+    fn weeks_are_iso_weeks_and_none_is_left_out() {
+        let mut weeks = Weeks::default();
+        // Sunday and Monday; the last days of a year belong to the next one's week 53 or 1.
+        for at in ["2026-12-20T23:59:59Z", "2026-12-21T00:00:00Z", "2027-01-01T12:00:00Z"] {
+            weeks.count(&asks(at));
+        }
+        let now = "2027-01-12T00:00:00Z".parse().expect("a time");
+        let shown: Vec<(String, u64)> =
+            weeks.last(12, now).into_iter().map(|week| (week.week, week.asked)).collect();
+        let wanted =
+            [("2026-W51", 1), ("2026-W52", 1), ("2026-W53", 1), ("2027-W01", 0), ("2027-W02", 0)];
+        assert_eq!(shown, wanted.map(|(week, asked)| (week.to_owned(), asked)));
+        assert_eq!(weeks.last(2, now).len(), 2);
+    }
+
+    #[test]
+    fn what_memory_answered_was_nobody_asked() {
+        let mut weeks = Weeks::default();
+        let at = "2026-11-16T10:00:00Z";
+        for _ in 0..3 {
+            weeks.count(&asks(at));
+        }
+        weeks.count(&answers(at, "memory", None));
+        weeks.count(&answers(at, "memory", Some("too late")));
+        weeks.count(&answers(at, "terminal", None));
+        let week = weeks.last(1, at.parse().expect("a time")).remove(0);
+        assert_eq!((week.questions, week.by_memory, week.asked), (3, 1, 2));
+    }
+}

@@ -18,6 +18,7 @@ pub(super) const MOST: usize = 500;
 
 /// An entry of `usage.yaml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a mapping")]
 pub struct UsagePattern {
     /// Its name.
     pub id: String,

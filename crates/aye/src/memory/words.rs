@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+pub use aye_core::heal::has_words;
 use regex_lite::Regex;
 
 use super::blur::blur;
@@ -59,7 +60,7 @@ impl Pattern {
         if telling(written) < FEWEST {
             return Err(BadPattern::TooShort(written.to_owned()));
         }
-        Ok(Self { written: written.to_owned(), kind: Kind::Words(fold(written)) })
+        Ok(Self { written: written.to_owned(), kind: Kind::Words(written.to_owned()) })
     }
 
     /// Whether it is in the text.
@@ -67,8 +68,7 @@ impl Pattern {
         match &self.kind {
             Kind::Regex(regex) => regex.is_match(text),
             Kind::Words(words) => {
-                contains(&fold(text), words)
-                    || words.contains('<') && contains(&fold(&blur(text)), words)
+                has_words(text, words) || words.contains('<') && has_words(&blur(text), words)
             }
         }
     }
@@ -83,30 +83,6 @@ impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.written)
     }
-}
-
-/// Whether the words are in the text, whole, whatever the case and the white
-/// space.
-pub fn has_words(text: &str, words: &str) -> bool {
-    contains(&fold(text), &fold(words))
-}
-
-/// Lower case, every run of white space one space.
-fn fold(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
-}
-
-fn contains(text: &str, words: &str) -> bool {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let (Some(first), Some(last)) = (words.chars().next(), words.chars().last()) else {
-        return false;
-    };
-    text.match_indices(words).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + words.len()..].chars().next();
-        !(is_word(first) && before.is_some_and(is_word))
-            && !(is_word(last) && after.is_some_and(is_word))
-    })
 }
 
 /// How many letters and digits stand outside placeholders.

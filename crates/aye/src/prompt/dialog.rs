@@ -190,7 +190,9 @@ impl Dialog {
                 Some(offer) => self.pick(question, offer),
                 None => self.wrong(question, "Enter is no answer here, there is no default"),
             },
-            Key::Esc | Key::Ctrl('d') => self.out(question),
+            Key::Esc => self.out(question),
+            // The end of input is no answer.
+            Key::Ctrl('d') => Reply::Dismissed,
             Key::Paste(_) => self.wrong(question, "pasted text is no answer"),
             Key::Char(c) => {
                 let shown = crate::paint::inert(&c.to_string());
@@ -225,7 +227,8 @@ impl Dialog {
                 },
             },
             Key::Char('?') if line.is_empty() => self.toggle_details(),
-            Key::Esc | Key::Ctrl('d') if line.is_empty() => self.out(question),
+            Key::Ctrl('d') if line.is_empty() => Reply::Dismissed,
+            Key::Esc if line.is_empty() => self.out(question),
             Key::Esc => {
                 self.stage = Stage::Word(yes, no, Line::default());
                 Reply::Stay
@@ -278,7 +281,8 @@ impl Dialog {
                 Reply::Typing
             }
             Key::Char('?') if line.is_empty() => self.toggle_details(),
-            Key::Esc | Key::Ctrl('d') if line.is_empty() => self.out(question),
+            Key::Ctrl('d') if line.is_empty() => Reply::Dismissed,
+            Key::Esc if line.is_empty() => self.out(question),
             Key::Esc => {
                 self.stage = Stage::Input(Line::default());
                 Reply::Stay

@@ -53,7 +53,8 @@ impl Verdict {
 
 const ACCEPTED: &str = "accepted";
 const REFUSED: &str = "refused: ";
-const ENDED: &str = "the run has ended";
+/// Why a request to a run that has ended is refused.
+pub const ENDED: &str = "the run has ended";
 
 /// A request that waits for its verdict.
 #[derive(Debug, Clone, PartialEq)]

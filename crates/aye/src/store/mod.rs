@@ -39,7 +39,7 @@ pub use bell::{Bell, Listener};
 pub use error::StoreError;
 pub use home::Home;
 pub use lock::{Held, LockError, LockInfo, RunLock};
-pub use mailbox::{Pending, RequestId, Verdict};
+pub use mailbox::{ENDED, Pending, RequestId, Verdict};
 pub use open::{Durability, Store};
 pub use prune::Pruned;
 pub use rows::{Found, QuestionRow, QuestionState, RunRow, RunStatus};

@@ -44,6 +44,13 @@ impl Checker<'_> {
         }
         if let Some(name) = doc.item_name.get() {
             self.variable(name);
+            if name.value == "index" {
+                self.report.push(
+                    Diagnostic::error("built-in-name", format!("`as: index` in {place}"))
+                        .label(name.span, "`index` is the number of the item")
+                        .hint("give the item another name, or leave `as` out: it is `item` then"),
+                );
+            }
         }
         let name = doc.item_name.get().map_or("item", |name| name.as_str()).to_owned();
         let parallel = doc.parallel.get().map_or(1, |parallel| parallel.value);
@@ -118,7 +125,10 @@ impl Checker<'_> {
         };
         let (description, output) = (step.description.take(), step.output.clone());
         let (own_name, own_span, destructive) = (step.name.clone(), step.span, step.destructive);
-        let on_error = if steps.is_some() { step.on_error } else { OnError::Fail };
+        // What fails is told by the items; only where it may be passed over, and
+        // nothing has to hold, a list that is none may be, too.
+        let passed_over = step.on_error == OnError::Continue && step.guards.is_empty();
+        let on_error = if steps.is_some() || passed_over { step.on_error } else { OnError::Fail };
         let body = steps.unwrap_or_else(|| vec![step]);
         let each = ForEach { items, span, name, parallel, fail_fast, body };
         Step {

@@ -86,10 +86,10 @@ impl Checker<'_> {
         let destructive = flag(&doc.destructive);
         let span = self.span(id);
         let action = self.action(&mut doc, &name, id, place, ends);
-        let retry = self.retry(std::mem::take(&mut doc.retry), place);
         let guards = self.guards(&doc.validate, place);
         let then = self.then(std::mem::take(&mut doc.then), &name, place);
         let each = self.for_each(&mut doc, place);
+        let retry = self.retry(std::mem::take(&mut doc.retry), place);
         let confirmation = std::mem::take(&mut doc.confirmation);
         let confirmation = confirmation
             .take()

@@ -135,6 +135,34 @@ fn loops() {
 }
 
 #[test]
+fn keys_beside_the_steps_of_a_loop_and_the_name_of_its_count() {
+    insta::assert_snapshot!(check("
+        name: demo
+        steps:
+          - { name: a, foreach: [1], retry: 3, steps: [{ name: one, command: make }] }
+          - { name: b, foreach: [1], as: index, command: ping }
+    "), @r"
+    error[stray-key]: `retry` beside `steps` in step `a`
+      --> demo.yaml:3:30
+       |
+     3 |   - { name: a, foreach: [1], retry: 3, steps: [{ name: one, command: make }] }
+       |                              ^^^^^
+       |
+    hint: write it at one of the steps
+
+    error[built-in-name]: `as: index` in step `b`
+      --> demo.yaml:4:34
+       |
+     4 |   - { name: b, foreach: [1], as: index, command: ping }
+       |                                  ^^^^^ `index` is the number of the item
+       |
+    hint: give the item another name, or leave `as` out: it is `item` then
+
+    2 errors
+    ");
+}
+
+#[test]
 fn guards_and_retries() {
     insta::assert_snapshot!(check("
         name: demo
@@ -303,7 +331,7 @@ fn heal_rules() {
        |             ^ again here
 
     error[empty-text]: `error` in `match` of heal rule `a` is empty
-      --> demo.yaml:4:32
+      --> demo.yaml:4:34
        |
      4 |   - { name: a, match: { error: '', category: weather }, repair: { description: look } }
        |                                ^^

@@ -176,7 +176,7 @@ pub(super) fn answer(
         }
         let choice = given.value.clone();
         let scope = args.remember.map(Scope::from).or(given.remember.then_some(Scope::Step));
-        let proof = prove(&question, asked.as_ref(), &given, &label, context)?;
+        let proof = prove(&question, asked.as_ref(), &given, context)?;
         let wrong = proof.as_ref().err().map(ToString::to_string);
         let answer = Answer {
             value: given.value.into(),
@@ -269,11 +269,16 @@ fn prove(
     question: &QuestionRow,
     asked: Option<&Question>,
     given: &Given,
-    label: &str,
     context: &Context,
 ) -> Result<Result<bool, AuthError>, Error> {
     let wanted = asked.is_some_and(|asked| {
-        let agrees = asked.offer(&given.value).is_none_or(|o| o.action == ChoiceAction::Proceed);
+        // What is refused anyway must not use a code up.
+        let agrees = match asked.options.is_empty() {
+            true => true,
+            false => {
+                asked.offer(&given.value).is_some_and(|offer| offer.action == ChoiceAction::Proceed)
+            }
+        };
         asked.reauth && agrees
     });
     match (&given.code, wanted) {
@@ -284,7 +289,7 @@ fn prove(
         }
         (None, true) => Err(Error::usage(
             format!("`{}` wants a one-time code", question.id),
-            format!("`aye answer {} {label} --code CODE`", question.id),
+            format!("`aye answer {} {} --code CODE`", question.id, given.value),
         )),
         (_, false) => Ok(Ok(false)),
     }

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use aye_core::event::Event;
 use aye_core::flow::Flow;
@@ -71,7 +72,7 @@ pub(super) fn drive(
         limits: context.limits(),
         skills: context,
         tools: context.tools(Path::new(&workspace), &run),
-        memory: context.memory(),
+        memory: Arc::new(context.memory()),
         outlets,
         report: &mut *report,
         prompter: Some(prompter),

@@ -6,7 +6,7 @@ use aye_core::input::Request;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::store::{Durability, LockError, RunLock, RunRow, Store, Verdict};
+use crate::store::{Durability, ENDED, LockError, RunLock, RunRow, Store, Verdict};
 
 use super::resume;
 
@@ -53,7 +53,12 @@ pub(super) fn send(
         bell.drain().map_err(|source| unheard(store, source))?;
         match store.verdict(id)? {
             Some(Verdict::Accepted) => return Ok(Sent::Accepted),
-            Some(Verdict::Refused(why)) => return Ok(Sent::Refused(why)),
+            Some(Verdict::Refused(why)) => {
+                if why == ENDED {
+                    record_late(context, store, row, request);
+                }
+                return Ok(Sent::Refused(why));
+            }
             None => {}
         }
         // The driver may have gone before it read its mail.
@@ -89,6 +94,22 @@ pub(super) fn leave(context: &Context, row: &RunRow, request: &Request) -> Resul
     }
     store.send(&row.id, request, &context.driver().user, context.now())?;
     Ok(())
+}
+
+/// A run that ended meanwhile did not read the letter; that somebody answered
+/// is recorded all the same, as soon as its last driver is gone.
+fn record_late(context: &Context, store: &mut Store, row: &RunRow, request: &Request) {
+    const TRIES: u32 = 40;
+    if !matches!(request, Request::Answer { .. }) {
+        return;
+    }
+    for _ in 0..TRIES {
+        match resume::apply(context, store, row, request.clone()) {
+            Err(Error::Lock(LockError::Held(_))) => std::thread::sleep(Duration::from_millis(50)),
+            // It counts no more: that it could not be written down is no news.
+            Ok(_) | Err(_) => return,
+        }
+    }
 }
 
 /// What became of a letter that we read ourselves.

@@ -33,6 +33,7 @@ fn the_overview() {
       audit        Verify that the journal was not changed
       auth         Set up the second factor for questions that want one
       tools        List and call the tools of this project: MCP servers and commands
+      memory       Show, teach and forget what was learned from errors and answers
       schema       Print the JSON schema of skill files
       completions  Print completions for a shell
       man          Print the manual page, or write one for each command

@@ -219,3 +219,88 @@ fn a_known_error_heals_itself_and_is_told() {
     assert_eq!(ran.code, 2, "{}", ran.all());
     assert!(ran.all().contains("is for everything"), "{}", ran.all());
 }
+
+#[test]
+fn a_result_with_a_secret_in_it_is_what_later_steps_get_and_nobody_else() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s\ninputs: [{ name: token, type: secret, required: true }]\nsteps:\n  - { name: login, shell: 'printf bearer-%s {{ inputs.token }}' }\n  - { name: header, compute: 'result = {\"auth\": \"Bearer \" + inputs[\"token\"]}' }\n  - { name: use, shell: 'printf %s {{ login }} | wc -c > a; printf %s {{ header.auth }} | wc -c > b' }\n  - { name: each, foreach: ['{{ login }}'], shell: 'printf %s {{ item }} | wc -c > c' }\n  - { name: wait, confirm: { message: 'Go on?', timeout: 0 } }\n  - { name: again, command: echo, args: ['{{ login }}'] }\n",
+    );
+    let ran = place.aye(&["run", "s.yaml", "-i", "token=hunter2"]);
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    assert_eq!(
+        [place.read("a").trim(), place.read("b").trim(), place.read("c").trim()],
+        ["14", "14", "14"]
+    );
+    assert!(!ran.all().contains("hunter2"), "{}", ran.all());
+    for (name, bytes) in traces(&place, &[&ran]) {
+        assert!(!bytes.windows(7).any(|part| part == b"hunter2"), "in {name}");
+    }
+    // What only the first process knew is not made up by the second.
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), "yes"]).ok();
+    let ran = place.aye(&["resume", "last", "-i", "token=hunter2"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.all().contains("the secret `login` is not known"), "{}", ran.all());
+}
+
+#[test]
+fn more_items_at_once_than_may_run_wait_for_their_turn() {
+    let place = Place::new();
+    place.write("aye.toml", "[run]\nmax_processes = 2\n");
+    place.write(
+        "s.yaml",
+        "name: s\nsteps:\n  - { name: each, foreach: '{{ range(12) }}', parallel: 8, shell: 'echo {{ item }} >> lines.txt' }\n",
+    );
+    place.aye(&["run", "s.yaml"]).ok();
+    assert_eq!(place.read("lines.txt").lines().count(), 12);
+}
+
+#[test]
+fn a_return_keeps_its_type_and_is_the_result_of_its_item() {
+    let place = Place::new();
+    place.write(
+        "sub.yaml",
+        "name: sub\nsteps:\n  - { name: a, then: [{ return: \"{{ {'n': [1, 2]} }}\" }] }\n",
+    );
+    place.write(
+        "s.yaml",
+        "name: s\nsteps:\n  - { name: call, skill: sub.yaml }\n  - name: each\n    foreach: [1, 2]\n    steps:\n      - { name: early, condition: item == 1, then: [{ return: 'one' }] }\n      - { name: late, command: echo, args: [two] }\noutputs:\n  - { name: n, value: '{{ call.result.n[1] }}' }\n  - { name: each, value: '{{ each }}' }\n",
+    );
+    place.aye(&["run", "s.yaml"]).ok();
+    let shown = place.aye(&["show", "last", "--json"]).ok().json();
+    assert_eq!(shown["outputs"]["n"], 2);
+    assert_eq!(shown["outputs"]["each"], serde_json::json!(["one", "two"]));
+}
+
+#[test]
+fn what_a_block_says_is_shown_and_logged() {
+    let place = Place::new();
+    place.write("s.yaml", "name: s\nsteps:\n  - name: a\n    compute: |\n      print('printed')\n      emit('progress', {'n': 1})\n      result = 5\n");
+    let ran = place.aye(&["run", "s.yaml"]).ok();
+    assert!(
+        ran.stdout.contains("a | printed") && ran.stdout.contains("a | progress"),
+        "{}",
+        ran.all()
+    );
+    assert!(place.aye(&["logs", "last"]).ok().stdout.contains("printed"));
+}
+
+#[test]
+fn what_people_know_about_an_error_is_said_when_it_happens() {
+    let place = Place::new();
+    place.write(
+        ".aye/memory/learned/patterns.yaml",
+        "issues:\n  - pattern: No such file or directory\n    tools: [cat]\n    meaning: the cache is cold\n    fix: warm it up\n    commands: [make warm]\n  - pattern: 5\n",
+    );
+    place.write("aye.toml", "");
+    place.write("s.yaml", "name: s\nsteps:\n  - { name: read, command: cat, args: [nothing], on_error: continue }\n  - { name: ask, compute: 'result = memory.check_known_issues(\"cat\", \"No such file or directory\")[\"has_known_issues\"]' }\noutputs: [{ name: known, value: '{{ ask }}' }]\n");
+    let ran = place.aye(&["run", "s.yaml"]).ok();
+    let told = ran.all();
+    assert!(told.contains("warning: known issue"), "before the run: {told}");
+    assert!(told.contains("the cache is cold; fix: warm it up; try: make warm"), "{told}");
+    assert!(told.matches("the cache is cold").count() >= 2, "and when it happens: {told}");
+    let shown = place.aye(&["show", "last", "--json"]).ok().json();
+    assert_eq!(shown["outputs"]["known"], true);
+}

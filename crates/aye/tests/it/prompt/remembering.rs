@@ -59,10 +59,16 @@ fn what_must_not_be_remembered_is_not() {
             true => format!("{more}\n    confirmation: {{ message: 'Sure?', timeout: 0 }}"),
             false => more.to_owned(),
         };
-        place.write("s.yaml", &format!("name: s\nsteps:\n  - name: a\n    command: touch\n    args: [x]\n    {gate}\n"));
+        place.write(
+            "s.yaml",
+            &format!(
+                "name: s\nsteps:\n  - name: a\n    command: touch\n    args: [x]\n    {gate}\n"
+            ),
+        );
         assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
         let inbox = place.aye(&["inbox", "--json"]).ok().json();
-        let answered = place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), "yes", "--remember"]);
+        let answered =
+            place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), "yes", "--remember"]);
         assert!(answered.stderr.contains("the answer counts, but"), "{}", answered.all());
         assert_eq!(place.aye(&["run", "s.yaml"]).code, 6, "it is asked each time");
     }

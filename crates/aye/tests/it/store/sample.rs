@@ -115,6 +115,7 @@ impl Tale {
             marked_by: None,
             parsed: None,
             took_ms: None,
+            hidden: false,
             note: None,
         })))
     }

@@ -8,7 +8,9 @@ use serde_json::json;
 use crate::cli::Context;
 use crate::cli::commands::output::{print, print_json};
 use crate::error::Error;
-use crate::memory::{Memory, Query, SAME, blur, heal, mistake, similarity};
+use aye_core::heal::Category;
+
+use crate::memory::{Memory, Query, SAME, blur, mistake, similarity};
 use crate::paint::{Tone, inert_line};
 
 use super::CheckArgs;
@@ -34,7 +36,7 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
         let tool = args.tool.as_ref().is_none_or(|tool| *tool == pattern.value.tool);
         tool && similarity(&pattern.value.error, &blurred) >= SAME
     });
-    let category = heal::classify(&error);
+    let category = Category::of(&error);
     let mistake = mistake(&error);
     let nothing = issues.is_empty() && fixes.is_empty() && usage.is_empty();
     if context.json {

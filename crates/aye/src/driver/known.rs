@@ -1,0 +1,112 @@
+//! What people wrote down about errors, shown where they happen again.
+
+use std::sync::Arc;
+
+use aye_core::event::{BadOutcome, Event, Fact};
+use aye_core::skill::Action;
+use serde_json::{Map, Value, json};
+
+use crate::compute::{Host, Quiet};
+use crate::memory::{Issue, Memory, Query, SHOWN};
+use crate::paint::inert_line;
+
+use super::drive::Driver;
+use super::lane::LaneId;
+
+/// A known issue in one line.
+pub(crate) fn sentence(issue: &Issue) -> String {
+    let mut parts = vec![format!("known issue `{}`", issue.pattern)];
+    parts.extend(issue.meaning.clone());
+    parts.extend(issue.fix.as_ref().map(|fix| format!("fix: {fix}")));
+    parts.extend(issue.commands.iter().map(|command| format!("try: {command}")));
+    // People write these; a terminal must not obey them.
+    inert_line(&parts.join("; "))
+}
+
+impl Driver<'_> {
+    /// Says what is known about the failures among these events.
+    pub(super) fn advise(&mut self, id: LaneId, events: &[Event]) {
+        for event in events {
+            let Fact::StepFailed(failed) = &event.fact else { continue };
+            if !matches!(failed.outcome, BadOutcome::Failure | BadOutcome::Timeout) {
+                continue;
+            }
+            let machine = &self.lane(id).machine;
+            let said = failed.process.as_ref().map_or("", |process| process.stderr.as_str());
+            let error = format!("{}\n{said}", failed.message);
+            let tool = tool_of(machine.flow(), machine.state(), &failed.step);
+            let query = Query {
+                tool: &tool,
+                skill: Some(&machine.state().started.skill),
+                step: Some(&failed.step),
+                error: &error,
+            };
+            let known = self.parts.memory.known_issues(&query);
+            let lines: Vec<String> =
+                known.iter().take(SHOWN).map(|(_, issue)| sentence(&issue.value)).collect();
+            self.say(id, &lines);
+        }
+    }
+}
+
+/// The tool or program that a step uses, as memory knows it.
+fn tool_of(flow: &aye_core::flow::Flow, state: &aye_core::journal::State, step: &str) -> String {
+    let action = flow.find(step).map(|node| &flow.nodes[node].step.action);
+    match action {
+        Some(Action::Tool { tool, .. }) => tool.value.clone(),
+        Some(Action::Command { .. }) => {
+            let command = state.steps.get(step).and_then(|record| record.command.as_deref());
+            let program = command.and_then(|line| line.split_whitespace().next());
+            program.map_or(String::new(), |path| path.rsplit('/').next().unwrap_or(path).to_owned())
+        }
+        _ => String::new(),
+    }
+}
+
+/// What a compute block can ask memory.
+pub(super) struct Remembering {
+    pub(super) memory: Arc<Memory>,
+    pub(super) quiet: Quiet,
+}
+
+impl Host for Remembering {
+    fn memory(
+        &mut self,
+        function: &str,
+        args: &[Value],
+        named: &Map<String, Value>,
+    ) -> Result<Value, String> {
+        if function != "check_known_issues" {
+            return self.quiet.memory(function, args, named);
+        }
+        let given = |at: usize, name: &str| {
+            let value = args.get(at).or_else(|| named.get(name));
+            value.and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let (tool, error) = (given(0, "tool_name"), given(1, "error_text"));
+        let query = Query { tool: &tool, skill: None, step: None, error: &error };
+        let known = self.memory.known_issues(&query);
+        let matches: Vec<Value> = known
+            .iter()
+            .map(|(_, issue)| {
+                let issue = &issue.value;
+                json!({
+                    "pattern": issue.pattern.to_string(),
+                    "meaning": issue.meaning,
+                    "fix": issue.fix,
+                    "commands": issue.commands,
+                    "tags": issue.tags,
+                })
+            })
+            .collect();
+        Ok(json!({ "has_known_issues": !matches.is_empty(), "matches": matches }))
+    }
+
+    fn log(&mut self, line: &str) {
+        self.quiet.log(line);
+    }
+
+    fn emit(&mut self, name: &str, data: Value) {
+        self.quiet.emit(name, data);
+    }
+}

@@ -1,0 +1,143 @@
+//! Writing: where, and how a list is changed without losing what is in it.
+
+use aye_core::diagnostic::visible;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::book::{self, Root};
+use super::error::{MemoryError, Problem};
+use super::memory::{CONFIRMATIONS, FIXES, Memory, USAGE};
+use super::query::Layer;
+
+/// Hides secrets in a text.
+pub type Mask<'a> = &'a dyn Fn(&str) -> String;
+
+/// Where something new is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// In the project's memory if it has one, else in the user's.
+    #[default]
+    Auto,
+    /// In the project's memory, for everybody who works on it.
+    Shared,
+    /// In the user's memory, for every project.
+    Everywhere,
+}
+
+impl Memory {
+    /// Forgets a fix, a preference or a pattern of use.
+    ///
+    /// # Errors
+    /// When there is none of that name, when people wrote it, or when the file
+    /// cannot be written.
+    pub fn forget(&self, id: &str) -> Result<(), MemoryError> {
+        if let Some(issue) = self.issues().iter().find(|issue| issue.value.id == id) {
+            return Err(MemoryError::refused(
+                format!("`{id}` is written by people, and Aye does not change it"),
+                format!("remove it from {}:{}", issue.file.display(), issue.line),
+            ));
+        }
+        let lists = [(FIXES, "fixes"), (CONFIRMATIONS, "preferences"), (USAGE, "patterns")];
+        for layer in [Layer::Project, Layer::User] {
+            let Some(root) = self.root(layer) else { continue };
+            let there = lists.into_iter().filter(|(file, _)| root.path.join(file).is_file());
+            for (file, key) in there {
+                let gone = change_list(&root, file, key, |all: &mut Vec<Value>| {
+                    let before = all.len();
+                    all.retain(|entry| entry.get("id").and_then(Value::as_str) != Some(id));
+                    let gone = all.len() < before;
+                    (gone, gone)
+                })?;
+                if gone {
+                    return Ok(());
+                }
+            }
+        }
+        Err(MemoryError::NotFound(id.to_owned()))
+    }
+
+    /// The directory it is written below, and the project it is for where that
+    /// does not say so.
+    pub(super) fn place(&self, keep: Keep) -> Result<(Root, Option<String>), MemoryError> {
+        let shared = self.root(Layer::Project);
+        match (shared, keep) {
+            (_, Keep::Everywhere) => Ok((self.own(), None)),
+            (Some(shared), Keep::Shared) => Ok((shared, None)),
+            (Some(shared), Keep::Auto) if shared.path.is_dir() => Ok((shared, None)),
+            (None, Keep::Shared) => Err(MemoryError::refused(
+                "there is no project to share it with",
+                "leave it to your own memory, or work below a directory with `aye.toml`",
+            )),
+            (_, Keep::Auto) => {
+                let name = self.project.as_ref().map(|project| project.name.clone());
+                Ok((self.own(), name))
+            }
+        }
+    }
+
+    pub(super) fn root(&self, layer: Layer) -> Option<Root> {
+        let path = self.directory(layer)?.to_path_buf();
+        Some(Root { path, shared: layer == Layer::Project })
+    }
+
+    pub(super) fn own(&self) -> Root {
+        Root { path: self.user.clone(), shared: false }
+    }
+}
+
+/// Changes the list at `key`. Entries that make no sense stay as they are.
+pub(super) fn change_list<T: Serialize + DeserializeOwned, R>(
+    root: &Root,
+    file: &str,
+    key: &str,
+    change: impl FnOnce(&mut Vec<T>) -> (R, bool),
+) -> Result<R, MemoryError> {
+    let path = root.path.join(file);
+    book::change(root, file, |map| {
+        let list = match map.remove(key) {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(list)) => list,
+            Some(_) => {
+                let message = format!("`{key}` should be a list");
+                return Err(MemoryError::Unreadable(Problem { file: path, line: 1, message }));
+            }
+        };
+        let mut entries = Vec::with_capacity(list.len());
+        let mut written = Vec::new();
+        for value in list {
+            match serde_json::from_value(value.clone()) {
+                Ok(entry) => entries.push(entry),
+                Err(_) => written.push(value),
+            }
+        }
+        let (result, changed) = change(&mut entries);
+        let sound = entries.iter().filter_map(|entry| serde_json::to_value(entry).ok());
+        written.extend(sound);
+        map.insert(key.to_owned(), Value::Array(written));
+        Ok((result, changed))
+    })
+}
+
+/// A text on one line: secrets hidden, nothing in it that hides or steers.
+pub(super) fn line(text: &str, mask: Mask<'_>) -> String {
+    let text = mask(text);
+    visible(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
+}
+
+/// The lines of a text, nothing in them that hides or steers.
+pub(super) fn visible_lines(text: &str) -> String {
+    text.lines().map(visible).collect::<Vec<_>>().join("\n")
+}
+
+/// The value with secrets hidden, everywhere in it.
+pub(super) fn masked(value: &Value, mask: Mask<'_>) -> Value {
+    match value {
+        Value::String(text) => mask(text).into(),
+        Value::Array(list) => list.iter().map(|value| masked(value, mask)).collect(),
+        Value::Object(map) => Value::Object(
+            map.iter().map(|(key, value)| (key.clone(), masked(value, mask))).collect(),
+        ),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}

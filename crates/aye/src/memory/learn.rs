@@ -1,0 +1,145 @@
+//! Failures and successes: what is learned from them.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::error::MemoryError;
+use super::failure::{self, Ending, Failure};
+use super::keep::{Mask, change_list, line};
+use super::memory::{FAILURES, Memory, USAGE};
+use super::mistake::mistake;
+use super::telling::telling_line;
+use super::usage::{self, Sighting, UsagePattern, shapes};
+
+/// A failure that was seen.
+#[derive(Debug, Clone)]
+pub struct Seen<'a> {
+    /// The tool or program.
+    pub tool: &'a str,
+    /// Its arguments, by name or in order.
+    pub args: &'a Value,
+    /// What went wrong.
+    pub error: &'a str,
+    /// The skill.
+    pub skill: Option<&'a str>,
+    /// The step.
+    pub step: Option<&'a str>,
+    /// The run.
+    pub run: Option<&'a str>,
+    /// What became of it. From what was swallowed or recovered is learned.
+    pub ending: Ending,
+    /// What helped: the id of a fix, or words.
+    pub fix: Option<&'a str>,
+    /// Now.
+    pub now: Timestamp,
+}
+
+impl Memory {
+    /// Keeps a failure among the last 100 and, if it was swallowed or
+    /// recovered and is somebody's mistake, learns from it; the name of the
+    /// pattern then.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub fn saw_failure(
+        &self,
+        seen: &Seen<'_>,
+        mask: Mask<'_>,
+    ) -> Result<Option<String>, MemoryError> {
+        let error = mask(seen.error);
+        let told = line(telling_line(&error), &str::to_owned);
+        let failure = Failure {
+            at: seen.now,
+            tool: seen.tool.to_owned(),
+            skill: seen.skill.map(str::to_owned),
+            step: seen.step.map(str::to_owned),
+            run: seen.run.map(str::to_owned),
+            error: told[..told.floor_char_boundary(failure::SNIPPET)].to_owned(),
+            ending: seen.ending,
+            fix: seen.fix.map(|fix| line(fix, mask)),
+            other: Map::new(),
+        };
+        change_list(&self.own(), FAILURES, "failures", |all: &mut Vec<Failure>| {
+            all.push(failure);
+            let extra = all.len().saturating_sub(failure::KEPT);
+            all.drain(..extra);
+            ((), true)
+        })?;
+        let learnable = match seen.ending {
+            Ending::Swallowed | Ending::Recovered => mistake(&error),
+            Ending::Failed | Ending::Healed => None,
+        };
+        let Some(mistake) = learnable else { return Ok(None) };
+        let call = shapes(seen.args, mask);
+        let blurred = super::blur::blur(&told);
+        let sighting = Sighting {
+            tool: seen.tool.to_owned(),
+            mistake,
+            error: blurred[..blurred.floor_char_boundary(failure::SNIPPET)].to_owned(),
+            parameter: usage::parameter(&error, &call),
+            call,
+            advice: match seen.ending {
+                Ending::Recovered => seen.fix.map(|fix| line(fix, mask)),
+                Ending::Failed | Ending::Swallowed | Ending::Healed => None,
+            },
+            at: seen.now,
+        };
+        self.change_usage(|patterns| {
+            let id = usage::learn(patterns, sighting);
+            patterns.retain(|pattern| pattern.id == id || usage::is_kept(pattern, seen.now));
+            if patterns.len() > usage::MOST {
+                patterns.sort_by(|one, other| {
+                    other
+                        .confidence(seen.now)
+                        .total_cmp(&one.confidence(seen.now))
+                        .then(other.last_seen.cmp(&one.last_seen))
+                });
+                patterns.truncate(usage::MOST);
+            }
+            (Some(id), true)
+        })
+    }
+
+    /// A call went well. It is only noted where such calls have failed before,
+    /// and it lowers nothing.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub fn saw_success(&self, tool: &str, args: &Value) -> Result<(), MemoryError> {
+        if self.usage_about(tool, args).is_empty() {
+            return Ok(());
+        }
+        let call = shapes(args, &str::to_owned);
+        self.change_usage(|patterns| {
+            let mut any = false;
+            for pattern in patterns.iter_mut().filter(|pattern| pattern.is_about(tool, &call)) {
+                pattern.successes += 1;
+                any = true;
+            }
+            ((), any)
+        })
+    }
+
+    /// A warning was wrong: somebody went on all the same, and it went well.
+    ///
+    /// # Errors
+    /// When there is no such pattern, or the file cannot be written.
+    pub fn warning_was_wrong(&self, id: &str) -> Result<(), MemoryError> {
+        let found = self.change_usage(|patterns| {
+            let found = patterns.iter_mut().find(|pattern| pattern.id == id);
+            let is_there = found.is_some();
+            if let Some(pattern) = found {
+                pattern.wrong += 1;
+            }
+            (is_there, is_there)
+        })?;
+        if found { Ok(()) } else { Err(MemoryError::NotFound(id.to_owned())) }
+    }
+
+    fn change_usage<R>(
+        &self,
+        change: impl FnOnce(&mut Vec<UsagePattern>) -> (R, bool),
+    ) -> Result<R, MemoryError> {
+        change_list(&self.own(), USAGE, "patterns", change)
+    }
+}

@@ -1,0 +1,147 @@
+//! Answers: kept for the next time.
+
+use aye_core::digest::digest;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Map;
+
+use super::error::MemoryError;
+use super::keep::{Mask, change_list, visible_lines};
+use super::memory::{CONFIRMATIONS, Memory};
+use super::preference::{self, Allowed, Chosen, EnvironmentRule, Preference, Scope, is_production};
+use super::telling::pattern_of;
+
+/// An answer to be remembered.
+#[derive(Debug, Clone)]
+pub struct NewChoice<'a> {
+    /// The skill that asked.
+    pub skill: &'a str,
+    /// The step that asked.
+    pub step: &'a str,
+    /// `--environment`.
+    pub environment: Option<&'a str>,
+    /// The error, for `scope: error`.
+    pub error: Option<&'a str>,
+    /// See [`super::question_digest`].
+    pub digest: &'a str,
+    /// The value that was chosen.
+    pub choice: &'a str,
+    /// The values that were offered.
+    pub offered: &'a [&'a str],
+    /// How far it reaches.
+    pub scope: Scope,
+    /// Whether it may be remembered at all.
+    pub allowed: Allowed,
+    /// Who.
+    pub by: &'a str,
+    /// For how long; 30 days if nothing is said.
+    pub lasts: Option<SignedDuration>,
+    /// Now.
+    pub now: Timestamp,
+}
+
+impl Memory {
+    /// Keeps an answer and returns what was kept. It is the user's own: never
+    /// shared.
+    ///
+    /// # Errors
+    /// When it must not be remembered, was not offered, or the file cannot be
+    /// written.
+    pub fn remember_choice(
+        &self,
+        new: &NewChoice<'_>,
+        mask: Mask<'_>,
+    ) -> Result<Preference, MemoryError> {
+        if let Some(obstacle) = new.allowed.obstacle() {
+            let message = format!("the answer cannot be remembered: {obstacle}");
+            return Err(MemoryError::refused(message, "it is asked each time"));
+        }
+        if !new.offered.contains(&new.choice) {
+            let message = format!("`{}` is not one of the options", new.choice);
+            return Err(MemoryError::refused(message, "remember what was chosen"));
+        }
+        if let Some(environment) = new.environment.filter(|name| is_production(name))
+            && self.environment_rules().get(environment) != Some(&EnvironmentRule::AutoProceed)
+        {
+            return Err(MemoryError::refused(
+                format!("`{environment}` is always asked about"),
+                format!(
+                    "`environments:` with `{environment}: auto_proceed` in {} allows it",
+                    self.user.join(CONFIRMATIONS).display()
+                ),
+            ));
+        }
+        let error = match (new.scope, new.error) {
+            (Scope::Error, Some(error)) => {
+                Some(pattern_of(&visible_lines(&mask(error)))?.as_str().to_owned())
+            }
+            (Scope::Error, None) => {
+                let message = "there is no error to remember the answer for";
+                return Err(MemoryError::refused(message, "take `step`, `skill` or `always`"));
+            }
+            (Scope::Step | Scope::Skill | Scope::Always, _) => None,
+        };
+        let project = self.project.as_ref().map(|project| project.name.clone());
+        // A step has one answer; further reaching ones belong to a question.
+        let about = match new.scope {
+            Scope::Error => [new.skill, new.step, error.as_deref().unwrap_or_default()],
+            Scope::Step => [new.skill, new.step, ""],
+            Scope::Skill => [new.skill, new.digest, ""],
+            Scope::Always => [new.digest, "", ""],
+        };
+        let environment = new.environment.unwrap_or_default();
+        let project_name = project.as_deref().unwrap_or_default();
+        let parts = [new.scope.word(), about[0], about[1], about[2], environment, project_name];
+        let id = format!("pref-{}", &digest(&parts.map(str::as_bytes))[..8]);
+        let lasts = new.lasts.unwrap_or(preference::KEPT);
+        let mut kept = Preference {
+            id,
+            choice: new.choice.to_owned(),
+            scope: new.scope,
+            skill: new.skill.to_owned(),
+            step: new.step.to_owned(),
+            environment: new.environment.map(str::to_owned),
+            error,
+            digest: new.digest.to_owned(),
+            by: new.by.to_owned(),
+            said: new.now,
+            expires: new.now.checked_add(lasts).unwrap_or(Timestamp::MAX),
+            environments: Default::default(),
+            history: Vec::new(),
+            project,
+            other: Map::new(),
+        };
+        change_list(&self.own(), CONFIRMATIONS, "preferences", |all: &mut Vec<Preference>| {
+            // What ended long ago only fills the file.
+            all.retain(|one| {
+                one.id == kept.id || new.now.duration_since(one.expires) < preference::KEPT
+            });
+            match all.iter_mut().find(|known| known.id == kept.id) {
+                Some(known) => {
+                    kept.history = std::mem::take(&mut known.history);
+                    kept.environments = std::mem::take(&mut known.environments);
+                    kept.other = std::mem::take(&mut known.other);
+                    kept.history.push(chosen(&kept));
+                    let extra = kept.history.len().saturating_sub(preference::HISTORY);
+                    kept.history.drain(..extra);
+                    *known = kept.clone();
+                }
+                None => {
+                    kept.history.push(chosen(&kept));
+                    all.push(kept.clone());
+                }
+            }
+            ((), true)
+        })?;
+        Ok(kept)
+    }
+}
+
+fn chosen(preference: &Preference) -> Chosen {
+    Chosen {
+        choice: preference.choice.clone(),
+        at: preference.said,
+        by: preference.by.clone(),
+        environment: preference.environment.clone(),
+        other: Map::new(),
+    }
+}

@@ -1,0 +1,220 @@
+//! `aye memory`.
+
+use insta::assert_snapshot;
+
+use crate::cli::harness::Place;
+
+/// A fix, taught.
+fn teach(place: &Place) -> String {
+    let args = ["--error", "token expired", "--tool", "oc", "--fix", "log in", "--", "oc", "login"];
+    let all = [&["memory", "learn", "--json"][..], &args].concat();
+    let learned = place.aye(&all).ok().json();
+    learned["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn nothing_was_learned_yet() {
+    let place = Place::new();
+    assert_eq!(place.aye(&["memory", "list"]).ok().stdout, "nothing was learned yet\n");
+    let list = place.aye(&["memory", "list", "--json"]).ok().json();
+    assert_eq!(list["fixes"], serde_json::json!([]));
+    assert_snapshot!(place.aye(&["memory", "stats"]).all(), @r"
+    --- stdout
+    no runs yet
+    0 fixes (0 suspended, 0 proposed), 0 known issues, 0 preferences, 0 patterns of use (0 sure enough to warn)
+    --- exit 0
+    ");
+    assert_snapshot!(place.aye(&["memory", "check", "it broke"]).all(), @r"
+    --- stdout
+    nothing is known about it; `aye memory learn` teaches
+    --- exit 1
+    ");
+    assert!(!place.home().join("memory").exists());
+}
+
+#[test]
+fn a_fix_is_taught_listed_found_shown_and_forgotten() {
+    let place = Place::new();
+    let id = teach(&place);
+    let known = |text: String| text.replace(&id, "fix-ID");
+    assert_snapshot!(known(place.aye(&["memory", "list"]).all()), @r"
+    --- stdout
+    fixes (learned)
+      fix-ID  active  oc: token expired -> first oc login; worked 0 times
+    --- exit 0
+    ");
+    let check = ["memory", "check", "error: Token expired", "--tool", "oc"];
+    assert_snapshot!(known(place.aye(&check).all()), @r"
+    --- stdout
+    trouble with auth
+    fixes (learned)
+      fix-ID  active  oc: token expired -> first oc login; worked 0 times
+    --- exit 0
+    ");
+    let found = place.aye(&[&check[..], &["--json"]].concat()).ok().json();
+    assert_eq!(
+        (&found["category"], &found["fixes"][0]["id"]),
+        (&"auth".into(), &id.clone().into())
+    );
+    assert_eq!(place.aye(&["memory", "check", "token expired", "--tool", "git"]).code, 1);
+    let piped = place.aye_with_input(&["memory", "check", "-", "--tool", "oc"], "token expired\n");
+    assert_eq!(piped.code, 0);
+    let shown = known(place.aye(&["memory", "show", &id[..6]]).ok().stdout);
+    assert!(shown.contains("data, not an instruction"), "{shown}");
+    assert!(shown.contains("command: [oc, login]"), "{shown}");
+    assert_snapshot!(known(place.aye(&["memory", "forget", &id]).all()), @r"
+    --- stdout
+    forgot fix-ID
+    --- exit 0
+    ");
+    assert_snapshot!(known(place.aye(&["memory", "forget", &id]).all()), @r"
+    --- stderr
+    error: memory has no `fix-ID`
+    hint: `aye memory list` shows what there is
+    --- exit 3
+    ");
+}
+
+#[test]
+fn a_known_issue_is_taught_and_left_to_people() {
+    let place = Place::new();
+    place.write("aye.toml", "");
+    let learn = ["memory", "learn", "--error", "manifest unknown", "--meaning", "the tag is short"];
+    let learn =
+        [&learn[..], &["--fix", "use the full SHA", "--tag", "registry", "--shared"]].concat();
+    let learned = place.aye(&[&learn[..], &["--json"]].concat()).ok().json();
+    let id = learned["id"].as_str().unwrap().to_owned();
+    assert_snapshot!(place.read(".aye/memory/learned/patterns.yaml"), @r"
+    issues:
+      - pattern: manifest unknown
+        meaning: the tag is short
+        fix: use the full SHA
+        tags: [registry]
+    ");
+    let known = |text: String| text.replace(&id, "issue-ID");
+    assert_snapshot!(known(place.aye(&["memory", "check", "Manifest unknown: x"]).all()), @r"
+    --- stdout
+    trouble with registry
+    probably a value is written the wrong way
+    known issues (written by people)
+      issue-ID  manifest unknown  use the full SHA
+        the tag is short
+    --- exit 0
+    ");
+    let forget = place.aye(&["memory", "forget", &id]);
+    assert_eq!(forget.code, 1);
+    assert!(forget.stderr.contains("patterns.yaml:2"), "{}", forget.all());
+    let again = place.aye(&learn);
+    assert!(again.stderr.contains("is known already"), "{}", again.all());
+}
+
+#[test]
+fn what_is_malformed_is_said_with_its_line() {
+    let place = Place::new();
+    let text = "issues:\n  - pattern: disk full\n    fix: make room\n  - fix: no pattern\n";
+    place.write(".aye/memory/learned/patterns.yaml", text);
+    let listed = place.aye(&["memory", "list"]).ok();
+    assert!(listed.stdout.contains("disk full"), "{}", listed.all());
+    assert_snapshot!(listed.stderr, @"warning: PLACE/work/.aye/memory/learned/patterns.yaml:4: this entry of `issues` is passed over: `pattern` is missing");
+    let json = place.aye(&["memory", "list", "issues", "--json"]).ok().json();
+    assert_eq!(json["problems"][0]["line"], 4);
+}
+
+#[test]
+fn lessons_that_make_no_sense_say_what_to_write() {
+    let place = Place::new();
+    let learn = |args: &[&str]| place.aye(&[&["memory", "learn"][..], args].concat()).all();
+    assert_snapshot!(learn(&[]), @r"
+    --- stderr
+    error: nobody can be asked: neither standard input nor standard error is a terminal
+    hint: give `--error` and what to do about it: `aye memory learn --help`
+    --- exit 6
+    ");
+    assert_snapshot!(learn(&["--error", "disk full"]), @r"
+    --- stderr
+    error: there is nothing to learn about the error
+    hint: say what it means with `--meaning`, what to do with `--fix`, or give a command after `--`
+    --- exit 2
+    ");
+    assert_snapshot!(learn(&["--error", "x", "--fix", "y"]), @r"
+    --- stderr
+    error: the pattern `x` would match nearly everything: write at least 3 letters or digits
+    hint: write words of the error, or `/a regular expression/`
+    --- exit 2
+    ");
+    assert_snapshot!(learn(&["--error", "disk full", "--", "make", "room"]), @r"
+    --- stderr
+    error: `match` needs a `tool` or a `step` besides `error`
+    hint: `aye memory learn --help` shows how
+    --- exit 1
+    ");
+    assert_snapshot!(learn(&["--error", "disk full", "--tool", "x", "--set", "y"]), @r"
+    --- stderr
+    error: `--set y` has no value
+    hint: write it as NAME=VALUE
+    --- exit 2
+    ");
+}
+
+#[test]
+fn secrets_of_the_environment_are_not_learned() {
+    let place = Place::new();
+    let args = ["memory", "learn", "--error", "disk full", "--fix", "use s3cr3t-value"];
+    let mut command = place.command(&args);
+    assert!(command.env("MY_TOKEN", "s3cr3t-value").output().unwrap().status.success());
+    let text = std::fs::read_to_string(place.home().join("memory/learned/patterns.yaml")).unwrap();
+    assert!(text.contains("use ***") && !text.contains("s3cr3t"), "{text}");
+    let args =
+        ["memory", "learn", "--error", "disk full", "--tool", "x", "--", "x", "s3cr3t-value"];
+    let mut command = place.command(&args);
+    assert!(!command.env("MY_TOKEN", "s3cr3t-value").output().unwrap().status.success());
+}
+
+#[test]
+fn a_proposal_is_listed_and_agreed_to() {
+    let place = Place::new();
+    let id = teach(&place);
+    let path = place.home().join("memory/learned/fixes.yaml");
+    let text = std::fs::read_to_string(&path).unwrap().replace("kind: person", "kind: assistant");
+    std::fs::write(&path, text).unwrap();
+    let standing = || {
+        let shown = place.aye(&["memory", "show", &id, "--json"]).ok().json();
+        shown["standing"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(standing(), "proposed");
+    let agreed = place.aye(&["memory", "agree", &id]).ok();
+    assert_eq!(agreed.stdout, format!("{id} is used from now on\n"));
+    assert_eq!(standing(), "active");
+}
+
+#[test]
+fn learned_text_is_made_harmless_where_it_is_shown() {
+    let place = Place::new();
+    let text = "issues:\n  - pattern: disk full\n    fix: \"\\e[2Jall is well\\u202e\"\n";
+    place.write(".aye/memory/learned/patterns.yaml", text);
+    for args in [&["memory", "list"][..], &["memory", "check", "disk full"]] {
+        let ran = place.aye(args).ok();
+        assert!(!ran.stdout.contains(['\u{1b}', '\u{202e}']), "{}", ran.all());
+        assert!(ran.stdout.contains("\\u{1b}[2J"), "{}", ran.all());
+    }
+}
+
+#[test]
+fn stats_count_questions_week_by_week() {
+    let place = Place::new();
+    place.write(
+        "skills/ask.yaml",
+        "name: ask\nsteps:\n  - name: gate\n    confirm: Go on?\n  - name: more\n    confirm: Still?\n",
+    );
+    for _ in 0..2 {
+        place.aye(&["run", "ask", "--yes"]).ok();
+    }
+    let stats = place.aye(&["memory", "stats", "--json"]).ok().json();
+    let week = stats["weeks"].as_array().unwrap().last().unwrap().clone();
+    let numbers = ["runs", "questions", "by_memory", "asked", "heals"].map(|key| week[key].clone());
+    assert_eq!(numbers.map(|number| number.as_u64().unwrap()), [2, 4, 0, 4, 0]);
+    let shown = place.aye(&["memory", "stats"]).ok().stdout;
+    assert!(shown.contains("████"), "{shown}");
+    let plain = place.aye(&["memory", "stats", "--plain"]).ok().stdout;
+    assert!(plain.contains("####"), "{plain}");
+}

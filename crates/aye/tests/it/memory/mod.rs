@@ -1,0 +1,12 @@
+//! Memory, from outside.
+
+mod child;
+mod commands;
+mod crowd;
+mod files;
+mod looking;
+mod rules;
+mod sample;
+
+/// What a test returns, so that `?` can be used.
+type Outcome = Result<(), Box<dyn std::error::Error>>;

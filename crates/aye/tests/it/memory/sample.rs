@@ -1,0 +1,109 @@
+//! Memories, fixes and answers to test with.
+
+use std::path::Path;
+
+use aye::memory::{
+    Act, Allowed, Change, Ending, ErrorText, Keep, Memory, NewChoice, NewFix, Origin, OriginKind,
+    PreferenceQuery, Scope, Seen,
+};
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+/// Nothing stands in the way.
+pub(super) const FREE: Allowed = Allowed { remember: true, destructive: false, guarded: false };
+
+/// The beginning of a day, counted from the first.
+pub(super) fn day(number: i64) -> Timestamp {
+    let first: Timestamp = "2026-11-02T00:00:00Z".parse().expect("a time");
+    first + jiff::SignedDuration::from_hours(24 * number)
+}
+
+/// Hides nothing.
+pub(super) fn plain(text: &str) -> String {
+    text.to_owned()
+}
+
+/// The memory of a user who works on a project.
+pub(super) fn memory(place: &Path) -> Memory {
+    Memory::open(Some(&place.join("project")), &place.join("user"))
+}
+
+/// A fix by a person that changes an argument.
+pub(super) fn fix(tool: &str, error: &str) -> NewFix {
+    let args = json!({ "image_tag": "{{ args.image_tag | lower }}" });
+    NewFix {
+        tool: Some(tool.to_owned()),
+        skill: None,
+        step: None,
+        error: ErrorText::Seen(error.to_owned()),
+        change: Change { args: object(args), ..Change::default() },
+        about: None,
+        from: origin(OriginKind::Person),
+        keep: Keep::Auto,
+    }
+}
+
+/// A repair by a command.
+pub(super) fn repair(words: &[&str]) -> Change {
+    let command = words.iter().map(ToString::to_string).collect();
+    Change { first: Some(Act { command, ..Act::default() }), ..Change::default() }
+}
+
+pub(super) fn origin(kind: OriginKind) -> Origin {
+    let run = Some("abcdefgh12".to_owned());
+    Origin { kind, by: "ana".to_owned(), run, at: day(0), other: Map::new() }
+}
+
+/// "Proceed" at the gate of `deploy`, on stage.
+pub(super) fn choice() -> NewChoice<'static> {
+    NewChoice {
+        skill: "deploy",
+        step: "gate",
+        environment: Some("stage"),
+        error: None,
+        digest: "as it was",
+        choice: "proceed",
+        offered: &["cancel", "proceed"],
+        scope: Scope::Step,
+        allowed: FREE,
+        by: "ana",
+        lasts: None,
+        now: day(0),
+    }
+}
+
+/// The same question, a day later.
+pub(super) fn asked() -> PreferenceQuery<'static> {
+    PreferenceQuery {
+        skill: "deploy",
+        step: "gate",
+        environment: Some("stage"),
+        error: None,
+        digest: "as it was",
+        offered: &["cancel", "proceed"],
+        allowed: FREE,
+        now: day(1),
+    }
+}
+
+/// A failure that was swallowed.
+pub(super) fn seen<'a>(tool: &'a str, args: &'a Value, error: &'a str) -> Seen<'a> {
+    Seen {
+        tool,
+        args,
+        error,
+        skill: Some("deploy"),
+        step: Some("release"),
+        run: Some("abcdefgh12"),
+        ending: Ending::Swallowed,
+        fix: None,
+        now: day(0),
+    }
+}
+
+pub(super) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
