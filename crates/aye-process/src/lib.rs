@@ -62,7 +62,8 @@ pub use service::{Pipes, Service, serve};
 pub use signals::{Signal, Signals};
 pub use spawn::spawn;
 pub use spec::{
-    DEFAULT_GRACE, DEFAULT_LINGER, DEFAULT_TAIL, Limits, Sink, Spec, Stdin, Stream, set_grace,
+    DEFAULT_GRACE, DEFAULT_LINGER, DEFAULT_TAIL, Limits, Sink, Spec, Stdin, Stream, grace,
+    set_grace,
 };
 pub use suspend::suspend;
 pub use wait::{Happening, LiveView, wait};

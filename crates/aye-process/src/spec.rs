@@ -16,6 +16,12 @@ pub fn set_grace(grace: Duration) {
     GRACE.store(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
 }
 
+/// The time between `SIGTERM` and `SIGKILL`, unless a [`Spec`] says otherwise.
+#[must_use]
+pub fn grace() -> Duration {
+    Duration::from_millis(GRACE.load(Ordering::Relaxed))
+}
+
 /// How many of the newest bytes of a stream are kept for the result.
 pub const DEFAULT_TAIL: usize = 10 * 1024 * 1024;
 

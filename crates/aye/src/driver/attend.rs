@@ -202,6 +202,14 @@ impl Driver<'_> {
                 let _ = child.resize(columns, rows);
             }
         }
+        if !seen.stops.is_empty() && !self.children.is_empty() && !self.said_stopping {
+            self.said_stopping = true;
+            let grace = crate::paint::duration(aye_process::grace());
+            let words = format!(
+                "stopping; what does not end within {grace} is killed, at once if told again"
+            );
+            self.parts.report.stopping(&words);
+        }
         // The second request reaches the children as a kill.
         for stop in seen.stops {
             self.children.iter_mut().for_each(|child| {

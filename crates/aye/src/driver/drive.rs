@@ -91,6 +91,8 @@ pub struct Driver<'a> {
     pub(super) waiting: Instant,
     /// Compresses the logs of steps that have ended.
     pub(super) logs: Logs,
+    /// That it is stopping has been said.
+    pub(super) said_stopping: bool,
     /// The first signal that told us to stop.
     pub(super) told_to_stop: Option<i32>,
 }
@@ -145,6 +147,7 @@ impl<'a> Driver<'a> {
             mail_read: Instant::now(),
             waiting: Instant::now(),
             logs: Logs::default(),
+            said_stopping: false,
             told_to_stop: None,
         }
     }

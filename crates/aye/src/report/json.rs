@@ -96,5 +96,7 @@ impl<W: Write> Report for JsonReport<W> {
 
     fn tick(&mut self, _: usize, _: Duration, _: Option<Duration>, _: usize) {}
 
+    fn stopping(&mut self, _: &str) {}
+
     fn pause(&mut self) {}
 }

@@ -276,6 +276,10 @@ impl<W: Write> Report for LiveReport<'_, W> {
         self.put(&format!("{eraser}{bottom}"));
     }
 
+    fn stopping(&mut self, words: &str) {
+        self.line(&self.paint.text(Tone::Warn, words));
+    }
+
     fn pause(&mut self) {
         self.erase();
     }

@@ -32,6 +32,7 @@ pub use plain::PlainReport;
 pub use step_line::step_line;
 pub use story::{Decision, Story, shown_status, took};
 pub use summary::{Around, choices_shown, run_command, standing, summary};
+pub(crate) use tidy::Tidy;
 
 /// Shows a run as it goes on.
 pub trait Report {
@@ -61,6 +62,9 @@ pub trait Report {
 
     /// Time has passed while an action ran, beside so many others.
     fn tick(&mut self, lane: usize, elapsed: Duration, remaining: Option<Duration>, others: usize);
+
+    /// What runs was told to stop, in words.
+    fn stopping(&mut self, words: &str);
 
     /// Leaves the terminal clean, for a prompt or a stop.
     fn pause(&mut self);

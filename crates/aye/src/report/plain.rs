@@ -24,6 +24,8 @@ pub struct PlainReport<O, E> {
     colors: [bool; 2],
     verbosity: Verbosity,
     voices: Voices,
+    /// Nobody looks: what steps write goes to their logs alone.
+    mute: bool,
 }
 
 impl<O: Write, E: Write> PlainReport<O, E> {
@@ -36,20 +38,36 @@ impl<O: Write, E: Write> PlainReport<O, E> {
             colors: paints.map(|paint| paint.color),
             verbosity,
             voices: Voices::default(),
+            mute: false,
         }
     }
 
-    fn line(&mut self, lane: usize, index: usize, line: &str) {
+    /// The same for nobody: a run in the background.
+    #[must_use]
+    pub fn muted(self) -> Self {
+        Self { mute: true, ..self }
+    }
+
+    /// One write for all of them: whoever reads the same file sees whole lines.
+    fn lines(&mut self, lane: usize, index: usize, lines: &[String]) {
+        if lines.is_empty() {
+            return;
+        }
         let voice = self.voices.of(lane);
-        let line = voice.tidy[index].line(line, self.colors[index]);
         let prefix = match self.verbosity {
             Verbosity::Quiet => String::new(),
             Verbosity::Normal | Verbosity::Verbose => format!("{} | ", voice.name()),
         };
+        let mut text = String::new();
+        for line in lines {
+            text.push_str(&prefix);
+            text.push_str(&voice.tidy[index].line(line, self.colors[index]));
+            text.push('\n');
+        }
         // A reader that has gone away must not stop the run.
         let _ = match index {
-            0 => writeln!(self.out, "{prefix}{line}").and_then(|()| self.out.flush()),
-            _ => writeln!(self.err, "{prefix}{line}"),
+            0 => self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()),
+            _ => self.err.write_all(text.as_bytes()),
         };
     }
 }
@@ -73,11 +91,11 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
         let mut lines = Vec::new();
         let feed = &mut self.voices.of(lane).lines[index];
         feed.push(bytes, &mut |line| lines.push(line.to_owned()));
-        lines.iter().for_each(|line| self.line(lane, index, line));
+        self.lines(lane, index, &lines);
     }
 
     fn wants_output(&self) -> bool {
-        true
+        !self.mute
     }
 
     fn shows_color(&self) -> bool {
@@ -96,16 +114,20 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
 
     fn step_ends(&mut self, lane: usize) {
         for index in 0..2 {
-            let mut last = None;
+            let mut last = Vec::new();
             let feed = &mut self.voices.of(lane).lines[index];
-            feed.finish(&mut |line| last = Some(line.to_owned()));
-            last.iter().for_each(|line| self.line(lane, index, line));
+            feed.finish(&mut |line| last.push(line.to_owned()));
+            self.lines(lane, index, &last);
             // Nobody's colours go on in the next step.
             self.voices.of(lane).tidy[index] = Tidy::default();
         }
     }
 
     fn tick(&mut self, _: usize, _: Duration, _: Option<Duration>, _: usize) {}
+
+    fn stopping(&mut self, words: &str) {
+        let _ = writeln!(self.err, "{}", self.paint.text(Tone::Warn, words));
+    }
 
     fn pause(&mut self) {}
 }

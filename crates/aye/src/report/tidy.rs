@@ -13,7 +13,7 @@ const LONGEST_STYLE: usize = 256;
 
 /// Makes the lines of one stream safe to show.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Tidy {
+pub(crate) struct Tidy {
     /// The colours in force, which the next line goes on with.
     style: String,
 }
@@ -22,7 +22,7 @@ impl Tidy {
     /// The line as it would look in the end: the last state of one that was
     /// rewritten with carriage returns, colours kept if `color`, other
     /// commands to the terminal dropped, hidden characters written out.
-    pub(super) fn line(&mut self, line: &str, color: bool) -> String {
+    pub(crate) fn line(&mut self, line: &str, color: bool) -> String {
         let shown = line.rsplit('\r').find(|part| !part.is_empty()).unwrap_or("");
         let before = line.trim_end_matches('\r').len().saturating_sub(shown.len());
         pieces(&line[..before]).for_each(|piece| self.follow(&piece));

@@ -46,7 +46,7 @@ pub(super) fn drive(
     beginning: &Beginning<'_>,
     people: People,
 ) -> Result<u8, Error> {
-    let (mut report, outlets) = choose_report(context, flow)?;
+    let (mut report, outlets) = choose_report(context, flow, people == People::Inbox)?;
     let mut signals = Signals::catch().map_err(|source| Error::File {
         doing: "catch signals of",
         path: "aye".into(),
@@ -111,6 +111,7 @@ pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome) {
 pub(super) fn choose_report<'a>(
     context: &Context,
     flow: &'a Flow,
+    unseen: bool,
 ) -> Result<(Box<dyn Report + 'a>, Vec<Outlet>), Error> {
     let (out, err) = (std::io::stdout(), std::io::stderr());
     let outlets = [Outlet::new(&out), Outlet::new(&err)];
@@ -122,7 +123,10 @@ pub(super) fn choose_report<'a>(
     }
     let dumb = context.env.get("TERM").is_some_and(|term| term == "dumb");
     let live = out.is_terminal() && err.is_terminal() && !context.plain && !dumb;
-    let report: Box<dyn Report + 'a> = if live {
+    let report: Box<dyn Report + 'a> = if unseen {
+        let paints = [context.paint_out, context.paint_err];
+        Box::new(PlainReport::new(to_out, to_err, paints, context.verbosity).muted())
+    } else if live {
         Box::new(LiveReport::new(to_err, context.paint_err, context.verbosity, flow))
     } else {
         let paints = [context.paint_out, context.paint_err];

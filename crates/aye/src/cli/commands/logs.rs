@@ -1,7 +1,7 @@
 //! `aye logs`.
 
 use std::collections::HashMap;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use aye_core::event::{Fact, StepStarted};
@@ -14,10 +14,8 @@ use clap::builder::FalseyValueParser;
 use crate::cli::Context;
 use crate::error::Error;
 use crate::paint::Tone;
-use crate::report::output_json;
+use crate::report::{Tidy, output_json};
 use crate::store::{Listener, RunLock, Store};
-
-use super::output::print;
 
 /// How often a followed log is looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -51,6 +49,11 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
     let mut shown = 0;
     let mut seq = 0;
     let mut open: Option<Open> = None;
+    let manner = Manner {
+        json: context.json,
+        clean: [std::io::stdout().is_terminal(), std::io::stderr().is_terminal()],
+        colors: [context.paint_out.color, context.paint_err.color],
+    };
     loop {
         if let Some(bell) = &mut bell {
             bell.drain().map_err(|source| listening(&store, source))?;
@@ -72,7 +75,7 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
                 })
             {
                 if let Some(open) = &mut open {
-                    open.finish(context.json)?;
+                    open.finish(&manner)?;
                 }
                 shown += 1;
                 let named = args.step.is_none() || started.attempt > 1 || !path.is_empty();
@@ -85,17 +88,18 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
                     run: event.run.clone(),
                     step: started.step.clone(),
                     lines: Default::default(),
+                    tidy: Default::default(),
                 });
             }
         }
         if let Some(open) = &mut open {
-            open.pour(context.json)?;
+            open.pour(&manner)?;
         }
         let Some(bell) = bell.as_mut().filter(|_| driven) else { break };
         wait(&store, bell)?;
     }
     if let Some(open) = &mut open {
-        open.finish(context.json)?;
+        open.finish(&manner)?;
     }
     if let (0, Some(step)) = (shown, &args.step) {
         let message = format!("step `{step}` of run `{}` has run no command", row.id);
@@ -116,56 +120,83 @@ fn heading(context: &Context, step: &str, attempt: u32) -> Result<(), Error> {
     writeln!(err, "{text}").map_err(Error::Output)
 }
 
+/// How what steps wrote is shown.
+struct Manner {
+    /// As lines of JSON.
+    json: bool,
+    /// Whether standard output and standard error are terminals, which must
+    /// not obey what a step wrote.
+    clean: [bool; 2],
+    colors: [bool; 2],
+}
+
 /// The log that is being shown.
 struct Open {
     reader: LogReader,
     run: RunId,
     step: String,
-    /// What is not a line yet, for programs.
+    /// What is not a line yet.
     lines: [Lines; 2],
+    tidy: [Tidy; 2],
 }
 
 impl Open {
     /// Shows what has come since: each stream to its own, or lines of JSON.
-    fn pour(&mut self, json: bool) -> Result<(), Error> {
+    fn pour(&mut self, manner: &Manner) -> Result<(), Error> {
         let mut buffer = [0; 64 * 1024];
-        let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr().lock());
         loop {
             let read = self.reader.read(&mut buffer).map_err(|source| Error::File {
                 doing: "read",
                 path: "log".into(),
                 source,
             })?;
-            let Some((stream, length)) = read else { break };
+            let Some((stream, length)) = read else { return Ok(()) };
             let bytes = &buffer[..length];
-            match stream {
-                stream if json => {
-                    let (run, step) = (self.run.as_str(), &self.step);
-                    let mut text = String::new();
-                    self.lines[usize::from(stream == Stream::Stderr)].push(bytes, &mut |line| {
-                        text.push_str(&(output_json(run, step, stream, line) + "\n"));
-                    });
-                    out.write_all(text.as_bytes())
-                }
-                Stream::Stdout => out.write_all(bytes),
-                Stream::Stderr => err.write_all(bytes),
+            let at = usize::from(stream == Stream::Stderr);
+            if !manner.json && !manner.clean[at] {
+                write(stream, bytes)?;
+                continue;
             }
-            .map_err(Error::Output)?;
+            let mut lines = Vec::new();
+            self.lines[at].push(bytes, &mut |line| lines.push(line.to_owned()));
+            self.show(stream, &lines, manner)?;
         }
-        out.flush().map_err(Error::Output)
     }
 
     /// Shows the rest, half lines too.
-    fn finish(&mut self, json: bool) -> Result<(), Error> {
-        self.pour(json)?;
-        let mut text = String::new();
-        for (lines, stream) in self.lines.iter_mut().zip([Stream::Stdout, Stream::Stderr]) {
-            lines.finish(&mut |line| {
-                text.push_str(&(output_json(self.run.as_str(), &self.step, stream, line) + "\n"));
-            });
+    fn finish(&mut self, manner: &Manner) -> Result<(), Error> {
+        self.pour(manner)?;
+        for (at, stream) in [Stream::Stdout, Stream::Stderr].into_iter().enumerate() {
+            let mut lines = Vec::new();
+            self.lines[at].finish(&mut |line| lines.push(line.to_owned()));
+            self.show(stream, &lines, manner)?;
         }
-        print(&text)
+        Ok(())
     }
+
+    fn show(&mut self, stream: Stream, lines: &[String], manner: &Manner) -> Result<(), Error> {
+        let at = usize::from(stream == Stream::Stderr);
+        let mut text = String::new();
+        for line in lines {
+            text.push_str(&match manner.json {
+                true => output_json(self.run.as_str(), &self.step, stream, line),
+                false => self.tidy[at].line(line, manner.colors[at]),
+            });
+            text.push('\n');
+        }
+        write(if manner.json { Stream::Stdout } else { stream }, text.as_bytes())
+    }
+}
+
+fn write(stream: Stream, bytes: &[u8]) -> Result<(), Error> {
+    match stream {
+        Stream::Stdout => {
+            let mut out = std::io::stdout().lock();
+            out.write_all(bytes).and_then(|()| out.flush())
+        }
+        Stream::Stderr => std::io::stderr().lock().write_all(bytes),
+    }
+    .map_err(Error::Output)
 }
 
 fn wait(store: &Store, bell: &mut Listener) -> Result<(), Error> {

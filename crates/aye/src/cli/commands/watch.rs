@@ -38,7 +38,7 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
     let Some(store) = context.store_to_read()? else { return Err(Context::no_journal()) };
     let row = context.find_run(&store, &args.run)?;
     let loaded = Loaded::read(&store, &row, context)?;
-    let (mut report, _outlets) = choose_report(context, &loaded.flow)?;
+    let (mut report, _outlets) = choose_report(context, &loaded.flow, false)?;
     let mut signals = Signals::catch().map_err(|source| Error::File {
         doing: "catch signals of",
         path: "aye".into(),
