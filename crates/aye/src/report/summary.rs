@@ -16,16 +16,27 @@ use crate::paint::{Glyph, Paint, Tone, duration, inert, inert_line, plural, shel
 
 /// What happened, in a few lines.
 pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
-    told(state, outcome, &state.run, false, paint)
+    told(state, outcome, Around { outer: &state.run, driven: false, waiting: 0 }, paint)
 }
 
-/// Where a run stands, for somebody who looks at it: `outer` is the run it is
-/// in the end inside of, and whoever drives that one drives it.
-pub fn standing(state: &State, outer: &RunId, driven: bool, paint: Paint) -> String {
-    told(state, Outcome::of(state), outer, driven, paint)
+/// Where a run stands, for somebody who looks at it from elsewhere.
+pub fn standing(state: &State, around: Around<'_>, paint: Paint) -> String {
+    told(state, Outcome::of(state), around, paint)
 }
 
-fn told(state: &State, outcome: Outcome, outer: &RunId, driven: bool, paint: Paint) -> String {
+/// What the journal of a run does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Around<'a> {
+    /// The run it is in the end inside of, or itself.
+    pub outer: &'a RunId,
+    /// Whether somebody drives that one, and so this one.
+    pub driven: bool,
+    /// How many questions are open in it and in the runs inside it.
+    pub waiting: u32,
+}
+
+fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> String {
+    let Around { outer, driven, waiting } = around;
     let mut text = String::new();
     let skill = paint.text(Tone::Strong, &state.started.skill);
     let run = &state.run;
@@ -82,10 +93,12 @@ fn told(state: &State, outcome: Outcome, outer: &RunId, driven: bool, paint: Pai
                     format!("waits for an answer{agreed}: {}", inert_line(first))
                 }
                 Phase::Running { step, nested: true, .. }
-                    if !driven && state.paused == Some(PauseReason::Waiting) =>
+                    if waiting > 0 || (!driven && state.paused == Some(PauseReason::Waiting)) =>
                 {
                     next.push(("answer", "aye inbox".to_owned()));
-                    next.push(("wait", format!("aye resume {outer} --detach")));
+                    if !driven {
+                        next.push(("wait", format!("aye resume {outer} --detach")));
+                    }
                     format!("waits for an answer inside `{step}`")
                 }
                 Phase::Running { step, .. } if driven => format!("is running: at `{step}`"),
@@ -103,7 +116,7 @@ fn told(state: &State, outcome: Outcome, outer: &RunId, driven: bool, paint: Pai
             next.push(("give up", format!("aye cancel {outer}")));
             let mark = match (driven, &state.phase) {
                 (false, _) => mark(Glyph::Paused, Tone::Warn),
-                (true, Phase::Asking { .. }) => mark(Glyph::Asking, Tone::Ask),
+                (true, _) if waiting > 0 => mark(Glyph::Asking, Tone::Ask),
                 (true, _) => mark(Glyph::Running, Tone::Ask),
             };
             let _ = write!(text, "{mark} {skill} {why}");

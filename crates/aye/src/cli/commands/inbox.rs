@@ -5,6 +5,7 @@ mod desk;
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
+use aye_core::nested::Parent;
 use aye_core::question::{Offer, Question};
 use aye_process::{Signal, Signals};
 use clap::Args;
@@ -116,7 +117,7 @@ fn open(store: &Store) -> Result<Vec<Waiting>, Error> {
             id: row.id.to_string(),
             run: row.run.to_string(),
             place: place_words(&around, &row.step),
-            path: around.iter().map(aye_core::nested::Parent::label).collect(),
+            path: around.iter().map(Parent::label).collect(),
             item: item.map(|item| item.value.clone()),
             skill: row.skill,
             step: row.step,

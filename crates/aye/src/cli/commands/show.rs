@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::cli::Context;
 use crate::error::Error;
 use crate::paint::{Glyph, Paint, Tone, duration, inert, inert_line, plural};
-use crate::report::{Story, about_inside, markdown, shown_status, standing, took};
+use crate::report::{Around, Story, about_inside, markdown, shown_status, standing, took};
 use crate::term;
 
 use super::output::{print, print_json};
@@ -40,13 +40,14 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
     let story = Story::read(&store, &row.id)?;
     let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
     let driven = store.is_driven(&row.id)?;
+    let around = Around { outer: &outer, driven, waiting: store.waiting_within(&row.id)? };
     if context.json {
         print_json(&as_json(&story))?;
     } else if args.markdown {
         print(&markdown(&story))?;
     } else {
         let text = render(&story, context.paint_out);
-        print(&(text + &standing(&story.state, &outer, driven, context.paint_out)))?;
+        print(&(text + &standing(&story.state, around, context.paint_out)))?;
     }
     Ok(0)
 }

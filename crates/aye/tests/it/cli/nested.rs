@@ -353,7 +353,7 @@ fn a_run_that_somebody_drives_is_told_as_such_inside_too() {
     for run in [place.last(), inbox[0]["run"].as_str().unwrap().to_owned()] {
         let shown = place.aye(&["show", &run]).ok();
         assert!(!shown.stdout.contains("aye resume"), "{}", shown.stdout);
-        assert!(!shown.stdout.contains("is paused"), "{}", shown.stdout);
+        assert!(shown.stdout.contains("? two waits for an answer"), "{}", shown.stdout);
         assert!(shown.stdout.contains(&format!("aye watch {run}")), "{}", shown.stdout);
     }
     place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), "yes"]).ok();

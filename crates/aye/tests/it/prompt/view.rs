@@ -271,7 +271,7 @@ fn plain_lines() {
 }
 
 /// The run of an item, or of a skill that an item calls.
-fn inside(run: &str, parent: serde_json::Value) -> State {
+fn inside(run: &str, parent: &serde_json::Value) -> State {
     let event = serde_json::json!({
         "v": 1, "run": run, "seq": 1, "at": "2026-11-16T04:52:49.884Z", "type": "skill_started",
         "skill": "rollout", "file": "rollout.yaml", "source": "0", "steps": 1,
@@ -288,7 +288,7 @@ fn which_item_it_is_about_stands_above_the_question() {
         "run": "abcdefgh12", "step": "restart", "execution": 1, "depth": 1,
         "item": { "index": 1, "value": "web-2" },
     });
-    let state = inside("abcdefgh12_1_1", item);
+    let state = inside("abcdefgh12_1_1", &item);
     let head = |state: &State, columns| {
         let posed = Posed { run: Some(state), ..posed(&question) };
         plain_question(&posed, look(columns, 24)).join("\n")
@@ -314,7 +314,7 @@ fn which_item_it_is_about_stands_above_the_question() {
     let called = serde_json::json!({
         "run": "abcdefgh12_1_3", "step": "ship", "execution": 1, "depth": 2,
     });
-    let state = inside("abcdefgh12_1_3_1", called);
+    let state = inside("abcdefgh12_1_3_1", &called);
     assert_snapshot!(head(&state, 80), @r"
     ╭─ Production release  rollout · [3] ship · release
     │  Release `abc123` to **production**?
