@@ -331,7 +331,7 @@ fn heal_rules() {
        |             ^ again here
 
     error[empty-text]: `error` in `match` of heal rule `a` is empty
-      --> demo.yaml:4:34
+      --> demo.yaml:4:32
        |
      4 |   - { name: a, match: { error: '', category: weather }, repair: { description: look } }
        |                                ^^
