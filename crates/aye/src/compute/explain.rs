@@ -110,11 +110,10 @@ fn only_loop(code: &str) -> Option<Range<usize>> {
 
 /// Without the names of our own.
 fn tidy(message: &str) -> String {
+    // Of a mapping without any keys.
+    let message = message.strip_suffix("; it has: ").unwrap_or(message);
     message
-        .replace(
-            "Internal error in monty: exceptions can only",
-            "in the sandbox exceptions can only",
-        )
+        .replace("Internal error in monty: exceptions", "in the sandbox exceptions")
         .replace("Internal error in monty", "the sandbox cannot do this")
         .replace("The monty syntax parser does not yet support", "the sandbox does not have")
         .replace("__aye_", "")
