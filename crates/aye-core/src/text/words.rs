@@ -46,7 +46,7 @@ fn unknown(expression: &str) -> Option<UnknownWord> {
     let tokens = tokens(expression);
     let is_name = |token: &&str| token.starts_with(|c: char| c.is_alphabetic() || c == '_');
     for (at, token) in tokens.iter().enumerate() {
-        let next = |by: usize| tokens.get(at + by).copied().filter(|token| is_name(&token));
+        let next = |by: usize| tokens.get(at + by).copied().filter(is_name);
         let attribute = at.checked_sub(1).is_some_and(|before| tokens[before] == ".");
         let (kind, name) = match *token {
             "|" => ("filter", next(1)),
