@@ -28,7 +28,7 @@ pub fn did_you_mean<'a>(
         .filter(|candidate| candidate.len().abs_diff(word.len()) <= allowed + 2)
         .map(|candidate| (strsim::osa_distance(&folded, &fold(candidate)), candidate))
         // A distance as long as the word replaces all of it.
-        .filter(|(distance, _)| *distance <= allowed && *distance < length.max(2))
+        .filter(|(distance, _)| *distance <= allowed && *distance < length)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }

@@ -1,10 +1,10 @@
 //! Everything there is to say about a flow before it runs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, did_you_mean};
-use crate::skill::{Action, Ask, GuardCheck, Span, Step, Template};
-use crate::text::{self, BUILT_IN, Expressions, TextError};
+use crate::skill::{Action, Ask, Body, GuardCheck, InputSpec, Span, Step, Template};
+use crate::text::{self, BUILT_IN, Expressions, TextError, UnknownWord};
 
 use super::graph::Flow;
 use super::narrow;
@@ -25,14 +25,32 @@ pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) ->
     }
     let inputs: BTreeSet<&str> =
         flow.skill.inputs.iter().map(|input| input.name.as_str()).collect();
-    let looker = Looker { known: &known, inputs: &inputs, source, expressions };
-    let mut look = |template: &Template, kind: Kind, local: &BTreeSet<String>| {
-        let news = looker.look_at(template, kind, local);
+    let steps = steps_of(flow);
+    let order = order_of(flow);
+    let looker = Looker {
+        known: &known,
+        inputs: &inputs,
+        steps: &steps,
+        order: &order,
+        at: usize::MAX,
+        source,
+        expressions,
+    };
+    for input in &flow.skill.inputs {
+        found.extend(looker.default_of(input));
+    }
+    let mut look_at = |at: usize, template: &Template, kind: Kind, local: &BTreeSet<String>| {
+        let news = Looker { at, ..looker }.look_at(template, kind, local);
         found.extend(news.filter(|news| !found.contains(news)));
     };
-    for node in &flow.nodes {
-        each_template(&node.step, &BTreeSet::new(), &mut look);
+    for (at, node) in flow.nodes.iter().enumerate() {
+        each_template(&node.step, &BTreeSet::new(), &mut |template, kind, local| {
+            look_at(at, template, kind, local);
+        });
     }
+    let mut look = |template: &Template, kind: Kind, local: &BTreeSet<String>| {
+        look_at(usize::MAX, template, kind, local);
+    };
     let of_failure: BTreeSet<String> = ["error", "failed"].map(str::to_owned).into();
     for rule in &flow.skill.heal {
         each_template(&rule.repair, &of_failure, &mut look);
@@ -51,6 +69,35 @@ pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) ->
 enum Kind {
     Template,
     Condition,
+}
+
+/// The names of all steps, those inside of others included.
+fn steps_of(flow: &Flow) -> BTreeSet<&str> {
+    fn collect<'a>(step: &'a Step, names: &mut BTreeSet<&'a str>) {
+        names.insert(step.name.as_str());
+        step.then.iter().for_each(|step| collect(step, names));
+        if let Action::ForEach(each) = &step.action {
+            each.body.iter().for_each(|step| collect(step, names));
+        }
+    }
+    let mut names = BTreeSet::new();
+    flow.nodes.iter().for_each(|node| collect(&node.step, &mut names));
+    names
+}
+
+/// Which step is the first to give a result, where they run one after the
+/// other and a name without a value is an error.
+fn order_of(flow: &Flow) -> BTreeMap<String, (usize, Span)> {
+    let mut order = BTreeMap::new();
+    if !matches!(flow.skill.body, Body::Steps(_)) || flow.skill.lenient == Some(true) {
+        return order;
+    }
+    for (at, node) in flow.nodes.iter().enumerate() {
+        for result in results_of(&node.step) {
+            order.entry(result).or_insert((at, node.step.name.span));
+        }
+    }
+    order
 }
 
 /// The names that a step gives to what it leaves behind.
@@ -142,9 +189,15 @@ fn each_string(value: &serde_json::Value, look: &mut impl FnMut(&str)) {
 }
 
 /// What a template is held against.
+#[derive(Clone, Copy)]
 struct Looker<'a> {
     known: &'a BTreeSet<&'a str>,
     inputs: &'a BTreeSet<&'a str>,
+    steps: &'a BTreeSet<&'a str>,
+    /// The first step to give a result, and where it stands.
+    order: &'a BTreeMap<String, (usize, Span)>,
+    /// Which step is looked at.
+    at: usize,
     source: &'a str,
     expressions: Option<&'a dyn Expressions>,
 }
@@ -163,11 +216,63 @@ impl Looker<'_> {
         };
         match used {
             Err(error) => Some(self.syntax(&error, template)),
-            Ok(used) => used
-                .iter()
-                .filter(|name| !is_local(name))
-                .find_map(|name| self.unknown(name, template.span)),
+            Ok(used) => self.word(template, kind).or_else(|| {
+                used.iter().filter(|name| !is_local(name)).find_map(|name| {
+                    self.unknown(name, template.span).or_else(|| self.too_early(name, template))
+                })
+            }),
         }
+    }
+
+    /// A filter or a test that there is not.
+    fn word(&self, template: &Template, kind: Kind) -> Option<Diagnostic> {
+        let found = match kind {
+            Kind::Template => text::unknown_word_in(template, self.expressions),
+            Kind::Condition => text::unknown_word_in_condition(template, self.expressions),
+        };
+        let UnknownWord { kind, name } = found.ok().flatten()?;
+        let span = narrow::name_in(self.source, template.span, &name);
+        let message = format!("there is no {kind} `{name}`");
+        Some(Diagnostic::error("unknown-word", message).label(span, "").hint(format!(
+            "those of minijinja are there: https://docs.rs/minijinja/latest/minijinja/{kind}s"
+        )))
+    }
+
+    /// A result that only a later step gives.
+    fn too_early(&self, dotted: &str, template: &Template) -> Option<Diagnostic> {
+        let first = dotted.split('.').next()?;
+        let (_, span) = *self.order.get(first).filter(|(at, _)| *at > self.at)?;
+        // Whoever asks whether it is there knows that it may not be.
+        if BUILT_IN.contains(&first) || template.contains("default") || template.contains("defined")
+        {
+            return None;
+        }
+        Some(
+            Diagnostic::warning("used-too-early", format!("`{first}` has no value yet"))
+                .label(narrow::name_in(self.source, template.span, first), "used here")
+                .label(span, "this step gives it, and it comes later"),
+        )
+    }
+
+    /// The default of an input is there before anything else is.
+    fn default_of(&self, input: &InputSpec) -> Option<Diagnostic> {
+        let mut found = None;
+        each_string(input.default.as_ref()?, &mut |text| {
+            let used = text::names_in_with(text, self.expressions).unwrap_or_default();
+            let early = used.into_iter().find(|name| {
+                let first = name.split('.').next().unwrap_or(name);
+                first == "inputs" || first == "steps" || self.order.contains_key(first)
+            });
+            if let Some(name) = early.filter(|_| !text.contains("default")) {
+                let message = format!("the default of input `{}` uses `{name}`", input.name.value);
+                found = Some(
+                    Diagnostic::error("bad-default", message)
+                        .label(input.name.span, "nothing else has a value when it is looked at")
+                        .hint("write it where the input is used: `inputs.b or inputs.a`"),
+                );
+            }
+        });
+        found
     }
 
     fn syntax(&self, error: &TextError, template: &Template) -> Diagnostic {
@@ -181,26 +286,27 @@ impl Looker<'_> {
 
     /// A name that nothing can ever define.
     fn unknown(&self, dotted: &str, span: Span) -> Option<Diagnostic> {
-        let Self { known, inputs, .. } = self;
         let mut parts = dotted.split('.');
-        let first = parts.next()?;
-        let (missing, candidates): (String, Vec<String>) = match (first, parts.next()) {
-            ("inputs", Some(input)) if !inputs.contains(input) => (
-                format!("inputs.{input}"),
-                inputs.iter().map(|input| format!("inputs.{input}")).collect(),
-            ),
-            (name, _) if known.contains(name) => return None,
-            (name, _) => {
-                let inputs = inputs.iter().map(|input| format!("inputs.{input}"));
-                (name.to_owned(), known.iter().map(|&name| name.to_owned()).chain(inputs).collect())
-            }
+        let (first, second) = (parts.next()?, parts.next());
+        let inside = |key: &str, keys: &BTreeSet<&str>| {
+            let near = did_you_mean(key, keys.iter().copied());
+            (format!("{first}.{key}"), near.map(|near| format!("{first}.{near}")))
         };
-        // `commit` for `inputs.commit` is the slip people make most.
-        let input = format!("inputs.{missing}");
-        let near = if candidates.contains(&input) {
-            Some(input.as_str())
-        } else {
-            did_you_mean(&missing, candidates.iter().map(String::as_str))
+        let (missing, near) = match (first, second) {
+            ("inputs", Some(key)) if !self.inputs.contains(key) => inside(key, self.inputs),
+            ("steps", Some(key)) if !self.steps.contains(key) => inside(key, self.steps),
+            (name, _) if self.known.contains(name) => return None,
+            // `commit` for `inputs.commit` is the slip people make most.
+            (name, _) if self.inputs.contains(name) => {
+                (name.to_owned(), Some(format!("inputs.{name}")))
+            }
+            (name, _) => {
+                let inputs = self.inputs.iter().map(|input| format!("inputs.{input}"));
+                let all: Vec<String> =
+                    self.known.iter().map(|&name| name.to_owned()).chain(inputs).collect();
+                let near = did_you_mean(name, all.iter().map(String::as_str));
+                (name.to_owned(), near.map(str::to_owned))
+            }
         };
         let label = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
         Some(

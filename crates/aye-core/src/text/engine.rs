@@ -45,6 +45,7 @@ fn make(undefined: UndefinedBehavior) -> Environment<'static> {
     engine.add_filter("quote", |value: Value| super::shell::quote_filter(&value));
     engine.add_filter("length", functions::length);
     engine.add_filter("count", functions::length);
+    engine.add_filter("urlencode", functions::url_encode);
     engine.add_filter("basename", |path: String| {
         path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned()
     });

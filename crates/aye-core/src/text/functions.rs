@@ -38,6 +38,36 @@ pub(super) fn length(state: &State<'_, '_>, value: &Value) -> Result<usize, Erro
     }
 }
 
+/// As in an address; a mapping becomes `a=1&b=2`.
+pub(super) fn url_encode(state: &State<'_, '_>, value: &Value) -> Result<String, Error> {
+    let encoded = |value: &Value| {
+        let mut text = String::new();
+        for byte in value.to_string().bytes() {
+            match byte {
+                _ if byte.is_ascii_alphanumeric() => text.push(char::from(byte)),
+                b'/' | b'.' | b'-' | b'_' | b'~' => text.push(char::from(byte)),
+                other => text.push_str(&format!("%{other:02X}")),
+            }
+        }
+        text
+    };
+    match value.kind() {
+        ValueKind::Undefined if !is_lenient(state) => Err(ErrorKind::UndefinedError.into()),
+        ValueKind::Undefined | ValueKind::None => Ok(String::new()),
+        ValueKind::Map => {
+            let mut pairs = Vec::new();
+            for key in value.try_iter()? {
+                let item = value.get_item(&key)?;
+                if !(item.is_none() || item.is_undefined()) {
+                    pairs.push(format!("{}={}", encoded(&key), encoded(&item)));
+                }
+            }
+            Ok(pairs.join("&"))
+        }
+        _ => Ok(encoded(value)),
+    }
+}
+
 fn is_lenient(state: &State<'_, '_>) -> bool {
     state.env().undefined_behavior() == UndefinedBehavior::Chainable
 }

@@ -9,11 +9,13 @@
 
 mod engine;
 mod functions;
+mod missing;
 mod moment;
 mod render;
 mod scope;
 mod shell;
 mod splice;
+mod words;
 
 pub use render::{
     TextError, holds, names_in, names_in_condition, names_in_condition_with, names_in_with, render,
@@ -22,3 +24,4 @@ pub use render::{
 pub use scope::{BUILT_IN, Expressions, Names, Scope, World};
 pub(crate) use shell::legible;
 pub use shell::{Script, Verbatim, shell_script};
+pub use words::{UnknownWord, unknown_word_in, unknown_word_in_condition};

@@ -3,9 +3,8 @@
 use minijinja::{Environment, Error, ErrorKind, Expression, Template};
 use serde_json::Value;
 
-use crate::diagnostic::did_you_mean;
-
 use super::engine::{engine, is_function};
+use super::missing::undefined;
 use super::scope::{Expressions, Scope};
 use super::splice::{Spliced, calls_foreign, calls_now, outside_quotes};
 
@@ -45,7 +44,7 @@ fn lone_expression(template: &str) -> Option<&str> {
 
 /// The expression of a condition. Braces may stand around all of it; inside it
 /// they would be a mapping of mappings, which is never what was meant.
-fn condition_of(condition: &str) -> Result<&str, TextError> {
+pub(super) fn condition_of(condition: &str) -> Result<&str, TextError> {
     let expression = lone_expression(condition).unwrap_or(condition).trim();
     let Some(at) = ["{{", "{%"].into_iter().find_map(|open| outside_quotes(expression, open))
     else {
@@ -132,7 +131,7 @@ fn without_method(mut name: String) -> String {
 }
 
 /// Reads a template, once if it is plain Jinja, and hands it on.
-fn with_template<T>(
+pub(super) fn with_template<T>(
     engine: &Environment<'_>,
     template: &str,
     expressions: Option<&dyn Expressions>,
@@ -157,7 +156,7 @@ fn with_template<T>(
 }
 
 /// Reads an expression, once if it is plain Jinja, and hands it on.
-fn with_expression<T>(
+pub(super) fn with_expression<T>(
     engine: &Environment<'_>,
     expression: &str,
     expressions: Option<&dyn Expressions>,
@@ -263,32 +262,6 @@ pub(super) fn render_with(
 pub(super) fn to_data(value: &minijinja::Value) -> Result<Value, TextError> {
     serde_json::to_value(value)
         .map_err(|error| TextError::new(format!("the result is no data: {error}")))
-}
-
-fn undefined(scope: &Scope, used: &[String]) -> TextError {
-    if let Some(name) = scope.lost_secret(used) {
-        return TextError {
-            hint: Some("secrets are not kept: give it again".to_owned()),
-            ..TextError::new(format!("the secret `{name}` is not known"))
-        };
-    }
-    let mut missing: Vec<&String> = used.iter().filter(|name| !scope.knows(name)).collect();
-    missing.sort();
-    let Some(name) = missing.first() else {
-        return TextError {
-            hint: Some(
-                "a key is missing; write `x.key | default('')` or ask `x.key is defined`"
-                    .to_owned(),
-            ),
-            ..TextError::new("the value is not defined")
-        };
-    };
-    let known: Vec<String> = scope.names().into_iter().chain(scope.inputs_named()).collect();
-    let hint = match did_you_mean(name, known.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known names: {}", known.join(", ")),
-    };
-    TextError { hint: Some(hint), ..TextError::new(format!("`{name}` is not defined")) }
 }
 
 fn explain(error: &Error, scope: Option<&Scope>, used: &[String]) -> TextError {

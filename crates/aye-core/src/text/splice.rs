@@ -180,7 +180,7 @@ fn now_called(expression: &str) -> Cow<'_, str> {
 
 /// Where the expressions of a template stand: `{{ … }}`, `{% if … %}`,
 /// `{% elif … %}`, `{% for x in … %}`, `{% set x = … %}`.
-fn expressions_in(template: &str) -> Vec<Range<usize>> {
+pub(super) fn expressions_in(template: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(next) = template[at..].find('{') {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use aye_core::machine::Secrets;
 use aye_core::text::{
-    Scope, World, holds, names_in, names_in_condition, render, render_value, text,
+    Scope, World, holds, names_in, names_in_condition, render, render_value, text, unknown_word_in,
+    unknown_word_in_condition,
 };
 use serde_json::{Value, json};
 
@@ -96,8 +97,21 @@ fn names_that_do_not_exist_are_errors_with_a_guess() {
     assert_eq!(error("{{ env.NOPE }}").0, "`env.NOPE` is not defined");
     assert!(error("{{ xyzzy_quux }}").1.starts_with("known names: inputs, env"));
     let (message, hint) = error("{{ plan.shaa }}");
-    assert_eq!(message, "the value is not defined");
-    assert!(hint.contains("default"), "{hint}");
+    let missing = "`plan.shaa` is not defined: `plan` has no key `shaa`; it has sha, tags";
+    assert_eq!((message.as_str(), hint.as_str()), (missing, "did you mean `plan.sha`?"));
+    let (message, hint) = error("{{ plan.sha.foo.bar }}");
+    let missing = "`plan.sha.foo` is not defined: `plan.sha` is a text and has no keys";
+    assert_eq!(message, missing);
+    assert!(hint.contains("| default('')"), "{hint}");
+    assert_eq!(error("{{ steps.u.status }}").0, "`steps.u` is not defined: no step `u` has begun");
+    assert_eq!(
+        error("{{ inputs.zip }}").1,
+        "the inputs are inputs.commit, inputs.count, inputs.html, inputs.jinja"
+    );
+    // Known names without a value are no slips.
+    let (message, hint) = error("{{ worktree }}");
+    assert!(message.starts_with("`worktree` has no value: there is no git"), "{message}");
+    assert!(!hint.contains("did you mean"), "{hint}");
     // The hint is good advice.
     assert_eq!(text("{{ plan.shaa | default('-') }}", &scope()).unwrap(), "-");
     assert!(!holds("plan.shaa is defined", &scope()).unwrap());
@@ -228,4 +242,35 @@ fn a_condition_that_is_partly_in_braces_is_none() {
     for fine in ["{{ n > 0 }}", "n > 0 and '{{' != '\\'{%'", "{{- n -}}", "{'a': {'b': n}}"] {
         assert!(holds(fine, &scope()).unwrap(), "{fine}");
     }
+}
+
+#[test]
+fn a_step_that_was_left_out_is_said_to_be_the_reason() {
+    let text = "name: t\nsteps:\n  - { name: a, command: x, condition: 'false' }\n  - { name: b, command: '{{ a }}' }\n";
+    let run = crate::whole::run(text);
+    let message = run.machine.state().end_message.clone().unwrap();
+    assert!(message.contains("`a` has no value: step `a` was left out"), "{message}");
+}
+
+#[test]
+fn filters_and_tests_that_nobody_has_are_found() {
+    let unknown = |template: &str| unknown_word_in(template, None).unwrap().map(|word| word.name);
+    let cases = [
+        ("{{ n | nofilter }}", Some("nofilter")),
+        ("{% if n is nosuch %}x{% endif %}", Some("nosuch")),
+        ("{% for x in n | nope(1) %}{% endfor %}", Some("nope")),
+        ("{{ (a or b) | upper | lower | quote | safe | basename | urlencode }}", None),
+        ("{{ n is not defined and n is even or n is in [1] }}", None),
+        ("{{ '| nofilter' ~ \"is nosuch\" }} | nofilter is nosuch", None),
+        ("{{ n | default('a | b') | replace('|', '\\'| c') }}", None),
+        ("{# n | nofilter #}{% raw %}{{ n | nofilter }}{% endraw %}", None),
+        ("{{ x.is | tojson }}", None),
+    ];
+    for (template, name) in cases {
+        assert_eq!(unknown(template).as_deref(), name, "{template}");
+    }
+    let condition = unknown_word_in_condition("n is not nosuch", None).unwrap().unwrap();
+    assert_eq!((condition.kind, condition.name.as_str()), ("test", "nosuch"));
+    assert_eq!(text("{{ 'a b/ü&' | urlencode }}", &scope()).unwrap(), "a%20b/%C3%BC%26");
+    assert_eq!(text("{{ {'a': 'x y', 'b': 1} | urlencode }}", &scope()).unwrap(), "a=x%20y&b=1");
 }

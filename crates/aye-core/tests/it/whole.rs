@@ -16,7 +16,7 @@ fn skill(text: &str) -> Skill {
     parsed.skills.remove(0)
 }
 
-fn run(text: &str) -> Run {
+pub(crate) fn run(text: &str) -> Run {
     Run::start(skill(text))
 }
 

@@ -14,6 +14,8 @@ pub struct Block {
     pub file: Option<String>,
     /// The line of that file on which the code begins, from 1.
     pub line: usize,
+    /// All of it stands there, whatever lines it has itself.
+    pub one_line: bool,
     /// The workspace: the directory of the block, and all it may see of files.
     pub workspace: PathBuf,
     /// The skill says `files: read`.

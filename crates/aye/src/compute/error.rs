@@ -61,7 +61,8 @@ impl ComputeError {
         self.place = Some(Box::new(Place {
             file: block.file.clone(),
             line,
-            file_line: (block.line > 0).then(|| block.line + line - 1),
+            file_line: (block.line > 0)
+                .then(|| if block.one_line { block.line } else { block.line + line - 1 }),
             source: text.to_owned(),
             columns: column..(column + wide.max(1)).min(last),
         }));

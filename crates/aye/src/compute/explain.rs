@@ -1,5 +1,7 @@
 //! From what the engine reports to what helps.
 
+use std::ops::Range;
+
 use aye_core::diagnostic::did_you_mean;
 use aye_core::text::{BUILT_IN, Scope};
 
@@ -13,6 +15,10 @@ use super::source::Source;
 const ELSEWHERE: &str = "it is not in the sandbox: use `python: true` at the step to run the block \
                          with python3";
 
+/// What to write instead of an exit.
+const NO_EXIT: &str = "a block cannot end the process: write `raise ValueError(\"why\")` to let \
+                       the step fail";
+
 /// Says where it happened, and what to do about it.
 pub(super) fn explain(
     fault: &Fault,
@@ -20,10 +26,26 @@ pub(super) fn explain(
     source: &Source,
     scope: &Scope,
 ) -> ComputeError {
-    let mut error = place(fault, block, source).with_names(scope);
+    let mut error = place(fault, block, source);
+    // The engine breaks down before it can say where.
+    if let (true, Some(at)) =
+        (fault.message.contains("Internal error in monty"), block.code.find("SystemExit"))
+    {
+        error = ComputeError::new("SystemExit", "there is no exit code here")
+            .at(block, at..at + "SystemExit".len());
+        error.hint = Some(NO_EXIT.into());
+        return error.with_names(scope);
+    }
+    if let (None, "Limit", Some(at)) = (&error.place, fault.kind.as_str(), only_loop(&block.code)) {
+        error = error.at(block, at);
+    }
+    error = error.with_names(scope);
     let hint = match fault.kind.as_str() {
         "NameError" | "UnboundLocalError" => name(&fault.message, source, scope),
         "KeyError" => key(&fault.message, &error, scope),
+        "AttributeError" if fault.message.ends_with("'sys' has no attribute 'exit'") => {
+            Some(NO_EXIT.to_owned())
+        }
         "AttributeError" => attribute(&fault.message),
         "ImportError" | "ModuleNotFoundError" | "NotImplementedError" => Some(ELSEWHERE.to_owned()),
         "TypeError" if fault.message.contains("NoneType") => {
@@ -66,9 +88,33 @@ pub(super) fn place(fault: &Fault, block: &Block, source: &Source) -> ComputeErr
     error
 }
 
+/// Where the one loop of a block stands: what does not come to an end is that.
+/// The engine does not say where it was when it was stopped.
+fn only_loop(code: &str) -> Option<Range<usize>> {
+    let mut found: Option<(usize, Range<usize>)> = None;
+    let mut start = 0;
+    for line in code.split_inclusive('\n') {
+        let text = line.trim();
+        let indent = line.len() - line.trim_start().len();
+        let begins = text.starts_with("while ") || text.starts_with("for ");
+        match &found {
+            // A loop inside of it is a part of it.
+            Some((outer, _)) if begins && indent <= *outer => return None,
+            None if begins => found = Some((indent, start + indent..start + indent + text.len())),
+            _ => {}
+        }
+        start += line.len();
+    }
+    found.map(|(_, place)| place)
+}
+
 /// Without the names of our own.
 fn tidy(message: &str) -> String {
+    // Of a mapping without any keys.
+    let message = message.strip_suffix("; it has: ").unwrap_or(message);
     message
+        .replace("Internal error in monty: exceptions", "in the sandbox exceptions")
+        .replace("Internal error in monty", "the sandbox cannot do this")
         .replace("The monty syntax parser does not yet support", "the sandbox does not have")
         .replace("__aye_", "")
 }
@@ -86,6 +132,14 @@ fn name(message: &str, source: &Source, scope: &Scope) -> Option<String> {
     }
     if scope.inputs.contains_key(name) {
         return Some(format!("did you mean `inputs.{name}`?"));
+    }
+    match name {
+        "exit" | "quit" => return Some(NO_EXIT.to_owned()),
+        "branch" | "worktree" => {
+            let hint = "there is no git repository around the working directory";
+            return Some(hint.to_owned());
+        }
+        _ => {}
     }
     let own: Vec<String> = scope
         .names_in_scope()

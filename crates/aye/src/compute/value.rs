@@ -73,7 +73,7 @@ impl Reader {
                 Number::from_f64(seconds).map_or(Value::Null, Value::Number)
             }
             MontyObject::Bytes(_) => return Err(self.no_data("has bytes", "x.decode()")),
-            MontyObject::Cycle(..) => return Err(self.no_data("contains itself", "a copy")),
+            MontyObject::Cycle(..) => return Err(self.no_data("contains itself", "x.copy()")),
             other => {
                 let kind = match other {
                     MontyObject::Repr(repr) => repr.trim_matches(['<', '>']).split(' ').next(),

@@ -129,13 +129,14 @@ impl Driver<'_> {
             self.computing.1 = text.map(|source| (digest, source.text));
         }
         let text = self.computing.1.as_ref().map_or("", |(_, text)| text.as_str());
-        let line = line_of(text, compute.code.span.start);
+        let (line, one_line) = line_of(text, compute.code.span.start);
         let started = &self.lane(id).machine.state().started;
         Block {
             code: compute.code.value.clone(),
             output: Some(compute.output.clone()),
             file: Some(started.file.clone()),
             line,
+            one_line,
             workspace: PathBuf::from(&started.workspace),
             files_read: compute.reads_files,
         }
@@ -195,11 +196,13 @@ impl Driver<'_> {
     }
 }
 
-/// The line on which code begins whose value stands here: after a `|`, the next.
-fn line_of(text: &str, at: usize) -> usize {
+/// The line on which code begins whose value stands here: after a `|`, the
+/// next. And whether its lines are none of the file: in quotes they are written
+/// as `\n`.
+fn line_of(text: &str, at: usize) -> (usize, bool) {
     let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
     let line = before.matches('\n').count() + 1;
-    if after.starts_with(['|', '>']) { line + 1 } else { line }
+    if after.starts_with(['|', '>']) { (line + 1, false) } else { (line, true) }
 }
 
 /// A block that gave no result.

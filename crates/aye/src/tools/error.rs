@@ -42,8 +42,9 @@ impl ToolError {
     /// The arguments do not fit; nothing was called.
     pub(super) fn arguments(tool: &str, problems: &[Problem]) -> Self {
         let all: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        let hints: Vec<&str> =
+        let mut hints: Vec<&str> =
             problems.iter().filter_map(|problem| problem.hint.as_deref()).collect();
+        hints.dedup();
         let message = format!("the arguments do not fit `{tool}`: {}", all.join("; "));
         let hint = match hints.is_empty() {
             true => format!("`aye tools list` shows the arguments of `{tool}`"),

@@ -54,6 +54,38 @@ outputs:
 }
 
 #[test]
+fn what_would_only_fail_in_the_middle_of_a_run_is_found_before() {
+    let place = Place::new();
+    let skill = "\
+name: late
+inputs: [{ name: x, default: a }, { name: y, default: \"{{ inputs.x }}\" }]
+steps:
+  - { name: a, command: echo, args: [\"{{ b }}\", \"{{ b | default('') }}\"] }
+  - { name: b, command: echo, args: [\"{{ 1 | nofilter }}\"], condition: \"{{ 1 }} > 0\" }
+  - { name: c, command: echo, args: [\"{{ steps.nope.status }}\"], condition: a is nosuch }
+  - { name: d, command: echo, args: [\"{{ inputs.zip }} {{ steps.a.status }}\"] }
+  - name: e
+    compute: result = 1
+    validate: { condition: e == 1 and d | urlencode is string }
+";
+    place.write("late.yaml", skill);
+    let said = place.aye(&["check", "late.yaml"]).stdout;
+    for expected in [
+        "the default of input `y` uses `inputs.x`\n  --> late.yaml:2:43\n",
+        "`b` has no value yet\n  --> late.yaml:4:42\n",
+        "- this step gives it, and it comes later",
+        "there is no filter `nofilter`\n  --> late.yaml:5:46\n",
+        "hint: drop the braces",
+        "`steps.nope` is not defined anywhere\n  --> late.yaml:6:42\n",
+        "there is no test `nosuch`\n  --> late.yaml:6:",
+        "`inputs.zip` is not defined anywhere\n  --> late.yaml:7:42\n",
+    ] {
+        assert!(said.contains(expected), "no {expected:?} in:\n{said}");
+    }
+    assert!(said.ends_with("0 sound skills in 1 file: 4 errors, 3 warnings\n"), "{said}");
+}
+
+#[test]
 fn the_project_says_what_undefined_names_mean() {
     let skill = "\
 steps:

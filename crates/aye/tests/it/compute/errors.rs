@@ -123,3 +123,39 @@ fn no_value_is_shown() {
     assert!(!format!("{said:?}").contains("hunter2"));
     assert_eq!(said.hint.as_deref(), Some("`plan` has no such key; did you mean `key`?"));
 }
+
+#[test]
+fn an_exit_is_no_breakdown() {
+    for code in ["raise SystemExit(3)", "import sys\nsys.exit(3)", "exit(3)"] {
+        let said = error(code).render();
+        assert!(said.contains("a block cannot end the process"), "{said}");
+        assert!(!said.contains("monty"), "{said}");
+        assert!(said.contains(&format!("at line {} of", code.lines().count())), "{said}");
+    }
+}
+
+#[test]
+fn a_loop_that_does_not_end_is_pointed_at() {
+    let limits = Limits { time: std::time::Duration::from_millis(100), ..Limits::default() };
+    let line = |code: &str| {
+        let scope = scope_of(json!({}), json!({}));
+        let run =
+            run(&block(code), &scope, &mut Quiet::default(), &limits, &AtomicBool::new(false));
+        let error = run.unwrap_err();
+        assert_eq!(error.kind, "Limit", "{error:?}");
+        error.place.map(|place| place.line)
+    };
+    assert_eq!(line("x = 1\nwhile True:\n    for y in [1]:\n        x = y\nresult = x"), Some(2));
+    // Which of two it was nobody knows.
+    assert_eq!(line("for y in [1]:\n    x = y\nwhile True:\n    x = 1\nresult = x"), None);
+}
+
+#[test]
+fn code_in_quotes_stands_on_one_line_of_the_file() {
+    let code = aye::compute::Block { one_line: true, ..block("x = {}\nresult = x.nope") };
+    let scope = scope_of(json!({}), json!({}));
+    let said =
+        run(&code, &scope, &mut Quiet::default(), &Limits::default(), &AtomicBool::new(false));
+    let place = said.unwrap_err().place.unwrap();
+    assert_eq!((place.line, place.file_line), (2, Some(10)));
+}

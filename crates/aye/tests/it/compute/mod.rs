@@ -25,6 +25,7 @@ fn block(code: &str) -> Block {
         output: Some("plan".to_owned()),
         file: Some("release.yaml".to_owned()),
         line: 10,
+        one_line: false,
         workspace: PathBuf::from("/nowhere/work"),
         files_read: false,
     }
