@@ -186,6 +186,13 @@ pub(super) fn change<R>(
             "# Kept by Aye: `aye memory` shows and forgets. Comments are not kept.\n{}",
             emit(&Value::Object(map))
         );
+        // Nothing is written that could not be read again: files have limits.
+        if let Some(problem) = Book::of(&path, head.clone()).faults().into_iter().next() {
+            return Err(MemoryError::refused(
+                format!("`{}` would become unreadable: {}", path.display(), problem.message),
+                "make room with `aye memory forget`",
+            ));
+        }
         replace(root, &path, &head)?;
     }
     Ok(result)

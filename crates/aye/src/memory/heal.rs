@@ -10,7 +10,7 @@ use regex_lite::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::names::tool_fits;
-use super::words::{Pattern, has_words};
+use super::words::{Pattern, Told};
 
 /// What kind of trouble it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -72,11 +72,12 @@ pub fn matches(
     if names_nothing || !tool || !code {
         return None;
     }
-    let written = rule.patterns.iter().any(|pattern| pattern.is_in(error_text));
+    let told = Told::new(error_text);
+    let written = rule.patterns.iter().any(|pattern| pattern.is_told(&told));
     match rule.category {
         // Its own patterns come on top of those built in.
         Some(category) if category != Category::Custom => {
-            (written || is_of(category, error_text)).then_some(category)
+            (written || tells(category, &told)).then_some(category)
         }
         Some(_) | None => (written || rule.patterns.is_empty()).then_some(Category::Custom),
     }
@@ -86,20 +87,21 @@ pub fn matches(
 /// that wants a login is a matter of the registry; a program that wants a
 /// terminal is not unreachable.
 pub fn classify(error_text: &str) -> Option<Category> {
+    let told = Told::new(error_text);
     [Category::Registry, Category::Tty, Category::Auth, Category::Network]
         .into_iter()
-        .find(|category| is_of(*category, error_text))
+        .find(|category| tells(*category, &told))
 }
 
 /// Whether the text has one of the built-in patterns of the kind.
-pub fn is_of(category: Category, error_text: &str) -> bool {
+pub(super) fn tells(category: Category, told: &Told<'_>) -> bool {
     let status = |codes: &[&str]| {
-        STATUS.captures_iter(error_text).any(|found| {
+        STATUS.captures_iter(told.raw()).any(|found| {
             let code = found.get(1).or_else(|| found.get(2));
             code.is_some_and(|code| codes.contains(&code.as_str()))
         })
     };
-    patterns(category).iter().any(|words| has_words(error_text, words))
+    patterns(category).iter().any(|words| told.has(words))
         || match category {
             Category::Auth => status(&["401", "403"]),
             // The way there is broken, not the request.

@@ -86,16 +86,7 @@ impl Memory {
         };
         self.change_usage(|patterns| {
             let id = usage::learn(patterns, sighting);
-            patterns.retain(|pattern| pattern.id == id || usage::is_kept(pattern, seen.now));
-            if patterns.len() > usage::MOST {
-                patterns.sort_by(|one, other| {
-                    other
-                        .confidence(seen.now)
-                        .total_cmp(&one.confidence(seen.now))
-                        .then(other.last_seen.cmp(&one.last_seen))
-                });
-                patterns.truncate(usage::MOST);
-            }
+            usage::tidy(patterns, &id, seen.now);
             (Some(id), true)
         })
     }

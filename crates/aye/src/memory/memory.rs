@@ -17,6 +17,7 @@ use super::preference::{EnvironmentRule, Preference, PreferenceQuery};
 use super::query::{Layer, Placed, Query};
 use super::shelf::Shelf;
 use super::usage::{UsagePattern, Warning, shapes};
+use super::words::Told;
 
 /// Known issues, by people.
 pub(super) const PATTERNS: &str = "learned/patterns.yaml";
@@ -105,10 +106,10 @@ impl Memory {
 
     /// Every fix for a failure, best first, whether it is used or not.
     pub fn fixes_for(&self, query: &Query<'_>) -> Vec<Placed<Fix>> {
-        let all = self.fixes().into_iter();
+        let (all, told) = (self.fixes().into_iter(), Told::new(query.error));
         let mut found: Vec<_> = all
             .filter(|fix| self.is_here(fix.value.project.as_deref()))
-            .filter_map(|fix| Some((fix.value.fits(query)?, fix)))
+            .filter_map(|fix| Some((fix.value.fits(query, &told)?, fix)))
             .collect();
         found.sort_by_key(|(fit, fix)| {
             (*fit, fix.layer, Reverse((fix.value.verified, fix.value.last_success)))
@@ -213,7 +214,7 @@ impl Memory {
     }
 
     /// Whether an entry is for the project at hand.
-    pub(super) fn is_here(&self, project: Option<&str>) -> bool {
+    pub fn is_here(&self, project: Option<&str>) -> bool {
         let here = self.project.as_ref().map(|project| project.name.as_str());
         project.is_none() || project == here
     }

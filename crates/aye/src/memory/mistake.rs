@@ -6,7 +6,7 @@ use regex_lite::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::heal::{self, Category};
-use super::words::has_words;
+use super::words::Told;
 
 /// A mistake that can be learned from: made by whoever called, in a way that
 /// may be avoided the next time.
@@ -52,15 +52,16 @@ impl Mistake {
 /// The mistake an error tells of. Nothing for trouble with logins and networks,
 /// which is nobody's mistake, and for what is not understood.
 pub fn mistake(error_text: &str) -> Option<Mistake> {
+    let told = Told::new(error_text);
     let infrastructure = [Category::Auth, Category::Network];
-    if infrastructure.into_iter().any(|category| heal::is_of(category, error_text)) {
+    if infrastructure.into_iter().any(|category| heal::tells(category, &told)) {
         return None;
     }
-    if heal::is_of(Category::Tty, error_text) {
+    if heal::tells(Category::Tty, &told) {
         return Some(Mistake::WrongTool);
     }
-    let words = WORDS.iter().find(|(_, all)| all.iter().any(|words| has_words(error_text, words)));
-    let shape = || SHAPES.iter().find(|(_, regex)| regex.is_match(error_text));
+    let words = WORDS.iter().find(|(_, all)| all.iter().any(|words| told.has(words)));
+    let shape = || SHAPES.iter().find(|(_, regex)| regex.is_match(told.raw()));
     words.map(|(mistake, _)| *mistake).or_else(|| shape().map(|(mistake, _)| *mistake))
 }
 

@@ -35,7 +35,7 @@ impl Memory {
     /// # Errors
     /// When the pattern is no use, or when the file cannot be added to without
     /// changing what is there: the error has the text to add by hand.
-    pub fn note_issue(&self, new: NewIssue, mask: Mask<'_>) -> Result<Issue, MemoryError> {
+    pub fn note_issue(&self, new: &NewIssue, mask: Mask<'_>) -> Result<Issue, MemoryError> {
         let one = |text: &String| line(text, mask);
         let written = Written {
             pattern: one(&new.pattern),

@@ -147,11 +147,11 @@ fn what_people_wrote_is_only_added_to_on_their_word() -> Outcome {
         fix: Some("make room".into()),
         ..NewIssue::default()
     };
-    memory.note_issue(new.clone(), &plain)?;
+    memory.note_issue(&new, &plain)?;
     let path = place.path().join("project/.aye/memory/learned/patterns.yaml");
     let after = std::fs::read_to_string(path)?;
     assert_eq!(after, format!("{text}issues:\n  - pattern: disk full\n    fix: make room\n"));
-    assert!(memory.note_issue(new, &plain).is_err());
+    assert!(memory.note_issue(&new, &plain).is_err());
     let id = memory.issues()[0].value.id.clone();
     let error = memory.forget(&id).err().ok_or("it is gone")?;
     assert!(error.hint().is_some_and(|hint| hint.ends_with("patterns.yaml:3")), "{error:?}");
@@ -199,7 +199,7 @@ fn secrets_never_enter_memory() -> Outcome {
         meaning: Some("hunter2".into()),
         ..NewIssue::default()
     };
-    memory.note_issue(issue, &mask)?;
+    memory.note_issue(&issue, &mask)?;
     // A fix that would need the secret is refused, not kept broken.
     let mut with_secret = fix("deploy", "another error");
     with_secret.change = repair(&["login", "--password=hunter2"]);
@@ -308,5 +308,28 @@ fn the_users_memory_is_for_the_user_alone_and_the_projects_is_shared() -> Outcom
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640))?;
     memory.forget(&memory.fixes()[1].value.id)?;
     assert_eq!(mode("user/learned/fixes.yaml")?, 0o640);
+    Ok(())
+}
+
+#[test]
+fn a_file_is_never_written_that_could_not_be_read_again() -> Outcome {
+    let place = tempfile::tempdir()?;
+    let memory = memory(place.path());
+    memory.remember_fix(fix("deploy", "manifest unknown"), &plain)?;
+    let mut large = fix("other", "manifest unknown");
+    large.about = Some("x".repeat(1024 * 1024));
+    let error = memory.remember_fix(large, &plain).err().ok_or("it was written")?;
+    assert!(error.to_string().contains("would become unreadable"), "{error}");
+    assert_eq!(memory.fixes().len(), 1);
+    // Failures are cut to what fits, however large they are.
+    let text = "invalid value ".repeat(100_000);
+    let args: serde_json::Map<_, _> =
+        (0..1000).map(|number| (format!("a{number}"), "x y ".repeat(1000).into())).collect();
+    let args = serde_json::Value::Object(args);
+    for number in 0..60 {
+        memory.saw_failure(&seen(&format!("tool{number}"), &args, &text), &plain)?;
+    }
+    assert_eq!(memory.usage().len(), 60);
+    assert!(memory.problems().is_empty());
     Ok(())
 }

@@ -265,7 +265,7 @@ fn rule_39_known_issues_are_found_before_a_run_by_family_and_tag() -> Outcome {
             tags: tag.map(str::to_owned).into_iter().collect(),
             ..NewIssue::default()
         };
-        memory.note_issue(new, &plain)
+        memory.note_issue(&new, &plain)
     };
     for number in 0..3 {
         note(&format!("trouble {number}"), Some("bonfire_deploy"), None)?;
@@ -294,7 +294,7 @@ fn rule_40_a_fix_needs_its_tool_and_its_pattern_and_issues_are_ranked() -> Outco
     ] {
         let tools = tools.into_iter().map(str::to_owned).collect();
         let new = NewIssue { pattern: pattern.into(), tools, ..NewIssue::default() };
-        memory.note_issue(new, &plain)?;
+        memory.note_issue(&new, &plain)?;
     }
     let ranks: Vec<Rank> = memory
         .known_issues(&query("bonfire.up", "manifest unknown"))

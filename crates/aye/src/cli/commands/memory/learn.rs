@@ -85,7 +85,7 @@ fn issue(
         tags: args.tag.clone(),
         keep,
     };
-    Ok(memory.note_issue(new, mask)?.id)
+    Ok(memory.note_issue(&new, mask)?.id)
 }
 
 fn fix(
