@@ -4,9 +4,6 @@
 //! out or the network is away; each is a phrase or a status code in a place
 //! where a status stands, never a bare number or a short word.
 
-use std::sync::LazyLock;
-
-use regex_lite::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::names::tool_fits;
@@ -95,12 +92,7 @@ pub fn classify(error_text: &str) -> Option<Category> {
 
 /// Whether the text has one of the built-in patterns of the kind.
 pub(super) fn tells(category: Category, told: &Told<'_>) -> bool {
-    let status = |codes: &[&str]| {
-        STATUS.captures_iter(told.raw()).any(|found| {
-            let code = found.get(1).or_else(|| found.get(2));
-            code.is_some_and(|code| codes.contains(&code.as_str()))
-        })
-    };
+    let status = |codes: &[&str]| statuses(told.raw()).any(|code| codes.contains(&code));
     patterns(category).iter().any(|words| told.has(words))
         || match category {
             Category::Auth => status(&["401", "403"]),
@@ -188,14 +180,38 @@ pub fn patterns(category: Category) -> &'static [&'static str] {
     }
 }
 
-/// A status code where a status stands: after a word that says so, or all
-/// there is. "RuntimeError: 401" and "HTTP/1.1 503", not "line 401" or "!403".
-static STATUS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?i)(?:\b(?:https?(?:/\d(?:\.\d)?)?|status(?:[ _-]?code)?|response(?:[ _-]?code)?|http[ _-]?code|code|\w*error|\w*exception|returned)[\s:=("']*([45]\d\d)|^\s*([45]\d\d))(?:$|[\s)\]"',;:]|\.(?:\s|$))"#,
-    )
-    .expect("it is tested")
-});
+/// The status codes of a text: three digits where a status stands, after a word
+/// that says so, or all there is. "RuntimeError: 401" and "HTTP/1.1 503", not
+/// "line 401", "!403" or "403 files".
+fn statuses(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices(['4', '5']).filter_map(move |(at, _)| {
+        let code = text.get(at..at + 3).filter(|code| code.bytes().all(|b| b.is_ascii_digit()))?;
+        let (before, after) = (&text[..at], &text[at + 3..]);
+        let ends = match after.chars().next() {
+            None => true,
+            Some('.') => after[1..].chars().next().is_none_or(char::is_whitespace),
+            Some(c) => c.is_whitespace() || ")]\"',;:".contains(c),
+        };
+        let separators = |c: char| c.is_whitespace() || ":=(\"'".contains(c);
+        let said = before.trim_end_matches(separators);
+        let apart = said.len() < before.len();
+        let alone = said.is_empty() && after.trim().is_empty();
+        (ends && (alone || apart && says_status(said))).then_some(code)
+    })
+}
+
+/// Whether the last word of a text announces a status.
+fn says_status(text: &str) -> bool {
+    let mut words = text.rsplit(|c: char| !(c.is_alphanumeric() || "_-/.".contains(c)));
+    let last = words.next().unwrap_or_default().to_lowercase();
+    let mut is_exit = || words.next().is_some_and(|word| word.eq_ignore_ascii_case("exit"));
+    match last.as_str() {
+        "http" | "https" | "statuscode" | "status_code" | "status-code" | "response"
+        | "returned" | "http_code" => true,
+        "status" | "code" => !is_exit(),
+        last => last.starts_with("http/") || last.ends_with("error") || last.ends_with("exception"),
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -213,6 +229,10 @@ mod tests {
             "see issue #503",
             "12 passed, 0 failed, timeout set to 30s",
             "1.401.2",
+            "403 files were changed",
+            "exit code 401",
+            "exit status: 503",
+            "port 5030 and 4010",
             "EOF marker written",
         ] {
             assert_eq!(classify(text), None, "{text}");
@@ -221,7 +241,14 @@ mod tests {
 
     #[test]
     fn what_used_to_be_missed_is_found() {
-        for text in ["Unauthorized", "RuntimeError: 401", "error: 403", "HTTP/1.1 401 ", "401"] {
+        for text in [
+            "Unauthorized",
+            "RuntimeError: 401",
+            "error: 403",
+            "HTTP/1.1 401 ",
+            "401",
+            "curl: (22) The requested URL returned error: 403",
+        ] {
             assert_eq!(classify(text), Some(Category::Auth), "{text}");
         }
         for text in ["dial tcp 10.0.0.1:443: i/o timeout", "status code: 503", "ECONNREFUSED"] {

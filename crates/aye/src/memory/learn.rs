@@ -10,6 +10,7 @@ use super::memory::{FAILURES, Memory, USAGE};
 use super::mistake::mistake;
 use super::telling::telling_line;
 use super::usage::{self, Sighting, UsagePattern, shapes};
+use super::words::Told;
 
 /// A failure that was seen.
 #[derive(Debug, Clone)]
@@ -47,6 +48,7 @@ impl Memory {
         mask: Mask<'_>,
     ) -> Result<Option<String>, MemoryError> {
         let error = mask(seen.error);
+        let error = Told::new(&error).raw().to_owned();
         let told = line(telling_line(&error), &str::to_owned);
         let failure = Failure {
             at: seen.now,

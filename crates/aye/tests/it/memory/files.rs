@@ -326,10 +326,10 @@ fn a_file_is_never_written_that_could_not_be_read_again() -> Outcome {
     let args: serde_json::Map<_, _> =
         (0..1000).map(|number| (format!("a{number}"), "x y ".repeat(1000).into())).collect();
     let args = serde_json::Value::Object(args);
-    for number in 0..60 {
+    for number in 0..20 {
         memory.saw_failure(&seen(&format!("tool{number}"), &args, &text), &plain)?;
     }
-    assert_eq!(memory.usage().len(), 60);
+    assert_eq!(memory.usage().len(), 20);
     assert!(memory.problems().is_empty());
     Ok(())
 }
