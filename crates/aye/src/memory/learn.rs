@@ -98,11 +98,11 @@ impl Memory {
     ///
     /// # Errors
     /// When the file cannot be read or written.
-    pub fn saw_success(&self, tool: &str, args: &Value) -> Result<(), MemoryError> {
-        if self.usage_about(tool, args).is_empty() {
+    pub fn saw_success(&self, tool: &str, args: &Value, mask: Mask<'_>) -> Result<(), MemoryError> {
+        if self.usage_about(tool, args, mask).is_empty() {
             return Ok(());
         }
-        let call = shapes(args, &str::to_owned);
+        let call = shapes(args, mask);
         self.change_usage(|patterns| {
             let mut any = false;
             for pattern in patterns.iter_mut().filter(|pattern| pattern.is_about(tool, &call)) {

@@ -13,6 +13,7 @@ use super::error::Problem;
 use super::failure::Failure;
 use super::fix::{Fix, Standing};
 use super::issue::{self, Issue, Rank, Written};
+use super::keep::Mask;
 use super::preference::{EnvironmentRule, Preference, PreferenceQuery};
 use super::query::{Layer, Placed, Query};
 use super::shelf::Shelf;
@@ -132,10 +133,17 @@ impl Memory {
             .min_by_key(|one| (one.scope, Reverse(one.said)))
     }
 
-    /// Whether such a call usually fails; the surest first. Nothing is written.
-    pub fn check_before(&self, tool: &str, args: &Value, now: Timestamp) -> Vec<Warning> {
+    /// Whether such a call usually fails; the surest first. Nothing is written;
+    /// the mask is there because failures were kept with it.
+    pub fn check_before(
+        &self,
+        tool: &str,
+        args: &Value,
+        mask: Mask<'_>,
+        now: Timestamp,
+    ) -> Vec<Warning> {
         let mut found: Vec<Warning> = Vec::new();
-        for pattern in self.usage_about(tool, args) {
+        for pattern in self.usage_about(tool, args, mask) {
             let known = found.iter().any(|warning| warning.id == pattern.id);
             found.extend(pattern.warning(now).filter(|_| !known));
         }
@@ -173,14 +181,19 @@ impl Memory {
 
     /// The patterns of use that are about such a call. Asked before every step,
     /// so nothing is copied that does not matter.
-    pub(super) fn usage_about(&self, tool: &str, args: &Value) -> Vec<UsagePattern> {
+    pub(super) fn usage_about(
+        &self,
+        tool: &str,
+        args: &Value,
+        mask: Mask<'_>,
+    ) -> Vec<UsagePattern> {
         let lists = self.each(&self.usage, USAGE, read_usage);
         let of_tool = lists.iter().flat_map(|list| list.iter());
         let of_tool: Vec<_> = of_tool.filter(|pattern| pattern.value.tool == tool).collect();
         if of_tool.is_empty() {
             return Vec::new();
         }
-        let call = shapes(args, &str::to_owned);
+        let call = shapes(args, mask);
         let about = of_tool.into_iter().filter(|pattern| pattern.value.is_about(tool, &call));
         about.map(|pattern| pattern.value.clone()).collect()
     }

@@ -19,8 +19,8 @@ fn looking_makes_no_file() -> Outcome {
     let query = Query { tool: "x", error: "not found", ..Query::default() };
     assert!(memory.known_issues(&query).is_empty());
     assert!(memory.fix_for(&query).is_none());
-    assert!(memory.check_before("x", &json!({}), day(0)).is_empty());
-    memory.saw_success("x", &json!({}))?;
+    assert!(memory.check_before("x", &json!({}), &plain, day(0)).is_empty());
+    memory.saw_success("x", &json!({}), &plain)?;
     assert!(memory.problems().is_empty());
     assert_eq!(std::fs::read_dir(place.path())?.count(), 0);
     Ok(())
