@@ -3,10 +3,8 @@
 //! Matching is by whole words: `403` is in `HTTP 403`, and not in `MR !1403`;
 //! `EOF` is in `unexpected EOF`, and not in `typeof`.
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
-use regex_lite::Regex;
 use serde::{Deserialize, Serialize};
 
 use crate::skill::Step;
@@ -161,13 +159,9 @@ impl Category {
 
     /// Whether the error is of this kind.
     pub fn is_in(self, error: &str) -> bool {
-        let status = |codes: &[&str]| {
-            STATUS.captures_iter(error).any(|found| {
-                let code = found.get(1).or_else(|| found.get(2));
-                code.is_some_and(|code| codes.contains(&code.as_str()))
-            })
-        };
-        self.words().iter().any(|words| has_words(error, words))
+        let folded = fold(error);
+        let status = |codes: &[&str]| statuses(error).any(|code| codes.contains(&code));
+        self.words().iter().any(|words| contains_words(&folded, words))
             || match self {
                 Self::Auth => status(&["401", "403"]),
                 // The way there is broken, not the request.
@@ -177,14 +171,38 @@ impl Category {
     }
 }
 
-/// A status code where a status stands: after a word that says so, or all
-/// there is. "RuntimeError: 401" and "HTTP/1.1 503", not "line 401" or "!403".
-static STATUS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?i)(?:\b(?:https?(?:/\d(?:\.\d)?)?|status(?:[ _-]?code)?|response(?:[ _-]?code)?|http[ _-]?code|code|\w*error|\w*exception|returned)[\s:=("']*([45]\d\d)|^\s*([45]\d\d))(?:$|[\s)\]"',;:]|\.(?:\s|$))"#,
-    )
-    .expect("it is tested")
-});
+/// The status codes of a text: three digits where a status stands, after a word
+/// that says so, or all there is. "RuntimeError: 401" and "HTTP/1.1 503", not
+/// "line 401", "!403" or "403 files".
+fn statuses(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices(['4', '5']).filter_map(move |(at, _)| {
+        let code = text.get(at..at + 3).filter(|code| code.bytes().all(|b| b.is_ascii_digit()))?;
+        let (before, after) = (&text[..at], &text[at + 3..]);
+        let ends = match after.chars().next() {
+            None => true,
+            Some('.') => after[1..].chars().next().is_none_or(char::is_whitespace),
+            Some(c) => c.is_whitespace() || ")]\"',;:".contains(c),
+        };
+        let separators = |c: char| c.is_whitespace() || ":=(\"'".contains(c);
+        let said = before.trim_end_matches(separators);
+        let apart = said.len() < before.len();
+        let alone = said.is_empty() && after.trim().is_empty();
+        (ends && (alone || apart && says_status(said))).then_some(code)
+    })
+}
+
+/// Whether the last word of a text announces a status.
+fn says_status(text: &str) -> bool {
+    let mut words = text.rsplit(|c: char| !(c.is_alphanumeric() || "_-/.".contains(c)));
+    let last = words.next().unwrap_or_default().to_lowercase();
+    let mut is_exit = || words.next().is_some_and(|word| word.eq_ignore_ascii_case("exit"));
+    match last.as_str() {
+        "http" | "https" | "statuscode" | "status_code" | "status-code" | "response"
+        | "returned" | "http_code" => true,
+        "status" | "code" => !is_exit(),
+        last => last.starts_with("http/") || last.ends_with("error") || last.ends_with("exception"),
+    }
+}
 
 /// What failed, and how.
 #[derive(Debug, Clone, Copy)]
@@ -228,24 +246,27 @@ impl HealMatch {
 /// Whether a text holds these words, whole and in this order; case and the
 /// kind of blanks between them do not matter.
 pub fn has_words(text: &str, words: &str) -> bool {
-    let words = squeezed(words);
-    if words.is_empty() {
-        return false;
-    }
-    let text = squeezed(text);
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let starts_word = words.starts_with(is_word);
-    let ends_word = words.ends_with(is_word);
-    text.match_indices(&words).any(|(at, found)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + found.len()..].chars().next();
-        let cut_off = |at_word: bool, beside: Option<char>| at_word && beside.is_some_and(is_word);
-        !cut_off(starts_word, before) && !cut_off(ends_word, after)
-    })
+    contains_words(&fold(text), &fold(words))
 }
 
-fn squeezed(text: &str) -> String {
+/// A text as words are looked for in it: lower case, one blank between words.
+pub fn fold(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// The same as [`has_words`] for what is folded already.
+pub fn contains_words(text: &str, words: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let (Some(first), Some(last)) = (words.chars().next(), words.chars().next_back()) else {
+        return false;
+    };
+    text.match_indices(words).any(|(at, found)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + found.len()..].chars().next();
+        let begins = !is_word(first) || !before.is_some_and(is_word);
+        let ends = !is_word(last) || !after.is_some_and(is_word);
+        begins && ends
+    })
 }
 
 /// Whether a name is like a pattern in which `*` stands for anything.
@@ -296,6 +317,10 @@ mod tests {
             "see issue #503",
             "12 passed, 0 failed, timeout set to 30s",
             "1.401.2",
+            "403 files were changed",
+            "exit code 401",
+            "exit status: 503",
+            "port 5030 and 4010",
             "EOF marker written",
         ] {
             assert_eq!(Category::of(text), None, "{text}");
@@ -304,7 +329,14 @@ mod tests {
 
     #[test]
     fn what_used_to_be_missed_is_found() {
-        for text in ["Unauthorized", "RuntimeError: 401", "error: 403", "HTTP/1.1 401 ", "401"] {
+        for text in [
+            "Unauthorized",
+            "RuntimeError: 401",
+            "error: 403",
+            "HTTP/1.1 401 ",
+            "401",
+            "curl: (22) The requested URL returned error: 403",
+        ] {
             assert_eq!(Category::of(text), Some(Category::Auth), "{text}");
         }
         for text in ["dial tcp 10.0.0.1:443: i/o timeout", "status code: 503", "ECONNREFUSED"] {

@@ -69,6 +69,13 @@ fn blur_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
+        let word = rest.split(' ').next().unwrap_or_default();
+        // Most of a text is words, and nothing in a word varies.
+        if !word.is_empty() && word.trim_end_matches([':', ',', '.']).chars().all(is_steady) {
+            out.push_str(word);
+            rest = &rest[word.len()..];
+            continue;
+        }
         let fresh = !out.chars().next_back().is_some_and(is_word);
         let found = fresh.then(|| variable(rest, &out)).flatten();
         if let Some((length, stands)) = found {
@@ -80,6 +87,11 @@ fn blur_line(text: &str) -> String {
         }
     }
     out
+}
+
+/// Whether nothing that varies can begin with it or have it inside.
+fn is_steady(c: char) -> bool {
+    !c.is_ascii_digit() && !"/:\"'`<~".contains(c)
 }
 
 /// What varies at the beginning of `rest`: how long it is, and what stands for

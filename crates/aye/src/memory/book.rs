@@ -83,16 +83,18 @@ impl Book {
     ) -> Vec<Entry<T>> {
         let mut found = Vec::new();
         let Some(tree) = &self.tree else { return found };
+        let source = Source::new("", &self.text);
+        let line = |node: NodeId| source.position(tree.node(node).span.start).line;
         let Some((name, list)) = tree.entry(tree.root(), key) else { return found };
         let yaml::Kind::List(items) = &tree.node(list).kind else {
             if !is_null(tree, list) {
                 let message = format!("`{key}` should be a list: write `- …` below it");
-                problems.push(self.problem(self.line(tree, name), message));
+                problems.push(self.problem(line(name), message));
             }
             return found;
         };
         for &item in items {
-            let line = self.line(tree, item);
+            let line = line(item);
             match serde_json::from_value(tree.value(item)) {
                 Ok(value) => found.push(Entry { line, value }),
                 Err(error) => {
@@ -131,10 +133,6 @@ impl Book {
 
     pub(super) fn problem(&self, line: usize, message: String) -> Problem {
         Problem { file: self.path.clone(), line, message }
-    }
-
-    fn line(&self, tree: &Tree, node: NodeId) -> usize {
-        Source::new("", &self.text).position(tree.node(node).span.start).line
     }
 }
 
@@ -186,6 +184,13 @@ pub(super) fn change<R>(
             "# Kept by Aye: `aye memory` shows and forgets. Comments are not kept.\n{}",
             emit(&Value::Object(map))
         );
+        // Nothing is written that could not be read again: files have limits.
+        if let Some(problem) = Book::of(&path, head.clone()).faults().into_iter().next() {
+            return Err(MemoryError::refused(
+                format!("`{}` would become unreadable: {}", path.display(), problem.message),
+                "make room with `aye memory forget`",
+            ));
+        }
         replace(root, &path, &head)?;
     }
     Ok(result)

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::names::{Fit, tool_fits};
 use super::query::Query;
-use super::words::Pattern;
+use super::words::{Pattern, Told};
 
 /// A fix that failed so often in a row is not used any more.
 pub(super) const FAILURES: u32 = 2;
@@ -249,7 +249,7 @@ impl Fix {
     }
 
     /// How it fits a failure; the smallest is the best.
-    pub(super) fn fits(&self, query: &Query<'_>) -> Option<(u8, Fit)> {
+    pub(super) fn fits(&self, query: &Query<'_>, told: &Told<'_>) -> Option<(u8, Fit)> {
         let matches = &self.matches;
         let named = |written: &Option<String>, given: Option<&str>| match written {
             Some(written) => given == Some(written.as_str()),
@@ -267,7 +267,7 @@ impl Fix {
         };
         let pattern = Pattern::new(&matches.error).ok()?;
         let step = u8::from(matches.step.is_none());
-        pattern.is_in(query.error).then_some((step, fit))
+        pattern.is_told(told).then_some((step, fit))
     }
 }
 
@@ -307,15 +307,17 @@ mod tests {
 
     #[test]
     fn it_needs_tool_or_step_and_the_error() {
+        let fits =
+            |fix: &Fix, query: Query<'_>| fix.fits(&query, &Told::new(query.error)).is_some();
         let by_tool = fix(Some("deploy"), None, "manifest unknown");
-        assert!(by_tool.fits(&query("deploy", "x", "Manifest unknown")).is_some());
-        assert!(by_tool.fits(&query("deploy", "x", "other error")).is_none());
-        assert!(by_tool.fits(&query("other", "x", "manifest unknown")).is_none());
+        assert!(fits(&by_tool, query("deploy", "x", "Manifest unknown")));
+        assert!(!fits(&by_tool, query("deploy", "x", "other error")));
+        assert!(!fits(&by_tool, query("other", "x", "manifest unknown")));
         let by_step = fix(None, Some("release"), "manifest unknown");
-        assert!(by_step.fits(&query("any", "release", "manifest unknown")).is_some());
-        assert!(by_step.fits(&query("any", "other", "manifest unknown")).is_none());
+        assert!(fits(&by_step, query("any", "release", "manifest unknown")));
+        assert!(!fits(&by_step, query("any", "other", "manifest unknown")));
         let by_none = fix(None, None, "manifest unknown");
-        assert!(by_none.fits(&query("any", "x", "manifest unknown")).is_none());
+        assert!(!fits(&by_none, query("any", "x", "manifest unknown")));
         assert!(by_none.check().is_err());
     }
 

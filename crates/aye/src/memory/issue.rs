@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::names::{Fit, family, tool_fits};
 use super::query::{Placed, Query};
-use super::words::{BadPattern, Pattern};
+use super::words::{BadPattern, Pattern, Told};
 
 /// How many are looked up before a run, for each family of tools.
 pub const PER_FAMILY: usize = 2;
@@ -93,8 +93,8 @@ pub enum Rank {
 }
 
 /// How an issue fits a failure; its pattern always has to.
-pub(super) fn rank(issue: &Issue, query: &Query<'_>) -> Option<Rank> {
-    if !issue.pattern.is_in(query.error) {
+fn rank(issue: &Issue, query: &Query<'_>, told: &Told<'_>) -> Option<Rank> {
+    if !issue.pattern.is_told(told) {
         return None;
     }
     let fits: Vec<Fit> =
@@ -112,8 +112,9 @@ pub(super) fn find<'a>(
     issues: impl Iterator<Item = &'a Placed<Issue>>,
     query: &Query<'_>,
 ) -> Vec<(Rank, &'a Placed<Issue>)> {
+    let told = Told::new(query.error);
     let mut found: Vec<_> =
-        issues.filter_map(|issue| Some((rank(&issue.value, query)?, issue))).collect();
+        issues.filter_map(|issue| Some((rank(&issue.value, query, &told)?, issue))).collect();
     // A longer pattern says more; the order of the files decides the rest.
     found.sort_by_key(|(rank, issue)| {
         (*rank, std::cmp::Reverse(issue.value.pattern.as_str().len()))

@@ -10,6 +10,7 @@ use super::memory::{FAILURES, Memory, USAGE};
 use super::mistake::mistake;
 use super::telling::telling_line;
 use super::usage::{self, Sighting, UsagePattern, shapes};
+use super::words::Told;
 
 /// A failure that was seen.
 #[derive(Debug, Clone)]
@@ -47,6 +48,7 @@ impl Memory {
         mask: Mask<'_>,
     ) -> Result<Option<String>, MemoryError> {
         let error = mask(seen.error);
+        let error = Told::new(&error).raw().to_owned();
         let told = line(telling_line(&error), &str::to_owned);
         let failure = Failure {
             at: seen.now,
@@ -86,16 +88,7 @@ impl Memory {
         };
         self.change_usage(|patterns| {
             let id = usage::learn(patterns, sighting);
-            patterns.retain(|pattern| pattern.id == id || usage::is_kept(pattern, seen.now));
-            if patterns.len() > usage::MOST {
-                patterns.sort_by(|one, other| {
-                    other
-                        .confidence(seen.now)
-                        .total_cmp(&one.confidence(seen.now))
-                        .then(other.last_seen.cmp(&one.last_seen))
-                });
-                patterns.truncate(usage::MOST);
-            }
+            usage::tidy(patterns, &id, seen.now);
             (Some(id), true)
         })
     }
@@ -105,11 +98,11 @@ impl Memory {
     ///
     /// # Errors
     /// When the file cannot be read or written.
-    pub fn saw_success(&self, tool: &str, args: &Value) -> Result<(), MemoryError> {
-        if self.usage_about(tool, args).is_empty() {
+    pub fn saw_success(&self, tool: &str, args: &Value, mask: Mask<'_>) -> Result<(), MemoryError> {
+        if self.usage_about(tool, args, mask).is_empty() {
             return Ok(());
         }
-        let call = shapes(args, &str::to_owned);
+        let call = shapes(args, mask);
         self.change_usage(|patterns| {
             let mut any = false;
             for pattern in patterns.iter_mut().filter(|pattern| pattern.is_about(tool, &call)) {

@@ -13,10 +13,12 @@ use super::error::Problem;
 use super::failure::Failure;
 use super::fix::{Fix, Standing};
 use super::issue::{self, Issue, Rank, Written};
+use super::keep::Mask;
 use super::preference::{EnvironmentRule, Preference, PreferenceQuery};
 use super::query::{Layer, Placed, Query};
 use super::shelf::Shelf;
 use super::usage::{UsagePattern, Warning, shapes};
+use super::words::Told;
 
 /// Known issues, by people.
 pub(super) const PATTERNS: &str = "learned/patterns.yaml";
@@ -105,10 +107,10 @@ impl Memory {
 
     /// Every fix for a failure, best first, whether it is used or not.
     pub fn fixes_for(&self, query: &Query<'_>) -> Vec<Placed<Fix>> {
-        let all = self.fixes().into_iter();
+        let (all, told) = (self.fixes().into_iter(), Told::new(query.error));
         let mut found: Vec<_> = all
             .filter(|fix| self.is_here(fix.value.project.as_deref()))
-            .filter_map(|fix| Some((fix.value.fits(query)?, fix)))
+            .filter_map(|fix| Some((fix.value.fits(query, &told)?, fix)))
             .collect();
         found.sort_by_key(|(fit, fix)| {
             (*fit, fix.layer, Reverse((fix.value.verified, fix.value.last_success)))
@@ -131,10 +133,17 @@ impl Memory {
             .min_by_key(|one| (one.scope, Reverse(one.said)))
     }
 
-    /// Whether such a call usually fails; the surest first. Nothing is written.
-    pub fn check_before(&self, tool: &str, args: &Value, now: Timestamp) -> Vec<Warning> {
+    /// Whether such a call usually fails; the surest first. Nothing is written;
+    /// the mask is there because failures were kept with it.
+    pub fn check_before(
+        &self,
+        tool: &str,
+        args: &Value,
+        mask: Mask<'_>,
+        now: Timestamp,
+    ) -> Vec<Warning> {
         let mut found: Vec<Warning> = Vec::new();
-        for pattern in self.usage_about(tool, args) {
+        for pattern in self.usage_about(tool, args, mask) {
             let known = found.iter().any(|warning| warning.id == pattern.id);
             found.extend(pattern.warning(now).filter(|_| !known));
         }
@@ -172,14 +181,19 @@ impl Memory {
 
     /// The patterns of use that are about such a call. Asked before every step,
     /// so nothing is copied that does not matter.
-    pub(super) fn usage_about(&self, tool: &str, args: &Value) -> Vec<UsagePattern> {
+    pub(super) fn usage_about(
+        &self,
+        tool: &str,
+        args: &Value,
+        mask: Mask<'_>,
+    ) -> Vec<UsagePattern> {
         let lists = self.each(&self.usage, USAGE, read_usage);
         let of_tool = lists.iter().flat_map(|list| list.iter());
         let of_tool: Vec<_> = of_tool.filter(|pattern| pattern.value.tool == tool).collect();
         if of_tool.is_empty() {
             return Vec::new();
         }
-        let call = shapes(args, &str::to_owned);
+        let call = shapes(args, mask);
         let about = of_tool.into_iter().filter(|pattern| pattern.value.is_about(tool, &call));
         about.map(|pattern| pattern.value.clone()).collect()
     }
@@ -213,7 +227,7 @@ impl Memory {
     }
 
     /// Whether an entry is for the project at hand.
-    pub(super) fn is_here(&self, project: Option<&str>) -> bool {
+    pub fn is_here(&self, project: Option<&str>) -> bool {
         let here = self.project.as_ref().map(|project| project.name.as_str());
         project.is_none() || project == here
     }

@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 use regex_lite::Regex;
 use serde::{Deserialize, Serialize};
 
-use super::words::has_words;
 use aye_core::heal::Category;
+
+use super::words::Told;
 
 /// A mistake that can be learned from: made by whoever called, in a way that
 /// may be avoided the next time.
@@ -52,15 +53,16 @@ impl Mistake {
 /// The mistake an error tells of. Nothing for trouble with logins and networks,
 /// which is nobody's mistake, and for what is not understood.
 pub fn mistake(error_text: &str) -> Option<Mistake> {
+    let told = Told::new(error_text);
     let infrastructure = [Category::Auth, Category::Network];
-    if infrastructure.into_iter().any(|category| category.is_in(error_text)) {
+    if infrastructure.into_iter().any(|category| category.is_in(told.raw())) {
         return None;
     }
-    if Category::Tty.is_in(error_text) {
+    if Category::Tty.is_in(told.raw()) {
         return Some(Mistake::WrongTool);
     }
-    let words = WORDS.iter().find(|(_, all)| all.iter().any(|words| has_words(error_text, words)));
-    let shape = || SHAPES.iter().find(|(_, regex)| regex.is_match(error_text));
+    let words = WORDS.iter().find(|(_, all)| all.iter().any(|words| told.has(words)));
+    let shape = || SHAPES.iter().find(|(_, regex)| regex.is_match(told.raw()));
     words.map(|(mistake, _)| *mistake).or_else(|| shape().map(|(mistake, _)| *mistake))
 }
 

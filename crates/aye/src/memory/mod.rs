@@ -65,4 +65,4 @@ pub use similar::{SAME, similarity};
 pub use stats::{Week, Weeks};
 pub use telling::pattern_of;
 pub use usage::{Level, UsagePattern, Warning};
-pub use words::{BadPattern, Pattern, has_words};
+pub use words::{BadPattern, Pattern};

@@ -1,7 +1,7 @@
 //! The line of an error that says what happened, as a pattern.
 
 use super::blur::blur;
-use super::words::{BadPattern, Pattern, has_words};
+use super::words::{BadPattern, Pattern, Told};
 
 /// The longest pattern that is made of an error.
 const LONGEST: usize = 200;
@@ -43,7 +43,10 @@ pub fn pattern_of(error_text: &str) -> Result<Pattern, BadPattern> {
 /// The first line with a word that tells, else the last that says anything.
 pub(super) fn telling_line(error_text: &str) -> &str {
     let mut lines = error_text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let tells = |line: &&str| SAYS.iter().any(|word| has_words(line, word)) || has_code(line);
+    let tells = |line: &&str| {
+        let told = Told::new(line);
+        SAYS.iter().any(|word| told.has(word)) || has_code(line)
+    };
     lines.clone().find(tells).or_else(|| lines.next_back()).unwrap_or_default()
 }
 

@@ -9,12 +9,18 @@ use serde_json::{Map, Value};
 use super::confidence::{self, confidence};
 use super::mistake::Mistake;
 use super::similar::{SAME, similarity};
-use super::words::has_words;
+use super::words::Told;
 
 /// How many different calls are kept with a pattern.
 const CALLS: usize = 5;
 /// How many patterns are kept.
-pub(super) const MOST: usize = 500;
+pub(super) const MOST: usize = 300;
+/// And no more text than this, so that the file stays small enough to be read.
+const MOST_TEXT: usize = 400_000;
+/// How many arguments of a call are looked at.
+const ARGUMENTS: usize = 20;
+/// How much of an argument.
+const LOOKED_AT: usize = 256;
 
 /// An entry of `usage.yaml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -216,16 +222,36 @@ pub(super) fn learn(patterns: &mut Vec<UsagePattern>, seen: Sighting) -> String 
     id
 }
 
-/// Whether a pattern is kept; the rest is old and was never sure.
-pub(super) fn is_kept(pattern: &UsagePattern, now: Timestamp) -> bool {
-    !confidence::is_stale(pattern.confidence(now), pattern.last_seen, now)
+/// Forgets what is old and was never sure, and the least sure of too many. What
+/// has just been seen stays.
+pub(super) fn tidy(patterns: &mut Vec<UsagePattern>, seen: &str, now: Timestamp) {
+    let is_stale = |one: &UsagePattern| {
+        confidence::is_stale(one.confidence(now), one.last_seen, now) && one.id != seen
+    };
+    patterns.retain(|one| !is_stale(one));
+    let size = |one: &UsagePattern| serde_json::to_string(one).map_or(0, |text| text.len());
+    let mut text: usize = patterns.iter().map(size).sum();
+    if patterns.len() <= MOST && text <= MOST_TEXT {
+        return;
+    }
+    patterns.sort_by(|one, other| {
+        let (mine, theirs) = (one.confidence(now), other.confidence(now));
+        (other.id == seen)
+            .cmp(&(one.id == seen))
+            .then(theirs.total_cmp(&mine))
+            .then(other.last_seen.cmp(&one.last_seen))
+    });
+    while patterns.len() > 1 && (patterns.len() > MOST || text > MOST_TEXT) {
+        text -= patterns.pop().map_or(0, |last| size(&last));
+    }
 }
 
 /// The argument an error names, if it names exactly one.
 pub(super) fn parameter(error: &str, call: &BTreeMap<String, String>) -> Option<String> {
+    let told = Told::new(error);
     let mut named = call.keys().filter(|name| {
         let is_position = name.bytes().all(|b| b.is_ascii_digit());
-        !is_position && name.len() > 2 && has_words(error, name)
+        !is_position && name.len() > 2 && told.has(&name.to_lowercase())
     });
     let first = named.next()?;
     named.next().is_none().then(|| first.clone())
@@ -237,7 +263,7 @@ pub(super) fn shapes(args: &Value, mask: &dyn Fn(&str) -> String) -> BTreeMap<St
     let shape = |value: &Value| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let text = mask(&text);
-        let text = text.trim();
+        let text = text[..text.floor_char_boundary(LOOKED_AT)].trim();
         let hex = text.len() >= 7 && text.bytes().all(|b| b.is_ascii_hexdigit());
         if hex && !text.bytes().all(|b| b.is_ascii_digit()) {
             return format!("<hash of {}>", text.len());
@@ -247,10 +273,12 @@ pub(super) fn shapes(args: &Value, mask: &dyn Fn(&str) -> String) -> BTreeMap<St
     };
     match args {
         Value::Object(map) => {
-            map.iter().map(|(name, value)| (name.clone(), shape(value))).collect()
+            let some = map.iter().take(ARGUMENTS);
+            some.map(|(name, value)| (name.clone(), shape(value))).collect()
         }
         Value::Array(list) => {
-            list.iter().enumerate().map(|(at, value)| (at.to_string(), shape(value))).collect()
+            let some = list.iter().take(ARGUMENTS).enumerate();
+            some.map(|(at, value)| (at.to_string(), shape(value))).collect()
         }
         Value::Null => BTreeMap::new(),
         Value::Bool(_) | Value::Number(_) | Value::String(_) => {
@@ -341,6 +369,25 @@ mod tests {
         assert_eq!(levels[9], Some(Level::Warn));
         assert_eq!(levels[98], Some(Level::Warn));
         assert_eq!(levels[99], Some(Level::Block));
+    }
+
+    #[test]
+    fn of_too_many_the_least_sure_go_and_never_the_last_seen() {
+        let mut patterns = Vec::new();
+        let one = |tool: usize| Sighting { tool: tool.to_string(), ..sighting("bad", &json!({})) };
+        for tool in 0..MOST {
+            learn(&mut patterns, one(tool));
+            learn(&mut patterns, one(tool));
+            learn(&mut patterns, one(tool));
+        }
+        let last = learn(&mut patterns, one(MOST));
+        tidy(&mut patterns, &last, at(0));
+        assert_eq!(patterns.len(), MOST);
+        assert!(patterns.iter().any(|one| one.id == last));
+        let long = "word ".repeat(MOST_TEXT / 5);
+        patterns[1].error = long;
+        tidy(&mut patterns, &last, at(0));
+        assert!(serde_json::to_string(&patterns).expect("data").len() <= MOST_TEXT + 1000);
     }
 
     #[test]

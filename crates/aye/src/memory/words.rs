@@ -1,15 +1,20 @@
 //! Finding words in a text: whole ones, so that "MR !1403" is no 403 and
 //! "typeof" no EOF.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::fmt;
 
-pub use aye_core::heal::has_words;
+use aye_core::heal::{contains_words, fold};
 use regex_lite::Regex;
 
 use super::blur::blur;
 
 /// Fewer letters and digits than this outside placeholders say nothing.
 const FEWEST: usize = 3;
+/// An error says what it says at its beginning and at its end; so much of each
+/// is looked at.
+const END: usize = 8 * 1024;
 
 /// What errors are recognised by. Written as plain text: found whatever the
 /// case, as whole words, any white space between them. `/…/` is a regular
@@ -60,15 +65,21 @@ impl Pattern {
         if telling(written) < FEWEST {
             return Err(BadPattern::TooShort(written.to_owned()));
         }
-        Ok(Self { written: written.to_owned(), kind: Kind::Words(written.to_owned()) })
+        Ok(Self { written: written.to_owned(), kind: Kind::Words(fold(written)) })
     }
 
     /// Whether it is in the text.
     pub fn is_in(&self, text: &str) -> bool {
+        self.is_told(&Told::new(text))
+    }
+
+    /// Whether it is in a text that many patterns are looked for in.
+    pub(super) fn is_told(&self, text: &Told<'_>) -> bool {
         match &self.kind {
-            Kind::Regex(regex) => regex.is_match(text),
+            Kind::Regex(regex) => regex.is_match(&text.raw),
             Kind::Words(words) => {
-                has_words(text, words) || words.contains('<') && has_words(&blur(text), words)
+                contains_words(text.folded(), words)
+                    || words.contains('<') && contains_words(text.blurred(), words)
             }
         }
     }
@@ -82,6 +93,45 @@ impl Pattern {
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.written)
+    }
+}
+
+/// A text to look for patterns in; what they need of it is made once.
+#[derive(Debug)]
+pub(super) struct Told<'a> {
+    raw: Cow<'a, str>,
+    folded: OnceCell<String>,
+    blurred: OnceCell<String>,
+}
+
+impl<'a> Told<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let raw = if text.len() <= 2 * END {
+            Cow::Borrowed(text)
+        } else {
+            let first = &text[..text.floor_char_boundary(END)];
+            let last = &text[text.ceil_char_boundary(text.len() - END)..];
+            Cow::Owned(format!("{first}\n{last}"))
+        };
+        Self { raw, folded: OnceCell::new(), blurred: OnceCell::new() }
+    }
+
+    /// What is looked at, as it was.
+    pub(super) fn raw(&self) -> &str {
+        &self.raw
+    }
+
+    /// Whether these words, in lower case, are in it.
+    pub(super) fn has(&self, words: &str) -> bool {
+        contains_words(self.folded(), words)
+    }
+
+    fn folded(&self) -> &str {
+        self.folded.get_or_init(|| fold(&self.raw))
+    }
+
+    fn blurred(&self) -> &str {
+        self.blurred.get_or_init(|| fold(&blur(&self.raw)))
     }
 }
 
@@ -125,6 +175,14 @@ mod tests {
     #[test]
     fn a_later_place_counts_when_the_first_is_inside_a_word() {
         assert!(found("eof", "typeof, then eof"));
+    }
+
+    #[test]
+    fn of_a_long_text_both_ends_are_looked_at() {
+        let long = format!("disk full {}quota over", "é ".repeat(100_000));
+        assert!(found("disk full", &long) && found("quota over", &long));
+        let inside = format!("{0}disk full {0}", "é ".repeat(100_000));
+        assert!(!found("disk full", &inside));
     }
 
     #[test]

@@ -41,6 +41,7 @@ fn an_interrupt_pauses_the_run_and_is_130() {
     --- stderr
     long  run RUN
     ▸ first  touch began; while [ ! -e go ]; do sleep 0.02; done; echo over
+    stopping; what does not end within DURATION is killed, at once if told again
     ? first  Aye was told to stop while the step ran
     ‖ interrupted by SIGINT
     ‖ long is paused  0 steps done, 0 left running

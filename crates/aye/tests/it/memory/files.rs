@@ -19,8 +19,8 @@ fn looking_makes_no_file() -> Outcome {
     let query = Query { tool: "x", error: "not found", ..Query::default() };
     assert!(memory.known_issues(&query).is_empty());
     assert!(memory.fix_for(&query).is_none());
-    assert!(memory.check_before("x", &json!({}), day(0)).is_empty());
-    memory.saw_success("x", &json!({}))?;
+    assert!(memory.check_before("x", &json!({}), &plain, day(0)).is_empty());
+    memory.saw_success("x", &json!({}), &plain)?;
     assert!(memory.problems().is_empty());
     assert_eq!(std::fs::read_dir(place.path())?.count(), 0);
     Ok(())
@@ -308,5 +308,28 @@ fn the_users_memory_is_for_the_user_alone_and_the_projects_is_shared() -> Outcom
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640))?;
     memory.forget(&memory.fixes()[1].value.id)?;
     assert_eq!(mode("user/learned/fixes.yaml")?, 0o640);
+    Ok(())
+}
+
+#[test]
+fn a_file_is_never_written_that_could_not_be_read_again() -> Outcome {
+    let place = tempfile::tempdir()?;
+    let memory = memory(place.path());
+    memory.remember_fix(fix("deploy", "manifest unknown"), &plain)?;
+    let mut large = fix("other", "manifest unknown");
+    large.about = Some("x".repeat(1024 * 1024));
+    let error = memory.remember_fix(large, &plain).err().ok_or("it was written")?;
+    assert!(error.to_string().contains("would become unreadable"), "{error}");
+    assert_eq!(memory.fixes().len(), 1);
+    // Failures are cut to what fits, however large they are.
+    let text = "invalid value ".repeat(100_000);
+    let args: serde_json::Map<_, _> =
+        (0..1000).map(|number| (format!("a{number}"), "x y ".repeat(1000).into())).collect();
+    let args = serde_json::Value::Object(args);
+    for number in 0..20 {
+        memory.saw_failure(&seen(&format!("tool{number}"), &args, &text), &plain)?;
+    }
+    assert_eq!(memory.usage().len(), 20);
+    assert!(memory.problems().is_empty());
     Ok(())
 }

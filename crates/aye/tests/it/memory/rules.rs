@@ -326,7 +326,7 @@ fn rule_41_swallowed_errors_are_learned_from_until_they_warn_and_block() -> Outc
     let memory = memory(place.path());
     let call = |hash: &str| json!({ "image_tag": hash });
     let level = |args: &Value| {
-        let found = memory.check_before("deploy", args, day(0));
+        let found = memory.check_before("deploy", args, &plain, day(0));
         found.first().map(|warning| warning.level)
     };
     let mut levels = Vec::new();
@@ -339,7 +339,7 @@ fn rule_41_swallowed_errors_are_learned_from_until_they_warn_and_block() -> Outc
     assert_eq!((levels[8], levels[9]), (None, Some(Level::Warn)));
     assert_eq!((levels[98], levels[99]), (Some(Level::Warn), Some(Level::Block)));
     assert_eq!(memory.usage().len(), 1);
-    let warning = &memory.check_before("deploy", &call("fed4321"), day(0))[0];
+    let warning = &memory.check_before("deploy", &call("fed4321"), &plain, day(0))[0];
     assert_eq!(
         (warning.mistake, warning.parameter.as_deref(), warning.sightings),
         (Mistake::Format, Some("image_tag"), 100)
@@ -347,14 +347,14 @@ fn rule_41_swallowed_errors_are_learned_from_until_they_warn_and_block() -> Outc
     insta::assert_snapshot!(warning.sentence(), @"this usually fails because a value is written the wrong way (`image_tag`): Error: manifest unknown for image_tag in job <n> (seen 100 times)");
     // A full hash is another matter, and so is another tool.
     assert_eq!(level(&call(&"abc1234d".repeat(5))), None);
-    assert!(memory.check_before("other", &call("fed4321"), day(0)).is_empty());
+    assert!(memory.check_before("other", &call("fed4321"), &plain, day(0)).is_empty());
     // Success never lowers it; being wrong and being idle do.
-    memory.saw_success("deploy", &call("fed4321"))?;
+    memory.saw_success("deploy", &call("fed4321"), &plain)?;
     assert_eq!(level(&call("fed4321")), Some(Level::Block));
     assert_eq!(memory.usage()[0].value.successes, 1);
     memory.warning_was_wrong(&memory.usage()[0].value.id)?;
     assert_eq!(level(&call("fed4321")), Some(Level::Warn));
-    let much_later = memory.check_before("deploy", &call("fed4321"), day(200));
+    let much_later = memory.check_before("deploy", &call("fed4321"), &plain, day(200));
     assert!(much_later.is_empty());
     Ok(())
 }
@@ -377,6 +377,21 @@ fn rule_41_logins_and_networks_are_no_mistakes() -> Outcome {
 }
 
 #[test]
+fn rule_41_a_call_with_a_secret_is_known_again_without_it() -> Outcome {
+    let place = tempfile::tempdir()?;
+    let memory = memory(place.path());
+    let mask = |text: &str| text.replace("hunter2", "***");
+    let args = json!({ "token": "hunter2", "branch": "topic" });
+    for _ in 0..10 {
+        memory.saw_failure(&seen("mr", &args, "it does not exist"), &mask)?;
+    }
+    assert_eq!(memory.check_before("mr", &args, &mask, day(0)).len(), 1);
+    let text = std::fs::read_to_string(place.path().join("user/learned/usage.yaml"))?;
+    assert!(!text.contains("hunter2"), "{text}");
+    Ok(())
+}
+
+#[test]
 fn rule_41_what_recovered_it_is_the_advice() -> Outcome {
     let place = tempfile::tempdir()?;
     let memory = memory(place.path());
@@ -389,7 +404,7 @@ fn rule_41_what_recovered_it_is_the_advice() -> Outcome {
         };
         memory.saw_failure(&recovered, &plain)?;
     }
-    let warnings = memory.check_before("mr", &args, day(0));
+    let warnings = memory.check_before("mr", &args, &plain, day(0));
     assert_eq!(warnings[0].advice.as_deref(), Some("push the branch first"));
     Ok(())
 }

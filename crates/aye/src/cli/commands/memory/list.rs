@@ -64,7 +64,16 @@ fn section(kind: Kind, memory: &Memory, now: Timestamp, paint: Paint) -> String 
     let (title, lines): (&str, Vec<String>) = match kind {
         Kind::Fixes => {
             let all = memory.fixes();
-            ("fixes (learned)", all.iter().map(|fix| fix_line(&fix.value, paint)).collect())
+            let line = |fix: &Placed<Fix>| {
+                let mut line = fix_line(&fix.value, paint);
+                let project = fix.value.project.as_deref();
+                if let Some(project) = project.filter(|project| !memory.is_here(Some(project))) {
+                    let project = format!("  in {}", inert_line(project));
+                    line.push_str(&paint.text(Tone::Dim, &project));
+                }
+                line
+            };
+            ("fixes (learned)", all.iter().map(line).collect())
         }
         Kind::Issues => {
             let all = memory.issues();
