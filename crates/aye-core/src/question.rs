@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::id::QuestionId;
 use crate::skill::{AskKind, By, ChoiceAction};
@@ -145,6 +145,9 @@ pub enum Prompter {
     Web,
     /// An assistant that relayed a person's word.
     Assistant,
+    /// A form that an assistant's client showed: nearer to a person than a
+    /// relayed word, and no proof of one.
+    Elicited,
     /// A remembered preference.
     Memory,
     /// `--yes`.
@@ -161,6 +164,7 @@ impl Prompter {
             Self::Editor => "editor",
             Self::Web => "web",
             Self::Assistant => "assistant",
+            Self::Elicited => "elicited",
             Self::Memory => "memory",
             Self::Override => "override",
         }
@@ -170,7 +174,7 @@ impl Prompter {
     pub fn is_person(self) -> bool {
         match self {
             Self::Terminal | Self::Command | Self::Desktop | Self::Editor | Self::Web => true,
-            Self::Assistant | Self::Memory | Self::Override => false,
+            Self::Assistant | Self::Elicited | Self::Memory | Self::Override => false,
         }
     }
 }
@@ -196,6 +200,45 @@ pub struct Answer {
     /// The digest of the question that was shown, where the prompter knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+    /// What to change before a failed step is tried again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edits: Option<Edits>,
+    /// The machine's policy takes an elicited answer for a person's.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub vouched: bool,
+}
+
+impl Answer {
+    /// Whether a person stands behind it, as far as anybody can tell.
+    pub fn is_persons(&self) -> bool {
+        self.prompter.is_person() || self.prompter == Prompter::Elicited && self.vouched
+    }
+}
+
+/// What a step is given differently when it is tried again. Values are data,
+/// never templates.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Edits {
+    /// By name: the arguments of a tool, the inputs of a skill; `0`, `1`, …
+    /// for a program and its arguments; `script`; `code`.
+    #[serde(default)]
+    pub set: Map<String, Value>,
+    /// What is not named here is left out.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub only: bool,
+    /// It is kept as a fix if it works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remember: Option<FixScope>,
+}
+
+/// What a fix is kept for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FixScope {
+    /// This step of this skill.
+    Step,
+    /// Every step that uses the tool or program.
+    Tool,
 }
 
 fn is_false(value: &bool) -> bool {

@@ -28,6 +28,8 @@ impl Machine {
             typed: None,
             reauth: false,
             digest: None,
+            edits: None,
+            vouched: false,
         };
         let counts =
             self.in_time(question, world.now).and_then(|()| weigh(question, &answer, &[], None));

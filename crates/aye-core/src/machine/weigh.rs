@@ -73,6 +73,7 @@ pub(super) fn weigh_value(question: &Question, value: &Value) -> Result<ChoiceAc
 
 fn weigh_person(question: &Question, answer: &Answer) -> Result<(), Refusal> {
     let Answer { by, prompter, .. } = answer;
+    let person = answer.is_persons();
     let refuse = |why: String| Err(Refusal::NotAllowed(why));
     match prompter {
         Prompter::Override if !question.overridable => {
@@ -85,13 +86,17 @@ fn weigh_person(question: &Question, answer: &Answer) -> Result<(), Refusal> {
             return refuse("several people have to agree".to_owned());
         }
         Prompter::Override | Prompter::Memory | Prompter::Terminal | Prompter::Command => {}
-        Prompter::Desktop | Prompter::Editor | Prompter::Web | Prompter::Assistant => {}
+        Prompter::Assistant | Prompter::Elicited if !person && question.is_guarded() => {
+            return refuse("a person has to answer this question".to_owned());
+        }
+        Prompter::Desktop | Prompter::Editor | Prompter::Web => {}
+        Prompter::Assistant | Prompter::Elicited => {}
     }
     match &question.by {
         By::Anyone => Ok(()),
-        By::Human if prompter.is_person() => Ok(()),
+        By::Human if person => Ok(()),
         By::Human => refuse("a person has to answer this question".to_owned()),
-        By::Names(names) if prompter.is_person() && names.contains(by) => Ok(()),
+        By::Names(names) if person && names.contains(by) => Ok(()),
         By::Names(names) => {
             refuse(format!("`{by}` may not answer this question; {} may", names.join(", ")))
         }

@@ -257,6 +257,8 @@ pub(crate) fn answer_of(by: &str, value: &str) -> Answer {
         typed: None,
         reauth: false,
         digest: None,
+        edits: None,
+        vouched: false,
     }
 }
 

@@ -145,6 +145,8 @@ fn answer(question: &Question) -> Request {
         typed: None,
         reauth: false,
         digest: Some(question.digest.clone()),
+        edits: None,
+        vouched: false,
     };
     Request::Answer { question: question.id.clone(), answer }
 }

@@ -99,6 +99,8 @@ impl Driver<'_> {
             typed: None,
             reauth: false,
             digest: Some(question.digest.clone()),
+            edits: None,
+            vouched: false,
         };
         let question = question.id.clone();
         self.tell(id, Input::Request(Request::Answer { question, answer }), None)?;

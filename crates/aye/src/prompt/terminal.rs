@@ -169,6 +169,8 @@ impl Prompter for TerminalPrompter<'_> {
                     typed: given.typed,
                     reauth: checked.unwrap_or(false),
                     digest: Some(posed.question.digest.clone()),
+                    edits: None,
+                    vouched: false,
                 };
                 Asked::Answered { answer, remember: given.remember }
             }

@@ -186,6 +186,8 @@ pub(super) fn answer(
             typed: given.typed,
             reauth: matches!(proof, Ok(true)),
             digest: asked.as_ref().map(|asked| asked.digest.clone()),
+            edits: None,
+            vouched: false,
         };
         let mut store = context.store()?;
         let request = Request::Answer { question: question.id.clone(), answer };

@@ -211,6 +211,8 @@ fn of_a_thousand_answerers_one_wins() {
                             typed: None,
                             reauth: false,
                             digest: None,
+                            edits: None,
+                            vouched: false,
                         };
                         let request = Request::Answer { question: question.clone(), answer };
                         store.send(&run, &request, "race", jiff::Timestamp::now()).unwrap()

@@ -246,6 +246,8 @@ pub(super) fn answer(value: &str, by: &str) -> Answer {
         typed: None,
         reauth: false,
         digest: None,
+        edits: None,
+        vouched: false,
     }
 }
 
