@@ -50,7 +50,11 @@ impl Driver<'_> {
 }
 
 /// The tool or program that a step uses, as memory knows it.
-fn tool_of(flow: &aye_core::flow::Flow, state: &aye_core::journal::State, step: &str) -> String {
+pub(crate) fn tool_of(
+    flow: &aye_core::flow::Flow,
+    state: &aye_core::journal::State,
+    step: &str,
+) -> String {
     let action = flow.find(step).map(|node| &flow.nodes[node].step.action);
     match action {
         Some(Action::Tool { tool, .. }) => tool.value.clone(),

@@ -65,15 +65,27 @@ impl Orders {
 
 /// Starts a background process, says what goes on and how to follow it.
 pub(super) fn detach(orders: &Orders, context: &Context) -> Result<u8, Error> {
-    match start(orders, context)? {
+    let begun = start(orders, context)?;
+    say(&begun.said);
+    match begun.code {
         Some(code) => Ok(code),
         None => tell(orders, context).map(|()| 0),
     }
 }
 
-/// Starts a background process and returns once its run is committed; or
-/// says what went wrong and returns the exit code for it.
-pub(super) fn start(orders: &Orders, context: &Context) -> Result<Option<u8>, Error> {
+/// What came of starting a background process.
+pub(super) struct Begun {
+    /// What it had to say until then: warnings, or what went wrong.
+    pub(super) said: String,
+    /// The exit code, if its run did not begin.
+    pub(super) code: Option<u8>,
+    /// The process, for whoever stays around to hear of its end.
+    pub(super) child: Child,
+}
+
+/// Starts a background process and returns once its run is committed, or with
+/// what went wrong.
+pub(super) fn start(orders: &Orders, context: &Context) -> Result<Begun, Error> {
     let mut child = spawn(context)?;
     hand_over(&mut child, orders);
     let started = child.stdout.take().is_some_and(|out| {
@@ -84,17 +96,16 @@ pub(super) fn start(orders: &Orders, context: &Context) -> Result<Option<u8>, Er
     });
     let errors = child.stderr.take();
     if started {
-        say(&errors.map(said_so_far).unwrap_or_default());
-        return Ok(None);
+        let said = errors.map(said_so_far).unwrap_or_default();
+        return Ok(Begun { said, code: None, child });
     }
     let mut said = String::new();
     if let Some(mut errors) = errors {
         let _ = errors.read_to_string(&mut said);
     }
-    say(&said);
     let status = child.wait().map_err(|source| failed("wait for", source))?;
     let code = status.code().and_then(|code| u8::try_from(code).ok()).filter(|code| *code > 0);
-    Ok(Some(code.unwrap_or(1)))
+    Ok(Begun { said, code: Some(code.unwrap_or(1)), child })
 }
 
 fn spawn(context: &Context) -> Result<Child, Error> {
