@@ -41,6 +41,9 @@ struct Entry {
     output: fn() -> Value,
 }
 
+/// The status of a dry run.
+pub(super) const PLANNED: &str = "planned";
+
 const ID: &str = "the `execution_id` of a result, as it is";
 
 /// Every tool.
@@ -92,7 +95,8 @@ fn with_id(mut properties: Value, required: &[&str]) -> Value {
 
 /// What every tool that is about a run gives.
 fn run_output() -> Value {
-    let words: Vec<&str> = Standing::ALL.iter().map(|standing| standing.word()).collect();
+    let words: Vec<&str> =
+        Standing::ALL.iter().map(|standing| standing.word()).chain([PLANNED]).collect();
     json!({
         "type": "object",
         "properties": {

@@ -2,7 +2,7 @@
 //! or patience is over. The journal tells; nothing here holds the run.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use aye_core::event::{Event, Fact};
@@ -40,6 +40,8 @@ pub(super) struct Following {
     pub(super) known: Option<String>,
     /// Set when the request is cancelled.
     pub(super) stop: Arc<AtomicBool>,
+    /// The last event that was told.
+    pub(super) after: Arc<AtomicU64>,
     /// Where the run is, for people who look.
     pub(super) news: UnboundedSender<String>,
 }
@@ -50,12 +52,13 @@ pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error
     let mut bell = store.listen()?;
     let since = Instant::now();
     let mut told = Instant::now();
-    let mut after = 0;
+    let mut after = following.after.load(Ordering::Relaxed);
     let mut last = String::new();
     loop {
         bell.drain().map_err(|source| unheard(&store, source))?;
         for (number, event) in store.events_within(&following.run, after)? {
             after = number;
+            following.after.store(number, Ordering::Relaxed);
             if let Some(words) = words(&event) {
                 last.clone_from(&words);
                 told = Instant::now();

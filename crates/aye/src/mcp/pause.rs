@@ -156,6 +156,7 @@ fn known(asking: &Asking, store: &Store, context: &Context) -> Result<Value, Err
                 skill: Some(&run.skill),
                 step: Some(&question.step),
                 error: &error,
+                args: None,
             };
             memory.known_issues(&query).into_iter().map(|(_, issue)| issue).collect()
         }

@@ -1,7 +1,7 @@
 //! The protocol's requests, and which part of the server answers each.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -43,6 +43,8 @@ pub(super) struct Call<'a> {
     /// Who calls: the client, and the user it works for.
     pub(super) who: String,
     pub(super) stop: Arc<AtomicBool>,
+    /// The last event of the journal that was told, or was there before.
+    pub(super) after: Arc<AtomicU64>,
 }
 
 impl Assistant {
@@ -101,7 +103,9 @@ impl ServerHandler for Assistant {
         let id = cx.id.clone();
         self.calls().insert(id.clone(), Arc::clone(&stop));
         let who = who(&cx, &self.world);
-        let call = Call { assistant: self, cx, who, stop };
+        let position = self.blocking(World::position).await?.unwrap_or_default();
+        let after = Arc::new(AtomicU64::new(position));
+        let call = Call { assistant: self, cx, who, stop, after };
         let answered = tools::call(call, request).await;
         self.calls().remove(&id);
         answered
@@ -175,7 +179,8 @@ impl Call<'_> {
     ) -> Result<Result<Came, Error>, ErrorData> {
         let (news, mut heard) = unbounded_channel();
         let stop = Arc::clone(&self.stop);
-        let following = Following { run, patience, known, stop, news };
+        let after = Arc::clone(&self.after);
+        let following = Following { run, patience, known, stop, after, news };
         let waiting = self.assistant.blocking(move |world| follow(world, &following));
         tokio::pin!(waiting);
         let mut count = 0.0;

@@ -32,6 +32,14 @@ impl World {
         self.context.store_to_read()?.ok_or_else(Context::no_journal)
     }
 
+    /// The last event of the journal; 0 if there is none.
+    pub(super) fn position(&self) -> Result<u64, Error> {
+        match self.context.store_to_read()? {
+            Some(store) => Ok(store.position()?),
+            None => Ok(0),
+        }
+    }
+
     pub(super) fn close(&self) {
         self.closing.store(true, Ordering::Relaxed);
     }

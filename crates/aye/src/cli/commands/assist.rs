@@ -70,15 +70,19 @@ impl Ready {
         let Self { chosen: Chosen { path, flow, text, .. }, inputs, environment } = self;
         let order = Order::new(&path, &flow, text, inputs, environment, context);
         let run = order.run.clone();
-        hand_over(&Orders::Start(Box::new(order)), context)?;
+        hand_over(&Orders::Start { order: Box::new(order), relayed: true }, context)?;
         Ok(run)
     }
 }
 
 /// Goes on with a run that nobody drives, in a process of its own.
 pub(crate) fn go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
-    let orders =
-        Orders::Resume { run: row.id.clone(), skill: row.skill.clone(), inputs: Vec::new() };
+    let orders = Orders::Resume {
+        run: row.id.clone(),
+        skill: row.skill.clone(),
+        inputs: Vec::new(),
+        relayed: true,
+    };
     hand_over(&orders, context)
 }
 

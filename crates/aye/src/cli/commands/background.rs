@@ -35,7 +35,12 @@ static ALONE: AtomicBool = AtomicBool::new(false);
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Orders {
     /// Begin a run.
-    Start(Box<starting::Order>),
+    Start {
+        /// What.
+        order: Box<starting::Order>,
+        /// An assistant relays what it asks.
+        relayed: bool,
+    },
     /// Go on with one.
     Resume {
         /// Which.
@@ -44,20 +49,22 @@ pub(super) enum Orders {
         skill: String,
         /// The secrets given again, NAME=VALUE.
         inputs: Vec<String>,
+        /// An assistant relays what it asks.
+        relayed: bool,
     },
 }
 
 impl Orders {
     fn run(&self) -> &RunId {
         match self {
-            Self::Start(order) => &order.run,
+            Self::Start { order, .. } => &order.run,
             Self::Resume { run, .. } => run,
         }
     }
 
     fn skill(&self) -> &str {
         match self {
-            Self::Start(order) => &order.skill,
+            Self::Start { order, .. } => &order.skill,
             Self::Resume { skill, .. } => skill,
         }
     }
@@ -178,16 +185,17 @@ pub(super) fn run(context: &Context) -> Result<u8, Error> {
         Error::usage("there are no orders", "`aye run SKILL --detach` runs in the background")
     })?;
     let id = orders.run().clone();
+    let people = |relayed| if relayed { People::Assistant } else { People::Inbox };
     let result = match orders {
-        Orders::Start(order) => {
+        Orders::Start { order, relayed } => {
             let flow = Arc::new(order.flow(context)?);
-            starting::begin(*order, &flow, People::Inbox, context)
+            starting::begin(*order, &flow, people(relayed), context)
         }
-        Orders::Resume { run, inputs, .. } => {
+        Orders::Resume { run, inputs, relayed, .. } => {
             let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
             let row = context.find_run(&reader, run.as_str())?;
             drop(reader);
-            resume::go_on(&row, &inputs, People::Inbox, context)
+            resume::go_on(&row, &inputs, people(relayed), context)
         }
     };
     if let (Err(error), true) = (&result, ALONE.load(Ordering::Relaxed)) {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use aye_core::event::Range;
+use aye_core::event::{Driver, Range};
 use aye_core::flow::Flow;
 use aye_core::id::RunId;
 use aye_core::machine::{Machine, Secrets, Start, StartError};
@@ -154,7 +154,10 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         ..Order::new(&path, &flow, text, inputs, args.environment, context)
     };
     if args.detach {
-        return background::detach(&Orders::Start(Box::new(order)), context);
+        return background::detach(
+            &Orders::Start { order: Box::new(order), relayed: false },
+            context,
+        );
     }
     let people = if args.no_input { People::Nobody } else { People::Here };
     begin(order, &flow, people, context)
@@ -261,7 +264,7 @@ impl Order {
         Ok(file.into_flow(Some(&self.skill))?.0)
     }
 
-    fn start(self, context: &Context) -> (Start, Source) {
+    fn start(self, driver: Driver, context: &Context) -> (Start, Source) {
         let source = Source::new(self.file.clone(), self.text);
         let mut secrets = Secrets::default();
         for (name, value) in self.secrets {
@@ -277,7 +280,7 @@ impl Order {
             environment: self.environment,
             range: self.range,
             yes: self.yes,
-            driver: context.driver(),
+            driver,
             parent: None,
             outer: None,
             deadline: None,
@@ -294,14 +297,14 @@ pub(super) fn begin(
     context: &Context,
 ) -> Result<u8, Error> {
     let world = World { now: context.now(), names: context.names(&context.directory) };
-    let (start, source) = order.start(context);
+    let (start, source) = order.start(people.driver(context), context);
     let run = start.run.clone();
     let mut store = context.store()?;
     let lock = RunLock::acquire(store.home(), &run, &context.lock_info())?;
     let (machine, events) = Machine::start(Arc::clone(flow), context.limits(), start, &world)
         .map_err(|error| no_such_step(&error))?;
     store.start(&events, &source)?;
-    if people == People::Inbox {
+    if people.is_elsewhere() {
         background::let_go(&run)?;
     } else {
         warn_of_known_issues(flow, context);

@@ -14,12 +14,12 @@ use serde_json::{Map, Value, json};
 use crate::cli::assist::{self, Sent};
 use crate::error::Error;
 use crate::mcp::answer::{self, Word};
-use crate::mcp::budget;
 use crate::mcp::look::Look;
 use crate::mcp::pause::relayable;
 use crate::mcp::report::{Told, refused};
 use crate::mcp::service::{Call, finish, read};
 use crate::mcp::world::World;
+use crate::mcp::{budget, catalog};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,7 +71,7 @@ fn planned(plan: &crate::dry_run::Plan) -> Result<Told, Error> {
     let shown = serde_json::to_value(plan).map_err(|error| Error::Output(error.into()))?;
     let text = crate::dry_run::render(plan, crate::paint::Paint { color: false, unicode: true });
     let data = json!({
-        "status": "completed", "skill": plan.skill, "plan": shown,
+        "status": catalog::PLANNED, "skill": plan.skill, "plan": shown,
         "message": "nothing was run: this is what would happen",
         "next": [{ "tool": "skill_run", "when": "the same call without dry_run, if the person agrees" }],
     });

@@ -153,8 +153,12 @@ fn offer_to_go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
     let run: RunId = row.id.clone();
     match said {
         Alone::Answered(given) if given.value == confirm::YES => {
-            let orders =
-                Orders::Resume { run: run.clone(), skill: row.skill.clone(), inputs: Vec::new() };
+            let orders = Orders::Resume {
+                run: run.clone(),
+                skill: row.skill.clone(),
+                inputs: Vec::new(),
+                relayed: false,
+            };
             let begun = background::start(&orders, context)?;
             say(&begun.said);
             if begun.code.is_none() {
