@@ -29,6 +29,7 @@ use crate::tools::{self, Tools, Trust, TrustBook};
 use super::Global;
 
 /// The world of one command.
+#[derive(Clone)]
 pub struct Context {
     /// The working directory.
     pub directory: PathBuf,

@@ -51,7 +51,7 @@ impl Driver<'_> {
 }
 
 /// The tool or program that a step uses, as memory knows it.
-pub(super) fn tool_of(
+pub(crate) fn tool_of(
     flow: &aye_core::flow::Flow,
     state: &aye_core::journal::State,
     step: &str,

@@ -44,6 +44,6 @@ pub use ask::{Asked, Posed, Prompter};
 pub use child::Skills;
 pub(crate) use child::{restore_inside, scope_of};
 pub use drive::{Driver, Parts};
-pub(crate) use known::sentence;
+pub(crate) use known::{sentence, tool_of};
 pub use outcome::Outcome;
 pub(crate) use remember::{Kept, keep};
