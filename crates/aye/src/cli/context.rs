@@ -97,7 +97,7 @@ impl Context {
                 (false, true) => Verbosity::Verbose,
                 (false, false) => Verbosity::Normal,
             },
-            clock: SystemClock,
+            clock: SystemClock::of(&env),
             directory,
             env,
         })

@@ -64,10 +64,12 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                 if record.process.is_some() && !unstarted {
                     next.push(("output", format!("aye logs {run} {step}")));
                 }
-                // What could not even be written down needs what came before.
-                let from =
-                    if record.execution > 0 { format!(" --from {step}") } else { String::new() };
-                next.push(("try again", format!("{}{from}", run_command(state))));
+                // Its results so far are kept; a change of the skill needs a new run.
+                let again = match state.failed_step() {
+                    Some(_) if state.started.parent.is_none() => format!("aye retry {run}"),
+                    Some(_) | None => run_command(state),
+                };
+                next.push(("try again", again));
             }
         }
         Outcome::Ended(Ended::Cancelled(_)) => {

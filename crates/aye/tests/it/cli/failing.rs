@@ -24,7 +24,7 @@ fn a_failing_step_ends_the_run() {
     ✗ a  exit code 3 after DURATION
     ✗ s failed: step `a`: exit code 3  0 steps done, 1 failed
       output     aye logs RUN a
-      try again  aye run s.yaml --from a
+      try again  aye retry RUN
     --- exit 1
     ");
     assert!(!place.work().join("b").exists());
@@ -34,7 +34,7 @@ fn a_failing_step_ends_the_run() {
     oops
     ✗ s failed: step `a`: exit code 3  0 steps done, 1 failed
       output     aye logs RUN a
-      try again  aye run s.yaml --from a
+      try again  aye retry RUN
     --- exit 1
     ");
 }
@@ -100,7 +100,7 @@ fn a_command_that_is_not_there_is_127() {
     ✗ a  command `no-such-program-anywhere` not found
       hint: is it installed and in `PATH`?
     ✗ s failed: step `a`: command `no-such-program-anywhere` not found  0 steps done, 1 failed
-      try again  aye run s.yaml --from a
+      try again  aye retry RUN
     --- exit 127
     ");
 }
@@ -117,7 +117,7 @@ fn a_file_that_cannot_be_executed_is_126() {
     ✗ a  `PLACE/work/script` is not executable
       hint: `chmod +x PLACE/work/script`
     ✗ s failed: step `a`: `PLACE/work/script` is not executable  0 steps done, 1 failed
-      try again  aye run s.yaml --from a
+      try again  aye retry RUN
     --- exit 126
     ");
 }
@@ -132,7 +132,7 @@ fn a_step_that_takes_too_long_is_124() {
     ✗ a  timed out after DURATION
     ✗ s failed: step `a`: timed out  0 steps done, 1 failed, 0 left running
       output     aye logs RUN a
-      try again  aye run s.yaml --from a
+      try again  aye retry RUN
     --- exit 124
     ");
 }
@@ -211,7 +211,7 @@ fn a_program_that_died_of_a_signal_says_which() {
     ✗ a  ended by signal 9 after DURATION
     ✗ s failed: step `a`: ended by signal 9  0 steps done, 1 failed
       output     aye logs RUN a
-      try again  aye run s.yaml --from a
+      try again  aye retry RUN
     --- exit 1
     ");
 }

@@ -13,6 +13,7 @@ mod look;
 mod made;
 mod missing;
 mod pty;
+mod recovering;
 mod remembering;
 mod screen;
 mod scripts;
