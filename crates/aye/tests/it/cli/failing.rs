@@ -215,3 +215,25 @@ fn a_program_that_died_of_a_signal_says_which() {
     --- exit 1
     ");
 }
+
+#[test]
+fn an_error_of_a_block_names_the_line_of_the_file() {
+    let place = Place::new();
+    let skill = |code: &str| format!("name: f\nsteps:\n  - name: a\n    compute: {code}\n");
+    let cases = [
+        ("|\n      x = 1\n      result = x.nope", 6),
+        ("|  # why\n\n      x = 1\n      # two\n      result = x.nope", 8),
+        ("|2-\n\n      x = 1\n      result = x.nope", 7),
+        ("\"x = 1\\nresult = x.nope\"", 4),
+        ("'{}.nope'", 4),
+    ];
+    for (code, line) in cases {
+        place.write("f.yaml", &skill(code));
+        let ran = place.aye(&["run", "f.yaml"]);
+        assert_eq!(ran.code, 1, "{}", ran.all());
+        assert!(ran.all().contains(&format!("(f.yaml:{line})")), "{code}\n{}", ran.all());
+    }
+    // With the line breaks of Windows, too.
+    place.write("f.yaml", &skill(cases[0].0).replace('\n', "\r\n"));
+    assert!(place.aye(&["run", "f.yaml"]).all().contains("(f.yaml:6)"));
+}
