@@ -290,8 +290,9 @@ impl<'a> Driver<'a> {
         if !reaction.events.is_empty() || !handled.is_empty() {
             self.parts.store.append(&reaction.events, &handled)?;
         }
-        self.show(id, &reaction.events);
+        // While the view still speaks of the step that failed.
         self.advise(id, &reaction.events);
+        self.show(id, &reaction.events);
         self.learn(id, &reaction.events);
         Ok(reaction.refusal)
     }

@@ -264,6 +264,7 @@ impl Driver<'_> {
             let status = state.steps.get(step).map(|record| record.status);
             matches!(status, Some(StepStatus::Failed | StepStatus::TimedOut | StepStatus::Waiting))
                 && !machine.error_of(step).is_empty()
+                && state.steps.get(step).is_none_or(|r| r.code.as_deref() != Some(USUALLY_FAILS))
         });
         if let Some(step) = failed {
             let error = machine.error_of(&step);

@@ -66,7 +66,8 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                 }
                 // Its results so far are kept; a change of the skill needs a new run.
                 let again = match state.failed_step() {
-                    Some(_) if state.started.parent.is_none() => format!("aye retry {run}"),
+                    Some(_) if record.execution > 0 => format!("aye retry {run}"),
+                    // What could not even be written down needs a change of the skill.
                     Some(_) | None => run_command(state),
                 };
                 next.push(("try again", again));

@@ -63,10 +63,16 @@ pub struct AnswerArgs {
     )]
     pub remember: Option<Reach>,
     /// With the choice `edit`: what a failed step is given differently; repeat it
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", env = "AYE_SET", hide_env_values = true)]
     pub set: Vec<String>,
     /// With `--set`: everything that is not named is left out
-    #[arg(long, requires = "set")]
+    #[arg(
+        long,
+        requires = "set",
+        env = "AYE_ONLY",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
     pub only: bool,
     /// Go on with the run if nobody drives it
     #[arg(
