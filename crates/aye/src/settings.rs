@@ -1,5 +1,6 @@
 //! `aye.toml`: looked for upwards from the working directory.
 
+mod advisor;
 mod heal;
 mod tool_args;
 mod tools;
@@ -20,6 +21,7 @@ use toml::Spanned;
 use crate::error::Error;
 use crate::store::Durability;
 
+pub use advisor::AdvisorSettings;
 pub use tools::{CommandSettings, OutputKind, Reach, ServerSettings, ToolSettings, is_loopback};
 
 /// The name of the file.
@@ -48,6 +50,8 @@ pub struct Settings {
     pub policy: PolicySettings,
     /// MCP servers and commands with a name.
     pub tools: ToolSettings,
+    /// Who advises whoever is asked.
+    pub advisor: Option<AdvisorSettings>,
     /// What repairs errors that are known.
     pub heal: Arc<[HealRule]>,
 }
@@ -82,6 +86,7 @@ struct File {
     journal: JournalSection,
     policy: PolicySection,
     tools: BTreeMap<Spanned<String>, tools::ToolSection>,
+    advisor: Option<Spanned<advisor::AdvisorSection>>,
     heal: Option<Spanned<Vec<serde_json::Value>>>,
 }
 
@@ -171,6 +176,7 @@ impl Settings {
         Ok(Self {
             policy: file.policy.read(&root)?,
             tools: ToolSettings::read(&root, file.tools)?,
+            advisor: AdvisorSettings::read(&root, file.advisor)?,
             heal: heal::read(file.heal)?,
             max_processes,
             skills,

@@ -4,6 +4,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use aye_core::input::{Input, Request};
 use aye_core::journal::{Phase, State};
+use aye_core::machine::Secrets;
 use aye_core::question::{Answer, Question};
 use jiff::Timestamp;
 
@@ -44,6 +45,8 @@ pub struct Posed<'a> {
     pub agreed: &'a [String],
     /// The run so far; none for a question that belongs to no run.
     pub run: Option<&'a State>,
+    /// What must not be told to anybody, where somebody knows it.
+    pub secrets: Option<&'a Secrets>,
 }
 
 /// Asks people, somewhere.
@@ -119,7 +122,9 @@ impl Driver<'_> {
                     Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => &[],
                 };
                 let deadline = lane.machine.wake_at();
-                let posed = Posed { question: &question, deadline, agreed, run: Some(state) };
+                let secrets = Some(lane.machine.secrets());
+                let run = Some(state);
+                let posed = Posed { question: &question, deadline, agreed, run, secrets };
                 prompter.ask(&posed, &wake)?
             }
         };

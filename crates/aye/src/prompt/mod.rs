@@ -14,6 +14,7 @@
 //! [`crate::paint::inert`], and nothing of it reaches the first columns, which
 //! the frame has for itself.
 
+mod advised;
 mod alone;
 pub mod answers;
 mod available;

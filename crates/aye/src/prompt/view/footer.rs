@@ -5,13 +5,14 @@ use aye_core::question::Question;
 use aye_core::skill::AskKind;
 use jiff::Timestamp;
 
+use crate::advisor::Beside;
 use crate::driver::Posed;
 use crate::paint::{Glyph, Tone, inert};
 use crate::prompt::dialog::{Dialog, Escape, Stage, yes_and_no};
 use crate::prompt::list::List;
 use crate::prompt::style::Styled;
 
-use super::{Look, Part};
+use super::{Look, Part, advice};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const PLAIN_SPINNER: [&str; 4] = ["|", "/", "-", "\\"];
@@ -22,6 +23,7 @@ const SOON: i64 = 10;
 pub(super) fn footer(
     posed: &Posed<'_>,
     dialog: &Dialog,
+    beside: Option<&Beside>,
     look: Look,
     now: Timestamp,
     beat: usize,
@@ -41,7 +43,8 @@ pub(super) fn footer(
         let fits = super::FRAME + countdown.width() + outcome.width() < look.columns;
         parts.push(if fits { countdown.then(outcome) } else { countdown });
     }
-    for hint in hints(posed, dialog, look) {
+    let awaited = advice::awaited(beside, look);
+    for hint in awaited.into_iter().chain(hints(posed, dialog, look)) {
         parts.push(Styled::new().tone(Tone::Dim, hint));
     }
     let mut line = look.bar(Part::Last);
