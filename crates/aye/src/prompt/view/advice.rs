@@ -24,7 +24,8 @@ pub(super) fn advice(beside: Option<&Beside>, details: bool, look: Look) -> Vec<
             return Vec::new();
         }
         lines.truncate(most(look) - 1);
-        lines.push(Styled::new().tone(Tone::Dim, format!("{} ? shows the rest", look.ellipsis())));
+        let more = Styled::new().tone(Tone::Dim, format!("{} ? shows the rest", look.ellipsis()));
+        lines.push(more.cut(look.room().saturating_sub(2), ""));
     }
     framed(name, lines, look)
 }

@@ -43,8 +43,7 @@ pub(super) fn footer(
         let fits = super::FRAME + countdown.width() + outcome.width() < look.columns;
         parts.push(if fits { countdown.then(outcome) } else { countdown });
     }
-    let awaited = advice::awaited(beside, look);
-    for hint in awaited.into_iter().chain(hints(posed, dialog, look)) {
+    for hint in hints(posed, dialog, look) {
         parts.push(Styled::new().tone(Tone::Dim, hint));
     }
     let mut line = look.bar(Part::Last);
@@ -59,7 +58,15 @@ pub(super) fn footer(
         }
         line = longer;
     }
-    vec![line.cut(look.columns.saturating_sub(1), look.ellipsis())]
+    let fits = |line: Styled| line.cut(look.columns.saturating_sub(1), look.ellipsis());
+    let Some(awaited) = advice::awaited(beside, look) else { return vec![fits(line)] };
+    // No key gives way to it.
+    let awaited = Styled::new().tone(Tone::Dim, awaited);
+    let longer = line.clone().tone(Tone::Dim, between).then(awaited.clone());
+    match longer.width() < look.columns {
+        true => vec![longer],
+        false => vec![fits(look.bar(Part::Plain).then(awaited)), fits(line)],
+    }
 }
 
 /// Whole seconds, counted up: the last one shows as 1.

@@ -52,16 +52,68 @@ fn from_asking_to_advice() {
     let mut question = confirm();
     question.deadline = Some(moment(65));
     question.approvals = 2;
-    assert_snapshot!(shown(&question, &[], &beside(News::Awaited), look(80, 24)), @"");
+    assert_snapshot!(shown(&question, &[], &beside(News::Awaited), look(80, 24)), @r"
+    ╭─ Production release
+    │
+    │  Release `abc123` to **production**?
+    │
+    ├─ 2 different people have to agree
+    ├─ Proceed? [y/n]
+    │  asking claude for advice…
+    ╰─ ⠸ 1m 5s left, then no answer · Enter answers · ? details · Esc cancels
+    ");
     let advice =
         came(Some("Cancel"), "It is Friday afternoon and nobody is on call until Monday.\nWait.");
-    assert_snapshot!(shown(&question, &[], &advice, look(60, 24)), @"");
+    assert_snapshot!(shown(&question, &[], &advice, look(60, 24)), @r"
+    ╭─ Production release
+    │
+    │  Release `abc123` to **production**?
+    │
+    ├─ advice from claude (an assistant; it does not decide)
+    │  ┊ suggests Cancel
+    │  ┊ It is Friday afternoon and nobody is on call until
+    │  ┊ Monday.
+    │  ┊ Wait.
+    ├─ 2 different people have to agree
+    ├─ Proceed? [y/n]
+    ╰─ ⠸ 1m 5s left, then no answer · Enter answers · ? details
+    ");
     let advice = came(None, "It is Friday afternoon and nobody is on call until Monday.");
-    assert_snapshot!(shown(&recover(), &[], &advice, look(40, 12)), @"");
+    assert_snapshot!(shown(&recover(), &[], &advice, look(40, 12)), @r"
+    ╭─ Production release
+    │  `build` failed: exit code 3
+    ├─ advice from claude (an assistant; it
+    │    does not decide)
+    │  ┊ It is Friday afternoon and nobody
+    │  ┊ is on call until Monday.
+    ├─ Choose, or type a number
+    │
+    │    1 Retry…
+    │    2 It was done…
+    │    3 Skip…
+    │    4 Abort…
+    │
+    ╰─ ↑↓ move · Enter chooses
+    ");
     let failed = beside(News::Failed("it took longer than 30s".into()));
-    assert_snapshot!(shown(&confirm(), &[Key::Char('?')], &failed, look(60, 24)), @"");
-    assert_snapshot!(plain_advice(&came(Some("Proceed"), "Go on."), look(60, 24)).join("\n"), @"");
-    assert_snapshot!(plain_advice(&beside(News::Awaited), look(60, 24)).join("\n"), @"");
+    assert_snapshot!(shown(&confirm(), &[Key::Char('?')], &failed, look(60, 24)), @r"
+    ╭─ Production release
+    │
+    │  Release `abc123` to **production**?
+    │
+    ├─ Details
+    │  option    Proceed: goes on
+    │  option    Cancel: declines
+    │  advice    claude gave none: it took longer than 30s
+    ├─ Proceed? [y/n]
+    ╰─ ? less · Esc cancels
+    ");
+    assert_snapshot!(plain_advice(&came(Some("Proceed"), "Go on."), look(60, 24)).join("\n"), @r"
+    ├─ advice from claude (an assistant; it does not decide)
+    │  ┊ suggests Proceed
+    │  ┊ Go on.
+    ");
+    assert_snapshot!(plain_advice(&beside(News::Awaited), look(60, 24)).join("\n"), @"│  asking claude for advice…");
     assert_eq!(plain_advice(&failed, look(60, 24)), Vec::<String>::new());
 }
 
@@ -78,7 +130,8 @@ proptest! {
         list in any::<bool>(),
     ) {
         let question = if list { recover() } else { confirm() };
-        let look = look(columns, rows);
+        // A list shows fewer options where there is less room.
+        let look = look(columns, if list { 100 } else { rows });
         let Beside { news, .. } = came(option.as_deref(), &said);
         let advice = Beside { name, news };
         let (view, lines) = laid_out(&question, &[], &advice, look);
@@ -105,10 +158,60 @@ fn said(text: &str) -> String {
 
 #[test]
 fn settings_that_make_no_sense() {
-    assert_snapshot!(said("[advisor]\n"), @"");
-    assert_snapshot!(said("[advisor]\ncommand = 'claude -p'\n"), @"");
-    assert_snapshot!(said("[advisor]\ncommand = []\n"), @"");
-    assert_snapshot!(said("[advisor]\ncommand = ['claude']\ntimeout = 'soon'\n"), @"");
-    assert_snapshot!(said("[advisor]\ncommand = ['claude']\ntimeout = '0'\n"), @"");
-    assert_snapshot!(said("[advisor]\ncomand = ['claude']\n"), @"");
+    assert_snapshot!(said("[advisor]\n"), @r#"
+    error: `[advisor]` needs a `command`
+      --> aye.toml:1:1
+       |
+     1 | [advisor]
+       | ^^^^^^^^^
+       |
+    hint: `command = ["claude", "-p"]`
+    hint: `aye init` in an empty directory makes an `aye.toml` with every key
+    "#);
+    assert_snapshot!(said("[advisor]\ncommand = 'claude -p'\n"), @r#"
+    error: `command` is a list: the program and its arguments
+      --> aye.toml:2:11
+       |
+     2 | command = 'claude -p'
+       |           ^^^^^^^^^^^
+       |
+    hint: `command = ["claude", "-p"]`
+    hint: `aye init` in an empty directory makes an `aye.toml` with every key
+    "#);
+    assert_snapshot!(said("[advisor]\ncommand = []\n"), @r#"
+    error: the list names no program
+      --> aye.toml:2:11
+       |
+     2 | command = []
+       |           ^^
+       |
+    hint: `["program", "argument"]`
+    hint: `aye init` in an empty directory makes an `aye.toml` with every key
+    "#);
+    assert_snapshot!(said("[advisor]\ncommand = ['claude']\ntimeout = 'soon'\n"), @r"
+    error: `soon` is no duration
+      --> aye.toml:3:11
+       |
+     3 | timeout = 'soon'
+       |           ^^^^^^ write `30s`, `5m` or `1h30m`
+    hint: `aye init` in an empty directory makes an `aye.toml` with every key
+    ");
+    assert_snapshot!(said("[advisor]\ncommand = ['claude']\ntimeout = '0'\n"), @r"
+    error: the advisor has to have a time-out
+      --> aye.toml:3:11
+       |
+     3 | timeout = '0'
+       |           ^^^
+       |
+    hint: write `30s`; to have none of it, leave out `[advisor]`
+    hint: `aye init` in an empty directory makes an `aye.toml` with every key
+    ");
+    assert_snapshot!(said("[advisor]\ncomand = ['claude']\n"), @r"
+    error: unknown key `comand`, expected `command` or `timeout`
+      --> aye.toml:2:1
+       |
+     2 | comand = ['claude']
+       | ^^^^^^
+    hint: `aye init` in an empty directory makes an `aye.toml` with every key
+    ");
 }
