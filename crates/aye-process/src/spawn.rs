@@ -52,6 +52,7 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
         files: theirs.each_ref().map(|end| end.as_ref().map(End::as_fd)),
         limits: spec.limits,
         terminal: terminal.as_mut().and_then(Handover::lend),
+        session: spec.aside,
     };
     let process = match launch.start() {
         Ok(process) => process,

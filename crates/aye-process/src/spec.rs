@@ -140,7 +140,8 @@ pub struct Spec {
     /// that [`survivors::find`](crate::survivors::find) can find whatever is left of a run.
     pub run: Option<String>,
     /// It is no step: it takes no place among the children that may run at
-    /// once, so that no step has to wait for it.
+    /// once, so that no step has to wait for it, and it is in a session of its
+    /// own, from which it cannot reach the terminal.
     pub aside: bool,
 }
 

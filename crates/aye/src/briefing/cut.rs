@@ -39,7 +39,7 @@ impl<'a> Veil<'a> {
                 (masked, true)
             }
         };
-        let kept = kept(seen.chars(), chars, bytes, cut);
+        let kept = kept(&seen.chars(), chars, bytes, cut);
         match kept {
             None => seen,
             Some(count) => seen.chars().take(count).chain([ELLIPSIS]).collect(),
@@ -56,7 +56,7 @@ impl<'a> Veil<'a> {
                 (masked[from..].to_owned(), true)
             }
         };
-        match kept(seen.chars().rev(), chars, bytes, cut) {
+        match kept(&seen.chars().rev(), chars, bytes, cut) {
             None => seen,
             Some(count) => {
                 let skipped = seen.chars().count() - count;
@@ -104,7 +104,7 @@ impl<'a> Veil<'a> {
 
 /// How many characters stay, with room for the ellipsis; `None` keeps all.
 fn kept(
-    text: impl Iterator<Item = char> + Clone,
+    text: &(impl Iterator<Item = char> + Clone),
     chars: usize,
     bytes: usize,
     cut: bool,

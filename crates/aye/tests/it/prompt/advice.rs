@@ -3,6 +3,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::pty::Terminal;
 use crate::cli::harness::{Place, until};
 
@@ -200,6 +202,15 @@ fn hostile_words_stay_in_their_place() {
 }
 
 #[test]
+fn it_cannot_reach_the_terminal() {
+    let place = place("(echo OWNED > /dev/tty) 2> /dev/null && echo has one || echo has none", "");
+    let mut terminal = run(&place);
+    terminal.wait_for("┊ has none").keys("n");
+    assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
+    assert!(!String::from_utf8_lossy(&terminal.raw).contains("OWNED"));
+}
+
+#[test]
 fn what_is_long_is_cut_and_shown_in_full_when_asked_for() {
     let place = place("for i in $(seq 1 30); do echo \"reason $i of many\"; done", "");
     let mut terminal = run(&place);
@@ -233,8 +244,12 @@ steps:
     terminal.wait_for("Code?").keys("swordfish\r").wait_for("┊ fine").keys("y");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     let (asked, env) = (place.read("asked.json"), place.read("env.txt"));
-    assert!(asked.contains("\"follows\":\"echo '***' '***'\"") || asked.contains("***"), "{asked}");
-    assert!(asked.contains("\"shown\":\"token ***\""), "{asked}");
+    let told: serde_json::Value = serde_json::from_str(&asked).unwrap();
+    assert_eq!(told["message"], "Deploy with ***?");
+    assert_eq!(told["follows"], "echo '***' '***'");
+    assert_eq!(told["inputs"]["token"], "***");
+    assert_eq!(told["results"]["shown"], "token ***");
+    assert_eq!(told["results"]["again"], "code ***");
     assert!(asked.len() <= 4096, "{} bytes", asked.len());
     for secret in ["hunter2", "correct", "swordfish"] {
         assert!(!asked.contains(secret), "{asked}");
@@ -268,10 +283,14 @@ fn plain_lines_say_it_once_before_the_input() {
     // One that says nothing is mentioned only where somebody asks.
     advisor(&place, "advise", "exit 3");
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml", "--plain"]);
-    terminal.wait_for("[y/N]:").keys("?\n").wait_for("Details");
+    terminal.wait_for("[y/N]:");
+    let mut looked = 0;
     until("it failed", || {
-        terminal.keys("?\n").wait_for("[y/N]:");
-        terminal.read(std::time::Duration::from_millis(20));
+        looked += 1;
+        terminal.keys("?\n").wait("the details", |vt| {
+            let all = vt.all();
+            all.matches("Details").count() == looked && all.ends_with("[y/N]:")
+        });
         terminal.vt.all().contains("advise gave none: it ended with exit code 3")
     });
     terminal.keys("n\n");
@@ -333,6 +352,20 @@ fn a_stop_stops_it_too() {
     shell.keys("y").wait_for("release completed").keys("exit\n");
     shell.end();
     assert!(!is_alive(&place.read("pid")));
+}
+
+#[test]
+fn it_does_not_survive_a_kill() {
+    let place =
+        place("setsid sleep 1000 & echo $! > child; echo $PPID > engine; echo $$ > pid; wait", "");
+    let mut terminal = run(&place);
+    terminal.wait_for(ASKING);
+    until("it runs", || !place.read("pid").is_empty());
+    let engine = Pid::from_raw(place.read("engine").trim().parse().unwrap()).unwrap();
+    kill_process(engine, Signal::KILL).unwrap();
+    terminal.end();
+    until("it is gone", || !is_alive(&place.read("pid")) && !is_alive(&place.read("child")));
+    terminal.assert_clean();
 }
 
 #[test]
