@@ -400,3 +400,36 @@ steps:
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert!(!is_alive(&place.read("pid")));
 }
+
+#[test]
+fn it_is_heard_while_steps_run() {
+    let place = place("while ! test -e begun; do sleep 0.01; done; echo 'Go on.'", "");
+    place.write(
+        "skill.yaml",
+        "
+name: side
+steps:
+  - name: each
+    foreach: [ask, work]
+    parallel: 2
+    steps:
+      - name: sure
+        condition: item == 'ask'
+        confirm: { message: 'Sure?', ai_assist: true, timeout: 0 }
+      - name: work
+        condition: item == 'work'
+        shell: touch begun; while ! test -e finish; do sleep 0.01; done
+",
+    );
+    for plain in [false, true] {
+        for file in ["begun", "finish"] {
+            let _ = std::fs::remove_file(place.work().join(file));
+        }
+        let args = ["run", "skill.yaml", "--plain"];
+        let mut terminal = Terminal::aye(&place, if plain { &args } else { &args[..2] });
+        terminal.wait_for(LABEL).wait_for("Go on.");
+        place.write("finish", "");
+        terminal.wait_for("[y/n]").keys("y\n");
+        assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    }
+}
