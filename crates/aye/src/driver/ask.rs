@@ -82,18 +82,21 @@ impl Driver<'_> {
     /// The lane whose question is to be shown: the one that is, as long as it
     /// is open, then the one that has waited longest.
     pub(super) fn next_question(&mut self) -> Option<LaneId> {
-        let open = |id: &LaneId| {
-            self.lanes
-                .get(*id)
-                .and_then(Option::as_ref)
-                .is_some_and(|lane| lane.question().is_some())
-        };
-        let shown = self.shown.filter(open);
-        let next = shown.or_else(|| self.live().into_iter().find(open));
-        if self.shown.is_some() && shown.is_none() {
+        self.withdraw_closed();
+        self.shown.or_else(|| self.live().into_iter().find(|id| self.is_asking(*id)))
+    }
+
+    /// Takes the prompt away if its question was closed elsewhere: what was
+    /// asked about must not begin beside it.
+    pub(super) fn withdraw_closed(&mut self) {
+        if self.shown.is_some_and(|id| !self.is_asking(id)) {
             self.withdraw();
         }
-        next
+    }
+
+    fn is_asking(&self, id: LaneId) -> bool {
+        let lane = self.lanes.get(id).and_then(Option::as_ref);
+        lane.is_some_and(|lane| lane.question().is_some())
     }
 
     /// Asks, and waits for an answer if there is nothing else to do.

@@ -33,7 +33,7 @@ inputs: [{{ name: target, default: web }}]
 steps:
   - {{ name: build, command: echo, args: ['built {{{{ inputs.target }}}}'], output: built }}
   - name: deploy
-    shell: touch deployed; ! kill -0 $(cat pid 2>/dev/null || echo 999999999) 2>/dev/null
+    shell: test ! -e pid || {{ read pid < pid; ! kill -0 $pid 2> /dev/null; }} && touch deployed
     confirmation: {{ message: 'Deploy {{{{ inputs.target }}}}?', ai_assist: true, timeout: 0, {ask} }}
 "
     )
