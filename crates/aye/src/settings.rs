@@ -2,6 +2,7 @@
 
 mod advisor;
 mod heal;
+mod mcp;
 mod tool_args;
 mod tools;
 
@@ -22,6 +23,7 @@ use crate::error::Error;
 use crate::store::Durability;
 
 pub use advisor::AdvisorSettings;
+pub use mcp::McpSettings;
 pub use tools::{CommandSettings, OutputKind, Reach, ServerSettings, ToolSettings, is_loopback};
 
 /// The name of the file.
@@ -54,6 +56,8 @@ pub struct Settings {
     pub advisor: Option<AdvisorSettings>,
     /// What repairs errors that are known.
     pub heal: Arc<[HealRule]>,
+    /// What assistants may do, and how long.
+    pub mcp: McpSettings,
 }
 
 /// `[policy]`: off unless the project asks for it.
@@ -88,6 +92,7 @@ struct File {
     tools: BTreeMap<Spanned<String>, tools::ToolSection>,
     advisor: Option<Spanned<advisor::AdvisorSection>>,
     heal: Option<Spanned<Vec<serde_json::Value>>>,
+    mcp: mcp::McpSection,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -178,6 +183,7 @@ impl Settings {
             tools: ToolSettings::read(&root, file.tools)?,
             advisor: AdvisorSettings::read(&root, file.advisor)?,
             heal: heal::read(file.heal)?,
+            mcp: file.mcp.read()?,
             max_processes,
             skills,
             root,

@@ -151,6 +151,8 @@ pub enum Command {
     Run(commands::run::RunArgs),
     /// Go on with a run that was paused, interrupted or cut off
     Resume(commands::resume::ResumeArgs),
+    /// Try a failed step again, as it is or with other arguments
+    Retry(commands::retry::RetryArgs),
     /// Stop a run, whoever drives it
     Cancel(commands::cancel::CancelArgs),
     /// Answer a question, whoever asks it
@@ -185,6 +187,8 @@ pub enum Command {
     Auth(commands::auth::AuthArgs),
     /// List and call the tools of this project: MCP servers and commands
     Tools(commands::tools::ToolsArgs),
+    /// Serve assistants: skills, runs and memory over the Model Context Protocol
+    Mcp(commands::mcp::McpArgs),
     /// Show, teach and forget what was learned from errors and answers
     Memory(commands::memory::MemoryArgs),
     /// Print the JSON schema of skill files

@@ -15,6 +15,8 @@
 //! | runs inside a step | `nested`, `child` |
 //! | questions, letters, signals | `ask`, `mail` |
 //! | answers from memory and for it, known issues | `remember`, `known` |
+//! | changing what a failed step is given | `editing` |
+//! | known fixes, warnings, what is learned from failures | `learning` |
 //!
 //! One loop, one thread: a child's end, a signal, a letter in the mailbox, a
 //! key at the prompt and a deadline all become one [`aye_core::input::Input`]
@@ -27,8 +29,10 @@ mod calling;
 mod child;
 mod computing;
 mod drive;
+mod editing;
 mod known;
 mod lane;
+mod learning;
 mod logs;
 mod mail;
 mod nested;
@@ -40,6 +44,6 @@ pub use ask::{Asked, Posed, Prompter};
 pub use child::Skills;
 pub(crate) use child::{restore_inside, scope_of};
 pub use drive::{Driver, Parts};
-pub(crate) use known::sentence;
+pub(crate) use known::{sentence, tool_of};
 pub use outcome::Outcome;
 pub(crate) use remember::{Kept, keep};

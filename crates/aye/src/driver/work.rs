@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use aye_core::effect::{Effect, Execution, Process, Task};
 use aye_core::event::ProcessRecord;
-use aye_core::input::{End, Finished, Input};
+use aye_core::input::{End, Finished};
 use aye_core::text::TextError;
 use aye_process::policy::Policy;
 use aye_process::{Exit, Limits, Outcome, SpawnError, Spec, Stdin, Stop};
@@ -33,7 +33,10 @@ impl Driver<'_> {
             Ok(None) => return Ok(()),
             Err(error) => return self.finished(id, execution, unrendered(error), None),
         };
-        let Execution { step, timeout, own_limit, task, .. } = resolved;
+        let Execution { step, attempt, timeout, own_limit, task, .. } = resolved;
+        if let Some(end) = self.warn_before_step(id, &step, attempt)? {
+            return self.finished(id, execution, end, None);
+        }
         match task {
             Task::Process(process) => {
                 let mut spec = self.spec(id, execution, &step, &process);
@@ -93,7 +96,15 @@ impl Driver<'_> {
         }
         self.parts.report.step_ends(id);
         let work = std::mem::replace(&mut self.lane_mut(id).work, Work::Nothing);
-        let Work::Process { execution, log, meaning, interactive } = work else { return Ok(()) };
+        let (execution, log, meaning, interactive) = match work {
+            Work::Process { execution, log, meaning, interactive } => {
+                (execution, log, meaning, interactive)
+            }
+            Work::Editing(opened) => return self.edited(id, &opened, exit),
+            Work::Nothing | Work::Compute { .. } | Work::Tool { .. } | Work::Nested { .. } => {
+                return Ok(());
+            }
+        };
         self.logs.finished(log, exit.stdout.total() + exit.stderr.total());
         let (mut end, process) = conclude(exit);
         // Ctrl-C in a program that has the terminal reaches it and not us, and
@@ -137,7 +148,7 @@ impl Driver<'_> {
             }
             Work::Nested { .. } => self.stop_inside(id),
             // Stopped before it began.
-            Work::Nothing => self.finished(id, execution, End::Stopped, None),
+            Work::Nothing | Work::Editing(_) => self.finished(id, execution, End::Stopped, None),
         }
     }
 
@@ -148,9 +159,7 @@ impl Driver<'_> {
         end: End,
         process: Option<ProcessRecord>,
     ) -> Result<(), Error> {
-        let finished = Finished { execution, end, process, took: None };
-        self.tell(id, Input::Finished(finished), None)?;
-        Ok(())
+        self.tell_end(id, Finished { process, ..Finished::bare(execution, end, None) })
     }
 
     pub(super) fn spec(&self, id: LaneId, execution: u32, step: &str, process: &Process) -> Spec {

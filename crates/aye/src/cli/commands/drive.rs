@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use aye_core::event::Event;
 use aye_core::flow::Flow;
+use aye_core::input::Retry;
 use aye_core::journal::{Ended, State};
 use aye_core::machine::Machine;
+use aye_core::question::Edits;
 use aye_process::Signals;
 
 use crate::cli::{Context, say};
@@ -23,6 +25,13 @@ pub(super) enum Beginning<'a> {
     Started(&'a [Event]),
     /// It goes on.
     Resumed,
+    /// It failed, and goes on with the step that did.
+    Retried {
+        /// The step, if somebody named one.
+        step: Option<String>,
+        /// What it is given differently.
+        edits: Option<Edits>,
+    },
 }
 
 /// Who is asked when there is a question.
@@ -34,6 +43,28 @@ pub(super) enum People {
     Nobody,
     /// Whoever looks into the inbox, for as long as it takes.
     Inbox,
+    /// The same, and an assistant relays what the run asks.
+    Assistant,
+}
+
+impl People {
+    /// Whether the run goes on in the background.
+    pub(super) fn is_elsewhere(self) -> bool {
+        match self {
+            Self::Here | Self::Nobody => false,
+            Self::Inbox | Self::Assistant => true,
+        }
+    }
+
+    /// Who we are, and whether somebody is there who can be asked about a failure.
+    pub(super) fn driver(self, context: &Context) -> aye_core::event::Driver {
+        let attended = match self {
+            Self::Here => !context.json && crate::prompt::obstacle(&context.env, true).is_none(),
+            Self::Assistant => true,
+            Self::Nobody | Self::Inbox => false,
+        };
+        aye_core::event::Driver { attended, ..context.driver() }
+    }
 }
 
 /// Drives a run to its end or a pause, shows it, and returns the exit code.
@@ -46,7 +77,7 @@ pub(super) fn drive(
     beginning: &Beginning<'_>,
     people: People,
 ) -> Result<u8, Error> {
-    let (mut report, outlets) = choose_report(context, flow, people == People::Inbox)?;
+    let (mut report, outlets) = choose_report(context, flow, people.is_elsewhere())?;
     let mut signals = Signals::catch().map_err(|source| Error::File {
         doing: "catch signals of",
         path: "aye".into(),
@@ -56,7 +87,7 @@ pub(super) fn drive(
     let manner = context.manner(Escape::Declines, people == People::Here);
     let mut terminal = TerminalPrompter::new(manner, &context.clock);
     let prompter: &mut dyn Prompter = match people {
-        People::Inbox => &mut inbox,
+        People::Inbox | People::Assistant => &mut inbox,
         People::Here | People::Nobody => &mut terminal,
     };
     let workspace = machine.state().started.workspace.clone();
@@ -82,7 +113,12 @@ pub(super) fn drive(
     let driver = Driver::new(parts);
     let (machine, outcome) = match beginning {
         Beginning::Started(events) => driver.begin(events)?,
-        Beginning::Resumed => driver.resume(context.driver())?,
+        Beginning::Resumed => driver.resume(people.driver(context))?,
+        Beginning::Retried { step, edits } => driver.retry(Retry {
+            driver: people.driver(context),
+            step: step.clone(),
+            edits: edits.clone(),
+        })?,
     };
     conclude(context, machine.state(), outcome);
     forget_old_runs(context, store);

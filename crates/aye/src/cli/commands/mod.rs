@@ -1,6 +1,7 @@
 //! One file per verb.
 
 pub(super) mod answer;
+pub(crate) mod assist;
 pub(super) mod audit;
 pub(super) mod auth;
 pub(super) mod cancel;
@@ -15,8 +16,10 @@ pub(super) mod input;
 pub(super) mod list;
 pub(super) mod logs;
 pub(super) mod man;
+pub(super) mod mcp;
 pub(super) mod memory;
 pub(super) mod resume;
+pub(super) mod retry;
 pub(super) mod run;
 pub(super) mod runs;
 pub(super) mod schema;
@@ -51,6 +54,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
     match command {
         Command::Run(args) => run::run(args, context),
         Command::Resume(args) => resume::run(&args, context),
+        Command::Retry(args) => retry::run(&args, context),
         Command::Cancel(args) => cancel::run(args, context),
         Command::Answer(args) => answer::run(&args, context),
         Command::Inbox(args) => inbox::run(&args, context),
@@ -68,6 +72,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::Audit(args) => audit::run(&args, context),
         Command::Auth(args) => auth::run(&args, context),
         Command::Tools(args) => tools::run(&args, context),
+        Command::Mcp(args) => mcp::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Completions(args) => completions::run(&args),
@@ -83,7 +88,7 @@ fn steps_may_run(command: &Command) -> bool {
         Command::Run(args) => !args.dry_run && !args.detach,
         Command::Resume(args) => !args.detach,
         // A run that is cancelled may have to be cleaned up.
-        Command::Cancel(_) | Command::Background => true,
+        Command::Cancel(_) | Command::Retry(_) | Command::Background => true,
         // Servers are programs, and so are commands.
         Command::Tools(_) => true,
         Command::Answer(_)
@@ -101,6 +106,8 @@ fn steps_may_run(command: &Command) -> bool {
         | Command::Logs(_)
         | Command::Audit(_)
         | Command::Auth(_)
+        // Runs are handed to processes of their own.
+        | Command::Mcp(_)
         | Command::Memory(_)
         | Command::Schema(_)
         | Command::Completions(_)
