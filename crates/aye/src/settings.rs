@@ -1,5 +1,6 @@
 //! `aye.toml`: looked for upwards from the working directory.
 
+mod advisor;
 mod heal;
 mod mcp;
 mod tool_args;
@@ -21,6 +22,7 @@ use toml::Spanned;
 use crate::error::Error;
 use crate::store::Durability;
 
+pub use advisor::AdvisorSettings;
 pub use mcp::McpSettings;
 pub use tools::{CommandSettings, OutputKind, Reach, ServerSettings, ToolSettings, is_loopback};
 
@@ -50,6 +52,8 @@ pub struct Settings {
     pub policy: PolicySettings,
     /// MCP servers and commands with a name.
     pub tools: ToolSettings,
+    /// Who advises whoever is asked.
+    pub advisor: Option<AdvisorSettings>,
     /// What repairs errors that are known.
     pub heal: Arc<[HealRule]>,
     /// What assistants may do, and how long.
@@ -86,6 +90,7 @@ struct File {
     journal: JournalSection,
     policy: PolicySection,
     tools: BTreeMap<Spanned<String>, tools::ToolSection>,
+    advisor: Option<Spanned<advisor::AdvisorSection>>,
     heal: Option<Spanned<Vec<serde_json::Value>>>,
     mcp: mcp::McpSection,
 }
@@ -176,6 +181,7 @@ impl Settings {
         Ok(Self {
             policy: file.policy.read(&root)?,
             tools: ToolSettings::read(&root, file.tools)?,
+            advisor: AdvisorSettings::read(&root, file.advisor)?,
             heal: heal::read(file.heal)?,
             mcp: file.mcp.read()?,
             max_processes,

@@ -13,6 +13,7 @@ use aye_core::machine::Limits;
 use aye_core::text::Names;
 use jiff::Timestamp;
 
+use crate::advisor::Advisor;
 use crate::clock::{Clock, SystemClock};
 use crate::driver::Skills;
 use crate::error::Error;
@@ -147,7 +148,19 @@ impl Context {
             home: self.home.clone(),
             obstacle: prompt::obstacle(&self.env, may_ask),
             opened_with: None,
+            advisor: self.advisor(),
         }
+    }
+
+    /// Who advises whoever is asked.
+    fn advisor(&self) -> Option<Advisor> {
+        let Settings { advisor, root, policy, .. } = &self.settings;
+        advisor.as_ref().map(|advisor| Advisor {
+            argv: advisor.argv.clone(),
+            timeout: advisor.timeout,
+            root: root.clone(),
+            policy: policy.clone(),
+        })
     }
 
     /// What templates can look up.

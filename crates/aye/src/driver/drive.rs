@@ -193,6 +193,7 @@ impl<'a> Driver<'a> {
 
     fn drive(mut self) -> Result<(Machine, Outcome), Error> {
         loop {
+            self.withdraw_closed();
             self.pursue()?;
             let root = self.lane(ROOT).machine.wants();
             if matches!(root, Effect::Rest(_) | Effect::Finish) {

@@ -420,7 +420,8 @@ fn ask_here(
             });
         }
     };
-    let posed = Posed { question: asked, deadline, agreed: &agreed, run: Some(&state) };
+    let posed =
+        Posed { question: asked, deadline, agreed: &agreed, run: Some(&state), secrets: None };
     let manner = context.manner(Escape::Dismisses, !args.no_input);
     let manner = Manner { opened_with: args.opened_with.clone(), ..manner };
     let mut journal = Journal {
@@ -482,7 +483,8 @@ fn go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<u8, Error
 fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<bool, Error> {
     let message = format!("Nobody drives run `{}` of {}. Go on with it here?", row.id, row.skill);
     let question = super::confirm::yes_or_no(&message, Some(super::confirm::Default::Yes))?;
-    let posed = Posed { question: &question, deadline: None, agreed: &[], run: None };
+    let posed =
+        Posed { question: &question, deadline: None, agreed: &[], run: None, secrets: None };
     let manner = context.manner(Escape::Dismisses, !args.no_input && !context.json);
     let said = ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(None))?;
     Ok(matches!(said, Alone::Answered(given) if given.value == super::confirm::YES))

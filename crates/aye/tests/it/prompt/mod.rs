@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "in helpers too a failure is the test's failure")]
 
 mod across;
+mod advice;
+mod advice_look;
 mod desk;
 mod dialog;
 mod hostile;
