@@ -1,5 +1,8 @@
 //! The tools, one file a family.
 
+mod debug;
+mod logs;
+mod memory;
 mod runs;
 mod skills;
 
@@ -38,6 +41,16 @@ pub(super) async fn call(
         "skill_retry_step" => runs::retry(&call, request).await,
         "skill_cancel" => runs::cancel(&call, request).await,
         "inbox" => look(&call, request, |world, Nothing {}| runs::inbox(world)).await,
+        "skill_logs" => look(&call, request, logs::read).await,
+        "debug_tool" => look(&call, request, debug::debug).await,
+        "check_known_issues" => look(&call, request, memory::check).await,
+        "learn_tool_fix" => {
+            let by = call.who.clone();
+            look(&call, request, move |world, args| memory::learn(world, args, by)).await
+        }
+        "memory_read" => look(&call, request, memory::one).await,
+        "memory_query" => look(&call, request, memory::query).await,
+        "memory_stats" => look(&call, request, |world, Nothing {}| memory::stats(world)).await,
         unknown => {
             let message = format!("there is no tool `{}`", crate::paint::inert_line(unknown));
             Err(ErrorData::invalid_params(message, None))
