@@ -13,9 +13,11 @@ use serde::de::DeserializeOwned;
 
 use crate::error::Error;
 
+use super::call::{Call, finish, read};
 use super::report::{Told, refused};
-use super::service::{Call, finish, read};
 use super::world::World;
+
+pub(super) use memory::{Word, entries as memory_entries};
 
 /// No arguments.
 #[derive(Debug, Deserialize)]
