@@ -29,6 +29,7 @@ use crate::paint::inert_lines;
 use super::answer::{self, Word};
 use super::call::Call;
 use super::look::Look;
+use super::pause;
 use super::report::refused;
 
 /// What came of asking.
@@ -207,7 +208,8 @@ fn message(skill: &str, question: &Question) -> String {
     parts.push(question.title.clone());
     parts.push(question.message.clone());
     parts.extend(question.follows.as_ref().map(|command| format!("A yes starts: {command}")));
-    for offer in &question.options {
+    let offered = pause::values(question);
+    for offer in question.options.iter().filter(|offer| offered.contains(&offer.value.as_str())) {
         let about = offer.description.as_deref().map(|about| format!(": {about}"));
         parts.push(format!("- {} = {}{}", offer.value, offer.label, about.unwrap_or_default()));
     }
@@ -221,8 +223,7 @@ fn form(question: &Question, message: String) -> Option<ElicitRequestParams> {
             json!({ "type": "string", "title": "Answer", "minLength": 1 })
         }
         AskKind::Confirm | AskKind::Choose | AskKind::Recover => {
-            let values: Vec<&str> =
-                question.options.iter().map(|offer| offer.value.as_str()).collect();
+            let values = pause::values(question);
             if values.is_empty() {
                 return None;
             }
