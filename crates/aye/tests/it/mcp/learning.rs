@@ -9,7 +9,6 @@ steps:
   - name: push
     command: sh
     args: [-c, 'echo \"remote rejected the push\" >&2; exit 3']
-    on_error: auto_heal
   - { name: after, shell: touch pushed }";
 
 #[test]

@@ -12,4 +12,5 @@ mod learning;
 mod resources;
 mod running;
 mod surviving;
+mod tasks;
 mod tools;

@@ -40,7 +40,7 @@ fn a_run_pauses_tells_what_it_asks_and_goes_on() {
         assert_eq!(told["recent_steps"].as_array().unwrap().len(), 3);
         assert_eq!(
             told["defined"],
-            json!({ "file": "skills/gate.yaml", "line": 7, "end_line": 15 })
+            json!({ "file": "skills/gate.yaml", "line": 8, "end_line": 16 })
         );
         assert_eq!(told["advice_wanted"], true);
         let next = &told["next"][0];
@@ -57,7 +57,7 @@ fn a_run_pauses_tells_what_it_asks_and_goes_on() {
         assert!(told.contains("step deploy completed") && !told.contains("look"), "{told}");
         assert!(desk.work().join("deployed").exists());
         let decision = desk.decision();
-        assert_eq!(decision["prompter"], "assistant", "{decision}");
+        assert_eq!(decision["through"], "assistant", "{decision}");
         assert_eq!(decision["reason"], "she said so");
         assert!(decision["by"].as_str().unwrap().starts_with("test-client for "), "{decision}");
         std::fs::remove_file(desk.work().join("deployed")).unwrap();
