@@ -151,6 +151,8 @@ pub enum Command {
     Run(commands::run::RunArgs),
     /// Go on with a run that was paused, interrupted or cut off
     Resume(commands::resume::ResumeArgs),
+    /// Try a failed step again, as it is or with other arguments
+    Retry(commands::retry::RetryArgs),
     /// Stop a run, whoever drives it
     Cancel(commands::cancel::CancelArgs),
     /// Answer a question, whoever asks it

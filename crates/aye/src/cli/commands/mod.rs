@@ -20,6 +20,7 @@ pub(super) mod man;
 pub(super) mod mcp;
 pub(super) mod memory;
 pub(super) mod resume;
+pub(super) mod retry;
 pub(super) mod run;
 pub(super) mod runs;
 pub(super) mod schema;
@@ -54,6 +55,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
     match command {
         Command::Run(args) => run::run(args, context),
         Command::Resume(args) => resume::run(&args, context),
+        Command::Retry(args) => retry::run(&args, context),
         Command::Cancel(args) => cancel::run(args, context),
         Command::Answer(args) => answer::run(&args, context),
         Command::Inbox(args) => inbox::run(&args, context),
@@ -88,7 +90,7 @@ fn steps_may_run(command: &Command) -> bool {
         Command::Run(args) => !args.dry_run && !args.detach,
         Command::Resume(args) => !args.detach,
         // A run that is cancelled may have to be cleaned up.
-        Command::Cancel(_) | Command::Background => true,
+        Command::Cancel(_) | Command::Retry(_) | Command::Background => true,
         // Servers are programs, and so are commands.
         Command::Tools(_) => true,
         Command::Answer(_)
