@@ -173,6 +173,8 @@ pub enum Command {
     Check(commands::check::CheckArgs),
     /// Draw a skill
     Graph(commands::graph::GraphArgs),
+    /// Look at what is there, what is missing, and which assistants have connected
+    Doctor(commands::doctor::DoctorArgs),
     /// Make a first skill
     Init(commands::init::InitArgs),
     /// List runs, or prune old ones

@@ -9,6 +9,7 @@ mod corpus;
 mod crash;
 mod examples;
 mod graph;
+mod mcp;
 mod memory;
 mod policy;
 mod prompt;

@@ -9,6 +9,7 @@ pub(super) mod check;
 pub(super) mod choose;
 pub(super) mod completions;
 pub(super) mod confirm;
+pub(super) mod doctor;
 pub(super) mod graph;
 pub(super) mod inbox;
 pub(super) mod init;
@@ -65,6 +66,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::List(args) => list::run(&args, context),
         Command::Check(args) => check::run(&args, context),
         Command::Graph(args) => graph::run(&args, context),
+        Command::Doctor(args) => doctor::run(&args, context),
         Command::Init(args) => init::run(&args, context),
         Command::Runs(args) => runs::run(args, context),
         Command::Show(args) => show::run(&args, context),
@@ -100,6 +102,7 @@ fn steps_may_run(command: &Command) -> bool {
         | Command::List(_)
         | Command::Check(_)
         | Command::Graph(_)
+        | Command::Doctor(_)
         | Command::Init(_)
         | Command::Runs(_)
         | Command::Show(_)
