@@ -95,7 +95,7 @@ impl Checker<'_> {
             .take()
             .and_then(|ask| self.confirmation(ask.value, &name, destructive, place));
         if let Some(output) = doc.output.get() {
-            self.variable(output);
+            self.variable(output, "output");
         } else {
             self.hidden_result(&name, place.split(' ').next().unwrap_or("step"));
         }

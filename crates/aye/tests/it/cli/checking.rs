@@ -1,5 +1,7 @@
 //! Where `aye check` points at, and what `undefined` means.
 
+use insta::assert_snapshot;
+
 use super::harness::Place;
 
 #[test]
@@ -106,4 +108,20 @@ steps:
     let ran = place.aye(&["run", "open.yaml"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("`strict` or `lenient`"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_file_that_is_too_large_is_refused_by_its_size() {
+    let place = Place::new();
+    // No character begins where five million bytes end.
+    place.write("large.yaml", &format!("name: large # {}", "日".repeat(2_000_000)));
+    assert_snapshot!(place.aye(&["check", "large.yaml"]).all(), @r"
+    --- stdout
+    error[too-large]: the file has 5859 KiB, the limit is 1024 KiB
+      --> large.yaml
+    hint: a skill is a short text; keep data in files of its own
+
+    ✗ 0 sound skills in 1 file: 1 error
+    --- exit 2
+    ");
 }
