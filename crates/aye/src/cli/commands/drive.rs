@@ -13,6 +13,7 @@ use aye_process::Signals;
 use crate::cli::{Context, say};
 use crate::driver::{Driver, Outcome, Parts, Prompter};
 use crate::error::Error;
+use crate::paint::Tone;
 use crate::prompt::{Escape, InboxPrompter, TerminalPrompter};
 use crate::report::{JsonReport, LiveReport, Outlet, PlainReport, Report, Verbosity, summary};
 use crate::store::{RunLock, Store};
@@ -47,6 +48,7 @@ pub(super) fn drive(
     people: People,
 ) -> Result<u8, Error> {
     let (mut report, outlets) = choose_report(context, flow, people == People::Inbox)?;
+    let to_out = outlets[0].clone();
     let mut signals = Signals::catch().map_err(|source| Error::File {
         doing: "catch signals of",
         path: "aye".into(),
@@ -85,6 +87,10 @@ pub(super) fn drive(
         Beginning::Resumed => driver.resume(context.driver())?,
     };
     conclude(context, machine.state(), outcome);
+    if let Some(error) = to_out.lost() {
+        let warning = context.paint_err.text(Tone::Warn, "warning:");
+        say(&format!("{warning} standard output is incomplete: {error}\n"));
+    }
     forget_old_runs(context, store);
     Ok(outcome.exit_code(machine.state()))
 }

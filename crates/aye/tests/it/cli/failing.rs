@@ -215,3 +215,15 @@ fn a_program_that_died_of_a_signal_says_which() {
     --- exit 1
     ");
 }
+
+#[test]
+fn output_that_there_is_no_room_for_is_not_lost_in_silence() {
+    let place = Place::new();
+    place.write("s.yaml", "name: s\nsteps: [{ name: a, command: echo, args: [hi] }]\n");
+    for args in [&["run", "s.yaml", "--json"][..], &["run", "s.yaml", "-q"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let ran = Ran::of(place.command(args).stdout(full).output().unwrap(), &place).ok();
+        let said = "warning: standard output is incomplete: No space left on device (os error 28)";
+        assert_eq!(ran.stderr.trim_end(), said);
+    }
+}
