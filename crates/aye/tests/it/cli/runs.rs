@@ -155,7 +155,6 @@ fn show_tells_a_run() {
     ? gate  waiting
     ‖ asks waits for an answer: Go?  0 steps done
       answer   aye answer RUN-1 proceed|cancel
-      say yes  add --yes to the command
       inbox    aye inbox
       wait     aye resume RUN --detach
       go on    aye resume RUN
