@@ -25,6 +25,9 @@ pub use tools::{CommandSettings, OutputKind, Reach, ServerSettings, ToolSettings
 /// The name of the file.
 pub const FILE: &str = "aye.toml";
 
+/// How long finished runs are kept where a project does not say.
+pub const DEFAULT_KEEP: Duration = Duration::from_secs(30 * 86_400);
+
 /// More than anybody writes by hand.
 const LARGEST: u64 = 1 << 20;
 
@@ -191,7 +194,7 @@ impl Settings {
             step_timeout: read(file.run.step_timeout, 120)?,
             // None at all is asked for with 0: killed at once.
             grace: read(file.run.grace, aye_process::DEFAULT_GRACE.as_secs())?.unwrap_or_default(),
-            keep: read(file.journal.keep, 30 * 86_400)?,
+            keep: read(file.journal.keep, DEFAULT_KEEP.as_secs())?,
         })
     }
 }

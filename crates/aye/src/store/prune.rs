@@ -30,6 +30,9 @@ pub struct Pruned {
 
 const BATCH: usize = 100;
 
+/// Batches that are looked through for a few runs that may go.
+const LOOKED_AT: usize = 20;
+
 /// A run that nothing holds: none is around it, or none that is still there.
 const OUTERMOST: &str = "(parent IS NULL
     OR NOT EXISTS (SELECT 1 FROM runs AS around WHERE around.id = runs.parent))";
@@ -43,6 +46,7 @@ struct Old {
     run: RunId,
     n: u64,
     ended: i64,
+    workspace: String,
 }
 
 impl Store {
@@ -86,21 +90,37 @@ impl Store {
         stuck.map_or(Ok(pruned), Err)
     }
 
-    /// Removes at most `runs` of the runs that [`prune`](Self::prune) would,
-    /// the longest ended first, and at most a hundred: some milliseconds, so
-    /// that a command can do it by the way.
+    /// Removes at most `runs` of the runs that [`prune`](Self::prune) would and
+    /// that `may_go`, given workspace and end, the longest ended first, and at
+    /// most a hundred: some milliseconds, so that a command can do it by the way.
     pub fn prune_some(
         &mut self,
         ended_before: Timestamp,
         runs: usize,
+        mut may_go: impl FnMut(&Path, Timestamp) -> bool,
     ) -> Result<Pruned, StoreError> {
         let before = ended_before.as_millisecond();
+        let runs = runs.min(BATCH);
+        let mut place = (i64::MIN, 0);
+        let mut chosen: Vec<Old> = Vec::new();
+        for _ in 0..LOOKED_AT {
+            let batch = self.next_batch(before, place, BATCH)?;
+            let Some(last) = batch.last() else { break };
+            place = (last.ended, last.n);
+            chosen.extend(batch.into_iter().filter(|old| {
+                let ended = Timestamp::from_millisecond(old.ended);
+                ended.is_ok_and(|ended| may_go(Path::new(&old.workspace), ended))
+            }));
+            if chosen.len() >= runs {
+                break;
+            }
+        }
+        chosen.truncate(runs);
         let mut pruned = Pruned::default();
-        let batch = self.next_batch(before, (i64::MIN, 0), runs.min(BATCH))?;
-        if batch.is_empty() {
+        if chosen.is_empty() {
             return Ok(pruned);
         }
-        let stuck = self.prune_batch(&batch, before, &mut pruned)?;
+        let stuck = self.prune_batch(&chosen, before, &mut pruned)?;
         stuck.map_or(Ok(pruned), Err)
     }
 
@@ -246,7 +266,8 @@ fn next_batch(
     limit: usize,
 ) -> Result<Vec<Old>, rusqlite::Error> {
     db.prepare_cached(&format!(
-        "SELECT id, n, ended FROM runs WHERE ended < ?1 AND (ended, n) > (?2, ?3) AND {OUTERMOST}
+        "SELECT id, n, ended, workspace FROM runs
+         WHERE ended < ?1 AND (ended, n) > (?2, ?3) AND {OUTERMOST}
          ORDER BY ended, n LIMIT ?4",
     ))?
     .query_map(params![before, place.0, place.1, limit], |row| {
@@ -254,6 +275,7 @@ fn next_batch(
             run: RunId::new(row.get::<_, String>(0)?).map_err(|e| runs::unexpected(0, e))?,
             n: row.get(1)?,
             ended: row.get(2)?,
+            workspace: row.get(3)?,
         })
     })?
     .collect()

@@ -78,7 +78,7 @@ fn what_is_inside_a_run_stays_and_goes_with_it() -> Outcome {
     assert!(!store.has_finished_older_than(far)?);
     assert_eq!(store.prune(far, true)?, Pruned::default());
     assert_eq!(store.prune(far, false)?, Pruned::default());
-    assert_eq!(store.prune_some(far, 10)?, Pruned::default());
+    assert_eq!(store.prune_some(far, 10, |_, _| true)?, Pruned::default());
     assert_eq!(store.events(&id("outer00001_1_0"), 0)?.len(), 2);
 
     store.append(&[outer.completed()], &[])?;
@@ -115,10 +115,18 @@ fn a_few_can_be_pruned_by_the_way() -> Outcome {
     let mut store = open(home.path())?;
     populate(&mut store)?;
     let far = moment(1_000_000_000);
-    assert_eq!(store.prune_some(far, 2)?.runs, 2);
+    let mut asked = Vec::new();
+    let none = store.prune_some(far, 2, |workspace, ended| {
+        asked.push((workspace.to_path_buf(), ended));
+        false
+    });
+    assert_eq!(none?, Pruned::default());
+    let ends = [4_000, 4_000, 11_000].map(|ms| ("/work".into(), moment(ms)));
+    assert_eq!(asked, ends);
+    assert_eq!(store.prune_some(far, 2, |_, _| true)?.runs, 2);
     assert!(store.run(&id("completed1"))?.is_some(), "it ended last");
-    assert_eq!(store.prune_some(far, 2)?.runs, 1);
-    assert_eq!(store.prune_some(far, 2)?, Pruned::default());
+    assert_eq!(store.prune_some(far, 2, |_, _| true)?.runs, 1);
+    assert_eq!(store.prune_some(far, 2, |_, _| true)?, Pruned::default());
     Ok(())
 }
 
