@@ -29,6 +29,12 @@ pub use tools::{CommandSettings, OutputKind, Reach, ServerSettings, ToolSettings
 /// The name of the file.
 pub const FILE: &str = "aye.toml";
 
+/// How long finished runs are kept where a project does not say.
+pub const DEFAULT_KEEP: Duration = Duration::from_secs(30 * 86_400);
+
+/// More than anybody writes by hand.
+const LARGEST: u64 = 1 << 20;
+
 /// What a project sets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -137,16 +143,21 @@ enum DurabilityWord {
 impl Settings {
     /// Finds and reads the file; without one, the defaults.
     pub fn load(directory: &Path) -> Result<Self, Error> {
-        let found = directory.ancestors().map(|dir| dir.join(FILE)).find(|path| path.is_file());
-        let Some(path) = found else {
+        // Whatever is there, a link that leads nowhere too: settings that cannot be
+        // read must not be taken for none.
+        let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
+        let Some(path) = directory.ancestors().map(|dir| dir.join(FILE)).find(is_there) else {
             return Self::from_file(directory.to_path_buf(), File::default())
                 .map_err(|found| Error::Settings(found.message));
         };
-        let text = std::fs::read_to_string(&path).map_err(|source| Error::File {
-            doing: "read",
-            path: path.clone(),
-            source,
-        })?;
+        let failed = |source| Error::File { doing: "read", path: path.clone(), source };
+        let about = std::fs::metadata(&path).map_err(failed)?;
+        if !about.is_file() || about.len() > LARGEST {
+            let shown = path.display();
+            let problem = if about.is_file() { "is too large" } else { "is not a file" };
+            return Err(Error::Settings(format!("`{shown}` {problem}")));
+        }
+        let text = std::fs::read_to_string(&path).map_err(failed)?;
         let bad = |found: &Diagnostic| Error::Settings(placed(found, &path, directory, &text));
         let file: File = toml::from_str(&text).map_err(|error| bad(&unreadable(&error)))?;
         let root = path.parent().unwrap_or(directory).to_path_buf();
@@ -195,7 +206,7 @@ impl Settings {
             step_timeout: read(file.run.step_timeout, 120)?,
             // None at all is asked for with 0: killed at once.
             grace: read(file.run.grace, aye_process::DEFAULT_GRACE.as_secs())?.unwrap_or_default(),
-            keep: read(file.journal.keep, 30 * 86_400)?,
+            keep: read(file.journal.keep, DEFAULT_KEEP.as_secs())?,
         })
     }
 }

@@ -104,6 +104,16 @@ impl Context {
         })
     }
 
+    /// The same, seen from where a run was begun: the settings of its project
+    /// say what may run, from wherever somebody goes on with it.
+    pub fn at(&self, workspace: &str) -> Result<Self, Error> {
+        let directory = PathBuf::from(workspace);
+        if directory == self.directory {
+            return Ok(self.clone());
+        }
+        Ok(Self { settings: Settings::load(&directory)?, directory, ..self.clone() })
+    }
+
     /// Now.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
@@ -224,6 +234,30 @@ impl Context {
         }
     }
 
+    /// The skill of the same file that is meant, by its name or as `#NAME`.
+    fn in_same_file(&self, wanted: &str, file: &Path) -> Result<Option<(Flow, Source)>, Error> {
+        let (name, sure) = match wanted.strip_prefix('#') {
+            Some(name) => (name, true),
+            None => (wanted, false),
+        };
+        if name.contains(['/', '#', '.']) {
+            return Ok(None);
+        }
+        let path = self.directory.join(file);
+        let mut read = match SkillFile::read(&path) {
+            Ok(read) => read.or_lenient(self.settings.lenient),
+            Err(error) if sure => return Err(error),
+            Err(_) => return Ok(None),
+        };
+        if !sure && !read.flows.iter().any(|flow| skills::skill_name(flow) == name) {
+            return Ok(None);
+        }
+        let shown = skills::relative_to(&path, &self.directory);
+        read.path.clone_from(&shown);
+        let (flow, text) = read.into_flow(Some(name))?;
+        Ok(Some((flow, Source::new(shown.to_string_lossy(), text))))
+    }
+
     /// The error for a journal that is not there yet.
     pub fn no_journal() -> Error {
         Error::not_found("there are no runs yet", "start one with `aye run SKILL`")
@@ -306,6 +340,10 @@ fn why_not(read: &SkillFile, shown: &Path) -> String {
 
 impl Skills for Context {
     fn load(&self, wanted: &str, file: &Path) -> Result<(Flow, Source), Error> {
+        // A skill of the same file needs no file, and goes before all others.
+        if let Some(found) = self.in_same_file(wanted, file)? {
+            return Ok(found);
+        }
         // A path is meant from the file that says it, and from where the run began.
         let beside = file.parent().map(|folder| self.directory.join(folder));
         let directory = beside

@@ -237,3 +237,15 @@ fn an_error_of_a_block_names_the_line_of_the_file() {
     place.write("f.yaml", &skill(cases[0].0).replace('\n', "\r\n"));
     assert!(place.aye(&["run", "f.yaml"]).all().contains("(f.yaml:6)"));
 }
+
+#[test]
+fn output_that_there_is_no_room_for_is_not_lost_in_silence() {
+    let place = Place::new();
+    place.write("s.yaml", "name: s\nsteps: [{ name: a, command: echo, args: [hi] }]\n");
+    for args in [&["run", "s.yaml", "--json"][..], &["run", "s.yaml", "-q"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let ran = Ran::of(place.command(args).stdout(full).output().unwrap(), &place).ok();
+        let said = "warning: standard output is incomplete: No space left on device (os error 28)";
+        assert_eq!(ran.stderr.trim_end(), said);
+    }
+}
