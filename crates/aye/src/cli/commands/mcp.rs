@@ -37,7 +37,7 @@ The token stands in `AYE_HOME/mcp.token`, for you alone; remove the file for a n
 #[command(after_help = EXAMPLES, subcommand_negates_reqs = true)]
 pub struct McpArgs {
     /// Serve over HTTP at this loopback address; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", env = "AYE_MCP_HTTP", hide_env_values = true)]
+    #[arg(long, value_name = "ADDRESS", env = "AYE_HTTP", hide_env_values = true)]
     pub http: Option<String>,
     /// What to do instead of serving
     #[command(subcommand)]
