@@ -87,7 +87,17 @@ impl Machine {
         // It was not taken; what it says may be a secret.
         answer.edits = None;
         let refused = Some(self.secrets.mask(&refusal.to_string()));
-        let answered = Answered { question, answer, label: None, latency_ms: 0, refused };
+        let asked = match &self.state.phase {
+            Phase::Asking { question: open, asked_ms, .. } if open.id == question => {
+                Some(*asked_ms)
+            }
+            Phase::Asking { .. } | Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => {
+                None
+            }
+        };
+        let latency = asked.map_or(0, |asked| world.now.as_millisecond() - asked);
+        let latency_ms = u64::try_from(latency).unwrap_or(0);
+        let answered = Answered { question, answer, label: None, latency_ms, refused };
         self.emit(Fact::ConfirmationAnswered(Box::new(answered)), world, events);
     }
 

@@ -1,13 +1,16 @@
 //! From a question as written to a question as asked.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use crate::digest::digest;
+use crate::flow::{Outcome, Route, Target};
 use crate::id::QuestionId;
 use crate::journal::Unsure;
 use crate::question::{Offer, Purpose, Question};
 use crate::skill::{Ask, AskKind, By, ChoiceAction, Step};
-use crate::text::{self, TextError, World};
+use crate::text::{self, Scope, TextError, World};
 
 use super::edit::MOST_EDITS;
 use super::run::{Machine, after};
@@ -47,7 +50,8 @@ impl Machine {
                 let (line, words) = self.command_line(step, &scope)?;
                 ((!line.is_empty()).then_some(line), words)
             }
-            Purpose::Ask | Purpose::Recover => (None, Vec::new()),
+            Purpose::Ask => self.what_follows(step, ask, scope.clone()),
+            Purpose::Recover => (None, Vec::new()),
         };
         let title = match &ask.title {
             Some(title) => show(title)?,
@@ -96,6 +100,41 @@ impl Machine {
         }
         question.digest = bind(&question, &words);
         Ok(question)
+    }
+
+    /// The command that a yes to this step leads to, if it is the next thing
+    /// that happens and can be told already.
+    fn what_follows(
+        &self,
+        step: &Step,
+        ask: &Ask,
+        mut scope: Scope,
+    ) -> (Option<String>, Vec<String>) {
+        let yes = ask.options.iter().find(|choice| choice.action == ChoiceAction::Proceed);
+        let (AskKind::Confirm, Some(yes)) = (ask.kind, yes) else { return (None, Vec::new()) };
+        let output = self.output_name(&step.name);
+        Arc::make_mut(&mut scope.outputs).insert(output, yes.value.clone().into());
+        let mut at = self.flow.find(&step.name);
+        let mut outcome = Outcome::Success;
+        // As far as conditions leave steps out; a loop of those is none of ours.
+        for _ in 0..self.flow.nodes.len() {
+            let Some(Route::To(Target::Step(next))) = at.map(|at| self.flow.route(at, outcome))
+            else {
+                break;
+            };
+            let next_step = &self.flow.nodes[next].step;
+            match next_step.condition.as_ref().map(|condition| text::holds(condition, &scope)) {
+                Some(Ok(false)) => (at, outcome) = (Some(next), Outcome::Skipped),
+                Some(Err(_)) => break,
+                // A gate of its own shows it, and is bound to it.
+                Some(Ok(true)) | None if next_step.confirmation.is_some() => break,
+                Some(Ok(true)) | None => {
+                    let Ok((line, words)) = self.command_line(next_step, &scope) else { break };
+                    return ((!line.is_empty()).then_some(line), words);
+                }
+            }
+        }
+        (None, Vec::new())
     }
 
     /// What to do about a step whose outcome is not known.

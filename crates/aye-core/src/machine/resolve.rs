@@ -7,7 +7,7 @@ use crate::event::{
 };
 use crate::journal::{Resolution, StepStatus, Unsure};
 use crate::question::{Answer, Edits, Prompter, Purpose, Question};
-use crate::skill::ChoiceAction;
+use crate::skill::{Action, AskKind, ChoiceAction};
 use crate::text::World;
 
 use super::finish::failed;
@@ -67,6 +67,12 @@ impl Machine {
                 );
                 self.pass_gate(question, blanket, world, events);
             }
+            (Purpose::Ask, ChoiceAction::Proceed)
+                if self.has_changed(question, resolution, world) =>
+            {
+                // What a yes leads to is no longer what was shown.
+                self.pose_step(&step, world, events);
+            }
             (Purpose::Ask, ChoiceAction::Proceed) => {
                 let done = StepCompleted {
                     execution: self.execution_of(question),
@@ -120,6 +126,19 @@ impl Machine {
             ..failed(step, self.execution_of(question), BadOutcome::Timeout)
         };
         self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+    }
+
+    /// Whether a person's yes to a step was for something else than what it
+    /// would lead to now.
+    fn has_changed(&self, question: &Question, resolution: &Resolution, world: &World) -> bool {
+        let Resolution::Answered(answer) = resolution else { return false };
+        if answer.prompter == Prompter::Override || question.kind != AskKind::Confirm {
+            return false;
+        }
+        let Some((_, node)) = self.node(&question.step) else { return false };
+        let Action::Ask(ask) = &node.step.action else { return false };
+        let again = self.pose(&node.step, ask, Purpose::Ask, world);
+        again.is_ok_and(|again| again.digest != question.digest)
     }
 
     /// A yes counts for what was shown: if the command has changed meanwhile,

@@ -419,3 +419,29 @@ fn a_question_that_cannot_be_rendered_fails_its_step() {
     assert_eq!(messages[3], "command: `nope` is not defined");
     assert_eq!(run.send(Input::Tick), Err(Refusal::Ended));
 }
+
+#[test]
+fn a_yes_to_a_step_is_for_what_it_leads_to() {
+    let names = std::sync::Arc::new(crate::build::Fakes::default());
+    names.set("branch", "one");
+    let skill = steps([
+        asking("ok", confirm("go?")),
+        when(command("never"), "false"),
+        when(program("go", "deploy", &["{{ branch }}"]), "ok == 'yes'"),
+    ]);
+    let mut run = Run::start_in(skill, crate::build::start(), names);
+    assert_eq!(run.question().follows.as_deref(), Some("deploy one"));
+    run.names.set("branch", "two");
+    run.answer("yes");
+    assert_eq!(run.tail(1), ["ok ask ask"]);
+    assert_eq!(run.question().follows.as_deref(), Some("deploy two"));
+    run.answer("yes");
+    assert_eq!(run.process().argv, ["deploy", "two"]);
+    // A no needs nothing further.
+    let skill = steps([asking("ok", confirm("go?")), program("go", "deploy", &["{{ branch }}"])]);
+    let mut run = Run::start(skill);
+    assert_eq!(run.question().follows, None, "nobody knows the branch yet");
+    run.names.set("branch", "two");
+    run.answer("no");
+    assert_eq!(run.status(), aye_core::journal::Status::Cancelled);
+}

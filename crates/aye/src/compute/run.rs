@@ -141,7 +141,7 @@ pub(super) fn roomy<T: Send>(
 fn gives_result(block: &Block, source: &Source, wanted: Wanted<'_>) -> Result<(), ComputeError> {
     let Wanted::Variable(output) = wanted else { return Ok(()) };
     let survey = &source.survey;
-    let set: Vec<&String> = survey.variables().collect();
+    let set: Vec<&String> = survey.candidates().collect();
     let named = |name: &str| survey.set.contains_key(name);
     if named("result") || output.is_some_and(named) || survey.is_guard || set.is_empty() {
         return Ok(());

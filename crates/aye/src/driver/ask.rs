@@ -58,6 +58,11 @@ pub trait Prompter {
     /// for what it was not woken for.
     fn ask(&mut self, posed: &Posed<'_>, wake: &[BorrowedFd<'_>]) -> Result<Asked, Error>;
 
+    /// How many questions may wait here at once.
+    fn room(&self) -> Option<usize> {
+        None
+    }
+
     /// What becomes readable when somebody types, while a question is shown.
     fn keys(&self) -> Option<OwnedFd>;
 
@@ -98,6 +103,25 @@ impl Driver<'_> {
     fn is_asking(&self, id: LaneId) -> bool {
         let lane = self.lanes.get(id).and_then(Option::as_ref);
         lane.is_some_and(|lane| lane.question().is_some())
+    }
+
+    /// More questions than one person can keep in mind are not put before
+    /// them: those runs rest, and are asked about in the inbox or on resuming.
+    pub(super) fn turn_away(&mut self) -> Result<(), Error> {
+        let Some(room) = self.parts.prompter.as_ref().and_then(|prompter| prompter.room()) else {
+            return Ok(());
+        };
+        let asking: Vec<LaneId> =
+            self.live().into_iter().filter(|id| self.lane(*id).question().is_some()).collect();
+        for id in asking.into_iter().skip(room) {
+            if self.shown == Some(id) {
+                continue;
+            }
+            let message = format!("too many questions: {room} wait on this terminal already");
+            self.lane_mut(id).unasked = Some(message.clone());
+            self.tell(id, Input::Leave { message }, None)?;
+        }
+        Ok(())
     }
 
     /// Asks, and waits for an answer if there is nothing else to do.

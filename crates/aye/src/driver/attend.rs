@@ -35,6 +35,7 @@ impl Driver<'_> {
         if self.tick()? {
             return Ok(());
         }
+        self.turn_away()?;
         // The terminal is in the editor's hands.
         let editing = |id: &LaneId| matches!(self.lane(*id).work, Work::Editing(_));
         let asking = match self.live().iter().any(editing) {

@@ -23,6 +23,9 @@ use super::poll::Ready;
 use super::tail::Tail;
 use super::tty::Tty;
 
+/// How many questions may wait on one terminal, the one that is shown among them.
+const MOST_WAITING: usize = 5;
+
 /// How a terminal is to be used.
 #[derive(Debug, Clone)]
 pub struct Manner {
@@ -183,6 +186,10 @@ impl Prompter for TerminalPrompter<'_> {
             Heard::Deadline => Asked::Deadline,
             Heard::Unavailable(why) => Asked::Unavailable(why),
         })
+    }
+
+    fn room(&self) -> Option<usize> {
+        Some(MOST_WAITING)
     }
 
     fn keys(&self) -> Option<OwnedFd> {

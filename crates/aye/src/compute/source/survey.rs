@@ -19,6 +19,8 @@ pub(in super::super) struct Survey {
     pub(in super::super) set: BTreeMap<String, usize>,
     /// Names it imports.
     pub(super) imported: BTreeSet<String>,
+    /// Names that stand for one item of something after the other.
+    passing: BTreeSet<String>,
     /// Names it sets anywhere: parameters, items of comprehensions, …
     bound: BTreeSet<String>,
     /// Names it reads, and how: `inputs.commit`.
@@ -61,6 +63,12 @@ impl Survey {
     /// Names it sets outside of functions and without imports.
     pub(in super::super) fn variables(&self) -> impl Iterator<Item = &String> {
         self.set.keys().filter(|name| !self.imported.contains(*name))
+    }
+
+    /// Those of them that somebody may have meant as the result: what a loop
+    /// goes through is none.
+    pub(in super::super) fn candidates(&self) -> impl Iterator<Item = &String> {
+        self.variables().filter(|name| !self.passing.contains(*name))
     }
 
     /// Whether the code reads this name and does not set it.
@@ -131,6 +139,18 @@ impl<'a> Visitor<'a> for Survey {
                         self.bind(name);
                     }
                 }
+            }
+            Stmt::For(each) => {
+                let names = |expr: &Expr| match expr {
+                    Expr::Name(name) => vec![name.id.to_string()],
+                    Expr::Tuple(tuple) => tuple
+                        .elts
+                        .iter()
+                        .filter_map(|item| Some(item.as_name_expr()?.id.to_string()))
+                        .collect(),
+                    _ => Vec::new(),
+                };
+                self.passing.extend(names(&each.target));
             }
             Stmt::Raise(_) | Stmt::Assert(_) => self.is_guard = true,
             _ => {}

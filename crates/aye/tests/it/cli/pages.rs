@@ -64,7 +64,7 @@ fn the_commands_of_the_readme_work() {
         let command = command.replace("ID", &question);
         let words: Vec<&str> = command.split_whitespace().skip(1).collect();
         let ran = place.aye(&words);
-        let ended = ["resume", "cancel"].contains(&words[0]);
+        let ended = ["resume", "retry", "cancel"].contains(&words[0]);
         let fine = if ended { [0, 1] } else { [0, 0] };
         assert!(fine.contains(&ran.code), "{command}: {}", ran.all());
         assert!(!ran.stderr.contains("there is no"), "{command}: {}", ran.all());

@@ -162,3 +162,37 @@ fn a_file_is_not_changed_without_a_word() {
     let again = place.aye(&["patch", "last", "--yes"]);
     assert_eq!(again.code, 1, "{}", again.all());
 }
+
+#[test]
+fn five_questions_wait_on_one_terminal_and_no_more() {
+    let place = place(
+        "name: many
+steps:
+  - name: each
+    foreach: [1, 2, 3, 4, 5, 6, 7]
+    parallel: 7
+    command: touch
+    args: ['done-{{ item }}']
+    confirmation: { message: 'Do {{ item }}?', timeout: 10m }
+",
+    );
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
+    for _ in 0..5 {
+        terminal.wait_for("[y/n]").keys("y");
+        terminal.wait_gone("[y/n]");
+    }
+    assert_eq!(terminal.end(), Some(6), "{}", terminal.vt.all());
+    assert!(terminal.vt.all().contains("too many questions"), "{}", terminal.vt.all());
+    let waiting = place.aye(&["inbox", "--json"]).ok().json();
+    assert_eq!(waiting.as_array().map(Vec::len), Some(2), "{waiting}");
+    // Nothing is lost: whoever goes on is asked about the rest.
+    let mut terminal = Terminal::aye(&place, &["resume", "last"]);
+    for _ in 0..2 {
+        terminal.wait_for("[y/n]").keys("y");
+        terminal.wait_gone("[y/n]");
+    }
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    for item in 1..=7 {
+        assert!(place.work().join(format!("done-{item}")).exists(), "{item}");
+    }
+}
