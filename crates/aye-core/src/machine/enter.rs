@@ -224,9 +224,19 @@ impl Machine {
     fn gate_again(&self, step: &Step, why: RetryReason, world: &World) -> Option<Ask> {
         let record = self.state.steps.get(&step.name.value);
         let Some(ask) = &step.confirmation else {
-            let unseen = why == RetryReason::Fixed
-                || why == RetryReason::Relayed && record.is_some_and(|r| r.edits.is_some());
-            return (step.destructive && unseen).then(|| gate_for_changes(step));
+            // What an assistant may run is what the skill says, not what it writes itself.
+            let runs_anything = matches!(
+                step.action,
+                Action::Command { .. }
+                    | Action::Shell { .. }
+                    | Action::Compute { python: true, .. }
+            );
+            let written = why == RetryReason::Relayed && record.is_some_and(|r| r.edits.is_some());
+            let unseen = match step.destructive {
+                true => why == RetryReason::Fixed || written,
+                false => runs_anything && written,
+            };
+            return unseen.then(|| gate_for_changes(step));
         };
         // What does not render is told when the step starts.
         let (line, _) = self.command_line(step, &self.scope(world)).ok()?;

@@ -119,8 +119,8 @@ impl Machine {
     }
 }
 
-/// The question before a step that nobody gated, cannot be undone, and is
-/// about to be given something that no person has seen.
+/// The question before a step that nobody gated and that is about to be given
+/// something that no person has seen: one that cannot be undone, or a program.
 pub(super) fn gate_for_changes(step: &Step) -> Ask {
     let said = |text: &str| Template::new(text.to_owned(), step.span);
     let choice = |label: &str, value: &str, action| Choice {
@@ -132,7 +132,7 @@ pub(super) fn gate_for_changes(step: &Step) -> Ask {
     Ask {
         kind: AskKind::Confirm,
         title: Some(said("Changed step")),
-        message: said("This cannot be undone, and no person has seen the change. Run it?"),
+        message: said("No person has seen this change yet. Run it?"),
         options: vec![
             choice("Proceed", "proceed", ChoiceAction::Proceed),
             choice("Cancel", "cancel", ChoiceAction::Cancel),

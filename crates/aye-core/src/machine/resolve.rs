@@ -138,7 +138,10 @@ impl Machine {
         let Some((_, node)) = self.node(&question.step) else { return false };
         let Action::Ask(ask) = &node.step.action else { return false };
         let again = self.pose(&node.step, ask, Purpose::Ask, world);
-        again.is_ok_and(|again| again.digest != question.digest)
+        // What could not be told then, or cannot be now, was not what was agreed to.
+        again.is_ok_and(|again| {
+            question.follows.is_some() && again.follows.is_some() && again.digest != question.digest
+        })
     }
 
     /// A yes counts for what was shown: if the command has changed meanwhile,

@@ -138,6 +138,21 @@ fn what_an_assistant_changed_in_something_final_is_seen_by_a_person() {
 }
 
 #[test]
+fn an_assistant_does_not_write_what_is_run() {
+    let mut run = failed(deploy());
+    run.say(relayed(edit(json!({ "0": "rm", "1": "-rf" })))).unwrap();
+    assert_eq!(run.tail(1), ["a ask gate"]);
+    assert_eq!(run.question().by, By::Human);
+    assert!(run.question().message.contains("0: deploy -> rm"), "{}", run.question().message);
+    assert!(matches!(run.say(relayed(answer_of("bot", "proceed"))), Err(Refusal::NotAllowed(_))));
+    run.answer("cancel");
+    // As it is written, it may be tried again.
+    let mut run = failed(deploy());
+    run.say(relayed(answer_of("bot", "retry"))).unwrap();
+    assert_eq!(run.tail(1), ["a start 2"]);
+}
+
+#[test]
 fn a_known_fix_is_tried_before_anybody_is_asked() {
     let mut run = Run::start(steps([deploy(), command("b")]));
     fail_with(&mut run, known(json!({ "1": "v{{ args['1'] }}" })));

@@ -331,7 +331,7 @@ steps:
     }
     let form = client.forms[0]["message"].as_str().unwrap();
     assert_eq!(lines(form, "- "), 2, "{form}");
-    assert_eq!(lines(form, "A yes starts:"), 0, "{form}");
+    assert_eq!(lines(form, "A yes starts:"), 1, "{form}");
     let logs = client.call("skill_logs", json!({ "execution_id": failed.id() })).text();
     assert_eq!(lines(&logs, "next:") + lines(&logs, "- "), 0, "{logs}");
 }

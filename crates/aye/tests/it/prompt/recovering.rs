@@ -177,9 +177,8 @@ steps:
 ",
     );
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
-    for _ in 0..5 {
-        terminal.wait_for("[y/n]").keys("y");
-        terminal.wait_gone("[y/n]");
+    for item in 1..=5 {
+        terminal.wait_for(&format!("Do {item}?")).keys("y");
     }
     assert_eq!(terminal.end(), Some(6), "{}", terminal.vt.all());
     assert!(terminal.vt.all().contains("too many questions"), "{}", terminal.vt.all());
@@ -187,9 +186,8 @@ steps:
     assert_eq!(waiting.as_array().map(Vec::len), Some(2), "{waiting}");
     // Nothing is lost: whoever goes on is asked about the rest.
     let mut terminal = Terminal::aye(&place, &["resume", "last"]);
-    for _ in 0..2 {
-        terminal.wait_for("[y/n]").keys("y");
-        terminal.wait_gone("[y/n]");
+    for item in 6..=7 {
+        terminal.wait_for(&format!("Do {item}?")).keys("y");
     }
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     for item in 1..=7 {
