@@ -20,11 +20,11 @@ impl Machine {
     pub(super) fn recall_fix(
         &mut self,
         step: &str,
-        known: KnownFix,
+        known: &KnownFix,
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        let Some(plan) = self.plan(step, &known, world) else { return };
+        let Some(plan) = self.plan(step, known, world) else { return };
         let recalled = Remembered {
             kind: MemoryKind::Fix,
             id: Some(plan.id.clone()),

@@ -14,7 +14,8 @@ use crate::build::{
 };
 
 fn edits(set: Value) -> Edits {
-    Edits { set: set.as_object().unwrap().clone(), ..Edits::default() }
+    let Value::Object(set) = set else { panic!("no mapping: {set}") };
+    Edits { set, ..Edits::default() }
 }
 
 fn edit(set: Value) -> Answer {
@@ -39,7 +40,10 @@ fn known(args: Value) -> KnownFix {
     KnownFix {
         id: "fix-1".to_owned(),
         message: "it helped before".to_owned(),
-        args: args.as_object().cloned().unwrap_or_default(),
+        args: match args {
+            Value::Object(args) => args,
+            other => panic!("no mapping: {other}"),
+        },
         first: None,
         replace: None,
         max_uses: 1,
