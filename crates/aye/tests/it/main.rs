@@ -8,6 +8,7 @@ mod corpus;
 mod crash;
 mod examples;
 mod graph;
+mod mcp_peers;
 mod memory;
 mod policy;
 mod prompt;

@@ -40,6 +40,11 @@ export function notified(notification) {
   say({ event: 'notification', ...notification });
 }
 
+/** What was no message of the protocol, among other things. */
+export function broken(error) {
+  say({ event: 'broken', message: String(error?.message ?? error) });
+}
+
 function failure(error) {
   return { kind: error?.constructor?.name, code: error?.code ?? null, message: String(error?.message ?? error) };
 }

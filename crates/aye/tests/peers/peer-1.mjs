@@ -1,6 +1,6 @@
 // A real MCP client on the TypeScript SDK 1.x, driven by JSON lines: see README.md.
 
-import { drive, load, notified } from './common.mjs';
+import { broken, drive, load, notified } from './common.mjs';
 
 const { Client } = load('@modelcontextprotocol/sdk/client/index.js');
 const { StdioClientTransport } = load('@modelcontextprotocol/sdk/client/stdio.js');
@@ -18,6 +18,7 @@ await drive(async (command, asking) => {
   const capabilities = asks ? { elicitation: { form: {} } } : {};
   const client = new Client({ name: 'peer-1', version: '1' }, { capabilities });
   if (asks) client.setRequestHandler(ElicitRequestSchema, ({ params }) => asking.ask(params));
+  client.onerror = broken;
   client.fallbackNotificationHandler = async (notification) => notified(notification);
   const to = transport(command);
   await client.connect(to);

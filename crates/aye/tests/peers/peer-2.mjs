@@ -1,6 +1,6 @@
 // A real MCP client on the TypeScript SDK 2.x, driven by JSON lines: see README.md.
 
-import { drive, load, notified } from './common.mjs';
+import { broken, drive, load, notified } from './common.mjs';
 
 const { Client, StreamableHTTPClientTransport } = load('@modelcontextprotocol/client');
 const { StdioClientTransport } = load('@modelcontextprotocol/client/stdio');
@@ -21,6 +21,7 @@ await drive(async (command, asking) => {
     },
   );
   if (asks) client.setRequestHandler('elicitation/create', ({ params }) => asking.ask(params));
+  client.onerror = broken;
   client.fallbackNotificationHandler = async (notification) => notified(notification);
   await client.connect(transport(command));
   return {

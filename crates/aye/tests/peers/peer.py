@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import warnings
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from importlib.metadata import version
@@ -22,6 +23,10 @@ if MODERN:
 else:
     import httpx
     import mcp.types as types
+
+
+# The SDK warns of what only the older protocol has; here that is meant.
+warnings.simplefilter("ignore")
 
 
 def say(line):
