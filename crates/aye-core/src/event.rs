@@ -9,10 +9,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::heal::Category;
+use crate::heal::{Category, FixPlan};
 use crate::id::{QuestionId, RunId};
 use crate::nested::Parent;
-use crate::question::{Answer, Question};
+use crate::question::{Answer, Edits, Question};
 
 /// The version of the vocabulary written by this program.
 pub const VERSION: u32 = 1;
@@ -121,6 +121,12 @@ pub enum Fact {
         /// It is not started before this moment.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         not_before: Option<Timestamp>,
+        /// What it is given differently, from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edits: Option<Edits>,
+        /// The fix that is tried.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fix: Option<String>,
     },
     /// A step failed in a way that is known: it is being repaired.
     AutoHealTriggered(Box<HealTriggered>),
@@ -141,6 +147,10 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         took_ms: Option<u64>,
     },
+    /// Something that was learned earlier matters here.
+    MemoryRecalled(Box<Remembered>),
+    /// Something was learned.
+    MemoryLearned(Box<Remembered>),
     /// Somebody has to decide.
     ConfirmationRequired(Box<Question>),
     /// The deadline moved because somebody is typing.
@@ -182,6 +192,8 @@ impl Fact {
             Self::StepRetried { .. } => "step_retried",
             Self::AutoHealTriggered(_) => "auto_heal_triggered",
             Self::AutoHealCompleted { .. } => "auto_heal_completed",
+            Self::MemoryRecalled(_) => "memory_recalled",
+            Self::MemoryLearned(_) => "memory_learned",
             Self::ConfirmationRequired(_) => "confirmation_required",
             Self::ConfirmationHeld { .. } => "confirmation_held",
             Self::ConfirmationAnswered(_) => "confirmation_answered",
@@ -253,6 +265,9 @@ pub struct Driver {
     pub host: String,
     /// The process.
     pub pid: u32,
+    /// Somebody is there who can be asked what to do about a failure.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub attended: bool,
 }
 
 /// The intent of a step.
@@ -300,6 +315,53 @@ pub struct HealTriggered {
     /// When it has to be over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
+    /// It is no rule but a fix from memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Box<FixPlan>>,
+}
+
+/// Something from memory, or for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Remembered {
+    /// What kind of thing.
+    pub kind: MemoryKind,
+    /// Its name in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The step it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// In words; learned text, so data.
+    pub message: String,
+    /// A fix that is about to be carried out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Box<FixPlan>>,
+}
+
+/// Kinds of things in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryKind {
+    /// What people wrote about an error.
+    Issue,
+    /// What to do about an error.
+    Fix,
+    /// An answer to give again.
+    Preference,
+    /// A call that keeps failing in the same way.
+    Usage,
+}
+
+impl MemoryKind {
+    /// The word used in listings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Issue => "issue",
+            Self::Fix => "fix",
+            Self::Preference => "preference",
+            Self::Usage => "usage",
+        }
+    }
 }
 
 /// The good end of a step.
@@ -357,6 +419,9 @@ pub struct StepFailed {
     /// How long it took, where there was no process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
+    /// What would mend a block that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<Box<Proposal>>,
     /// A guard of the step stops the run: nothing passes over it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub guarded: bool,
@@ -366,6 +431,17 @@ pub struct StepFailed {
     /// Set when this ends the run's normal course: only clean-up follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub winding_down: Option<WindingDown>,
+}
+
+/// A change that would mend what went wrong; only made if somebody agrees.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// In one sentence.
+    pub why: String,
+    /// What would change, as a diff.
+    pub diff: String,
+    /// The whole code as it would be.
+    pub code: String,
 }
 
 /// How a step ended badly.
@@ -540,6 +616,10 @@ pub enum RetryReason {
     Policy,
     /// What was wrong has been repaired.
     Healed,
+    /// A fix from memory is tried.
+    Fixed,
+    /// An assistant answered a recovery question with retry.
+    Relayed,
 }
 
 fn is_false(value: &bool) -> bool {

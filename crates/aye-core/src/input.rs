@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::event::{Driver, ProcessRecord};
+use crate::event::{Driver, ProcessRecord, Proposal, Remembered};
+use crate::heal::KnownFix;
 use crate::id::QuestionId;
-use crate::question::Answer;
+use crate::question::{Answer, Edits};
 
 /// What the world tells a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +19,15 @@ pub enum Input {
     Finished(Finished),
     /// Somebody, in any process, wants something.
     Request(Request),
+    /// A run that failed is taken up again at the step that failed.
+    Retry(Retry),
+    /// Something from memory matters here, or something was learned.
+    Remembered {
+        /// Learned, rather than recalled.
+        learned: bool,
+        /// What.
+        what: Remembered,
+    },
     /// Time passed.
     Tick,
     /// The driver and everything it runs stood still for so long (Ctrl-Z).
@@ -35,6 +45,17 @@ pub enum Input {
         /// Why, in words.
         message: String,
     },
+}
+
+/// How a run that failed is taken up again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Retry {
+    /// Who drives it now.
+    pub driver: Driver,
+    /// The step, if somebody named one: it has to be the one that failed.
+    pub step: Option<String>,
+    /// What it is given differently.
+    pub edits: Option<Edits>,
 }
 
 /// What any process may send to a run, whoever drives it.
@@ -76,6 +97,17 @@ pub struct Finished {
     pub process: Option<ProcessRecord>,
     /// How long it took, where there was no process.
     pub took: Option<Duration>,
+    /// What memory knows to do about it, if it went wrong.
+    pub known: Option<Box<KnownFix>>,
+    /// What was learned from it.
+    pub learned: Vec<Remembered>,
+}
+
+impl Finished {
+    /// An end that left no process behind and that memory has nothing to say about.
+    pub fn bare(execution: u32, end: End, took: Option<Duration>) -> Self {
+        Self { execution, end, process: None, took, known: None, learned: Vec::new() }
+    }
 }
 
 /// The ways an action ends.
@@ -96,6 +128,8 @@ pub enum End {
         message: String,
         /// What to do about it.
         hint: Option<String>,
+        /// A change that would mend it.
+        proposal: Option<Box<Proposal>>,
     },
     /// Somebody inside it declined, or nobody answered there in time.
     Declined {

@@ -231,6 +231,16 @@ pub struct Edits {
     pub remember: Option<FixScope>,
 }
 
+impl Edits {
+    /// These changes on top of earlier ones.
+    pub fn over(&self, earlier: Option<Self>) -> Self {
+        let Some(mut all) = earlier.filter(|_| !self.only) else { return self.clone() };
+        all.set.extend(self.set.clone());
+        all.remember = self.remember;
+        all
+    }
+}
+
 /// What a fix is kept for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -20,6 +20,7 @@ pub mod driver;
 pub mod dry_run;
 pub mod error;
 pub mod graph;
+pub mod mcp;
 pub mod memory;
 pub mod outside;
 pub mod paint;

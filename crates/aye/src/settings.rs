@@ -1,6 +1,7 @@
 //! `aye.toml`: looked for upwards from the working directory.
 
 mod heal;
+mod mcp;
 mod tool_args;
 mod tools;
 
@@ -20,6 +21,7 @@ use toml::Spanned;
 use crate::error::Error;
 use crate::store::Durability;
 
+pub use mcp::McpSettings;
 pub use tools::{CommandSettings, OutputKind, Reach, ServerSettings, ToolSettings, is_loopback};
 
 /// The name of the file.
@@ -50,6 +52,8 @@ pub struct Settings {
     pub tools: ToolSettings,
     /// What repairs errors that are known.
     pub heal: Arc<[HealRule]>,
+    /// What assistants may do, and how long.
+    pub mcp: McpSettings,
 }
 
 /// `[policy]`: off unless the project asks for it.
@@ -83,6 +87,7 @@ struct File {
     policy: PolicySection,
     tools: BTreeMap<Spanned<String>, tools::ToolSection>,
     heal: Option<Spanned<Vec<serde_json::Value>>>,
+    mcp: mcp::McpSection,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -172,6 +177,7 @@ impl Settings {
             policy: file.policy.read(&root)?,
             tools: ToolSettings::read(&root, file.tools)?,
             heal: heal::read(file.heal)?,
+            mcp: file.mcp.read()?,
             max_processes,
             skills,
             root,

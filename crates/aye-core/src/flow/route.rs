@@ -57,8 +57,10 @@ impl Flow {
         let onward = routes.success.map_or(Route::Done, Route::To);
         let tolerated = |route: Option<Target>| match (route, node.step.on_error) {
             (Some(target), _) => Route::To(target),
-            (None, OnError::Continue) => onward,
-            (None, OnError::Fail | OnError::Ask | OnError::AutoHeal) => Route::Uncaught,
+            (None, Some(OnError::Continue)) => onward,
+            (None, Some(OnError::Fail | OnError::Ask | OnError::AutoHeal) | None) => {
+                Route::Uncaught
+            }
         };
         match outcome {
             Outcome::Success => routes.codes.get(&0).map_or(onward, |target| Route::To(*target)),

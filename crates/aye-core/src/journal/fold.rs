@@ -5,8 +5,8 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::event::{
-    Answered, BadOutcome, Event, Fact, HealTriggered, SkillStarted, SkipReason, StepCompleted,
-    StepFailed, StepStarted, VERSION,
+    Answered, BadOutcome, Event, Fact, FailReason, HealTriggered, Remembered, RetryReason,
+    SkillStarted, SkipReason, StepCompleted, StepFailed, StepStarted, VERSION,
 };
 use crate::question::{Purpose, Question};
 use crate::skill::ChoiceAction;
@@ -66,6 +66,7 @@ impl State {
             return Err(FoldError::Gap { last: 0, found: event.seq });
         }
         let started: SkillStarted = SkillStarted::clone(started);
+        let started_attended = started.driver.attended;
         Ok(Self {
             run: event.run.clone(),
             seq: event.seq,
@@ -73,6 +74,8 @@ impl State {
             started_at: event.at,
             updated_at: event.at,
             phase: Phase::Between(Between::Begun),
+            attended: started_attended,
+            fixes: IndexMap::new(),
             paused: None,
             executions: 0,
             visits: 0,
@@ -130,7 +133,16 @@ impl State {
         match fact {
             Fact::SkillStarted(_) => false,
             Fact::SkillPaused { .. } => self.paused.is_none() && (between || asking || nested),
-            Fact::SkillResumed { .. } => !matches!(self.phase, Phase::Ended(_)),
+            Fact::SkillResumed { .. } => {
+                !matches!(self.phase, Phase::Ended(_)) || self.failed_step().is_some()
+            }
+            Fact::MemoryRecalled(what) => match &what.fix {
+                None => !matches!(self.phase, Phase::Ended(_)),
+                Some(_) => {
+                    matches!(&self.phase, Phase::Between(Between::Settled(settled)) if what.step.as_ref() == Some(&settled.step))
+                }
+            },
+            Fact::MemoryLearned(_) => !matches!(self.phase, Phase::Ended(_)),
             Fact::SkillCompleted { .. } | Fact::SkillFailed { .. } => between,
             Fact::SkillCancelled { .. } => between || asking,
             Fact::StepStarted(started) => between && started.execution == self.executions + 1,
@@ -158,8 +170,10 @@ impl State {
         match &event.fact {
             Fact::SkillStarted(_) => {}
             Fact::SkillPaused { why, .. } => self.paused = Some(*why),
-            Fact::SkillResumed { suspended_ms, .. } => {
+            Fact::SkillResumed { driver, suspended_ms } => {
                 self.paused = None;
+                self.attended = driver.attended;
+                self.reopen();
                 if let Some(ms) = suspended_ms {
                     self.give_back(*ms);
                 }
@@ -194,13 +208,19 @@ impl State {
                 };
                 self.settle(step, close);
             }
-            Fact::StepRetried { step, attempt, why, not_before } => {
+            Fact::StepRetried { step, attempt, why, not_before, edits, fix } => {
                 self.entered_at = at;
                 // Still the same visit to it.
                 let steps = Arc::make_mut(&mut self.steps);
                 let record = steps.entry(step.clone()).or_insert_with(StepRecord::new);
                 record.attempt = *attempt;
                 record.status = StepStatus::Waiting;
+                record.fix.clone_from(fix);
+                if let Some(edits) = edits {
+                    let by_answer = matches!(why, RetryReason::Answer | RetryReason::Relayed);
+                    record.edited += u32::from(by_answer);
+                    record.edits = Some(edits.over(record.edits.take()));
+                }
                 self.phase = Phase::Between(Between::Retrying {
                     step: step.clone(),
                     attempt: *attempt,
@@ -212,9 +232,15 @@ impl State {
             Fact::AutoHealCompleted { step, .. } => {
                 if let Phase::Running { healing: Some(healing), .. } = &self.phase {
                     let close = healing.close.clone();
+                    let tried = healing.fix.as_ref().map(|fix| fix.id.clone());
+                    if let Some(record) = Arc::make_mut(&mut self.steps).get_mut(step) {
+                        record.fix = tried;
+                    }
                     self.settle(step, close);
                 }
             }
+            Fact::MemoryRecalled(what) => self.recalled(what),
+            Fact::MemoryLearned(_) => {}
             Fact::ConfirmationRequired(question) => self.ask(question, at),
             Fact::ConfirmationHeld { deadline, .. } => {
                 if let Phase::Asking { question, held_ms, .. } = &mut self.phase {
@@ -228,6 +254,37 @@ impl State {
             Fact::ConfirmationExpired { applied, .. } => {
                 self.resolve(Resolution::Expired(applied.clone()));
             }
+        }
+    }
+
+    /// The step whose failure ended the run, if it can be tried again.
+    pub fn failed_step(&self) -> Option<&str> {
+        let again = matches!(
+            self.phase,
+            Phase::Ended(Ended::Failed(
+                FailReason::StepFailed | FailReason::StepTimedOut | FailReason::Aborted
+            ))
+        );
+        let step = self.current.as_deref().filter(|_| again && self.winding_down.is_none())?;
+        let status = self.steps.get(step).map(|record| record.status);
+        matches!(status, Some(StepStatus::Failed | StepStatus::TimedOut)).then_some(step)
+    }
+
+    /// A run that failed goes on: its last step has just failed.
+    fn reopen(&mut self) {
+        let Some(step) = self.failed_step().map(str::to_owned) else { return };
+        let record = self.steps.get(&step);
+        let code = record.and_then(|record| record.process.as_ref()?.exit_code);
+        self.end_message = None;
+        self.settle(&step, Close::Failure(code));
+    }
+
+    /// A fix is about to be carried out.
+    fn recalled(&mut self, what: &Remembered) {
+        if let (Some(fix), Phase::Between(Between::Settled(settled))) = (&what.fix, &mut self.phase)
+        {
+            settled.fix = Some(fix.clone());
+            *self.fixes.entry(fix.id.clone()).or_insert(0) += 1;
         }
     }
 
@@ -259,6 +316,7 @@ impl State {
         record.code = None;
         record.hint = None;
         record.process = None;
+        record.proposal = None;
         // A question's step acts by being asked: it cannot be half done.
         let asks = matches!(started.kind.as_str(), "confirm" | "choose" | "input");
         self.phase = if asks {
@@ -282,7 +340,7 @@ impl State {
         let close = settled.close.clone();
         self.executions = heal.execution;
         if let Some(record) = Arc::make_mut(&mut self.steps).get_mut(&heal.step) {
-            record.heals += 1;
+            record.heals += u32::from(heal.fix.is_none());
         }
         self.phase = Phase::Running {
             step: heal.step.clone(),
@@ -291,7 +349,7 @@ impl State {
             idempotent: false,
             deadline: heal.deadline,
             nested: true,
-            healing: Some(Healing { rule: heal.rule.clone(), close }),
+            healing: Some(Healing { rule: heal.rule.clone(), close, fix: heal.fix.clone() }),
         };
     }
 
@@ -322,6 +380,7 @@ impl State {
         record.message = Some(failed.message.clone());
         record.code.clone_from(&failed.code);
         record.hint.clone_from(&failed.hint);
+        record.proposal.clone_from(&failed.proposal);
         record.process.clone_from(&failed.process);
         let attempt = record.attempt.max(1);
         let last = failed.winding_down.is_some();
@@ -406,7 +465,7 @@ impl State {
 
     fn settle_with(&mut self, step: &str, close: Close, last: bool) {
         let step = step.to_owned();
-        self.phase = Phase::Between(Between::Settled(Settled { step, close, last }));
+        self.phase = Phase::Between(Between::Settled(Settled { step, close, last, fix: None }));
     }
 
     fn end(&mut self, ended: Ended) {

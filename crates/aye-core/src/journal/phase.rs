@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::event::{CancelReason, FailReason, RetryReason};
+use crate::heal::FixPlan;
 use crate::question::{Answer, Question};
 
 /// Where a run stands after its last event.
@@ -107,6 +108,8 @@ pub struct Settled {
     pub close: Close,
     /// With this the run's normal course ended: only clean-up may follow.
     pub last: bool,
+    /// What a fix from memory does about it.
+    pub fix: Option<Box<FixPlan>>,
 }
 
 /// How a step ended.
@@ -156,12 +159,14 @@ pub struct Unsure {
 }
 
 /// A repair under way.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Healing {
     /// The rule.
     pub rule: String,
     /// How the step had ended.
     pub close: Close,
+    /// It is no rule but this fix from memory.
+    pub fix: Option<Box<FixPlan>>,
 }
 
 /// How a run ended.

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::event::{BadOutcome, ProcessRecord};
+use crate::event::{BadOutcome, ProcessRecord, Proposal};
+use crate::question::Edits;
 
 /// One step as the run has seen it; a step visited twice shows the last visit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -23,6 +24,18 @@ pub struct StepRecord {
     /// How often it was repaired in this visit.
     #[serde(skip_serializing_if = "is_zero")]
     pub heals: u32,
+    /// What it is given differently in this visit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edits: Option<Edits>,
+    /// How often somebody changed what it is given.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub edited: u32,
+    /// The fix that its last attempt tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+    /// A change that would mend its last failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<Box<Proposal>>,
     /// What a `foreach` goes through.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Value>,
@@ -58,6 +71,10 @@ impl StepRecord {
             execution: 0,
             kind: String::new(),
             heals: 0,
+            edits: None,
+            edited: 0,
+            fix: None,
+            proposal: None,
             items: Vec::new(),
             command: None,
             started: None,

@@ -27,6 +27,10 @@ pub struct State {
     pub updated_at: Timestamp,
     /// Where it stands.
     pub phase: Phase,
+    /// Whoever drives it can ask somebody about a failure.
+    pub attended: bool,
+    /// How often each fix from memory was used.
+    pub fixes: IndexMap<String, u32>,
     /// Nobody drives it, and why.
     pub paused: Option<PauseReason>,
     /// How often a step was started.

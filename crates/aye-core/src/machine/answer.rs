@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::event::{Answered, Event, Fact};
+use crate::event::{Answered, Event, Fact, MemoryKind, Remembered};
 use crate::id::QuestionId;
 use crate::journal::Phase;
-use crate::question::{Answer, Purpose, Question};
+use crate::question::{Answer, Prompter, Purpose, Question};
 use crate::skill::{AskKind, ChoiceAction};
 use crate::text::World;
 
@@ -48,6 +48,16 @@ impl Machine {
         let latency = world.now.as_millisecond() - asked_ms;
         let label = answer.value.as_str().and_then(|value| open.offer(value));
         let label = label.map(|offer| offer.label.clone());
+        if answer.prompter == Prompter::Memory {
+            let recalled = Remembered {
+                kind: MemoryKind::Preference,
+                id: None,
+                step: Some(open.step.clone()),
+                message: answer.reason.clone().unwrap_or_default(),
+                fix: None,
+            };
+            self.emit(Fact::MemoryRecalled(Box::new(recalled)), world, events);
+        }
         let answered = Answered {
             question: open.id.clone(),
             label,
@@ -73,7 +83,9 @@ impl Machine {
             answer.value = secret_marker();
             answer.typed = None;
         }
-        let answer = self.masked_answer(answer);
+        let mut answer = self.masked_answer(answer);
+        // It was not taken; what it says may be a secret.
+        answer.edits = None;
         let refused = Some(self.secrets.mask(&refusal.to_string()));
         let answered = Answered { question, answer, label: None, latency_ms: 0, refused };
         self.emit(Fact::ConfirmationAnswered(Box::new(answered)), world, events);

@@ -9,7 +9,18 @@ use crate::question::{Offer, Purpose, Question};
 use crate::skill::{Ask, AskKind, By, ChoiceAction, Step};
 use crate::text::{self, TextError, World};
 
+use super::edit::MOST_EDITS;
 use super::run::{Machine, after};
+
+/// An option of a recovery question: value, label, description, action.
+type Said = (&'static str, &'static str, &'static str, ChoiceAction);
+
+const RETRY: Said = ("retry", "Retry", "run the step again", ChoiceAction::Proceed);
+const EDIT: Said = ("edit", "Retry with changes", "edit its arguments", ChoiceAction::Proceed);
+const FIX: Said = ("fix", "Apply the proposed change", "in this run only", ChoiceAction::Proceed);
+const DONE: Said = ("done", "It was done", "go on as if it had succeeded", ChoiceAction::Proceed);
+const SKIP: Said = ("skip", "Skip", "leave the step out and go on", ChoiceAction::Skip);
+const ABORT: Said = ("abort", "Abort", "end the run as failed", ChoiceAction::Cancel);
 
 impl Machine {
     /// The question of a step: its gate, or itself.
@@ -73,6 +84,16 @@ impl Machine {
             digest: String::new(),
         };
         sound(&question)?;
+        let changes = match purpose {
+            Purpose::Gate => self.changes(step, &scope),
+            Purpose::Ask | Purpose::Recover => Vec::new(),
+        };
+        if !changes.is_empty() {
+            question.message.push_str("\n\nChanged since the skill was written:");
+            for line in changes {
+                question.message.push_str(&format!("\n  {line}"));
+            }
+        }
         question.digest = bind(&question, &words);
         Ok(question)
     }
@@ -85,22 +106,40 @@ impl Machine {
         } else {
             format!("Aye ended while `{step}` ran. It may or may not have done its work.")
         };
-        self.recovery(step, "Outcome unknown", message)
+        let offers = [RETRY, DONE, SKIP, ABORT];
+        self.recovery(step, "Outcome unknown", message, &offers)
     }
 
     /// What to do about a step that failed.
     pub(super) fn pose_failed(&self, step: &str) -> Question {
-        let why = self.state.steps.get(step).and_then(|record| record.message.as_deref());
-        let why = why.unwrap_or("no reason known");
-        self.recovery(step, "Step failed", format!("`{step}` failed: {why}"))
+        let record = self.state.steps.get(step);
+        let why = record.and_then(|record| record.message.as_deref()).unwrap_or("no reason known");
+        if self.is_blocked(step) {
+            let offers =
+                [("retry", "Run it", "it may go well", ChoiceAction::Proceed), SKIP, ABORT];
+            let question = self.recovery(step, "This usually fails", why.to_owned(), &offers);
+            return Question { by: By::Human, ..question };
+        }
+        let mut message = format!("`{step}` failed: {why}");
+        let mut offers = vec![RETRY];
+        if let Some(proposal) = record.and_then(|record| record.proposal.as_ref()) {
+            message.push_str(&format!("\n\n{}\n{}", proposal.why, proposal.diff.trim_end()));
+            offers.push(FIX);
+        }
+        let edited = record.map_or(0, |record| record.edited);
+        if self.is_editable(step) && edited < MOST_EDITS {
+            offers.push(EDIT);
+        }
+        offers.extend([DONE, SKIP, ABORT]);
+        self.recovery(step, "Step failed", message, &offers)
     }
 
-    fn recovery(&self, step: &str, title: &str, message: String) -> Question {
-        let offer = |value: &str, label: &str, description: &str, action| Offer {
-            value: value.to_owned(),
-            label: label.to_owned(),
-            description: Some(description.to_owned()),
-            action,
+    fn recovery(&self, step: &str, title: &str, message: String, offers: &[Said]) -> Question {
+        let offer = |(value, label, description, action): &Said| Offer {
+            value: (*value).to_owned(),
+            label: (*label).to_owned(),
+            description: Some((*description).to_owned()),
+            action: *action,
         };
         let follows = self.state.steps.get(step).and_then(|record| record.command.clone());
         // Whoever may let a step run may say what becomes of it, nobody else.
@@ -113,12 +152,7 @@ impl Machine {
             step: step.to_owned(),
             title: title.to_owned(),
             message,
-            options: vec![
-                offer("retry", "Retry", "run the step again", ChoiceAction::Proceed),
-                offer("done", "It was done", "go on as if it had succeeded", ChoiceAction::Proceed),
-                offer("skip", "Skip", "leave the step out and go on", ChoiceAction::Skip),
-                offer("abort", "Abort", "end the run as failed", ChoiceAction::Cancel),
-            ],
+            options: offers.iter().map(offer).collect(),
             default: None,
             deadline: None,
             pattern: None,

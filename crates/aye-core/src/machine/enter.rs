@@ -10,10 +10,11 @@ use crate::event::{
 };
 use crate::flow::NodeId;
 use crate::question::Purpose;
-use crate::skill::Action;
+use crate::skill::{Action, Ask, Step};
 use crate::text::{self, TextError, World};
 
 use super::finish::failed;
+use super::fix::gate_for_changes;
 use super::run::Machine;
 
 impl Machine {
@@ -155,7 +156,7 @@ impl Machine {
     }
 
     /// The end of a step that has nothing to do or does it here.
-    fn done_at_once(&self, name: &str, value: Value) -> StepCompleted {
+    pub(super) fn done_at_once(&self, name: &str, value: Value) -> StepCompleted {
         StepCompleted {
             step: name.to_owned(),
             execution: 0,
@@ -192,8 +193,9 @@ impl Machine {
         true
     }
 
-    /// Whoever said "retry" saw the command; if it has changed meanwhile and
-    /// has a gate, the gate is asked again.
+    /// A step is to be tried again. Whoever approved it saw a command: if that
+    /// has changed, or something that nobody saw has been done about it, the
+    /// gate is asked again.
     pub(super) fn retry_step(
         &mut self,
         name: &str,
@@ -204,20 +206,43 @@ impl Machine {
     ) {
         let flow = Arc::clone(&self.flow);
         let step = flow.find(name).map(|node| &flow.nodes[node].step);
-        if let Some(step) = step
-            && let Some(ask) = &step.confirmation
-            && let Ok((line, _)) = self.command_line(step, &self.scope(world))
-            // Retries that the skill itself asks for were part of what was approved.
-            && (why == RetryReason::Healed && step.destructive
-                || why != RetryReason::Policy
-                && (ask.typed.is_some() || ask.reauth || ask.approvals > 1)
-                || self.state.steps.get(name).and_then(|record| record.command.as_ref())
-                    != Some(&line))
-            && let Ok(question) = self.pose(step, ask, Purpose::Gate, world)
-        {
-            return self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
+        let gate = step.and_then(|step| self.gate_again(step, why, world));
+        match (step, gate) {
+            (Some(step), Some(ask)) => match self.pose(step, &ask, Purpose::Gate, world) {
+                Ok(question) => {
+                    self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
+                }
+                Err(error) => {
+                    self.cannot_start(name.to_owned(), "confirmation", &error, world, events);
+                }
+            },
+            (_, _) => self.start_step(name, attempt, world, events),
         }
-        self.start_step(name, attempt, world, events);
+    }
+
+    /// The question before another attempt, if there has to be one.
+    fn gate_again(&self, step: &Step, why: RetryReason, world: &World) -> Option<Ask> {
+        let record = self.state.steps.get(&step.name.value);
+        let Some(ask) = &step.confirmation else {
+            let unseen = why == RetryReason::Fixed
+                || why == RetryReason::Relayed && record.is_some_and(|r| r.edits.is_some());
+            return (step.destructive && unseen).then(|| gate_for_changes(step));
+        };
+        // What does not render is told when the step starts.
+        let (line, _) = self.command_line(step, &self.scope(world)).ok()?;
+        let other = record.and_then(|record| record.command.as_ref()) != Some(&line);
+        let changed = other || record.is_some_and(|record| record.edits.is_some());
+        let demanding = ask.typed.is_some() || ask.reauth || ask.approvals > 1;
+        let again = match why {
+            RetryReason::Fixed => true,
+            RetryReason::Healed => step.destructive || demanding || changed,
+            RetryReason::Idempotent | RetryReason::Answer | RetryReason::Relayed => {
+                demanding || changed
+            }
+            // Retries that the skill itself asks for were part of what was approved.
+            RetryReason::Policy => other,
+        };
+        again.then(|| ask.clone())
     }
 
     /// A step that is a question: ask it.

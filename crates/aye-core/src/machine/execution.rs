@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::effect::{Compute, Execution, Process, Task, ToolCall};
 use crate::journal::Phase;
 use crate::skill::{Action, Step, StepTimeout, Template};
 use crate::text::{self, Scope, TextError, World};
 
+use super::edit::{replaced, words};
 use super::run::{Machine, after};
 
 impl Machine {
@@ -25,27 +26,38 @@ impl Machine {
         };
         let scope = self.scope(world);
         let step = &node.step;
+        if let Some(healing) = healing {
+            let nested = self.repair(&step.name, *execution, healing, &scope);
+            let timeout = deadline.map(|until| left(until, world.now));
+            return Ok(Some(Execution {
+                execution: *execution,
+                step: step.name.value.clone(),
+                attempt: *attempt,
+                timeout,
+                own_limit: step.timeout != StepTimeout::Default,
+                task: Task::Nested(Box::new(nested)),
+            }));
+        }
         let task = match &step.action {
-            _ if healing.is_some() => {
-                let rule = healing.as_ref().map_or("", |healing| healing.rule.as_str());
-                Task::Nested(Box::new(self.repair(&step.name, *execution, rule, &scope)))
-            }
             Action::Command { .. } | Action::Shell { .. } => {
                 Task::Process(Box::new(self.process(step, &scope)?))
             }
-            Action::Tool { tool, args, .. } => Task::Tool(Box::new(ToolCall {
+            Action::Tool { tool, .. } => Task::Tool(Box::new(ToolCall {
                 tool: tool.value.clone(),
-                args: arguments(args, &scope)?,
+                args: self.given_to(step, &scope)?,
             })),
             Action::Compute { code, python, reads_files } => Task::Compute(Box::new(Compute {
-                code: code.clone(),
+                code: match replaced(self.edits_of(&step.name), "code") {
+                    Some(changed) => Template::new(changed.to_owned(), code.span),
+                    None => code.clone(),
+                },
                 output: self.output_name(&step.name),
                 python: *python,
                 reads_files: *reads_files,
                 scope,
             })),
-            Action::Skill { skill, inputs, .. } => {
-                Task::Nested(Box::new(self.sub_skill(step, *execution, skill, inputs, &scope)?))
+            Action::Skill { skill, .. } => {
+                Task::Nested(Box::new(self.sub_skill(step, *execution, skill, &scope)?))
             }
             Action::ForEach(each) => {
                 Task::Nested(Box::new(self.for_each(step, *execution, each, &scope)?))
@@ -57,9 +69,7 @@ impl Machine {
             Task::Nested(_) => *deadline,
             _ => self.step_deadline(step, world.now),
         };
-        // Nothing is left, rather than less than nothing.
-        let timeout =
-            until.map(|until| until.duration_since(world.now).try_into().unwrap_or(Duration::ZERO));
+        let timeout = until.map(|until| left(until, world.now));
         Ok(Some(Execution {
             execution: *execution,
             step: step.name.value.clone(),
@@ -78,7 +88,7 @@ impl Machine {
         for (name, template) in &step.env {
             env.insert(name.clone(), render(template)?);
         }
-        let invocation = self.invocation(&step.action, scope)?;
+        let invocation = self.invocation(step, scope)?;
         // Last, so that nothing in the file can stand in for a value.
         env.extend(invocation.values.into_iter().map(|(name, value)| (name, Some(value))));
         Ok(Process {
@@ -116,7 +126,7 @@ impl Machine {
         step: &Step,
         scope: &Scope,
     ) -> Result<(String, Vec<String>), TextError> {
-        let Invocation { argv, values, shown } = self.invocation(&step.action, scope)?;
+        let Invocation { argv, values, shown } = self.invocation(step, scope)?;
         let mut words: Vec<String> = argv.iter().map(|word| self.secrets.mask(word)).collect();
         for (name, value) in values {
             words.push(format!("{name}={}", self.secrets.mask(&value)));
@@ -134,18 +144,21 @@ impl Machine {
         Ok((shown, words))
     }
 
-    fn invocation(&self, action: &Action, scope: &Scope) -> Result<Invocation, TextError> {
+    fn invocation(&self, step: &Step, scope: &Scope) -> Result<Invocation, TextError> {
         let mask = |text: &str| self.secrets.mask(text);
-        match action {
+        let edits = self.edits_of(&step.name);
+        match &step.action {
             Action::Command { program, args } => {
-                let mut argv = vec![text::text(program, scope)?];
-                for arg in args {
-                    argv.push(text::text(arg, scope)?);
-                }
+                let argv = words(program, args, edits, scope)?;
                 // Masked before it is quoted: quoting changes what a secret looks like.
                 let shown: Vec<String> =
                     argv.iter().map(|word| text::legible(&mask(word))).collect();
                 Ok(Invocation { argv, values: Vec::new(), shown: shown.join(" ") })
+            }
+            Action::Shell { .. } if replaced(edits, "script").is_some() => {
+                let script = replaced(edits, "script").unwrap_or_default();
+                let argv = vec!["sh".to_owned(), "-c".to_owned(), script.to_owned()];
+                Ok(Invocation { argv, values: Vec::new(), shown: mask(script) })
             }
             Action::Shell { script } => {
                 let script = text::shell_script(script, scope, self.limits.verbatim)?;
@@ -153,15 +166,12 @@ impl Machine {
                 let argv = vec!["sh".to_owned(), "-c".to_owned(), script.text];
                 Ok(Invocation { argv, values: script.values, shown })
             }
-            Action::Tool { tool, args, .. } => {
-                Ok(self.call(tool, &Value::Object(arguments(args, scope)?)))
+            Action::Tool { tool, .. } => {
+                Ok(self.call(tool, &Value::Object(self.given_to(step, scope)?)))
             }
-            Action::Skill { skill, inputs, .. } => {
+            Action::Skill { skill, .. } => {
                 let skill = text::text(skill, scope)?;
-                let inputs: Map<String, Value> = inputs
-                    .iter()
-                    .map(|(name, value)| Ok((name.clone(), text::render_value(value, scope)?)))
-                    .collect::<Result<_, TextError>>()?;
+                let inputs = self.given_to(step, scope)?;
                 // Which of them are secret, only that skill knows.
                 let names: Vec<&str> = inputs.keys().map(String::as_str).collect();
                 let shown = match names.is_empty() {
@@ -172,7 +182,8 @@ impl Machine {
             }
             // What it computes is decided by the file and the results so far.
             Action::Compute { code, .. } => {
-                Ok(Invocation { argv: vec![code.value.clone()], ..Invocation::default() })
+                let code = replaced(edits, "code").unwrap_or(code);
+                Ok(Invocation { argv: vec![code.to_owned()], ..Invocation::default() })
             }
             Action::Ask(_) | Action::ForEach(_) | Action::Return { .. } | Action::Note => {
                 Ok(Invocation::default())
@@ -197,11 +208,9 @@ impl Machine {
     }
 }
 
-fn arguments(args: &Value, scope: &Scope) -> Result<Map<String, Value>, TextError> {
-    match text::render_value(args, scope)? {
-        Value::Object(map) => Ok(map),
-        _ => Ok(Map::new()),
-    }
+/// Nothing is left, rather than less than nothing.
+fn left(until: Timestamp, now: Timestamp) -> Duration {
+    until.duration_since(now).try_into().unwrap_or(Duration::ZERO)
 }
 
 /// A command with everything resolved.

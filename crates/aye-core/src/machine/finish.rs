@@ -5,7 +5,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::event::{
-    BadOutcome, Event, Fact, PauseReason, ProcessRecord, StepCompleted, StepFailed,
+    BadOutcome, Event, Fact, PauseReason, ProcessRecord, Proposal, Remembered, StepCompleted,
+    StepFailed,
 };
 use crate::input::{End, Finished};
 use crate::journal::Phase;
@@ -38,7 +39,11 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        let Finished { execution, end, process, took } = finished;
+        let Finished { execution, end, process, took, known, learned } = finished;
+        for what in learned {
+            let what = Remembered { message: self.secrets.mask(&what.message), ..what };
+            self.emit(Fact::MemoryLearned(Box::new(what)), world, events);
+        }
         let took_ms = took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
         let process = process.map(|process| self.masked(process));
         let stopping = self.stopping.clone();
@@ -87,11 +92,12 @@ impl Machine {
                     Fact::StepFailed(Box::new(self.guarded_failure(failed, world)))
                 }
             }
-            (End::Failed { code, message, hint }, _) => {
+            (End::Failed { code, message, hint, proposal }, _) => {
                 let failed = StepFailed {
                     code: Some(code),
                     message: self.secrets.mask(&message),
                     hint: hint.map(|hint| self.secrets.mask(&hint)),
+                    proposal: proposal.map(|proposal| self.masked_proposal(*proposal)),
                     took_ms,
                     ..failed(step.clone(), execution, BadOutcome::Failure)
                 };
@@ -165,8 +171,15 @@ impl Machine {
             matches!(&fact, Fact::StepFailed(failed) if failed.outcome == BadOutcome::Cancelled);
         let interrupted =
             matches!(&fact, Fact::StepFailed(failed) if failed.outcome == BadOutcome::Interrupted);
+        let failed = matches!(&fact, Fact::StepFailed(failed)
+            if matches!(failed.outcome, BadOutcome::Failure | BadOutcome::Timeout));
         self.emit(fact, world, events);
         self.stopping = None;
+        if let (true, None, Some(known)) = (failed, &stopping, known)
+            && self.rule_for(&step).is_none()
+        {
+            self.recall_fix(&step, *known, world, events);
+        }
         match stopping {
             // It ended by itself before the stop reached it: the run ends here all the same.
             Some(Stopping::Cancel { by, reason }) if !stopped => {
@@ -179,6 +192,12 @@ impl Machine {
             None if interrupted => self.pause(PauseReason::Interrupted, None, world, events),
             None => self.advance(world, events),
         }
+    }
+
+    fn masked_proposal(&self, proposal: Proposal) -> Box<Proposal> {
+        let mask = |text: &str| self.secrets.mask(text);
+        let (why, diff) = (mask(&proposal.why), mask(&proposal.diff));
+        Box::new(Proposal { why, diff, code: proposal.code })
     }
 
     pub(super) fn masked(&self, mut process: ProcessRecord) -> ProcessRecord {
@@ -201,6 +220,7 @@ pub(super) fn failed(step: String, execution: u32, outcome: BadOutcome) -> StepF
         code: None,
         message: String::new(),
         hint: None,
+        proposal: None,
         process: None,
         took_ms: None,
         guarded: false,

@@ -1,6 +1,6 @@
 //! What each input means where the run stands.
 
-use crate::event::{Event, Fact, PauseReason};
+use crate::event::{Event, Fact, PauseReason, Remembered};
 use crate::input::{Input, Request};
 use crate::journal::{Between, Phase};
 use crate::text::World;
@@ -41,10 +41,29 @@ impl Machine {
                 Err(refusal)
             }
             (
+                Phase::Between(_) | Phase::Running { .. } | Phase::Asking { .. },
+                Input::Remembered { learned, what },
+            ) => {
+                // What is only told changes nothing.
+                let message = self.secrets.mask(&what.message);
+                let what = Box::new(Remembered { message, fix: None, ..what });
+                let fact = match learned {
+                    true => Fact::MemoryLearned(what),
+                    false => Fact::MemoryRecalled(what),
+                };
+                self.emit(fact, world, events);
+                Ok(())
+            }
+            (Phase::Ended(_), Input::Retry(retry)) => self.reopen(retry, world, events),
+            (Phase::Between(_) | Phase::Running { .. } | Phase::Asking { .. }, Input::Retry(_)) => {
+                Err(Refusal::NotFailed)
+            }
+            (
                 Phase::Ended(_),
                 Input::Attach(_)
                 | Input::Finished(_)
                 | Input::Request(Request::Hold { .. } | Request::Cancel { .. })
+                | Input::Remembered { .. }
                 | Input::Tick
                 | Input::Continued { .. }
                 | Input::Interrupt { .. }
@@ -93,6 +112,7 @@ impl Machine {
                 let verdict = if open.id == question {
                     self.in_time(&open, world.now)
                         .and_then(|()| weigh(&open, &answer, &agreed, agreed_on.as_ref()))
+                        .and_then(|()| self.weigh_edits(&open, &answer))
                 } else {
                     Err(Refusal::OtherQuestion(question.clone(), open.id.clone()))
                 };

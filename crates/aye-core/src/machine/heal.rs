@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::event::{Event, Fact, HealTriggered, RetryReason};
 use crate::heal::{Category, Failing, HealRule};
 use crate::input::{End, Finished};
 use crate::journal::{Close, Healing};
 use crate::nested::{Child, ChildBody, Nested, Outer};
-use crate::skill::Action;
+use crate::skill::{Action, OnError, Step};
 use crate::text::{Scope, World};
 
 use super::run::{Machine, after};
@@ -21,21 +21,12 @@ impl Machine {
         self.flow.skill.heal.iter().chain(self.limits.heal.iter())
     }
 
-    /// Begins a repair if a rule is for this failure; says whether.
-    pub(super) fn heal(
-        &mut self,
-        step: &str,
-        close: &Close,
-        world: &World,
-        events: &mut Vec<Event>,
-    ) -> bool {
-        let failed = matches!(close, Close::Failure(_) | Close::Guarded | Close::Timeout);
-        if !failed || self.state.winding_down.is_some() || self.rules().next().is_none() {
-            return false;
+    /// The rule that is for the failure of this step.
+    pub(super) fn rule_for(&self, step: &str) -> Option<&HealRule> {
+        if self.state.winding_down.is_some() || self.rules().next().is_none() {
+            return None;
         }
-        let (Some(record), Some((_, node))) = (self.state.steps.get(step), self.node(step)) else {
-            return false;
-        };
+        let (record, (_, node)) = (self.state.steps.get(step)?, self.node(step)?);
         let error = self.error_of(step);
         let failing = Failing {
             step,
@@ -51,9 +42,20 @@ impl Machine {
             error: &error,
             code: record.process.as_ref().and_then(|process| process.exit_code),
         };
-        let rule =
-            self.rules().find(|rule| record.heals < rule.retries && rule.when.fits(&failing));
-        let Some(rule) = rule else { return false };
+        self.rules().find(|rule| record.heals < rule.retries && rule.when.fits(&failing))
+    }
+
+    /// Begins a repair if a rule is for this failure; says whether.
+    pub(super) fn heal(
+        &mut self,
+        step: &str,
+        close: &Close,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) -> bool {
+        let failed = matches!(close, Close::Failure(_) | Close::Guarded | Close::Timeout);
+        let Some(rule) = self.rule_for(step).filter(|_| failed) else { return false };
+        let error = self.error_of(step);
         let limit = self.limits.step_timeout.map(|limit| after(world.now, limit));
         let triggered = HealTriggered {
             step: step.to_owned(),
@@ -62,6 +64,7 @@ impl Machine {
             category: Category::of(&error),
             error: self.secrets.mask(&cut(&error)),
             deadline: [limit, self.state.deadline()].into_iter().flatten().min(),
+            fix: None,
         };
         self.emit(Fact::AutoHealTriggered(Box::new(triggered)), world, events);
         true
@@ -79,9 +82,25 @@ impl Machine {
     }
 
     /// The repair as a run inside the step.
-    pub(super) fn repair(&self, step: &str, execution: u32, rule: &str, scope: &Scope) -> Nested {
-        let rule = self.rules().find(|known| known.name == rule);
-        let body: Vec<_> = rule.map(|rule| rule.repair.clone()).into_iter().collect();
+    pub(super) fn repair(
+        &self,
+        step: &str,
+        execution: u32,
+        healing: &Healing,
+        scope: &Scope,
+    ) -> Nested {
+        let repair = match healing.fix.as_ref().and_then(|fix| fix.act.as_ref()) {
+            Some(act) => Some(act.to_step("repair")),
+            None => {
+                let rule = self.rules().find(|known| known.name == healing.rule);
+                // What fails here is the step's failure, and nobody is asked twice.
+                rule.map(|rule| Step {
+                    on_error: rule.repair.on_error.or(Some(OnError::Fail)),
+                    ..rule.repair.clone()
+                })
+            }
+        };
+        let body: Vec<_> = repair.into_iter().collect();
         let mut locals = IndexMap::clone(&scope.locals);
         locals.insert("error".to_owned(), json!(self.error_of(step)));
         locals.insert("failed".to_owned(), json!(step));
@@ -115,8 +134,12 @@ impl Machine {
         events: &mut Vec<Event>,
     ) {
         let Finished { execution, end, took, .. } = finished;
+        let mut result = Value::Null;
         let message = match end {
-            End::Exited { .. } => None,
+            End::Exited { value, .. } => {
+                result = value;
+                None
+            }
             End::Failed { message, .. }
             | End::Declined { message, .. }
             | End::NotStarted { message, .. } => Some(message),
@@ -133,12 +156,21 @@ impl Machine {
             took_ms: took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
         };
         self.emit(completed, world, events);
-        if healed {
+        if let (true, Some(fix)) = (healed, &healing.fix) {
+            if fix.replaces {
+                let value = self.secrets.mask_value(&result);
+                self.complete(self.done_at_once(&step, value), world, events);
+            } else {
+                self.retry_fixed(step, fix, world, events);
+            }
+        } else if healed {
             let wait = self.rules().find(|rule| rule.name == healing.rule).map(|rule| rule.backoff);
             let not_before = wait.filter(|wait| !wait.is_zero()).map(|wait| after(world.now, wait));
             let attempt = self.state.steps.get(&step).map_or(1, |record| record.attempt.max(1)) + 1;
             let why = RetryReason::Healed;
-            self.emit(Fact::StepRetried { step, attempt, why, not_before }, world, events);
+            let (edits, fix) = (None, None);
+            let retried = Fact::StepRetried { step, attempt, why, not_before, edits, fix };
+            self.emit(retried, world, events);
         }
         self.advance(world, events);
     }
@@ -149,7 +181,7 @@ fn first_word(command: &str) -> Option<&str> {
 }
 
 /// As much of an error as anybody reads.
-fn cut(error: &str) -> String {
+pub(super) fn cut(error: &str) -> String {
     const MOST: usize = 1000;
     let mut text: String = error.chars().take(MOST).collect();
     if text.len() < error.len() {

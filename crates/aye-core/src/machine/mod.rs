@@ -13,6 +13,7 @@
 //! | what follows, until the run rests | `advance` |
 //! | before a step acts | `enter`, `ask`, `execution` |
 //! | how its action ended | `finish`, `guard`, `retry` |
+//! | what a failed step is given differently; fixes from memory | `edit`, `fix`, `heal` |
 //! | answers, holds, expiry | `weigh`, `answer`, `resolve` |
 //! | which way on, and the end | `settle` |
 //! | cancelling, pausing, winding down | `stop` |
@@ -23,9 +24,11 @@
 mod advance;
 mod answer;
 mod ask;
+mod edit;
 mod enter;
 mod execution;
 mod finish;
+mod fix;
 mod forms;
 mod guard;
 mod handle;
@@ -44,3 +47,4 @@ pub use handle::Reaction;
 pub use refusal::Refusal;
 pub use run::{Limits, Machine, Start, StartError};
 pub use secrets::{Secrets, is_secret, secret_marker};
+pub use settle::USUALLY_FAILS;

@@ -43,13 +43,9 @@ impl Machine {
         step: &Step,
         execution: u32,
         skill: &Template,
-        inputs: &IndexMap<String, Value>,
         scope: &Scope,
     ) -> Result<Nested, TextError> {
-        let inputs = inputs
-            .iter()
-            .map(|(name, value)| Ok((name.clone(), text::render_value(value, scope)?)))
-            .collect::<Result<_, TextError>>()?;
+        let inputs = self.given_to(step, scope)?.into_iter().collect();
         let body = ChildBody::Skill { skill: text::text(skill, scope)?, inputs };
         Ok(Nested {
             children: vec![Child { parent: self.parent_of(step, execution, None), body }],

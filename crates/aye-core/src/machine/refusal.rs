@@ -55,6 +55,15 @@ pub enum Refusal {
     /// The question has changed since it was shown.
     #[error("the question has changed since it was shown")]
     Changed,
+    /// `edit` without a change.
+    #[error("say what to change")]
+    NoEdits,
+    /// A change that cannot be made.
+    #[error("{0}")]
+    BadEdit(String),
+    /// Only a run whose last step failed can be taken up there again.
+    #[error("no step of this run has failed and ended it")]
+    NotFailed,
     /// A deadline can be held for five minutes in all.
     #[error("the deadline cannot be held any longer")]
     HeldEnough,

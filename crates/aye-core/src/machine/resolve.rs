@@ -6,7 +6,7 @@ use crate::event::{
     BadOutcome, Event, Fact, FailReason, RetryReason, SkipReason, StepCompleted, StepFailed,
 };
 use crate::journal::{Resolution, StepStatus, Unsure};
-use crate::question::{Answer, Prompter, Purpose, Question};
+use crate::question::{Answer, Edits, Prompter, Purpose, Question};
 use crate::skill::ChoiceAction;
 use crate::text::World;
 
@@ -53,7 +53,13 @@ impl Machine {
         let action = value.as_ref().map_or(ChoiceAction::Cancel, |value| question.action(value));
         let step = question.step.clone();
         match (question.purpose, action) {
-            (Purpose::Recover, _) => self.recovered(question, value.as_ref(), by, world, events),
+            (Purpose::Recover, _) => {
+                let answer = match resolution {
+                    Resolution::Answered(answer) => Some(answer),
+                    Resolution::Expired(_) => None,
+                };
+                self.recovered(question, value.as_ref(), answer, world, events);
+            }
             (Purpose::Gate, ChoiceAction::Proceed) => {
                 let blanket = matches!(
                     resolution,
@@ -148,17 +154,31 @@ impl Machine {
         &mut self,
         question: &Question,
         value: Option<&Value>,
-        by: Option<String>,
+        answer: Option<&Answer>,
         world: &World,
         events: &mut Vec<Event>,
     ) {
         let step = question.step.clone();
+        let by = answer.map(|answer| answer.by.clone());
         match value.and_then(Value::as_str) {
-            Some("retry") => {
-                let last = self.state.steps.get(&step).map_or(1, |record| record.attempt.max(1));
-                let (attempt, why) = (last + 1, RetryReason::Answer);
-                let not_before = None;
-                self.emit(Fact::StepRetried { step, attempt, why, not_before }, world, events);
+            Some(choice @ ("retry" | "edit" | "fix")) => {
+                let record = self.state.steps.get(&step);
+                let edits = match choice {
+                    "edit" => answer.and_then(|answer| answer.edits.clone()),
+                    "fix" => record.and_then(|record| record.proposal.as_ref()).map(|proposal| {
+                        let set = [("code".to_owned(), proposal.code.clone().into())];
+                        Edits { set: set.into_iter().collect(), ..Edits::default() }
+                    }),
+                    _ => None,
+                };
+                let attempt = record.map_or(1, |record| record.attempt.max(1)) + 1;
+                let why = match answer {
+                    Some(answer) if !answer.is_persons() => RetryReason::Relayed,
+                    Some(_) | None => RetryReason::Answer,
+                };
+                let (not_before, fix) = (None, None);
+                let retried = Fact::StepRetried { step, attempt, why, not_before, edits, fix };
+                self.emit(retried, world, events);
             }
             Some("done") => {
                 let done = StepCompleted {
@@ -193,9 +213,10 @@ impl Machine {
     pub(super) fn unsure(&mut self, unsure: &Unsure, world: &World, events: &mut Vec<Event>) {
         if unsure.idempotent {
             let (step, attempt) = (unsure.step.clone(), unsure.attempt + 1);
-            let why = RetryReason::Idempotent;
-            let not_before = None;
-            return self.emit(Fact::StepRetried { step, attempt, why, not_before }, world, events);
+            let (why, not_before) = (RetryReason::Idempotent, None);
+            let (edits, fix) = (None, None);
+            let retried = Fact::StepRetried { step, attempt, why, not_before, edits, fix };
+            return self.emit(retried, world, events);
         }
         let question = self.pose_unsure(unsure);
         self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);

@@ -9,9 +9,11 @@ use crate::skill::Retry;
 use crate::text::World;
 
 use super::run::{Machine, after};
+use super::settle::USUALLY_FAILS;
 
 /// Ends that would be the same the next time.
 const HOPELESS: &[&str] = &[
+    USUALLY_FAILS,
     "TEMPLATE",
     "INJECTION_DETECTED",
     "COMMAND_NOT_FOUND",
@@ -50,7 +52,9 @@ impl Machine {
         let not_before = self.next_try(&retry, last, step, world.now);
         let (step, attempt, why) = (step.to_owned(), last + 1, RetryReason::Policy);
         let not_before = (not_before > world.now).then_some(not_before);
-        self.emit(Fact::StepRetried { step, attempt, why, not_before }, world, events);
+        let (edits, fix) = (None, None);
+        let retried = Fact::StepRetried { step, attempt, why, not_before, edits, fix };
+        self.emit(retried, world, events);
         true
     }
 

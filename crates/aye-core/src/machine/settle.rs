@@ -6,16 +6,19 @@ use serde_json::Value;
 use crate::event::{CancelReason, Event, Fact, FailReason, Range, WindDownReason};
 use crate::flow::{Outcome, Route};
 use crate::journal::{Close, Settled};
-use crate::skill::{Action, EndStatus, OnError};
+use crate::skill::{Action, EndStatus, OnError, Step};
 use crate::text::{self, World};
 
 use super::run::Machine;
 use super::stop::cancel_message;
 
+/// The code of a step that was held back: such calls usually fail.
+pub const USUALLY_FAILS: &str = "USUALLY_FAILS";
+
 impl Machine {
     /// A step ended: which way now?
     pub(super) fn settled(&mut self, settled: Settled, world: &World, events: &mut Vec<Event>) {
-        let Settled { step, close, last } = settled;
+        let Settled { step, close, last, fix } = settled;
         let Some((id, node)) = self.node(&step) else {
             let message = format!("the skill has no step `{step}`");
             return self.fail_run(
@@ -27,8 +30,11 @@ impl Machine {
                 events,
             );
         };
-        let on_error = node.step.on_error;
-        if self.heal(&step, &close, world, events) || self.try_again(&step, &close, world, events) {
+        let asks = self.asks_about(&node.step, &close);
+        if self.heal(&step, &close, world, events)
+            || self.apply_fix(&step, &close, fix, world, events)
+            || self.try_again(&step, &close, world, events)
+        {
             return;
         }
         let only = matches!(self.state.started.range, Some(Range::Only(_)));
@@ -47,10 +53,13 @@ impl Machine {
             (true, _) => Route::Uncaught,
             (false, outcome) => self.flow.route(id, outcome),
         };
-        let asks = on_error == OnError::Ask
-            && matches!(close, Close::Failure(_) | Close::Guarded | Close::Timeout)
-            && self.state.winding_down.is_none();
+        // What is blocked waits for a person, whatever the skill would do.
+        let blocked = asks && self.is_blocked(&step);
         match route {
+            _ if blocked => {
+                let question = self.pose_failed(&step);
+                self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
+            }
             Route::To(target) => self.go(target, world, events),
             Route::Done => self.finish_well(None, world, events),
             Route::Uncaught if asks => {
@@ -58,6 +67,31 @@ impl Machine {
                 self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
             }
             Route::Uncaught => self.uncaught(step, close, last, world, events),
+        }
+    }
+
+    /// Whether a step was held back because such calls usually fail.
+    pub(super) fn is_blocked(&self, step: &str) -> bool {
+        let record = self.state.steps.get(step);
+        record.is_some_and(|record| record.code.as_deref() == Some(USUALLY_FAILS))
+    }
+
+    /// Whether somebody is asked what to do about this end of a step, if
+    /// nothing else is done about it.
+    fn asks_about(&self, step: &Step, close: &Close) -> bool {
+        if self.state.winding_down.is_some() {
+            return false;
+        }
+        let failed = matches!(close, Close::Failure(_) | Close::Timeout);
+        match step.on_error {
+            _ if failed && self.is_blocked(&step.name) => true,
+            Some(OnError::Ask) => failed || *close == Close::Guarded,
+            Some(OnError::Fail | OnError::Continue | OnError::AutoHeal) => false,
+            // Whoever was asked inside a nested step has decided already.
+            None => {
+                let somebody = self.state.attended && !self.state.started.yes;
+                failed && somebody && !step.action.is_nested()
+            }
         }
     }
 

@@ -127,8 +127,9 @@ pub struct Step {
     pub output: Option<Spanned<String>>,
     /// Time limit of the action itself.
     pub timeout: StepTimeout,
-    /// What a failure means.
-    pub on_error: OnError,
+    /// What a failure means. If nothing is said, somebody is asked where
+    /// somebody is there; otherwise the run fails.
+    pub on_error: Option<OnError>,
     /// Environment overlay; `None` removes a variable.
     pub env: IndexMap<String, Option<Template>>,
     /// Working directory.
@@ -168,7 +169,7 @@ impl Step {
             condition: None,
             output: None,
             timeout: StepTimeout::Default,
-            on_error: OnError::Fail,
+            on_error: None,
             env: IndexMap::new(),
             cwd: None,
             stdin: None,

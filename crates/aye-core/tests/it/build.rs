@@ -44,7 +44,7 @@ pub(crate) fn step(name: &str, action: Action) -> Step {
         condition: None,
         output: None,
         timeout: StepTimeout::Default,
-        on_error: OnError::Fail,
+        on_error: None,
         env: IndexMap::new(),
         cwd: None,
         stdin: None,
@@ -90,7 +90,7 @@ pub(crate) fn when(step: Step, condition: &str) -> Step {
 }
 
 pub(crate) fn on_error(step: Step, on_error: OnError) -> Step {
-    Step { on_error, ..step }
+    Step { on_error: Some(on_error), ..step }
 }
 
 pub(crate) fn idempotent(step: Step) -> Step {
@@ -223,7 +223,7 @@ impl Names for Fakes {
 }
 
 pub(crate) fn driver(user: &str) -> Driver {
-    Driver { user: user.to_owned(), host: "box".to_owned(), pid: 7 }
+    Driver { user: user.to_owned(), host: "box".to_owned(), pid: 7, attended: false }
 }
 
 pub(crate) fn run_id() -> RunId {
@@ -372,7 +372,8 @@ impl Run {
 
     pub(crate) fn finish(&mut self, end: End, process: Option<ProcessRecord>) {
         let execution = self.running();
-        self.send(Input::Finished(Finished { execution, end, process, took: None })).unwrap();
+        self.send(Input::Finished(Finished { process, ..Finished::bare(execution, end, None) }))
+            .unwrap();
     }
 
     pub(crate) fn exit(&mut self, code: i32) {
@@ -458,6 +459,8 @@ pub(crate) fn brief(fact: &Fact) -> String {
         },
         Fact::SkillFailed { why, .. } => format!("failed {}", word(why)),
         Fact::SkillCancelled { why, .. } => format!("cancelled {}", word(why)),
+        Fact::MemoryRecalled(what) => format!("recalled {}", what.kind.word()),
+        Fact::MemoryLearned(what) => format!("learned {}", what.kind.word()),
         Fact::AutoHealTriggered(heal) => format!("{} heal {}", heal.step, heal.rule),
         Fact::AutoHealCompleted { step, healed, .. } => format!("{step} healed {healed}"),
         Fact::StepStarted(started) if started.attempt > 1 => {

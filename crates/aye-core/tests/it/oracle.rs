@@ -74,7 +74,7 @@ impl Walk<'_> {
         let name = step.name.value.clone();
         match self.visit(step, false) {
             Visit::Good | Visit::LeftOut => self.list(rest),
-            Visit::Bad(_) if step.on_error == OnError::Continue => self.list(rest),
+            Visit::Bad(_) if step.on_error == Some(OnError::Continue) => self.list(rest),
             Visit::Bad(Some(_)) => Verdict::FailedAt(name),
             Visit::Bad(None) => Verdict::TimedOutAt(name),
             Visit::Refused => Verdict::DeclinedAt(name),
@@ -117,7 +117,7 @@ impl Walk<'_> {
                 let late = if code.is_none() { to.timeout.as_ref() } else { None };
                 match exact.or(late).or(to.failure.as_ref()) {
                     Some(next) => self.state(next),
-                    None if step.on_error == OnError::Continue => on(self),
+                    None if step.on_error == Some(OnError::Continue) => on(self),
                     None if code.is_none() => Verdict::TimedOutAt(name),
                     None => Verdict::FailedAt(name),
                 }
@@ -175,7 +175,7 @@ impl Walk<'_> {
             Script::Exit(code) => Visit::Bad(Some(code)),
             Script::Timeout => Visit::Bad(None),
         };
-        if caught || step.on_error != OnError::Ask {
+        if caught || step.on_error != Some(OnError::Ask) {
             return bad;
         }
         match (self.world.repairs)(&step.name, attempt) {

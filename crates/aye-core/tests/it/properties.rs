@@ -48,7 +48,8 @@ fn check_refusal(
     let (state, wants, count) = before;
     let fresh = &run.events[*count..];
     let was_over = matches!(state.phase, Phase::Ended(_));
-    assert!(!was_over || refusal.is_some(), "{input:?} was taken after the end");
+    let again = matches!(input, Input::Retry(_)) && state.failed_step().is_some();
+    assert!(!was_over || again || refusal.is_some(), "{input:?} was taken after the end");
     if refusal.is_none() {
         return;
     }
@@ -83,6 +84,12 @@ fn check_journal(events: &[Event]) {
         assert_eq!(event.seq, n as u64 + 1);
         assert!(n == 0 || event.at >= events[n - 1].at);
         let refused = matches!(&event.fact, Fact::ConfirmationAnswered(answered) if answered.refused.is_some());
+        // A run whose step failed may be taken up again.
+        let again = matches!(event.fact, Fact::SkillResumed { .. });
+        if over && again {
+            assert!(State::fold(&events[..n]).unwrap().failed_step().is_some(), "{event:?}");
+            over = false;
+        }
         assert!(!over || refused, "after the end: {event:?}");
         match &event.fact {
             Fact::StepStarted(started) => {
@@ -132,6 +139,7 @@ fn check_journal(events: &[Event]) {
             }
             Fact::SkillStarted(_) => assert_eq!(n, 0),
             Fact::SkillPaused { .. } | Fact::SkillResumed { .. } => {}
+            Fact::MemoryRecalled(_) | Fact::MemoryLearned(_) => {}
             Fact::ConfirmationHeld { .. } => assert!(open),
         }
     }

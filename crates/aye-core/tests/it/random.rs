@@ -1,9 +1,10 @@
 //! Random skills, random worlds and random inputs.
 
-use aye_core::event::ProcessRecord;
+use aye_core::event::{Driver, MemoryKind, ProcessRecord, Remembered};
+use aye_core::heal::{Act, KnownFix};
 use aye_core::id::QuestionId;
-use aye_core::input::{End, Finished, Input, Request};
-use aye_core::question::{Answer, Prompter};
+use aye_core::input::{End, Finished, Input, Request, Retry};
+use aye_core::question::{Answer, Edits, Prompter};
 use aye_core::skill::{Ask, By, EndStatus, OnError, Skill, State, Step};
 use proptest::collection::vec;
 use proptest::option;
@@ -170,7 +171,7 @@ pub(crate) fn fate() -> impl Strategy<Value = Fate> {
 /// One thing that happens to a run. Where it says `offset`, 0 fits.
 #[derive(Debug, Clone)]
 pub(crate) enum Move {
-    Finish { offset: u32, end: End, code: Option<i32> },
+    Finish { offset: u32, end: End, code: Option<i32>, known: Option<KnownFix> },
     Answer { offset: u32, answer: Answer },
     Hold { offset: u32 },
     Cancel,
@@ -178,6 +179,8 @@ pub(crate) enum Move {
     Interrupt,
     Leave,
     Attach,
+    Retry(Option<Edits>),
+    Note(bool),
     Sleep(i64),
     Crash,
     Branch(&'static str),
@@ -189,13 +192,15 @@ impl Move {
         let run = crate::build::run_id();
         let question = |offset: u32| QuestionId::new(&run, questions.wrapping_sub(offset));
         Some(match self {
-            Self::Finish { offset, end, code } => {
+            Self::Finish { offset, end, code, known } => {
                 let process = code.map(|code| ProcessRecord {
                     exit_code: Some(code),
                     ..ProcessRecord::default()
                 });
                 let execution = execution.wrapping_add(*offset);
-                Input::Finished(Finished { execution, end: end.clone(), process, took: None })
+                let known = known.clone().map(Box::new);
+                let bare = Finished::bare(execution, end.clone(), None);
+                Input::Finished(Finished { process, known, ..bare })
             }
             Self::Answer { offset, answer } => Input::Request(Request::Answer {
                 question: question(*offset),
@@ -208,7 +213,20 @@ impl Move {
             Self::Tick => Input::Tick,
             Self::Interrupt => Input::Interrupt { signal: "SIGINT".to_owned() },
             Self::Leave => Input::Leave { message: "gone".to_owned() },
-            Self::Attach => Input::Attach(driver("bob")),
+            Self::Attach => Input::Attach(Driver { attended: true, ..driver("bob") }),
+            Self::Retry(edits) => {
+                Input::Retry(Retry { driver: driver("bob"), step: None, edits: edits.clone() })
+            }
+            Self::Note(learned) => {
+                let what = Remembered {
+                    kind: MemoryKind::Usage,
+                    id: None,
+                    step: None,
+                    message: "said".to_owned(),
+                    fix: None,
+                };
+                Input::Remembered { learned: *learned, what }
+            }
             Self::Sleep(_) | Self::Crash | Self::Branch(_) => return None,
         })
     }
@@ -231,6 +249,7 @@ fn answer() -> impl Strategy<Value = Answer> {
         1 => Just("no"),
         1 => Just("skip"),
         2 => Just("retry"),
+        2 => Just("edit"),
         1 => Just("done"),
         1 => Just("abort"),
         1 => Just("nonsense"),
@@ -243,14 +262,40 @@ fn answer() -> impl Strategy<Value = Answer> {
     ];
     let by = prop_oneof![Just("ann"), Just("bob")];
     let digest = option::weighted(0.05, Just("stale".to_owned()));
-    (word, option::weighted(0.1, value()), prompter, by, digest).prop_map(
-        |(word, other, prompter, by, digest)| Answer {
+    let edits = option::weighted(0.3, edits());
+    (word, option::weighted(0.1, value()), prompter, by, digest, edits).prop_map(
+        |(word, other, prompter, by, digest, edits)| Answer {
             value: other.unwrap_or_else(|| word.into()),
             prompter,
             digest,
+            edits: edits.filter(|_| word == "edit"),
             ..answer_of(by, word)
         },
     )
+}
+
+fn edits() -> impl Strategy<Value = Edits> {
+    let key = prop_oneof![3 => Just("1"), 1 => Just("0"), 1 => Just("9"), 1 => Just("script")];
+    let one = (key, value()).prop_map(|(key, value)| (key.to_owned(), value));
+    (vec(one, 0..3), any::<bool>()).prop_map(|(set, only)| Edits {
+        set: set.into_iter().collect(),
+        only,
+        remember: None,
+    })
+}
+
+fn known() -> impl Strategy<Value = KnownFix> {
+    let act =
+        || option::weighted(0.4, Just(Act { command: vec!["mend".into()], ..Act::default() }));
+    let args = option::of(Just(json!({ "1": "{{ args['0'] }}-fixed" })));
+    (args, act(), act(), 0..3_u32).prop_map(|(args, first, replace, max_uses)| KnownFix {
+        id: "fix-1".to_owned(),
+        message: "known".to_owned(),
+        args: args.and_then(|args| args.as_object().cloned()).unwrap_or_default(),
+        first,
+        replace,
+        max_uses,
+    })
 }
 
 fn offset() -> impl Strategy<Value = u32> {
@@ -272,7 +317,11 @@ pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
     let code =
         prop_oneof![4 => Just(Some(0)), 1 => Just(Some(7)), 1 => Just(Some(1)), 1 => Just(None)];
     let one = prop_oneof![
-        12 => (offset(), end, code).prop_map(|(offset, end, code)| Move::Finish { offset, end, code }),
+        12 => (offset(), end, code, option::weighted(0.3, known())).prop_map(
+            |(offset, end, code, known)| Move::Finish { offset, end, code, known }
+        ),
+        2 => option::of(edits()).prop_map(Move::Retry),
+        1 => any::<bool>().prop_map(Move::Note),
         10 => (offset(), answer()).prop_map(|(offset, answer)| Move::Answer { offset, answer }),
         1 => offset().prop_map(|offset| Move::Hold { offset }),
         1 => Just(Move::Cancel),

@@ -335,7 +335,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     };
     let done = |execution| {
         let end = End::Exited { value: Value::Null, parsed: None };
-        Input::Finished(Finished { execution, end, process: None, took: None })
+        Input::Finished(Finished::bare(execution, end, None))
     };
     let leave = || Input::Leave { message: String::new() };
     let interrupt = || Input::Interrupt { signal: String::new() };

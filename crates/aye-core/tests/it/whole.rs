@@ -21,7 +21,12 @@ pub(crate) fn run(text: &str) -> Run {
 }
 
 fn failed(run: &mut Run, message: &str) {
-    let end = End::Failed { code: "X".to_owned(), message: message.to_owned(), hint: None };
+    let end = End::Failed {
+        code: "X".to_owned(),
+        message: message.to_owned(),
+        hint: None,
+        proposal: None,
+    };
     run.finish(end, None);
 }
 

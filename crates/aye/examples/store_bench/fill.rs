@@ -56,7 +56,12 @@ impl Writer {
                 deadline: None,
                 range: None,
                 yes: false,
-                driver: Driver { user: "ada".into(), host: "engine".into(), pid: 4242 },
+                driver: Driver {
+                    user: "ada".into(),
+                    host: "engine".into(),
+                    pid: 4242,
+                    attended: false,
+                },
                 parent: None,
             })),
         )

@@ -185,6 +185,8 @@ pub enum Command {
     Auth(commands::auth::AuthArgs),
     /// List and call the tools of this project: MCP servers and commands
     Tools(commands::tools::ToolsArgs),
+    /// Serve assistants: skills, runs and memory over the Model Context Protocol
+    Mcp(commands::mcp::McpArgs),
     /// Show, teach and forget what was learned from errors and answers
     Memory(commands::memory::MemoryArgs),
     /// Print the JSON schema of skill files

@@ -29,6 +29,7 @@ use crate::tools::{self, Tools, Trust, TrustBook};
 use super::Global;
 
 /// The world of one command.
+#[derive(Clone)]
 pub struct Context {
     /// The working directory.
     pub directory: PathBuf,
@@ -124,12 +125,13 @@ impl Context {
             user: user_name(),
             host: system.nodename().to_string_lossy().into_owned(),
             pid: std::process::id(),
+            attended: false,
         }
     }
 
     /// Who we are, for the holder of a lock.
     pub fn lock_info(&self) -> LockInfo {
-        let Driver { user, host, pid } = self.driver();
+        let Driver { user, host, pid, .. } = self.driver();
         let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
         let command = command_shown(words);
         LockInfo { user, host, pid, command, since: self.now() }

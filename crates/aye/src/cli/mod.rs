@@ -11,6 +11,7 @@ use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 
 pub use args::{Cli, Global};
+pub(crate) use commands::assist;
 pub use context::Context;
 
 use crate::error::Error;

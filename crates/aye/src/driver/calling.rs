@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use aye_core::effect::{Process, ToolCall};
-use aye_core::input::{End, Finished, Input};
+use aye_core::input::{End, Finished};
 use serde_json::Value;
 
 use crate::error::Error;
@@ -115,8 +115,8 @@ impl Driver<'_> {
                         Err(error) => failed_call(error),
                     };
                     let took = Some(since.elapsed());
-                    let finished = Finished { execution, end, process: None, took };
-                    self.tell(id, Input::Finished(finished), None)?;
+                    let finished = Finished::bare(execution, end, took);
+                    self.tell_end(id, finished)?;
                 }
             }
         }
@@ -147,6 +147,11 @@ pub(super) fn failed_call(error: ToolError) -> End {
     match error.code {
         "TIMEOUT" => End::TimedOut,
         "CANCELLED" => End::Stopped,
-        code => End::Failed { code: code.to_owned(), message: error.message, hint: error.hint },
+        code => End::Failed {
+            code: code.to_owned(),
+            message: error.message,
+            hint: error.hint,
+            proposal: None,
+        },
     }
 }

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use aye_core::effect::{Compute, Process};
-use aye_core::input::{End, Finished, Input};
+use aye_core::input::{End, Finished};
 use indexmap::IndexMap;
 use serde_json::Value;
 
@@ -162,8 +162,8 @@ impl Driver<'_> {
                 Err(error) if error.kind == "Cancelled" || self.is_stopping(lane) => End::Stopped,
                 Err(error) => failed_block(&error),
             };
-            let finished = Finished { execution, end, process: None, took };
-            self.tell(lane, Input::Finished(finished), None)?;
+            let finished = Finished::bare(execution, end, took);
+            self.tell_end(lane, finished)?;
         }
         Ok(())
     }
@@ -212,5 +212,6 @@ pub(super) fn failed_block(error: &ComputeError) -> End {
         code: "COMPUTE".to_owned(),
         message: message.trim_end().to_owned(),
         hint: error.hint.as_deref().map(str::to_owned),
+        proposal: None,
     }
 }

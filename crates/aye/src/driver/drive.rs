@@ -24,6 +24,7 @@ use super::ask::Prompter;
 use super::child::Skills;
 use super::computing::Computing;
 use super::lane::{Lane, LaneId, ROOT};
+use super::learning::{Trouble, Warned};
 use super::logs::Logs;
 use super::outcome::Outcome;
 
@@ -83,6 +84,10 @@ pub struct Driver<'a> {
     pub(super) calls: u64,
     /// Questions that memory was asked about.
     pub(super) recalled: Vec<QuestionId>,
+    /// Failures that are not over yet.
+    pub(super) troubles: Vec<Trouble>,
+    /// Warnings that were given before steps.
+    pub(super) warned: Vec<Warned>,
     /// The lane whose question is shown.
     pub(super) shown: Option<LaneId>,
     pub(super) bell: Option<Listener>,
@@ -142,6 +147,8 @@ impl<'a> Driver<'a> {
             computing: Computing::default(),
             calls: 0,
             recalled: Vec::new(),
+            troubles: Vec::new(),
+            warned: Vec::new(),
             shown: None,
             bell: None,
             mail_read: Instant::now(),
@@ -155,6 +162,7 @@ impl<'a> Driver<'a> {
     /// Begins a run whose first events `start` has committed.
     pub fn begin(mut self, events: &[Event]) -> Result<(Machine, Outcome), Error> {
         self.show(ROOT, events);
+        self.warn_before_run()?;
         self.drive()
     }
 
@@ -267,6 +275,7 @@ impl<'a> Driver<'a> {
         }
         self.show(id, &reaction.events);
         self.advise(id, &reaction.events);
+        self.learn(id, &reaction.events);
         Ok(reaction.refusal)
     }
 

@@ -40,6 +40,7 @@ impl Driver<'_> {
                 skill: Some(&machine.state().started.skill),
                 step: Some(&failed.step),
                 error: &error,
+                args: None,
             };
             let known = self.parts.memory.known_issues(&query);
             let lines: Vec<String> =
@@ -50,7 +51,11 @@ impl Driver<'_> {
 }
 
 /// The tool or program that a step uses, as memory knows it.
-fn tool_of(flow: &aye_core::flow::Flow, state: &aye_core::journal::State, step: &str) -> String {
+pub(crate) fn tool_of(
+    flow: &aye_core::flow::Flow,
+    state: &aye_core::journal::State,
+    step: &str,
+) -> String {
     let action = flow.find(step).map(|node| &flow.nodes[node].step.action);
     match action {
         Some(Action::Tool { tool, .. }) => tool.value.clone(),
@@ -84,7 +89,7 @@ impl Host for Remembering {
             value.and_then(Value::as_str).unwrap_or_default().to_owned()
         };
         let (tool, error) = (given(0, "tool_name"), given(1, "error_text"));
-        let query = Query { tool: &tool, skill: None, step: None, error: &error };
+        let query = Query { tool: &tool, error: &error, ..Query::default() };
         let known = self.memory.known_issues(&query);
         let matches: Vec<Value> = known
             .iter()

@@ -15,6 +15,7 @@
 //! | runs inside a step | `nested`, `child` |
 //! | questions, letters, signals | `ask`, `mail` |
 //! | answers from memory and for it, known issues | `remember`, `known` |
+//! | known fixes, warnings, what is learned from failures | `learning` |
 //!
 //! One loop, one thread: a child's end, a signal, a letter in the mailbox, a
 //! key at the prompt and a deadline all become one [`aye_core::input::Input`]
@@ -29,6 +30,7 @@ mod computing;
 mod drive;
 mod known;
 mod lane;
+mod learning;
 mod logs;
 mod mail;
 mod nested;
@@ -40,6 +42,6 @@ pub use ask::{Asked, Posed, Prompter};
 pub use child::Skills;
 pub(crate) use child::{restore_inside, scope_of};
 pub use drive::{Driver, Parts};
-pub(crate) use known::sentence;
+pub(crate) use known::{sentence, tool_of};
 pub use outcome::Outcome;
 pub(crate) use remember::{Kept, keep};

@@ -80,7 +80,7 @@ impl Inside {
             (true, failed) => format!("{count} of {all} failed: {}", failed.join("; ")),
             (false, failed) => failed.join("; "),
         };
-        End::Failed { code: "NESTED".to_owned(), message, hint: None }
+        End::Failed { code: "NESTED".to_owned(), message, hint: None, proposal: None }
     }
 }
 
@@ -127,7 +127,7 @@ impl Driver<'_> {
         let stopped = matches!(self.lane(id).machine.wants(), Effect::Stop { .. });
         let took = Some(since.elapsed());
         let end = inside.end(stopped);
-        self.tell(id, Input::Finished(Finished { execution, end, process: None, took }), None)?;
+        self.tell_end(id, Finished::bare(execution, end, took))?;
         Ok(())
     }
 
@@ -144,8 +144,7 @@ impl Driver<'_> {
         self.lane_mut(id).work = Work::Nothing;
         if matches!(self.lane(id).machine.wants(), Effect::Stop { .. }) {
             let end = End::Stopped;
-            let finished = Finished { execution, end, process: None, took: None };
-            self.tell(id, Input::Finished(finished), None)?;
+            self.tell_end(id, Finished::bare(execution, end, None))?;
         } else {
             let message = why.unwrap_or_else(|| "a run inside it rests".to_owned());
             self.lane_mut(id).unasked = Some(message.clone());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use aye_core::effect::{Effect, Execution, Process, Task};
 use aye_core::event::ProcessRecord;
-use aye_core::input::{End, Finished, Input};
+use aye_core::input::{End, Finished};
 use aye_core::text::TextError;
 use aye_process::policy::Policy;
 use aye_process::{Exit, Limits, Outcome, SpawnError, Spec, Stdin, Stop};
@@ -33,7 +33,10 @@ impl Driver<'_> {
             Ok(None) => return Ok(()),
             Err(error) => return self.finished(id, execution, unrendered(error), None),
         };
-        let Execution { step, timeout, own_limit, task, .. } = resolved;
+        let Execution { step, attempt, timeout, own_limit, task, .. } = resolved;
+        if let Some(end) = self.warn_before_step(id, &step, attempt)? {
+            return self.finished(id, execution, end, None);
+        }
         match task {
             Task::Process(process) => {
                 let mut spec = self.spec(id, execution, &step, &process);
@@ -148,9 +151,7 @@ impl Driver<'_> {
         end: End,
         process: Option<ProcessRecord>,
     ) -> Result<(), Error> {
-        let finished = Finished { execution, end, process, took: None };
-        self.tell(id, Input::Finished(finished), None)?;
-        Ok(())
+        self.tell_end(id, Finished { process, ..Finished::bare(execution, end, None) })
     }
 
     pub(super) fn spec(&self, id: LaneId, execution: u32, step: &str, process: &Process) -> Spec {

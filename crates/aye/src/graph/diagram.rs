@@ -264,10 +264,10 @@ fn step_shape(node: &Node) -> Shape {
         remarks.push("destructive");
     }
     match step.on_error {
-        OnError::Fail => {}
-        OnError::Continue => remarks.push("goes on after a failure"),
-        OnError::Ask => remarks.push("asks after a failure"),
-        OnError::AutoHeal => remarks.push("heals after a failure"),
+        Some(OnError::Fail) | None => {}
+        Some(OnError::Continue) => remarks.push("goes on after a failure"),
+        Some(OnError::Ask) => remarks.push("asks after a failure"),
+        Some(OnError::AutoHeal) => remarks.push("heals after a failure"),
     }
     Shape {
         name: plain(&step.name),

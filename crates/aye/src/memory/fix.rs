@@ -71,6 +71,9 @@ pub struct FixMatch {
     pub step: Option<String>,
     /// What the error is recognised by, as in [`Pattern`].
     pub error: String,
+    /// What these arguments have to be.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub args: Map<String, Value>,
     /// What is written there besides.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -259,6 +262,12 @@ impl Fix {
             || !named(&matches.skill, query.skill)
             || !named(&matches.step, query.step)
         {
+            return None;
+        }
+        let same = |(name, value): (&String, &Value)| {
+            query.args.is_none_or(|given| given.get(name) == Some(value))
+        };
+        if !matches.args.iter().all(same) {
             return None;
         }
         let fit = match &matches.tool {

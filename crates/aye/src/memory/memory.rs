@@ -118,6 +118,27 @@ impl Memory {
         found.into_iter().map(|(_, fix)| fix).collect()
     }
 
+    /// Whether there is any fix at all: looking costs two `stat`s.
+    pub fn has_fixes(&self) -> bool {
+        self.has(FIXES)
+    }
+
+    /// Whether anything is known about how a tool is used.
+    pub fn has_usage(&self, tool: &str) -> bool {
+        self.has(USAGE)
+            && self
+                .each(&self.usage, USAGE, read_usage)
+                .iter()
+                .any(|list| list.iter().any(|pattern| pattern.value.tool == tool))
+    }
+
+    fn has(&self, file: &str) -> bool {
+        [Layer::Project, Layer::User]
+            .into_iter()
+            .filter_map(|layer| self.directory(layer))
+            .any(|directory| directory.join(file).exists())
+    }
+
     /// The answer somebody wants given to this question.
     pub fn preference(&self, query: &PreferenceQuery<'_>) -> Option<Preference> {
         if query.allowed.obstacle().is_some() {

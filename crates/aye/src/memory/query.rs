@@ -1,5 +1,7 @@
 //! What memory is asked about.
 
+use serde_json::{Map, Value};
+
 /// A failure, or what may become one.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Query<'a> {
@@ -11,6 +13,8 @@ pub struct Query<'a> {
     pub step: Option<&'a str>,
     /// What went wrong: the end of what it wrote, or the tool's message.
     pub error: &'a str,
+    /// What it was given, where that is known.
+    pub args: Option<&'a Map<String, Value>>,
 }
 
 /// Which memory something is in. The project's comes first.

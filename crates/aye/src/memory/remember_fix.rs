@@ -2,7 +2,7 @@
 
 use aye_core::digest::digest;
 use jiff::Timestamp;
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use super::error::MemoryError;
 use super::fix::{Change, Fix, FixMatch, Origin, OriginKind};
@@ -22,6 +22,8 @@ pub struct NewFix {
     pub step: Option<String>,
     /// How it is recognised.
     pub error: ErrorText,
+    /// What arguments have to be.
+    pub only_for: Map<String, Value>,
     /// What to do.
     pub change: Change,
     /// In words.
@@ -59,10 +61,12 @@ impl Memory {
             skill: new.skill,
             step: new.step,
             error: pattern.as_str().to_owned(),
+            args: new.only_for,
             other: Map::new(),
         };
         let written = serde_json::to_value(&new.change).unwrap_or_default();
-        if masked(&written, mask) != written {
+        let only_for = Value::Object(matches.args.clone());
+        if masked(&written, mask) != written || masked(&only_for, mask) != only_for {
             return Err(MemoryError::refused(
                 "the fix has a secret in it, and secrets are not remembered",
                 "refer to it instead, as in `{{ inputs.token }}`",

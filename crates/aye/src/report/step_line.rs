@@ -82,12 +82,14 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let why = message.as_deref().map(inert_line).unwrap_or_default();
             format!("{} {}  {}", mark(Glyph::Skipped, Tone::Dim), name(step), dim(&why))
         }
-        Fact::StepRetried { step, attempt, why, not_before } => {
+        Fact::StepRetried { step, attempt, why, not_before, .. } => {
             let why = match why {
                 RetryReason::Idempotent => "it may be run twice",
                 RetryReason::Answer => "as asked",
                 RetryReason::Policy => "as its `retry` says",
                 RetryReason::Healed => "repaired",
+                RetryReason::Fixed => "with what is known to help",
+                RetryReason::Relayed => "as an assistant asked",
             };
             let wait = not_before.map(|at| {
                 let ms = at.as_millisecond() - event.at.as_millisecond();
@@ -122,6 +124,12 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 }
             };
             format!("{glyph} {}  {}", name(step), dim(&inert_line(&words)))
+        }
+        Fact::MemoryRecalled(what) | Fact::MemoryLearned(what) => {
+            let step = what.step.as_deref().map(|step| format!("{}  ", name(step)));
+            let said = inert_line(&what.message);
+            let words = format!("{}{}", step.unwrap_or_default(), dim(&format!("memory: {said}")));
+            format!("{} {words}", mark(Glyph::Dot, Tone::Dim))
         }
         Fact::ConfirmationAnswered(answered) => {
             let value = answered.answer.value.as_str().unwrap_or("***");

@@ -81,7 +81,10 @@ impl Derived {
     fn take(&mut self, n: u64, event: &Event) {
         let at = milliseconds(event.at);
         match &event.fact {
-            Fact::SkillStarted(_) | Fact::StepCompleted(_) => {}
+            Fact::SkillStarted(_)
+            | Fact::StepCompleted(_)
+            | Fact::MemoryRecalled(_)
+            | Fact::MemoryLearned(_) => {}
             Fact::SkillPaused { why, message } => {
                 self.stand(RunStatus::Paused, Some(word(why)), message.clone());
             }

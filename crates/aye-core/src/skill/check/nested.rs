@@ -127,8 +127,8 @@ impl Checker<'_> {
         let (own_name, own_span, destructive) = (step.name.clone(), step.span, step.destructive);
         // What fails is told by the items; only where it may be passed over, and
         // nothing has to hold, a list that is none may be, too.
-        let passed_over = step.on_error == OnError::Continue && step.guards.is_empty();
-        let on_error = if steps.is_some() || passed_over { step.on_error } else { OnError::Fail };
+        let passed_over = step.on_error == Some(OnError::Continue) && step.guards.is_empty();
+        let on_error = if steps.is_some() || passed_over { step.on_error } else { None };
         let body = steps.unwrap_or_else(|| vec![step]);
         let each = ForEach { items, span, name, parallel, fail_fast, body };
         Step {

@@ -115,7 +115,7 @@ impl Checker<'_> {
             condition: doc.condition.take().map(template),
             output: doc.output.take(),
             timeout,
-            on_error: doc.on_error.take().map(|word| word.value).unwrap_or_default(),
+            on_error: doc.on_error.take().map(|word| word.value),
             env,
             cwd: doc.cwd.take(),
             stdin: doc.stdin.take().map(template),

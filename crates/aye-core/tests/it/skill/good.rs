@@ -111,7 +111,7 @@ fn steps_in_order() {
     let args: Vec<&str> = args.iter().map(|arg| arg.as_str()).collect();
     assert_eq!(args, ["{{ plan }}", "1.10", "true", "0x1F", "~nobody"]);
     assert_eq!(merge.timeout, StepTimeout::After(Duration::from_secs(120)));
-    assert_eq!(merge.on_error, OnError::Ask);
+    assert_eq!(merge.on_error, Some(OnError::Ask));
     assert!(merge.destructive && !merge.idempotent);
     let env: Vec<(&str, Option<&str>)> =
         merge.env.iter().map(|(name, value)| (name.as_str(), target(value))).collect();
@@ -284,7 +284,7 @@ fn anchors_and_merge_keys() {
         ",
     );
     let [_, two, three] = steps(&skill) else { panic!("three steps") };
-    assert_eq!((two.name.as_str(), two.on_error), ("two", OnError::Continue));
+    assert_eq!((two.name.as_str(), two.on_error), ("two", Some(OnError::Continue)));
     let Action::Command { program, .. } = &three.action else { panic!("a command") };
     // The first of several mappings wins.
     assert_eq!(program.value, "cargo");

@@ -35,7 +35,12 @@ static ALONE: AtomicBool = AtomicBool::new(false);
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Orders {
     /// Begin a run.
-    Start(Box<starting::Order>),
+    Start {
+        /// What.
+        order: Box<starting::Order>,
+        /// An assistant relays what it asks.
+        relayed: bool,
+    },
     /// Go on with one.
     Resume {
         /// Which.
@@ -44,20 +49,22 @@ pub(super) enum Orders {
         skill: String,
         /// The secrets given again, NAME=VALUE.
         inputs: Vec<String>,
+        /// An assistant relays what it asks.
+        relayed: bool,
     },
 }
 
 impl Orders {
     fn run(&self) -> &RunId {
         match self {
-            Self::Start(order) => &order.run,
+            Self::Start { order, .. } => &order.run,
             Self::Resume { run, .. } => run,
         }
     }
 
     fn skill(&self) -> &str {
         match self {
-            Self::Start(order) => &order.skill,
+            Self::Start { order, .. } => &order.skill,
             Self::Resume { skill, .. } => skill,
         }
     }
@@ -65,15 +72,27 @@ impl Orders {
 
 /// Starts a background process, says what goes on and how to follow it.
 pub(super) fn detach(orders: &Orders, context: &Context) -> Result<u8, Error> {
-    match start(orders, context)? {
+    let begun = start(orders, context)?;
+    say(&begun.said);
+    match begun.code {
         Some(code) => Ok(code),
         None => tell(orders, context).map(|()| 0),
     }
 }
 
-/// Starts a background process and returns once its run is committed; or
-/// says what went wrong and returns the exit code for it.
-pub(super) fn start(orders: &Orders, context: &Context) -> Result<Option<u8>, Error> {
+/// What came of starting a background process.
+pub(super) struct Begun {
+    /// What it had to say until then: warnings, or what went wrong.
+    pub(super) said: String,
+    /// The exit code, if its run did not begin.
+    pub(super) code: Option<u8>,
+    /// The process, for whoever stays around to hear of its end.
+    pub(super) child: Child,
+}
+
+/// Starts a background process and returns once its run is committed, or with
+/// what went wrong.
+pub(super) fn start(orders: &Orders, context: &Context) -> Result<Begun, Error> {
     let mut child = spawn(context)?;
     hand_over(&mut child, orders);
     let started = child.stdout.take().is_some_and(|out| {
@@ -84,17 +103,16 @@ pub(super) fn start(orders: &Orders, context: &Context) -> Result<Option<u8>, Er
     });
     let errors = child.stderr.take();
     if started {
-        say(&errors.map(said_so_far).unwrap_or_default());
-        return Ok(None);
+        let said = errors.map(said_so_far).unwrap_or_default();
+        return Ok(Begun { said, code: None, child });
     }
     let mut said = String::new();
     if let Some(mut errors) = errors {
         let _ = errors.read_to_string(&mut said);
     }
-    say(&said);
     let status = child.wait().map_err(|source| failed("wait for", source))?;
     let code = status.code().and_then(|code| u8::try_from(code).ok()).filter(|code| *code > 0);
-    Ok(Some(code.unwrap_or(1)))
+    Ok(Begun { said, code: Some(code.unwrap_or(1)), child })
 }
 
 fn spawn(context: &Context) -> Result<Child, Error> {
@@ -167,16 +185,17 @@ pub(super) fn run(context: &Context) -> Result<u8, Error> {
         Error::usage("there are no orders", "`aye run SKILL --detach` runs in the background")
     })?;
     let id = orders.run().clone();
+    let people = |relayed| if relayed { People::Assistant } else { People::Inbox };
     let result = match orders {
-        Orders::Start(order) => {
+        Orders::Start { order, relayed } => {
             let flow = Arc::new(order.flow(context)?);
-            starting::begin(*order, &flow, People::Inbox, context)
+            starting::begin(*order, &flow, people(relayed), context)
         }
-        Orders::Resume { run, inputs, .. } => {
+        Orders::Resume { run, inputs, relayed, .. } => {
             let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
             let row = context.find_run(&reader, run.as_str())?;
             drop(reader);
-            resume::go_on(&row, &inputs, People::Inbox, context)
+            resume::go_on(&row, &inputs, people(relayed), context)
         }
     };
     if let (Err(error), true) = (&result, ALONE.load(Ordering::Relaxed)) {

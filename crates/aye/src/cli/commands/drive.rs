@@ -34,6 +34,23 @@ pub(super) enum People {
     Nobody,
     /// Whoever looks into the inbox, for as long as it takes.
     Inbox,
+    /// The same, and an assistant relays what the run asks.
+    Assistant,
+}
+
+impl People {
+    /// Whether the run goes on in the background.
+    pub(super) fn is_elsewhere(self) -> bool {
+        match self {
+            Self::Here | Self::Nobody => false,
+            Self::Inbox | Self::Assistant => true,
+        }
+    }
+
+    /// Who we are, and whether somebody is there who can be asked about a failure.
+    pub(super) fn driver(self, context: &Context) -> aye_core::event::Driver {
+        aye_core::event::Driver { attended: self == Self::Assistant, ..context.driver() }
+    }
 }
 
 /// Drives a run to its end or a pause, shows it, and returns the exit code.
@@ -46,7 +63,7 @@ pub(super) fn drive(
     beginning: &Beginning<'_>,
     people: People,
 ) -> Result<u8, Error> {
-    let (mut report, outlets) = choose_report(context, flow, people == People::Inbox)?;
+    let (mut report, outlets) = choose_report(context, flow, people.is_elsewhere())?;
     let mut signals = Signals::catch().map_err(|source| Error::File {
         doing: "catch signals of",
         path: "aye".into(),
@@ -56,7 +73,7 @@ pub(super) fn drive(
     let manner = context.manner(Escape::Declines, people == People::Here);
     let mut terminal = TerminalPrompter::new(manner, &context.clock);
     let prompter: &mut dyn Prompter = match people {
-        People::Inbox => &mut inbox,
+        People::Inbox | People::Assistant => &mut inbox,
         People::Here | People::Nobody => &mut terminal,
     };
     let workspace = machine.state().started.workspace.clone();
@@ -82,7 +99,7 @@ pub(super) fn drive(
     let driver = Driver::new(parts);
     let (machine, outcome) = match beginning {
         Beginning::Started(events) => driver.begin(events)?,
-        Beginning::Resumed => driver.resume(context.driver())?,
+        Beginning::Resumed => driver.resume(people.driver(context))?,
     };
     conclude(context, machine.state(), outcome);
     forget_old_runs(context, store);

@@ -1,6 +1,7 @@
 //! One file per verb.
 
 pub(super) mod answer;
+pub(crate) mod assist;
 pub(super) mod audit;
 pub(super) mod auth;
 pub(super) mod cancel;
@@ -15,6 +16,7 @@ pub(super) mod input;
 pub(super) mod list;
 pub(super) mod logs;
 pub(super) mod man;
+pub(super) mod mcp;
 pub(super) mod memory;
 pub(super) mod resume;
 pub(super) mod run;
@@ -68,6 +70,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::Audit(args) => audit::run(&args, context),
         Command::Auth(args) => auth::run(&args, context),
         Command::Tools(args) => tools::run(&args, context),
+        Command::Mcp(args) => mcp::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Completions(args) => completions::run(&args),
@@ -101,6 +104,8 @@ fn steps_may_run(command: &Command) -> bool {
         | Command::Logs(_)
         | Command::Audit(_)
         | Command::Auth(_)
+        // Runs are handed to processes of their own.
+        | Command::Mcp(_)
         | Command::Memory(_)
         | Command::Schema(_)
         | Command::Completions(_)

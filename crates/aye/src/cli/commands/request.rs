@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What became of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Sent {
+pub(crate) enum Sent {
     /// The driver took it.
     Accepted,
     /// Nobody drives the run; it was taken all the same.
@@ -25,7 +25,7 @@ pub(super) enum Sent {
 }
 
 /// Sends a request to the run's driver, or applies it if there is none.
-pub(super) fn send(
+pub(crate) fn send(
     context: &Context,
     store: &mut Store,
     row: &RunRow,

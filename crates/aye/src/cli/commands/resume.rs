@@ -87,7 +87,12 @@ pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
     };
     if args.detach {
         Loaded::read(&reader, &row, context)?.secrets(&inputs)?;
-        let orders = Orders::Resume { run: row.id.clone(), skill: row.skill.clone(), inputs };
+        let orders = Orders::Resume {
+            run: row.id.clone(),
+            skill: row.skill.clone(),
+            inputs,
+            relayed: false,
+        };
         drop(reader);
         return background::detach(&orders, context);
     }
@@ -112,7 +117,7 @@ pub(super) fn go_on(
     }
     end_survivors(row, context)?;
     let machine = loaded.machine(context, secrets)?;
-    if people == People::Inbox {
+    if people.is_elsewhere() {
         background::let_go(&row.id)?;
     }
     drive(context, &loaded.flow, &mut store, lock, machine, &Beginning::Resumed, people)

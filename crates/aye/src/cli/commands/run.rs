@@ -1,13 +1,13 @@
 //! `aye run`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use aye_core::event::Range;
+use aye_core::event::{Driver, Range};
 use aye_core::flow::Flow;
 use aye_core::id::RunId;
 use aye_core::machine::{Machine, Secrets, Start, StartError};
-use aye_core::skill::{Action, Inputs, resolve_inputs};
+use aye_core::skill::{Action, Given, InputError, Inputs, resolve_inputs};
 use aye_core::text::{self, World};
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -113,33 +113,20 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         let message = "`--detach` and `--dry-run` cannot be used together";
         return Err(Error::usage(message, "a dry run runs nothing that could go on"));
     }
-    if context.directory.to_str().is_none() {
-        let message = format!("`{}` is no UTF-8 path", context.directory.display());
-        return Err(Error::usage(message, "run it from a directory whose path is text"));
-    }
-    let (path, name) = skills::find(&args.skill, &context.directory, &context.settings)?;
-    let file = SkillFile::read(&context.directory.join(&path))?;
-    let file = file.or_lenient(context.settings.lenient);
-    let file = SkillFile { path: path.clone(), ..file };
-    if file.has_errors() {
-        say(&file.render(context.paint_err.color));
-        return Err(Error::InvalidSkill(format!("`{}` cannot be run", path.display())));
-    }
+    let Chosen { path, flow, text, warnings } =
+        choose(&args.skill, context).map_err(|refused| {
+            say(&refused.said);
+            refused.error
+        })?;
     // Warnings are for authors: `aye check` shows them.
     if (context.verbosity == Verbosity::Verbose || args.dry_run) && !context.json {
-        say(&file.render(context.paint_err.color));
+        say(&warnings);
     }
-    let (flow, text) = file.into_flow(name.as_deref())?;
-    let flow = Arc::new(flow);
     let given = given::collect(&args.inputs, args.inputs_file.as_deref())?;
-    let world = World { now: context.now(), names: context.names(&context.directory) };
-    let scope = crate::driver::scope_of(&flow, &world);
-    let render = |value: &Value| text::render_value(value, &scope).map_err(|e| e.to_string());
     let specs = &flow.skill.inputs;
     let may_ask = !args.no_input && !args.dry_run && !context.json;
-    let inputs = missing::resolve(specs, given, may_ask, context, |given| {
-        resolve_inputs(specs, given, render)
-    })?;
+    let inputs =
+        missing::resolve(specs, given, may_ask, context, |given| fill_in(&flow, given, context))?;
     let inputs = match inputs {
         Resolved::Inputs(inputs) => *inputs,
         Resolved::Leave(code) => return Ok(code),
@@ -150,6 +137,7 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         (None, None) => None,
     };
     if args.dry_run {
+        let world = World { now: context.now(), names: context.names(&context.directory) };
         let plan =
             dry_run::plan(&flow, &inputs, range.as_ref(), args.environment.as_deref(), &world);
         let plan = plan.map_err(|error| no_such_step(&error))?;
@@ -161,21 +149,75 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         return Ok(0);
     }
     let order = Order {
-        run: context.new_run_id(),
-        file: path.to_string_lossy().into_owned(),
-        text,
-        skill: skill_name(&flow).to_owned(),
-        secrets: secrets_of(&inputs),
-        inputs: inputs.values,
-        environment: args.environment,
         range,
         yes: args.yes,
+        ..Order::new(&path, &flow, text, inputs, args.environment, context)
     };
     if args.detach {
-        return background::detach(&Orders::Start(Box::new(order)), context);
+        return background::detach(
+            &Orders::Start { order: Box::new(order), relayed: false },
+            context,
+        );
     }
     let people = if args.no_input { People::Nobody } else { People::Here };
     begin(order, &flow, people, context)
+}
+
+/// A skill that can be run.
+pub(super) struct Chosen {
+    /// Where it is.
+    pub(super) path: PathBuf,
+    /// What it does.
+    pub(super) flow: Arc<Flow>,
+    /// The whole file.
+    pub(super) text: String,
+    /// What its author should look at.
+    pub(super) warnings: String,
+}
+
+/// Why a skill cannot be run.
+pub(super) struct Refused {
+    /// Its errors, with their places.
+    pub(super) said: String,
+    /// In short.
+    pub(super) error: Error,
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self { said: String::new(), error }
+    }
+}
+
+/// Finds a skill by its name or path and checks it.
+pub(super) fn choose(wanted: &str, context: &Context) -> Result<Chosen, Refused> {
+    if context.directory.to_str().is_none() {
+        let message = format!("`{}` is no UTF-8 path", context.directory.display());
+        return Err(Error::usage(message, "run it from a directory whose path is text").into());
+    }
+    let (path, name) = skills::find(wanted, &context.directory, &context.settings)?;
+    let file = SkillFile::read(&context.directory.join(&path))?;
+    let file = file.or_lenient(context.settings.lenient);
+    let file = SkillFile { path: path.clone(), ..file };
+    let said = file.render(context.paint_err.color);
+    if file.has_errors() {
+        let error = Error::InvalidSkill(format!("`{}` cannot be run", path.display()));
+        return Err(Refused { said, error });
+    }
+    let (flow, text) = file.into_flow(name.as_deref())?;
+    Ok(Chosen { path, flow: Arc::new(flow), text, warnings: said })
+}
+
+/// Inputs with their defaults, checked.
+pub(super) fn fill_in(
+    flow: &Flow,
+    given: IndexMap<String, Given>,
+    context: &Context,
+) -> Result<Inputs, Vec<InputError>> {
+    let world = World { now: context.now(), names: context.names(&context.directory) };
+    let scope = crate::driver::scope_of(flow, &world);
+    let render = |value: &Value| text::render_value(value, &scope).map_err(|e| e.to_string());
+    resolve_inputs(&flow.skill.inputs, given, render)
 }
 
 /// A run that is to begin: everything it depends on.
@@ -193,6 +235,28 @@ pub(super) struct Order {
 }
 
 impl Order {
+    /// A whole run, with every question asked.
+    pub(super) fn new(
+        path: &Path,
+        flow: &Flow,
+        text: String,
+        inputs: Inputs,
+        environment: Option<String>,
+        context: &Context,
+    ) -> Self {
+        Self {
+            run: context.new_run_id(),
+            file: path.to_string_lossy().into_owned(),
+            text,
+            skill: skill_name(flow).to_owned(),
+            secrets: secrets_of(&inputs),
+            inputs: inputs.values,
+            environment,
+            range: None,
+            yes: false,
+        }
+    }
+
     /// The flow that is meant, from the text that was checked.
     pub(super) fn flow(&self, context: &Context) -> Result<Flow, Error> {
         let file = SkillFile::from_text(PathBuf::from(&self.file), self.text.clone());
@@ -200,7 +264,7 @@ impl Order {
         Ok(file.into_flow(Some(&self.skill))?.0)
     }
 
-    fn start(self, context: &Context) -> (Start, Source) {
+    fn start(self, driver: Driver, context: &Context) -> (Start, Source) {
         let source = Source::new(self.file.clone(), self.text);
         let mut secrets = Secrets::default();
         for (name, value) in self.secrets {
@@ -216,7 +280,7 @@ impl Order {
             environment: self.environment,
             range: self.range,
             yes: self.yes,
-            driver: context.driver(),
+            driver,
             parent: None,
             outer: None,
             deadline: None,
@@ -233,14 +297,14 @@ pub(super) fn begin(
     context: &Context,
 ) -> Result<u8, Error> {
     let world = World { now: context.now(), names: context.names(&context.directory) };
-    let (start, source) = order.start(context);
+    let (start, source) = order.start(people.driver(context), context);
     let run = start.run.clone();
     let mut store = context.store()?;
     let lock = RunLock::acquire(store.home(), &run, &context.lock_info())?;
     let (machine, events) = Machine::start(Arc::clone(flow), context.limits(), start, &world)
         .map_err(|error| no_such_step(&error))?;
     store.start(&events, &source)?;
-    if people == People::Inbox {
+    if people.is_elsewhere() {
         background::let_go(&run)?;
     } else {
         warn_of_known_issues(flow, context);
@@ -270,7 +334,7 @@ fn secrets_of(inputs: &Inputs) -> IndexMap<String, String> {
     inputs.values.keys().filter_map(secret).collect()
 }
 
-fn no_such_step(error: &StartError) -> Error {
+pub(super) fn no_such_step(error: &StartError) -> Error {
     let StartError::NoSuchStep { nearest, .. } = error;
     let hint = match nearest {
         Some(near) => format!("did you mean `{near}`?"),

@@ -101,7 +101,7 @@ fn step(name: &str, action: Action) -> Step {
         condition: None,
         output: None,
         timeout: StepTimeout::Default,
-        on_error: OnError::Fail,
+        on_error: None,
         env: IndexMap::new(),
         cwd: None,
         stdin: None,

@@ -16,7 +16,7 @@ pub(super) fn release() -> Flow {
     );
     publish.destructive = true;
     let mut announce = shell("announce", "curl -sS \"$HOOK\"\necho done");
-    announce.on_error = OnError::Continue;
+    announce.on_error = Some(OnError::Continue);
     let mut flow = line(
         "release",
         vec![

@@ -35,7 +35,7 @@ fn a_fix_of_a_step_is_for_that_step_of_that_skill() -> Outcome {
     memory.remember_fix(new, &super::sample::plain)?;
     let query = |skill, step| {
         let error = "manifest unknown";
-        Query { tool: "deploy", skill: Some(skill), step: Some(step), error }
+        Query { tool: "deploy", skill: Some(skill), step: Some(step), error, args: None }
     };
     assert!(memory.fix_for(&query("release", "push")).is_some());
     assert!(memory.fix_for(&query("release", "pull")).is_none());

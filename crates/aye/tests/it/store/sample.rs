@@ -27,7 +27,7 @@ pub(super) fn source() -> Source {
 }
 
 pub(super) fn driver() -> Driver {
-    Driver { user: "ada".into(), host: "engine".into(), pid: 7 }
+    Driver { user: "ada".into(), host: "engine".into(), pid: 7, attended: false }
 }
 
 pub(super) fn lock_info() -> LockInfo {

@@ -6,7 +6,7 @@ use aye_process::Signal;
 use crate::cli::commands::answer::{self, AnswerArgs, Came};
 use crate::cli::commands::background::{self, Orders};
 use crate::cli::commands::{confirm, output};
-use crate::cli::{Context, report_error};
+use crate::cli::{Context, report_error, say};
 use crate::driver::Posed;
 use crate::error::Error;
 use crate::paint::{Glyph, Tone, inert_line};
@@ -153,9 +153,15 @@ fn offer_to_go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
     let run: RunId = row.id.clone();
     match said {
         Alone::Answered(given) if given.value == confirm::YES => {
-            let orders =
-                Orders::Resume { run: run.clone(), skill: row.skill.clone(), inputs: Vec::new() };
-            if background::start(&orders, context)?.is_none() {
+            let orders = Orders::Resume {
+                run: run.clone(),
+                skill: row.skill.clone(),
+                inputs: Vec::new(),
+                relayed: false,
+            };
+            let begun = background::start(&orders, context)?;
+            say(&begun.said);
+            if begun.code.is_none() {
                 output::print_line(&format!("it goes on; follow with: aye watch {run}"))?;
             }
             Ok(())

@@ -26,6 +26,7 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
         skill: args.skill.as_deref(),
         step: args.step.as_deref(),
         error: &error,
+        args: None,
     };
     let now = context.now();
     let issues = memory.known_issues(&query);

@@ -108,6 +108,7 @@ fn fix(
         change.first = Some(Act { command: lesson.command, ..Act::default() });
     }
     let new = NewFix {
+        only_for: Map::new(),
         tool: lesson.tool,
         skill: args.skill.clone(),
         step: args.step.clone(),

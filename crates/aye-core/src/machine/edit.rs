@@ -1,0 +1,300 @@
+//! What a step is given: as the skill says, or as somebody changed it.
+
+use serde_json::{Map, Value};
+
+use crate::event::{Event, Fact, RetryReason};
+use crate::input::Retry;
+use crate::question::{Answer, Edits, Question};
+use crate::skill::{Action, AskKind, Step, Template};
+use crate::text::{self, Scope, TextError, World};
+
+use super::refusal::Refusal;
+use super::run::Machine;
+
+/// How often somebody may change what a step is given before it has to be
+/// the skill that changes.
+pub(super) const MOST_EDITS: u32 = 3;
+
+impl Machine {
+    /// What a step is given as it stands, secrets masked: by name, as
+    /// [`Edits`] name it. Nothing for a step that is given nothing.
+    pub fn arguments(&self, step: &str, world: &World) -> Option<Map<String, Value>> {
+        self.masked_arguments(step, self.edits_of(step), world)
+    }
+
+    /// The same as the skill says it, whatever was changed.
+    pub fn original_arguments(&self, step: &str, world: &World) -> Option<Map<String, Value>> {
+        self.masked_arguments(step, None, world)
+    }
+
+    fn masked_arguments(
+        &self,
+        step: &str,
+        edits: Option<&Edits>,
+        world: &World,
+    ) -> Option<Map<String, Value>> {
+        let (_, node) = self.node(step)?;
+        let given = self.given_with(&node.step, edits, &self.scope(world)).ok()?;
+        if given.is_empty() {
+            return None;
+        }
+        match self.secrets.mask_value(&Value::Object(given)) {
+            Value::Object(given) => Some(given),
+            _ => None,
+        }
+    }
+
+    /// Whether a step can be given something else.
+    pub fn is_editable(&self, step: &str) -> bool {
+        self.node(step).is_some_and(|(_, node)| match node.step.action {
+            Action::Command { .. }
+            | Action::Shell { .. }
+            | Action::Tool { .. }
+            | Action::Compute { .. }
+            | Action::Skill { .. } => !node.step.interactive,
+            Action::Ask(_) | Action::ForEach(_) | Action::Return { .. } | Action::Note => false,
+        })
+    }
+
+    /// Whether a step can be given this.
+    pub fn check_edits(&self, step: &str, edits: &Edits) -> Result<(), Refusal> {
+        let refuse = |why: String| Err(Refusal::BadEdit(why));
+        let Some((_, node)) = self.node(step).filter(|_| self.is_editable(step)) else {
+            return refuse(format!("`{step}` is given nothing that could be changed"));
+        };
+        if edits.set.is_empty() && !edits.only {
+            return Err(Refusal::NoEdits);
+        }
+        let whole = Value::Object(edits.set.clone());
+        if self.secrets.mask_value(&whole) != whole {
+            return refuse("what is changed holds a secret, which must not be written down".into());
+        }
+        let text_only = |key: &str| match (edits.set.len(), edits.set.get(key)) {
+            (1, Some(Value::String(_))) => Ok(()),
+            _ => refuse(format!("of `{step}` only `{key}` can be changed, to a text")),
+        };
+        match &node.step.action {
+            Action::Shell { .. } => text_only("script"),
+            Action::Compute { .. } => text_only("code"),
+            Action::Command { args, .. } => {
+                let most = args.len() + edits.set.len();
+                for (key, value) in &edits.set {
+                    if key.parse::<usize>().is_ok_and(|n| n > most) || key.parse::<usize>().is_err()
+                    {
+                        return refuse(format!(
+                            "`{key}` is no argument of `{step}`; `1` is the first, `0` the program"
+                        ));
+                    }
+                    if value.is_array() || value.is_object() || value.is_null() {
+                        return refuse(format!("argument `{key}` has to be a text"));
+                    }
+                }
+                Ok(())
+            }
+            Action::Tool { .. } | Action::Skill { .. } => Ok(()),
+            Action::Ask(_) | Action::ForEach(_) | Action::Return { .. } | Action::Note => Ok(()),
+        }
+    }
+
+    /// Whether what an answer changes can be changed.
+    pub(super) fn weigh_edits(&self, question: &Question, answer: &Answer) -> Result<(), Refusal> {
+        let wanted = answer.value == "edit" && question.kind == AskKind::Recover;
+        match (wanted, &answer.edits) {
+            (true, Some(edits)) => self.check_edits(&question.step, edits),
+            (true, None) => Err(Refusal::NoEdits),
+            (false, Some(_)) => {
+                let why = "only an answer `edit` to a failed step changes what it is given";
+                Err(Refusal::BadEdit(why.to_owned()))
+            }
+            (false, None) => Ok(()),
+        }
+    }
+
+    /// A run that failed goes on with the step that failed.
+    pub(super) fn reopen(
+        &mut self,
+        retry: Retry,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) -> Result<(), Refusal> {
+        let Retry { driver, step: wanted, edits } = retry;
+        let step = self.state.failed_step().ok_or(Refusal::NotFailed)?.to_owned();
+        if wanted.is_some_and(|wanted| wanted != step) {
+            return Err(Refusal::NotFailed);
+        }
+        if let Some(edits) = &edits {
+            self.check_edits(&step, edits)?;
+        }
+        // The time since it ended was not the run's.
+        let idle = world.now.duration_since(self.state.updated_at).as_millis();
+        let suspended_ms =
+            self.state.deadline().map(|_| u64::try_from(idle.max(0)).unwrap_or(u64::MAX));
+        self.attached = true;
+        self.emit(Fact::SkillResumed { driver, suspended_ms }, world, events);
+        let attempt = self.state.steps.get(&step).map_or(1, |record| record.attempt.max(1)) + 1;
+        let (why, not_before, fix) = (RetryReason::Answer, None, None);
+        let retried = Fact::StepRetried { step, attempt, why, not_before, edits, fix };
+        self.emit(retried, world, events);
+        self.advance(world, events);
+        Ok(())
+    }
+
+    /// What was changed, a line each, secrets masked: `tag: abc -> abcdef`.
+    pub(super) fn changes(&self, step: &Step, scope: &Scope) -> Vec<String> {
+        let Some(edits) = self.edits_of(&step.name) else { return Vec::new() };
+        let before = self.given_with(step, None, scope).unwrap_or_default();
+        let after = self.given_with(step, Some(edits), scope).unwrap_or_default();
+        let show = |value: &Value| self.secrets.mask(&word(value));
+        let mut lines = Vec::new();
+        for (name, old) in &before {
+            match after.get(name) {
+                Some(new) if new == old => {}
+                Some(new) if is_long(old) || is_long(new) => {
+                    lines.push(format!("{name}:"));
+                    lines.extend(diff(&show(old), &show(new)));
+                }
+                Some(new) => lines.push(format!("{name}: {} -> {}", show(old), show(new))),
+                None => lines.push(format!("{name}: {} -> (left out)", show(old))),
+            }
+        }
+        for (name, new) in after.iter().filter(|(name, _)| !before.contains_key(*name)) {
+            lines.push(format!("{name}: (not given) -> {}", show(new)));
+        }
+        lines
+    }
+
+    pub(super) fn edits_of(&self, step: &str) -> Option<&Edits> {
+        self.state.steps.get(step).and_then(|record| record.edits.as_ref())
+    }
+
+    /// What a step is given right now, secrets included.
+    pub(super) fn given_to(
+        &self,
+        step: &Step,
+        scope: &Scope,
+    ) -> Result<Map<String, Value>, TextError> {
+        self.given_with(step, self.edits_of(&step.name), scope)
+    }
+
+    fn given_with(
+        &self,
+        step: &Step,
+        edits: Option<&Edits>,
+        scope: &Scope,
+    ) -> Result<Map<String, Value>, TextError> {
+        match &step.action {
+            Action::Command { program, args } => {
+                let words = words(program, args, edits, scope)?;
+                let numbered = words.into_iter().enumerate();
+                Ok(numbered.map(|(n, word)| (n.to_string(), word.into())).collect())
+            }
+            Action::Shell { script } => {
+                let script = match replaced(edits, "script") {
+                    Some(script) => script.to_owned(),
+                    None => text::shell_script(script, scope, self.limits.verbatim)?
+                        .shown(|text| self.secrets.mask(text)),
+                };
+                Ok(Map::from_iter([("script".to_owned(), script.into())]))
+            }
+            Action::Compute { code, .. } => {
+                let code = replaced(edits, "code").unwrap_or(code).to_owned();
+                Ok(Map::from_iter([("code".to_owned(), code.into())]))
+            }
+            Action::Tool { args, .. } => named(args, edits, scope),
+            Action::Skill { inputs, .. } => {
+                let inputs = inputs.iter().map(|(name, value)| (name.clone(), value.clone()));
+                named(&Value::Object(inputs.collect()), edits, scope)
+            }
+            Action::Ask(_) | Action::ForEach(_) | Action::Return { .. } | Action::Note => {
+                Ok(Map::new())
+            }
+        }
+    }
+}
+
+/// A program and its arguments. What is changed need not render any more.
+pub(super) fn words(
+    program: &Template,
+    args: &[Template],
+    edits: Option<&Edits>,
+    scope: &Scope,
+) -> Result<Vec<String>, TextError> {
+    let Some(edits) = edits else {
+        return std::iter::once(program).chain(args).map(|arg| text::text(arg, scope)).collect();
+    };
+    let mut all = Vec::new();
+    for (n, template) in std::iter::once(program).chain(args).enumerate() {
+        match edits.set.get(&n.to_string()) {
+            Some(value) => all.push(word(value)),
+            None if edits.only && n > 0 => {}
+            None => all.push(text::text(template, scope)?),
+        }
+    }
+    let further = |n: usize| edits.set.get(&n.to_string()).map(word);
+    all.extend((args.len() + 1..=args.len() + edits.set.len()).filter_map(further));
+    Ok(all)
+}
+
+/// Arguments by name; what is changed need not render any more.
+pub(super) fn named(
+    args: &Value,
+    edits: Option<&Edits>,
+    scope: &Scope,
+) -> Result<Map<String, Value>, TextError> {
+    let whole;
+    let (templates, rendered) = match args {
+        Value::Object(map) => (map, false),
+        other => {
+            whole = match text::render_value(other, scope)? {
+                Value::Object(map) => map,
+                _ => Map::new(),
+            };
+            (&whole, true)
+        }
+    };
+    let mut all = Map::new();
+    for (name, template) in templates {
+        match edits.map(|edits| (edits.set.get(name), edits.only)) {
+            Some((Some(value), _)) => all.insert(name.clone(), value.clone()),
+            Some((None, true)) => None,
+            Some((None, false)) | None if rendered => all.insert(name.clone(), template.clone()),
+            Some((None, false)) | None => {
+                all.insert(name.clone(), text::render_value(template, scope)?)
+            }
+        };
+    }
+    for (name, value) in edits.iter().flat_map(|edits| &edits.set) {
+        all.entry(name.clone()).or_insert_with(|| value.clone());
+    }
+    Ok(all)
+}
+
+/// The text that stands in for a script or a block.
+pub(super) fn replaced<'a>(edits: Option<&'a Edits>, key: &str) -> Option<&'a str> {
+    edits.and_then(|edits| edits.set.get(key)).and_then(Value::as_str)
+}
+
+fn word(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn is_long(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.trim_end().contains('\n'))
+}
+
+/// The lines that differ, between those that do not.
+fn diff(old: &str, new: &str) -> Vec<String> {
+    let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
+    let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| {
+        pairs.take_while(|(one, other)| one == other).count()
+    };
+    let before = same(&mut old.iter().zip(&new));
+    let room = old.len().min(new.len()) - before;
+    let after = same(&mut old.iter().rev().zip(new.iter().rev())).min(room);
+    let gone = old[before..old.len() - after].iter().map(|line| format!("- {line}"));
+    let come = new[before..new.len() - after].iter().map(|line| format!("+ {line}"));
+    gone.chain(come).collect()
+}

@@ -1,0 +1,437 @@
+//! What memory knows about a step before it runs and when it fails, and what
+//! is learned from how it went.
+
+use aye_core::event::{BadOutcome, Event, Fact, MemoryKind, Remembered, RetryReason, StepFailed};
+use aye_core::heal::{Act, KnownFix};
+use aye_core::input::{End, Finished, Input};
+use aye_core::journal::{Between, Ended, Phase, StepStatus};
+use aye_core::machine::{Machine, USUALLY_FAILS};
+use aye_core::question::{Edits, FixScope};
+use serde_json::{Map, Value};
+
+use crate::error::Error;
+use crate::memory::{
+    Change, Ending, ErrorText, Fix, Keep, Level, NewFix, Origin, OriginKind, Query, SHOWN, Seen,
+    Warning, generalise,
+};
+use crate::paint::inert_line;
+
+use super::drive::Driver;
+use super::known::{sentence, tool_of};
+use super::lane::{LaneId, ROOT};
+
+/// A failure that is not over yet.
+pub(super) struct Trouble {
+    lane: LaneId,
+    step: String,
+    tool: String,
+    args: Value,
+    error: String,
+    /// Why it is tried again.
+    again: Option<RetryReason>,
+}
+
+/// A warning that was given before a step.
+pub(super) struct Warned {
+    lane: LaneId,
+    step: String,
+    id: String,
+}
+
+impl Driver<'_> {
+    /// Says what people wrote about the tools of this run.
+    pub(super) fn warn_before_run(&mut self) -> Result<(), Error> {
+        let flow = self.lane(ROOT).machine.flow();
+        let mut tools: Vec<String> = Vec::new();
+        for node in &flow.nodes {
+            let named = match &node.step.action {
+                aye_core::skill::Action::Tool { tool, .. } => Some(tool.value.clone()),
+                aye_core::skill::Action::Command { program, .. } => Some(program.value.clone()),
+                _ => None,
+            };
+            let named = named.map(|name| name.rsplit('/').next().unwrap_or_default().to_owned());
+            tools.extend(named.filter(|name| !name.is_empty() && !name.contains('{')));
+        }
+        let names: Vec<&str> = tools.iter().map(String::as_str).collect();
+        let known = self.parts.memory.issues_before(&names);
+        for issue in known.iter().take(SHOWN) {
+            let what = Remembered {
+                kind: MemoryKind::Issue,
+                id: Some(issue.value.id.clone()),
+                step: None,
+                message: sentence(&issue.value),
+                fix: None,
+            };
+            self.tell(ROOT, Input::Remembered { learned: false, what }, None)?;
+        }
+        Ok(())
+    }
+
+    /// Looks whether such a call usually fails. If that is nearly certain, the
+    /// step ends before it begins, and waits for a person's word.
+    pub(super) fn warn_before_step(
+        &mut self,
+        id: LaneId,
+        step: &str,
+        attempt: u32,
+    ) -> Result<Option<End>, Error> {
+        let machine = &self.lane(id).machine;
+        let tool = tool_of(machine.flow(), machine.state(), step);
+        if tool.is_empty() || attempt > 1 || !self.parts.memory.has_usage(&tool) {
+            return Ok(None);
+        }
+        let args = machine.arguments(step, &self.world()).map_or(Value::Null, Value::Object);
+        let mask = |text: &str| machine.secrets().mask(text);
+        let now = self.parts.clock.now();
+        let warnings = self.parts.memory.check_before(&tool, &args, &mask, now);
+        let Some(first) = warnings.first() else { return Ok(None) };
+        let said = told(first);
+        let block = first.level == Level::Block;
+        for warning in &warnings {
+            let (step, id_of) = (step.to_owned(), warning.id.clone());
+            self.warned.push(Warned { lane: id, step, id: id_of });
+        }
+        if block {
+            return Ok(Some(End::Failed {
+                code: USUALLY_FAILS.to_owned(),
+                message: said,
+                hint: Some(format!("`aye memory forget {}` if that is wrong", warnings[0].id)),
+                proposal: None,
+            }));
+        }
+        let what = Remembered {
+            kind: MemoryKind::Usage,
+            id: Some(warnings[0].id.clone()),
+            step: Some(step.to_owned()),
+            message: said,
+            fix: None,
+        };
+        self.tell(id, Input::Remembered { learned: false, what }, None)?;
+        Ok(None)
+    }
+
+    /// Tells a machine how a step ended, and what memory has to do with it.
+    pub(super) fn tell_end(&mut self, id: LaneId, finished: Finished) -> Result<(), Error> {
+        let finished = self.with_memory(id, finished);
+        self.tell(id, Input::Finished(finished), None)?;
+        Ok(())
+    }
+
+    fn with_memory(&self, id: LaneId, mut finished: Finished) -> Finished {
+        let machine = &self.lane(id).machine;
+        let Phase::Running { step, healing: None, .. } = &machine.state().phase else {
+            return finished;
+        };
+        match error_of(&finished) {
+            Some(error) => finished.known = self.known_fix(machine, step, &error).map(Box::new),
+            None => finished.learned.extend(self.remember_edits(machine, step)),
+        }
+        finished
+    }
+
+    /// The fix that memory has for a failure.
+    fn known_fix(&self, machine: &Machine, step: &str, error: &str) -> Option<KnownFix> {
+        if !self.parts.memory.has_fixes() {
+            return None;
+        }
+        let tool = tool_of(machine.flow(), machine.state(), step);
+        let args = machine.arguments(step, &self.world());
+        let query = Query {
+            tool: &tool,
+            skill: Some(&machine.state().started.skill),
+            step: Some(step),
+            error,
+            args: args.as_ref(),
+        };
+        let fix = self.parts.memory.fix_for(&query)?;
+        let act = |act: &crate::memory::Act| Act {
+            command: act.command.clone(),
+            tool: act.tool.clone(),
+            skill: act.skill.clone(),
+            with: act.with.clone(),
+        };
+        Some(KnownFix {
+            message: recalled(&fix),
+            args: fix.change.args.clone(),
+            first: fix.change.first.as_ref().map(act),
+            replace: fix.change.replace.as_ref().map(act),
+            max_uses: fix.max_uses,
+            id: fix.id,
+        })
+    }
+
+    /// What somebody changed worked, and they wanted it kept.
+    fn remember_edits(&self, machine: &Machine, step: &str) -> Option<Remembered> {
+        let state = machine.state();
+        let record = state.steps.get(step)?;
+        let edits = record.edits.as_ref()?;
+        let scope = edits.remember?;
+        let trouble = self.troubles.iter().find(|trouble| {
+            trouble.step == step
+                && self.lanes[trouble.lane].is_some()
+                && trouble.is_of(machine, self)
+        })?;
+        let relayed = trouble.again == Some(RetryReason::Relayed);
+        let kept = self.new_fix(machine, step, edits, scope, trouble, relayed);
+        let mask = |text: &str| machine.secrets().mask(text);
+        let (id, message) = match self.parts.memory.remember_fix(kept, &mask) {
+            Ok(id) if relayed => {
+                let said = format!("proposed `{id}`; `aye memory agree {id}` lets it be used");
+                (Some(id), said)
+            }
+            Ok(id) => {
+                let said = format!("remembered as `{id}`; `aye memory forget {id}` takes it back");
+                (Some(id), said)
+            }
+            Err(error) => (None, format!("the fix was not remembered: {error}")),
+        };
+        let step = Some(step.to_owned());
+        Some(Remembered { kind: MemoryKind::Fix, id, step, message, fix: None })
+    }
+
+    fn new_fix(
+        &self,
+        machine: &Machine,
+        step: &str,
+        edits: &Edits,
+        scope: FixScope,
+        trouble: &Trouble,
+        relayed: bool,
+    ) -> NewFix {
+        let old = machine.original_arguments(step, &self.world()).unwrap_or_default();
+        let rule = generalise(&old, &edits.set);
+        let state = machine.state();
+        let tool = Some(trouble.tool.clone()).filter(|tool| !tool.is_empty());
+        let of_step = scope == FixScope::Step || tool.is_none();
+        NewFix {
+            skill: of_step.then(|| state.started.skill.clone()),
+            step: of_step.then(|| step.to_owned()),
+            tool,
+            error: ErrorText::Seen(trouble.error.clone()),
+            only_for: rule.only_for,
+            change: Change { args: rule.args, ..Change::default() },
+            about: Some(changed(&old, &edits.set)),
+            from: Origin {
+                kind: if relayed { OriginKind::Assistant } else { OriginKind::Person },
+                by: self.lane(ROOT).machine.state().started.driver.user.clone(),
+                run: Some(state.run.to_string()),
+                at: self.parts.clock.now(),
+                other: Map::new(),
+            },
+            keep: Keep::Auto,
+        }
+    }
+
+    /// Learns from what has just been recorded.
+    pub(super) fn learn(&mut self, id: LaneId, events: &[Event]) {
+        for event in events {
+            match &event.fact {
+                Fact::StepFailed(failed) => self.saw_failed(id, failed),
+                Fact::StepRetried { step, why, .. } => {
+                    for trouble in &mut self.troubles {
+                        if trouble.lane == id && trouble.step == *step {
+                            trouble.again = Some(*why);
+                        }
+                    }
+                }
+                Fact::StepCompleted(done) => self.saw_completed(id, &done.step),
+                Fact::AutoHealCompleted { rule, healed: false, .. } => {
+                    if self.lane(id).machine.state().fixes.contains_key(rule) {
+                        self.fix_ended(rule, false);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.conclude_troubles(id);
+    }
+
+    fn saw_failed(&mut self, id: LaneId, failed: &StepFailed) {
+        if !matches!(failed.outcome, BadOutcome::Failure | BadOutcome::Timeout) {
+            return;
+        }
+        let machine = &self.lane(id).machine;
+        let record = machine.state().steps.get(&failed.step);
+        if let Some(fix) = record.and_then(|record| record.fix.clone()) {
+            self.fix_ended(&fix, false);
+        }
+        if failed.code.as_deref() == Some(USUALLY_FAILS) {
+            return;
+        }
+        let machine = &self.lane(id).machine;
+        let tool = tool_of(machine.flow(), machine.state(), &failed.step);
+        let args = machine.original_arguments(&failed.step, &self.world());
+        let said = failed.process.as_ref().map(|process| match process.stderr.trim() {
+            "" => process.stdout.trim(),
+            stderr => stderr,
+        });
+        let error = format!("{}\n{}", failed.message, said.unwrap_or_default());
+        // What went wrong first is what the fix is for.
+        if self.troubles.iter().any(|t| t.lane == id && t.step == failed.step) {
+            return;
+        }
+        self.troubles.push(Trouble {
+            lane: id,
+            step: failed.step.clone(),
+            tool,
+            args: args.map_or(Value::Null, Value::Object),
+            error: error.trim().to_owned(),
+            again: None,
+        });
+    }
+
+    fn saw_completed(&mut self, id: LaneId, step: &str) {
+        let machine = &self.lane(id).machine;
+        if let Some(fix) = machine.state().steps.get(step).and_then(|record| record.fix.clone()) {
+            self.fix_ended(&fix, true);
+        }
+        let of_step = |warned: &Warned| warned.lane == id && warned.step == step;
+        let wrong: Vec<Warned> = self.warned.extract_if(.., |warned| of_step(warned)).collect();
+        let recovered = self.troubles.iter().any(|t| t.lane == id && t.step == step);
+        for warned in wrong {
+            // Whatever cannot be written down is not worth stopping for.
+            let _ = self.parts.memory.warning_was_wrong(&warned.id);
+        }
+        let machine = &self.lane(id).machine;
+        let tool = tool_of(machine.flow(), machine.state(), step);
+        if !recovered && !tool.is_empty() && self.parts.memory.has_usage(&tool) {
+            let args = machine.arguments(step, &self.world()).map_or(Value::Null, Value::Object);
+            let mask = |text: &str| machine.secrets().mask(text);
+            let _ = self.parts.memory.saw_success(&tool, &args, &mask);
+        }
+    }
+
+    /// A fix was tried.
+    fn fix_ended(&mut self, fix: &str, worked: bool) {
+        let now = self.parts.clock.now();
+        let said = match worked {
+            true => self.parts.memory.fix_worked(fix, now).map(|()| None),
+            false => self.parts.memory.fix_failed(fix, now).map(|suspended| {
+                suspended.then(|| {
+                    format!("`{fix}` did not help twice and is not used any more; `aye memory agree {fix}` lets it be used again")
+                })
+            }),
+        };
+        let line = match said {
+            Ok(line) => line,
+            Err(error) => Some(format!("memory: {error}")),
+        };
+        self.say(ROOT, &line.into_iter().collect::<Vec<_>>());
+    }
+
+    /// What is over is learned from.
+    fn conclude_troubles(&mut self, id: LaneId) {
+        let Some(lane) = self.lanes.get(id).and_then(Option::as_ref) else { return };
+        let state = lane.machine.state();
+        let still = |step: &str| match &state.phase {
+            Phase::Asking { question, .. } => question.step == step,
+            Phase::Running { step: running, .. } => running == step,
+            Phase::Between(Between::Retrying { step: again, .. }) => again == step,
+            Phase::Between(_) | Phase::Ended(_) => false,
+        };
+        let over: Vec<Trouble> =
+            self.troubles.extract_if(.., |t| t.lane == id && !still(&t.step)).collect();
+        for trouble in over {
+            self.conclude_trouble(id, &trouble);
+        }
+    }
+
+    fn conclude_trouble(&self, id: LaneId, trouble: &Trouble) {
+        let machine = &self.lane(id).machine;
+        let state = machine.state();
+        let record = state.steps.get(&trouble.step);
+        let ending = match (record.map(|record| record.status), &state.phase) {
+            (Some(StepStatus::Completed), _) => match trouble.again {
+                Some(RetryReason::Answer | RetryReason::Relayed) | None => Ending::Recovered,
+                Some(_) => Ending::Healed,
+            },
+            (_, Phase::Ended(Ended::Failed(_))) => Ending::Failed,
+            (_, _) => Ending::Swallowed,
+        };
+        let edits = record.and_then(|record| record.edits.as_ref());
+        let old = trouble.args.as_object().cloned().unwrap_or_default();
+        let helped = match (ending, edits) {
+            (Ending::Recovered, Some(edits)) => Some(changed(&old, &edits.set)),
+            (Ending::Healed, _) => record.and_then(|record| record.fix.clone()),
+            (_, _) => None,
+        };
+        let seen = Seen {
+            tool: &trouble.tool,
+            args: &trouble.args,
+            error: &trouble.error,
+            skill: Some(&state.started.skill),
+            step: Some(&trouble.step),
+            run: Some(state.run.as_str()),
+            ending,
+            fix: helped.as_deref(),
+            now: self.parts.clock.now(),
+        };
+        let mask = |text: &str| machine.secrets().mask(text);
+        // A memory that cannot be written is told by `aye memory`; the run goes on.
+        let _ = self.parts.memory.saw_failure(&seen, &mask);
+    }
+}
+
+impl Trouble {
+    fn is_of(&self, machine: &Machine, driver: &Driver<'_>) -> bool {
+        driver.lane(self.lane).machine.state().run == machine.state().run
+    }
+}
+
+/// What went wrong with a step, if it did.
+fn error_of(finished: &Finished) -> Option<String> {
+    let said = finished.process.as_ref().map(|process| match process.stderr.trim() {
+        "" => process.stdout.trim(),
+        stderr => stderr,
+    });
+    let message = match &finished.end {
+        End::Exited { .. } => {
+            let code = finished.process.as_ref().and_then(|process| process.exit_code);
+            format!("exit code {}", code.filter(|code| *code != 0)?)
+        }
+        End::Failed { code, .. } if code == USUALLY_FAILS => return None,
+        End::Failed { message, .. } | End::NotStarted { message, .. } => message.clone(),
+        End::TimedOut => "timed out".to_owned(),
+        End::Declined { .. } | End::Stopped => return None,
+    };
+    Some(format!("{message}\n{}", said.unwrap_or_default()).trim().to_owned())
+}
+
+/// A fix from memory in one line.
+fn recalled(fix: &Fix) -> String {
+    let mut said = format!("known error: `{}` is tried", fix.id);
+    if let Some(about) = &fix.about {
+        said.push_str(&format!(" ({about})"));
+    }
+    if fix.verified > 0 {
+        said.push_str(&format!("; it has helped {} times", fix.verified));
+    }
+    inert_line(&said)
+}
+
+/// A warning in one line.
+fn told(warning: &Warning) -> String {
+    let mut said = format!(
+        "this usually fails because {} (seen {} times): {}",
+        warning.mistake.because(),
+        warning.sightings,
+        warning.error
+    );
+    if let Some(advice) = &warning.advice {
+        said.push_str(&format!("; what helped: {advice}"));
+    }
+    inert_line(&said)
+}
+
+/// What was changed, in one line.
+fn changed(old: &Map<String, Value>, new: &Map<String, Value>) -> String {
+    let short = |value: &Value| match value {
+        Value::String(text) => crate::term::cut(text.lines().next().unwrap_or_default(), 60),
+        other => crate::term::cut(&other.to_string(), 60),
+    };
+    let one = |(name, new): (&String, &Value)| match old.get(name) {
+        Some(old) => format!("{name}: {} -> {}", short(old), short(new)),
+        None => format!("{name}: {}", short(new)),
+    };
+    new.iter().map(one).collect::<Vec<_>>().join(", ")
+}

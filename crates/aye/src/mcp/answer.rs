@@ -1,0 +1,101 @@
+//! Giving an answer to a run, as what it is: relayed, or from a form.
+
+use aye_core::input::Request;
+use aye_core::question::{Answer, Edits, Prompter, Question};
+use serde_json::Value;
+
+use crate::cli::assist::{self, Sent};
+use crate::error::Error;
+use crate::paint::inert_line;
+use crate::store::QuestionRow;
+
+use super::handle::Handle;
+use super::look;
+use super::pause::relayable;
+use super::world::World;
+
+/// What is answered.
+pub(super) struct Word {
+    pub(super) value: String,
+    pub(super) reason: Option<String>,
+    pub(super) edits: Option<Edits>,
+    /// Who: the client and the user it works for.
+    pub(super) by: String,
+    pub(super) prompter: Prompter,
+}
+
+/// Sends an answer to whoever drives the run; if nobody does, the run goes on
+/// in a process of its own. A note, if something is to be said.
+pub(super) fn answer(world: &World, handle: &Handle, word: Word) -> Result<Option<String>, Error> {
+    let context = &world.context;
+    let (row, question) = handle.open_question()?;
+    if context.now() >= look::expires(row, context) {
+        return Err(Error::Refused {
+            message: format!("the execution id of question `{}` has expired", row.id),
+            hint: Some(format!("the person can still answer: `aye answer {}`", row.id)),
+        });
+    }
+    let elicited = word.prompter == Prompter::Elicited;
+    // A secret must not be written into a letter; everything else that an
+    // assistant may not answer is refused, and recorded, by the run itself.
+    if question.secret {
+        return Err(not_through_you(row, "it asks for a secret"));
+    }
+    let answer = Answer {
+        value: Value::from(word.value),
+        by: word.by,
+        prompter: word.prompter,
+        reason: word.reason,
+        typed: None,
+        reauth: false,
+        digest: Some(question.digest.clone()),
+        edits: word.edits,
+        vouched: elicited && context.settings.mcp.elicited_is_person && counts(world, question),
+    };
+    let request = Request::Answer { question: question.id.clone(), answer };
+    let mut store = context.store()?;
+    let sent = assist::send(context, &mut store, &handle.row, &request)?;
+    drop(store);
+    match sent {
+        Sent::Accepted => Ok(None),
+        Sent::AcceptedUndriven => match assist::go_on(&handle.outer, context) {
+            Ok(()) => Ok(Some("nobody drove the run; it goes on in the background".to_owned())),
+            // The answer counts; somebody else may have taken the run up by now.
+            Err(error) => Ok(Some(format!(
+                "the answer was taken, but the run was not taken up: {}",
+                inert_line(&error.to_string())
+            ))),
+        },
+        Sent::Refused(why) if !relayable(question) => Err(not_through_you(row, &why)),
+        Sent::Refused(why) => Err(Error::Refused {
+            message: format!("the answer to `{}` was refused: {}", row.id, inert_line(&why)),
+            hint: Some("`skill_status` tells what is asked and which answers count".to_owned()),
+        }),
+    }
+}
+
+/// Whether a form that the client shows may answer this question. Names,
+/// several people, codes and typed texts never go through an assistant.
+pub(super) fn counts(world: &World, question: &Question) -> bool {
+    let plain = question.approvals <= 1 && !question.reauth && question.typed.is_none();
+    let by = match question.by {
+        aye_core::skill::By::Anyone => true,
+        aye_core::skill::By::Human => world.context.settings.mcp.elicited_is_person,
+        aye_core::skill::By::Names(_) => false,
+    };
+    plain && by && !question.secret
+}
+
+fn not_through_you(row: &QuestionRow, why: &str) -> Error {
+    Error::Refused {
+        message: format!(
+            "question `{}` has to be answered by a person, not through an assistant: {}",
+            row.id,
+            inert_line(why)
+        ),
+        hint: Some(format!(
+            "tell the person to run `aye inbox` or `aye answer {}` themselves; do not run it for them",
+            row.id
+        )),
+    }
+}

@@ -1,0 +1,242 @@
+//! Asking the person directly, where the client can show a form.
+//!
+//! The run waits at its question already, so nothing is lost whatever becomes
+//! of the form. The two eras ask differently: before 2026-07-28 the server
+//! sends a request of its own and waits for a while; since then the result says
+//! that input is needed, and the client calls again with it.
+//!
+//! Clients do not always show what they accept: a form that is declined within
+//! a second was not seen by anybody, and no form can be accepted empty.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use aye_core::id::RunId;
+use aye_core::question::{Prompter, Question};
+use aye_core::skill::{AskKind, ChoiceAction};
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ClientResult, ElicitRequest, ElicitRequestParams,
+    ElicitResult, ElicitationAction, ElicitationSchema, InputRequest, InputRequiredResult,
+    ProtocolVersion, ServerRequest,
+};
+use rmcp::service::PeerRequestOptions;
+use serde_json::{Value, json};
+
+use crate::error::Error;
+use crate::paint::inert_lines;
+
+use super::answer::{self, Word};
+use super::look::Look;
+use super::report::refused;
+use super::service::Call;
+
+/// What came of asking.
+pub(super) enum Asked {
+    /// A form was filled in and the answer taken.
+    Answered(Option<String>),
+    /// The client is to show this and call again.
+    Form(InputRequiredResult),
+    /// Nobody was asked, or nobody answered; why, if that is worth telling.
+    Not(Option<String>),
+}
+
+/// A form that is declined sooner was not shown to anybody.
+const SEEN: Duration = Duration::from_secs(1);
+/// The name of the one form of a result.
+const FORM: &str = "answer";
+/// Its field.
+const CHOICE: &str = "choice";
+
+/// What a person made of a form.
+enum Said {
+    Choice(String, Option<String>),
+    No,
+    Nothing(&'static str),
+}
+
+impl Call<'_> {
+    /// Asks the person, if the run asks something that a form may answer and
+    /// the client can show one.
+    pub(super) async fn ask_person(&self, run: &RunId) -> Result<Asked, ErrorData> {
+        let forms = self.cx.client_capabilities().and_then(|can| can.elicitation);
+        // A client that says neither means forms: they came first.
+        let can_show = forms.is_some_and(|can| can.form.is_some() || can.url.is_none());
+        if !can_show || !self.assistant.world().context.settings.mcp.forms {
+            return Ok(Asked::Not(None));
+        }
+        let run = run.clone();
+        let found = self.assistant.blocking(move |world| {
+            let store = world.journal()?;
+            let look = Look::at(&store, &run)?;
+            let Some(asking) = look.asks.filter(|asking| answer::counts(world, &asking.question))
+            else {
+                return Ok(None);
+            };
+            let now = world.context.now();
+            let state = world.handles.form(&asking.question, now);
+            let id = world.handles.of_question(&asking.question);
+            let message = message(&asking.run.skill, &asking.question);
+            Ok(Some((asking.question, message, id.zip(state))))
+        });
+        let (question, message, Some((id, state))) = (match found.await? {
+            Ok(Some(found)) => found,
+            Ok(None) | Err(_) => return Ok(Asked::Not(None)),
+        }) else {
+            return Ok(Asked::Not(None));
+        };
+        let Some(params) = form(&question, message) else { return Ok(Asked::Not(None)) };
+        if self.is_modern() {
+            let request = InputRequest::Elicitation(ElicitRequest::new(params));
+            let requests = BTreeMap::from([(FORM.to_owned(), request)]);
+            return Ok(Asked::Form(InputRequiredResult::new(Some(requests), Some(state))));
+        }
+        let since = Instant::now();
+        let limit = self.assistant.world().context.settings.mcp.form_timeout;
+        let said = match self.elicit(params, limit).await {
+            Some(result) => read(result, since.elapsed()),
+            None => Said::Nothing("the form was not answered in time; the question stays open"),
+        };
+        self.take(said, id, &question).await
+    }
+
+    /// A call that comes again with a form filled in, or not.
+    pub(super) async fn again(
+        &self,
+        request: CallToolRequestParams,
+        state: String,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let opened = self.assistant.blocking(move |world| {
+            let store = world.journal()?;
+            let (handle, asked) = world.handles.open_form(&state, &store)?;
+            let (_, question) = handle.open_question()?;
+            let id = world.handles.of_question(question).unwrap_or_default();
+            let waited = world.context.now().duration_since(asked).unsigned_abs();
+            Ok((handle.outer.id.clone(), question.clone(), id, waited))
+        });
+        let (run, question, id, waited) = match opened.await? {
+            Ok(opened) => opened,
+            Err(error) => return Ok(refused(&error).into()),
+        };
+        let response = request.input_responses.and_then(|mut all| all.remove(FORM));
+        let said = match response.map(serde_json::from_value::<ElicitResult>) {
+            Some(Ok(result)) => read(result, waited),
+            Some(Err(_)) | None => Said::Nothing("the form came back without an answer"),
+        };
+        match self.take(said, id, &question).await? {
+            Asked::Answered(note) => self.attend(run, note).await,
+            Asked::Not(note) => self.tell(run, note).await,
+            Asked::Form(form) => Ok(form.into()),
+        }
+    }
+
+    /// Whether the client speaks 2026-07-28 or later.
+    fn is_modern(&self) -> bool {
+        let version = self.cx.protocol_version();
+        version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+    }
+
+    async fn elicit(&self, params: ElicitRequestParams, limit: Duration) -> Option<ElicitResult> {
+        let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
+        let options = PeerRequestOptions::with_timeout(limit);
+        let sent = self.cx.peer.send_request_with_option(request, options).await.ok()?;
+        match sent.await_response().await {
+            Ok(ClientResult::ElicitResult(result)) => Some(result),
+            Ok(_) | Err(_) => None,
+        }
+    }
+
+    /// Gives what a form says to the run.
+    async fn take(&self, said: Said, id: String, question: &Question) -> Result<Asked, ErrorData> {
+        let no = question.options.iter().find(|offer| offer.action == ChoiceAction::Cancel);
+        let (value, reason) = match (said, no) {
+            (Said::Choice(value, reason), _) => (value, reason),
+            (Said::No, Some(no)) if question.kind == AskKind::Confirm => {
+                (no.value.clone(), Some("declined the form".to_owned()))
+            }
+            (Said::No, _) => {
+                let note = "the person declined the form; the question stays open";
+                return Ok(Asked::Not(Some(note.to_owned())));
+            }
+            (Said::Nothing(why), _) => return Ok(Asked::Not(Some(why.to_owned()))),
+        };
+        let by = self.who.clone();
+        let taken = self.assistant.blocking(move |world| {
+            let handle = world.handles.open(&id, &world.journal()?)?;
+            let word = Word { value, reason, edits: None, by, prompter: Prompter::Elicited };
+            answer::answer(world, &handle, word)
+        });
+        match taken.await? {
+            Ok(note) => Ok(Asked::Answered(note)),
+            Err(error) => Ok(Asked::Not(Some(told(&error)))),
+        }
+    }
+}
+
+fn told(error: &Error) -> String {
+    match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    }
+}
+
+fn read(result: ElicitResult, waited: Duration) -> Said {
+    let text = |name: &str| {
+        let value = result.content.as_ref().and_then(|content| content.get(name));
+        value.and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
+    };
+    match result.action {
+        ElicitationAction::Accept => match text(CHOICE) {
+            Some(choice) => Said::Choice(choice, text("reason")),
+            None => {
+                Said::Nothing("the form was accepted without an answer; that counts for nothing")
+            }
+        },
+        ElicitationAction::Decline if waited >= SEEN => Said::No,
+        ElicitationAction::Decline => Said::Nothing(
+            "the form was declined at once: nobody has seen it; ask the person yourself",
+        ),
+        // Whatever else there may be one day, it is no answer.
+        _ => Said::Nothing("the form was closed without an answer; the question stays open"),
+    }
+}
+
+/// What the person reads.
+fn message(skill: &str, question: &Question) -> String {
+    let mut parts = vec![format!("{} · {}", skill, question.step)];
+    parts.push(question.title.clone());
+    parts.push(question.message.clone());
+    parts.extend(question.follows.as_ref().map(|command| format!("A yes starts: {command}")));
+    for offer in &question.options {
+        let about = offer.description.as_deref().map(|about| format!(": {about}"));
+        parts.push(format!("- {} = {}{}", offer.value, offer.label, about.unwrap_or_default()));
+    }
+    inert_lines(&parts.join("\n"))
+}
+
+/// A form with one field that has to be filled in, and no default.
+fn form(question: &Question, message: String) -> Option<ElicitRequestParams> {
+    let choice = match question.kind {
+        AskKind::Input => {
+            json!({ "type": "string", "title": "Answer", "minLength": 1 })
+        }
+        AskKind::Confirm | AskKind::Choose | AskKind::Recover => {
+            let values: Vec<&str> =
+                question.options.iter().map(|offer| offer.value.as_str()).collect();
+            if values.is_empty() {
+                return None;
+            }
+            json!({ "type": "string", "title": "Your choice", "enum": values })
+        }
+    };
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            CHOICE: choice,
+            "reason": { "type": "string", "title": "Why (optional, recorded)" },
+        },
+        "required": [CHOICE],
+    });
+    let requested_schema: ElicitationSchema = serde_json::from_value(schema).ok()?;
+    Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
+}

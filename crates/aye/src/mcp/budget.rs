@@ -1,0 +1,137 @@
+//! What an assistant's context costs: values are cut, the whole has a limit,
+//! and what is left is always valid JSON.
+
+use serde_json::{Map, Value};
+
+use aye_core::machine::is_secret;
+
+use crate::paint::inert_lines;
+
+/// The longest value, in characters.
+pub(super) const VALUE: usize = 200;
+/// The most that a pause may take, in bytes of JSON.
+pub(super) const WHOLE: usize = 4096;
+
+/// Text that is data: made harmless and cut.
+pub(super) fn text(text: &str, most: usize) -> String {
+    let text = inert_lines(text);
+    match text.char_indices().nth(most) {
+        None => text,
+        Some((at, _)) => format!("{}…", &text[..at]),
+    }
+}
+
+/// A value as it is shown: secrets masked, long ones cut. What is cut becomes
+/// text, because half a list is another list.
+pub(super) fn value(value: &Value) -> Value {
+    if is_secret(value) {
+        return Value::from("***");
+    }
+    match value {
+        Value::String(string) => Value::from(text(string, VALUE)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        Value::Array(_) | Value::Object(_) => {
+            let shown = masked(value);
+            let written = shown.to_string();
+            if written.chars().count() <= VALUE {
+                shown
+            } else {
+                Value::from(text(&written, VALUE))
+            }
+        }
+    }
+}
+
+/// The value with the secrets inside it masked and every text made harmless.
+pub(super) fn masked(value: &Value) -> Value {
+    if is_secret(value) {
+        return Value::from("***");
+    }
+    match value {
+        Value::String(string) => Value::from(inert_lines(string)),
+        Value::Array(items) => items.iter().map(masked).collect(),
+        Value::Object(map) => {
+            map.iter().map(|(name, value)| (name.clone(), masked(value))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+/// Leaves out what matters least until the whole fits. `least` names lists and
+/// maps that may shrink, the first first; then texts are shortened.
+pub(super) fn fit(payload: &mut Map<String, Value>, least: &[&str], texts: &[&str]) {
+    let mut left_out = 0u64;
+    let mut shrink = |payload: &mut Map<String, Value>, name: &str| -> bool {
+        let gone = match payload.get_mut(name) {
+            Some(Value::Array(items)) => items.pop().is_some(),
+            Some(Value::Object(map)) => {
+                let last = map.keys().next_back().cloned();
+                last.is_some_and(|last| map.remove(&last).is_some())
+            }
+            _ => false,
+        };
+        left_out += u64::from(gone);
+        gone
+    };
+    for name in least {
+        while size(payload) > WHOLE && shrink(payload, name) {}
+    }
+    if left_out > 0 {
+        payload.insert("left_out".to_owned(), left_out.into());
+    }
+    if size(payload) > WHOLE
+        && let Some(Value::Array(options)) = payload.get_mut("options")
+    {
+        // Every option can be chosen; what it is called has to go first.
+        for option in options.iter_mut().filter_map(Value::as_object_mut) {
+            option.remove("description");
+        }
+    }
+    for name in texts {
+        let over = size(payload).saturating_sub(WHOLE);
+        if over == 0 {
+            break;
+        }
+        if let Some(Value::String(long)) = payload.get_mut(*name) {
+            let keep = long.chars().count().saturating_sub(over + 1).max(VALUE);
+            *long = text(long, keep);
+        }
+    }
+}
+
+fn size(payload: &Map<String, Value>) -> usize {
+    serde_json::to_string(payload).map_or(usize::MAX, |text| text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn long_values_are_cut_and_stay_json() {
+        assert_eq!(value(&json!("a".repeat(201))), json!(format!("{}…", "a".repeat(200))));
+        assert_eq!(value(&json!({ "a": [1, 2] })), json!({ "a": [1, 2] }));
+        let long = value(&json!(vec!["é"; 100]));
+        assert_eq!(long.as_str().map(|text| text.chars().count()), Some(201));
+        assert_eq!(value(&json!({ "deep": { "$secret": true } })), json!({ "deep": "***" }));
+        assert_eq!(value(&json!("\u{1b}[2Jx")), json!("\\u{1b}[2Jx"));
+    }
+
+    #[test]
+    fn a_payload_fits_and_keeps_its_options() {
+        let mut payload = json!({
+            "message": "m".repeat(9000),
+            "options": [{ "value": "go", "description": "d".repeat(3000) }, { "value": "stop" }],
+            "variables": { "a": "x".repeat(200), "b": "y".repeat(200) },
+            "recent_steps": [{ "step": "one" }],
+        });
+        let map = payload.as_object_mut().expect("an object");
+        fit(map, &["variables", "recent_steps"], &["message"]);
+        assert!(size(map) <= WHOLE, "{}", size(map));
+        assert_eq!(map["left_out"], 3);
+        assert_eq!(map["options"], json!([{ "value": "go" }, { "value": "stop" }]));
+        assert!(map["message"].as_str().is_some_and(|text| text.ends_with('…')));
+    }
+}

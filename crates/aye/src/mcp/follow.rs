@@ -1,0 +1,110 @@
+//! Waiting for a run that another process drives: until it asks, ends or rests,
+//! or patience is over. The journal tells; nothing here holds the run.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use aye_core::event::{Event, Fact};
+use aye_core::id::RunId;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::error::Error;
+use crate::paint::inert_line;
+use crate::store::Store;
+
+use super::look::{Look, Standing};
+use super::world::World;
+
+/// How long a ring of the bell is waited for; then we look anyway.
+const LOOK: Duration = Duration::from_millis(200);
+/// Silence makes clients give up: after so long we say that it goes on.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// What ended the waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Came {
+    /// The run asks, has ended, or nobody drives it.
+    Rests,
+    /// It goes on.
+    GoesOn,
+    /// Whoever called wants it stopped.
+    Stopped,
+}
+
+/// What is waited for.
+pub(super) struct Following {
+    pub(super) run: RunId,
+    pub(super) patience: Duration,
+    /// The question that was open before: that it still is, is no news.
+    pub(super) known: Option<String>,
+    /// Set when the request is cancelled.
+    pub(super) stop: Arc<AtomicBool>,
+    /// The last event that was told.
+    pub(super) after: Arc<AtomicU64>,
+    /// Where the run is, for people who look.
+    pub(super) news: UnboundedSender<String>,
+}
+
+/// Waits; blocks its thread.
+pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error> {
+    let store = world.journal()?;
+    let mut bell = store.listen()?;
+    let since = Instant::now();
+    let mut told = Instant::now();
+    let mut after = following.after.load(Ordering::Relaxed);
+    let mut last = String::new();
+    loop {
+        bell.drain().map_err(|source| unheard(&store, source))?;
+        for (number, event) in store.events_within(&following.run, after)? {
+            after = number;
+            following.after.store(number, Ordering::Relaxed);
+            if let Some(words) = words(&event) {
+                last.clone_from(&words);
+                told = Instant::now();
+                // Nobody may be there to hear it: that is fine.
+                let _ = following.news.send(words);
+            }
+        }
+        let look = Look::at(&store, &following.run)?;
+        let same = look.asks.as_ref().map(|asking| asking.question.id.as_str())
+            == following.known.as_deref();
+        match look.standing() {
+            Standing::Running => {}
+            _ if following.known.is_some() && same => {}
+            _ => return Ok(Came::Rests),
+        }
+        if following.stop.load(Ordering::Relaxed) {
+            return Ok(Came::Stopped);
+        }
+        if since.elapsed() >= following.patience || world.is_closing() {
+            return Ok(Came::GoesOn);
+        }
+        if told.elapsed() >= SILENCE {
+            told = Instant::now();
+            let _ = following.news.send(format!("still at it: {last}"));
+        }
+        let rest = following.patience.saturating_sub(since.elapsed());
+        bell.wait(LOOK.min(rest).max(Duration::from_millis(1)))
+            .map_err(|source| unheard(&store, source))?;
+    }
+}
+
+/// An event as progress, if it is worth telling.
+fn words(event: &Event) -> Option<String> {
+    let step = |step: &str, what: &str| Some(format!("step {} {what}", inert_line(step)));
+    match &event.fact {
+        Fact::StepStarted(started) => step(&started.step, "started"),
+        Fact::StepCompleted(completed) => step(&completed.step, "completed"),
+        Fact::StepFailed(failed) => step(&failed.step, "failed"),
+        Fact::StepSkipped { step: name, .. } => step(name, "skipped"),
+        Fact::StepRetried { step: name, .. } => step(name, "is tried again"),
+        Fact::AutoHealTriggered(heal) => step(&heal.step, "is being repaired"),
+        Fact::ConfirmationRequired(question) => step(&question.step, "asks"),
+        _ => None,
+    }
+}
+
+fn unheard(store: &Store, source: std::io::Error) -> Error {
+    Error::File { doing: "listen to", path: store.home().bell(), source }
+}

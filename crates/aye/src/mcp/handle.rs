@@ -1,0 +1,197 @@
+//! Execution ids: what an assistant holds of a run.
+//!
+//! `RUN-N-MAC`: the run (or one inside it), which of its questions, and a code
+//! that only this machine's key makes, bound to what that question asks. `N`
+//! is 0 for the run as such. Nothing is stored: the journal tells whether the
+//! question is still open, so an id can be used once, by one.
+
+use aye_core::id::{QuestionId, RunId};
+use aye_core::question::Question;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use jiff::Timestamp;
+use sha2::Sha256;
+
+use crate::error::Error;
+use crate::store::{QuestionRow, QuestionState, RunRow, Store};
+
+/// Bytes of the code: 96 bits.
+const CODE: usize = 12;
+/// No id is longer; what is, need not be looked at.
+const LONGEST: usize = 220;
+
+/// Makes and checks ids.
+pub(super) struct Handles {
+    key: String,
+}
+
+/// An id that this machine made.
+pub(super) struct Handle {
+    /// The run that somebody started.
+    pub(super) outer: RunRow,
+    /// The run that the id names: the outer one, or one inside it.
+    pub(super) row: RunRow,
+    /// The question, if it names one.
+    pub(super) question: Option<(QuestionRow, Question)>,
+}
+
+/// What an id is good for: one cannot be used as the other.
+#[derive(Debug, Clone, Copy)]
+enum Use {
+    Handle,
+    /// `requestState` of a form, with the moment it was asked for.
+    Form(i64),
+}
+
+impl Handles {
+    pub(super) fn new(key: String) -> Self {
+        Self { key }
+    }
+
+    /// The id of a run.
+    pub(super) fn of_run(&self, run: &RunId) -> String {
+        self.seal(run, 0, "", Use::Handle)
+    }
+
+    /// The id of a question.
+    pub(super) fn of_question(&self, question: &Question) -> Option<String> {
+        let (run, number) = (question.id.run()?, question.id.number()?);
+        Some(self.seal(&run, number, &question.digest, Use::Handle))
+    }
+
+    /// What a client echoes when a form was filled in.
+    pub(super) fn form(&self, question: &Question, now: Timestamp) -> Option<String> {
+        let (run, number) = (question.id.run()?, question.id.number()?);
+        let at = now.as_millisecond();
+        Some(format!("{at}-{}", self.seal(&run, number, &question.digest, Use::Form(at))))
+    }
+
+    /// The run and question of an id.
+    ///
+    /// # Errors
+    /// When it was not made here, or what it names is gone.
+    pub(super) fn open(&self, text: &str, store: &Store) -> Result<Handle, Error> {
+        self.unseal(text, Use::Handle, store)
+    }
+
+    /// The question of a form, and when it was asked for.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub(super) fn open_form(
+        &self,
+        text: &str,
+        store: &Store,
+    ) -> Result<(Handle, Timestamp), Error> {
+        let (at, rest) = text.split_once('-').ok_or_else(unknown)?;
+        let at: i64 = at.parse().map_err(|_| unknown())?;
+        let asked = Timestamp::from_millisecond(at).map_err(|_| unknown())?;
+        Ok((self.unseal(rest, Use::Form(at), store)?, asked))
+    }
+
+    fn unseal(&self, text: &str, used: Use, store: &Store) -> Result<Handle, Error> {
+        let sane = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+        if text.len() > LONGEST || !text.bytes().all(sane) {
+            return Err(unknown());
+        }
+        let (named, code) = text.rsplit_once('-').ok_or_else(unknown)?;
+        let (run, number) = named.rsplit_once('-').ok_or_else(unknown)?;
+        let run = RunId::new(run).map_err(|_| unknown())?;
+        let number: u32 = number.parse().map_err(|_| unknown())?;
+        let question = match number {
+            0 => None,
+            number => Some(find(store, &QuestionId::new(&run, number))?),
+        };
+        let digest = question.as_ref().map_or("", |(_, asked)| asked.digest.as_str());
+        let code = unhex(code).ok_or_else(unknown)?;
+        self.mac(&run, number, digest, used)?
+            .verify_truncated_left(&code)
+            .map_err(|_| unknown())?;
+        let row = store.run(&run)?.ok_or_else(unknown)?;
+        let outer = store.outermost(&run)?.ok_or_else(unknown)?;
+        Ok(Handle { outer, row, question })
+    }
+
+    fn seal(&self, run: &RunId, number: u32, digest: &str, used: Use) -> String {
+        let code = self.mac(run, number, digest, used).map(|mac| mac.finalize().into_bytes());
+        let code = code.map(|bytes| hex(&bytes[..CODE])).unwrap_or_default();
+        format!("{run}-{number}-{code}")
+    }
+
+    fn mac(
+        &self,
+        run: &RunId,
+        number: u32,
+        digest: &str,
+        used: Use,
+    ) -> Result<Hmac<Sha256>, Error> {
+        let mut mac = Hmac::new_from_slice(self.key.as_bytes()).map_err(|_| unknown())?;
+        let used = match used {
+            Use::Handle => "handle".to_owned(),
+            Use::Form(at) => format!("form {at}"),
+        };
+        // No part can hold a line break, so borders cannot move.
+        mac.update(format!("{used}\n{run}\n{number}\n{digest}").as_bytes());
+        Ok(mac)
+    }
+}
+
+impl Handle {
+    /// The question, if it can still be answered.
+    ///
+    /// # Errors
+    /// When the id names none, or it is closed: why.
+    pub(super) fn open_question(&self) -> Result<(&QuestionRow, &Question), Error> {
+        let Some((row, asked)) = &self.question else {
+            return Err(Error::Refused {
+                message: "this execution id names no question".to_owned(),
+                hint: Some("`skill_status` tells where the run stands and what it asks".to_owned()),
+            });
+        };
+        if row.state == QuestionState::Open {
+            return Ok((row, asked));
+        }
+        let by = match (&row.answered_by, &row.prompter) {
+            (Some(by), Some(prompter)) => format!(" by {by} ({prompter})"),
+            (Some(by), None) => format!(" by {by}"),
+            (None, _) => String::new(),
+        };
+        Err(Error::Refused {
+            message: format!(
+                "question `{}` was {}{by} already: an execution id can be used once",
+                row.id,
+                row.state.word()
+            ),
+            hint: Some("`skill_status` tells where the run stands now".to_owned()),
+        })
+    }
+}
+
+fn find(store: &Store, id: &QuestionId) -> Result<(QuestionRow, Question), Error> {
+    let asked = store.asked(id)?.ok_or_else(unknown)?;
+    match store.question(id.as_str())? {
+        crate::store::Found::One(row) if row.id == *id => Ok((row, asked)),
+        _ => Err(unknown()),
+    }
+}
+
+fn unknown() -> Error {
+    Error::not_found(
+        "there is no such execution id here",
+        "use the `execution_id` of the last result as it is; `inbox` and `skill_list` show what there is",
+    )
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<[u8; CODE]> {
+    if text.len() != CODE * 2 || !text.is_ascii() {
+        return None;
+    }
+    let mut bytes = [0; CODE];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(at * 2..at * 2 + 2)?, 16).ok()?;
+    }
+    Some(bytes)
+}

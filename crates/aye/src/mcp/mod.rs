@@ -1,0 +1,41 @@
+//! The MCP server: assistants run skills, advise and relay, and cannot decide.
+//!
+//! ```text
+//! client -- stdio (stdio) or HTTP (http) --> service -- one file a family --> tools/
+//!                                               |                              |
+//!                      asking (forms, both eras) |                              v
+//!                                               v         cli::assist: run --detach, answer, cancel, resume
+//!                               report <- pause, steps, place                   |
+//!                                  ^  (cut and masked by budget)                v
+//!                                  |                              aye background: drives the run
+//!                                look, follow <---- journal <------------------+
+//! ```
+//!
+//! The server drives no run: it starts processes of their own, reads the
+//! journal and leaves letters in the mailbox, as every other process does. So
+//! a pause is in the journal before anybody is asked, a run outlives the
+//! server, and no step can write where the protocol is written. What an
+//! assistant holds of a run is a [`handle`]: nothing is kept for it here.
+//!
+//! Who answered is never blurred: [`answer`] sends `assistant` for a relayed
+//! word and `elicited` for a form, and the core refuses both where a person
+//! has to answer.
+
+mod answer;
+mod asking;
+mod budget;
+mod catalog;
+mod follow;
+mod handle;
+mod key;
+mod look;
+mod pause;
+mod place;
+mod report;
+mod service;
+mod stdio;
+mod steps;
+mod tools;
+mod world;
+
+pub(crate) use stdio::serve as serve_stdio;

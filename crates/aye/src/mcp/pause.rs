@@ -1,0 +1,219 @@
+//! What an assistant is told of a run that asks: everything it needs to talk
+//! it over with the person, and nothing else.
+//!
+//! Which variables: the run's inputs, and the results of earlier steps that
+//! the question names in its own text. For a step that failed, those that the
+//! step itself uses. Whatever a skill's author put into a question is meant to
+//! be read; the rest of the run's data is not the assistant's business.
+
+use aye_core::question::{Purpose, Question};
+use aye_core::skill::By;
+use serde_json::{Map, Value, json};
+
+use crate::cli::Context;
+use crate::driver::tool_of;
+use crate::error::Error;
+use crate::memory::{Query, SHOWN};
+use crate::skills::SkillFile;
+use crate::store::{RunRow, Store};
+
+use super::budget;
+use super::handle::Handles;
+use super::look::{Asking, Standing};
+use super::place::Place;
+use super::steps;
+
+/// How much of a message is shown before the whole has to fit.
+const MESSAGE: usize = 2000;
+
+/// Adds what is asked to what is told of the run.
+pub(super) fn describe(
+    payload: &mut Map<String, Value>,
+    asking: &Asking,
+    handles: &Handles,
+    store: &Store,
+    context: &Context,
+) -> Result<(), Error> {
+    let Asking { run, state, question, .. } = asking;
+    let place = Place::find(store, run, &question.step)?;
+    let mut set = |name: &str, value: Value| {
+        payload.insert(name.to_owned(), value);
+    };
+    if let Some(id) = handles.of_question(question) {
+        set("execution_id", id.into());
+    }
+    set("question", question.id.as_str().into());
+    set("step", question.step.as_str().into());
+    set("title", budget::text(&question.title, budget::VALUE).into());
+    set("message", budget::text(&question.message, MESSAGE).into());
+    set("options", options(question));
+    if let Some(follows) = &question.follows {
+        set("command", budget::text(follows, 2 * budget::VALUE).into());
+    }
+    set("answered_by", who(question).into());
+    set("relayable", relayable(question).into());
+    set("advice_wanted", question.ai_assist.into());
+    set("expires_at", asking.expires(context).to_string().into());
+    set("variables", variables(asking, place.as_ref()));
+    set("recent_steps", steps::recent(state));
+    set("known_issues", known(asking, store, context)?);
+    if let Some(place) = &place {
+        set("defined", place.shown());
+    }
+    if question.purpose == Purpose::Recover {
+        set("error", steps::failure(state, &question.step));
+    }
+    set("next", next(asking, handles));
+    budget::fit(
+        payload,
+        &["variables", "known_issues", "recent_steps"],
+        &["message", "command", "error"],
+    );
+    Ok(())
+}
+
+/// Whether an assistant may carry a person's word.
+pub(super) fn relayable(question: &Question) -> bool {
+    !question.is_guarded() && !question.secret
+}
+
+/// Who may answer, in words.
+fn who(question: &Question) -> String {
+    let mut who = match &question.by {
+        By::Anyone => "anyone; you may relay a person's answer".to_owned(),
+        By::Human => "a person, not through you".to_owned(),
+        By::Names(names) => format!("one of {}, not through you", names.join(", ")),
+    };
+    if question.secret {
+        "a person, not through you: it is a secret".clone_into(&mut who);
+    }
+    if question.approvals > 1 {
+        who.push_str(&format!("; {} people have to agree", question.approvals));
+    }
+    if question.reauth {
+        who.push_str("; with a one-time code");
+    }
+    if question.typed.is_some() {
+        who.push_str("; by typing a text");
+    }
+    budget::text(&who, budget::VALUE)
+}
+
+fn options(question: &Question) -> Value {
+    let shown = question.options.iter().map(|offer| {
+        let mut shown = json!({
+            "value": offer.value,
+            "label": budget::text(&offer.label, budget::VALUE),
+            "action": offer.action,
+        });
+        if let Some(about) = &offer.description {
+            shown["description"] = budget::text(about, budget::VALUE).into();
+        }
+        shown
+    });
+    shown.collect()
+}
+
+fn variables(asking: &Asking, place: Option<&Place>) -> Value {
+    let mut shown = Map::new();
+    for (name, value) in &asking.state.started.inputs {
+        shown.insert(format!("inputs.{name}"), budget::value(value));
+    }
+    if let Some(item) = asking.state.started.parent.as_ref().and_then(|parent| parent.item.as_ref())
+    {
+        shown.insert("item".to_owned(), budget::value(&item.value));
+    }
+    let names = place.map(|place| match asking.question.purpose {
+        Purpose::Gate | Purpose::Ask => place.names_asked(),
+        Purpose::Recover => place.names_used(),
+    });
+    for name in names.unwrap_or_default() {
+        if let Some(value) = asking.state.outputs.get(&name) {
+            shown.insert(name, budget::value(value));
+        }
+    }
+    if asking.standing() == Standing::ComputeError {
+        let names: Vec<&String> = asking.state.outputs.keys().collect();
+        shown.insert("names".to_owned(), budget::value(&json!(names)));
+    }
+    Value::Object(shown)
+}
+
+/// What people wrote down about it. It is data, whoever wrote it.
+fn known(asking: &Asking, store: &Store, context: &Context) -> Result<Value, Error> {
+    let Asking { run, state, question, .. } = asking;
+    let memory = context.memory();
+    let tool = tool(store, run, asking)?;
+    let record = state.steps.get(&question.step);
+    let issues: Vec<_> = match question.purpose {
+        Purpose::Recover => {
+            let said = record.and_then(|record| record.process.as_ref());
+            let said = said.map_or("", |process| process.stderr.as_str());
+            let message = record.and_then(|record| record.message.as_deref()).unwrap_or_default();
+            let error = format!("{message}\n{said}");
+            let query = Query {
+                tool: &tool,
+                skill: Some(&run.skill),
+                step: Some(&question.step),
+                error: &error,
+                args: None,
+            };
+            memory.known_issues(&query).into_iter().map(|(_, issue)| issue).collect()
+        }
+        Purpose::Gate | Purpose::Ask if tool.is_empty() => Vec::new(),
+        Purpose::Gate | Purpose::Ask => memory.issues_before(&[&tool]),
+    };
+    let shown = issues.iter().take(SHOWN).map(|issue| {
+        json!({
+            "text": budget::text(&crate::driver::sentence(&issue.value), budget::VALUE),
+            "from": format!("{} memory, written by people", issue.layer.word()),
+        })
+    });
+    Ok(shown.collect())
+}
+
+fn tool(store: &Store, run: &RunRow, asking: &Asking) -> Result<String, Error> {
+    let Some(source) = store.source(&run.source)? else { return Ok(String::new()) };
+    let read = SkillFile::from_text(source.file.into(), source.text);
+    let tools = read.flows.iter().map(|flow| tool_of(flow, &asking.state, &asking.question.step));
+    Ok(tools.into_iter().find(|tool| !tool.is_empty()).unwrap_or_default())
+}
+
+/// The calls that may follow, exactly as they are made.
+fn next(asking: &Asking, handles: &Handles) -> Value {
+    let question = &asking.question;
+    let id = handles.of_question(question).unwrap_or_default();
+    if !relayable(question) {
+        return json!([
+            { "person": format!("aye answer {}", question.id),
+              "when": "send the person there: you cannot answer this, and must not run it for them" },
+            { "tool": "skill_status", "arguments": { "execution_id": id, "wait": 30 },
+              "when": "after the person has answered" },
+        ]);
+    }
+    let choice = match question.options.is_empty() {
+        true => "<the text the person gave>".to_owned(),
+        false => {
+            let values: Vec<&str> =
+                question.options.iter().map(|offer| offer.value.as_str()).collect();
+            format!("<one of: {}>", values.join(", "))
+        }
+    };
+    let mut calls = vec![json!({
+        "tool": "skill_continue",
+        "arguments": { "execution_id": id, "choice": choice, "reason": "<what the person said>" },
+        "when": "after the person has decided; never decide for them",
+    })];
+    if question.purpose == Purpose::Recover {
+        calls.push(json!({
+            "tool": "skill_retry_step",
+            "arguments": { "execution_id": id, "step": question.step, "args": {}, "mode": "merge" },
+            "when": "to try the step again, with changed arguments the person has seen",
+        }));
+        calls.push(json!({ "tool": "debug_tool", "arguments": { "execution_id": id },
+            "when": "to see how the step is written" }));
+    }
+    calls.push(json!({ "person": format!("aye answer {}", question.id),
+        "when": "the person can always answer themselves" }));
+    Value::Array(calls)
+}

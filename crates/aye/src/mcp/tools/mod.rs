@@ -1,0 +1,59 @@
+//! The tools, one file a family.
+
+mod runs;
+mod skills;
+
+use rmcp::ErrorData;
+use rmcp::model::{CallToolRequestParams, CallToolResponse};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::Error;
+
+use super::report::{Told, refused};
+use super::service::{Call, finish, read};
+use super::world::World;
+
+/// No arguments.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+/// Carries a call out.
+pub(super) async fn call(
+    call: Call<'_>,
+    request: CallToolRequestParams,
+) -> Result<CallToolResponse, ErrorData> {
+    // A call that comes again with a form must not begin a second time.
+    if let Some(state) = request.request_state.clone() {
+        return call.again(request, state).await;
+    }
+    let name = request.name.clone();
+    match &*name {
+        "skill_list" => look(&call, request, |world, Nothing {}| skills::list(world)).await,
+        "skill_describe" => look(&call, request, skills::describe).await,
+        "skill_run" => runs::run(&call, request).await,
+        "skill_status" => runs::status(&call, request).await,
+        "skill_continue" => runs::go_on(&call, request).await,
+        "skill_retry_step" => runs::retry(&call, request).await,
+        "skill_cancel" => runs::cancel(&call, request).await,
+        "inbox" => look(&call, request, |world, Nothing {}| runs::inbox(world)).await,
+        unknown => {
+            let message = format!("there is no tool `{}`", crate::paint::inert_line(unknown));
+            Err(ErrorData::invalid_params(message, None))
+        }
+    }
+}
+
+/// A tool that answers from what is there.
+async fn look<T: DeserializeOwned + Send + 'static>(
+    call: &Call<'_>,
+    request: CallToolRequestParams,
+    tool: impl FnOnce(&World, T) -> Result<Told, Error> + Send + 'static,
+) -> Result<CallToolResponse, ErrorData> {
+    let args: T = match read(request.arguments) {
+        Ok(args) => args,
+        Err(error) => return Ok(refused(&error).into()),
+    };
+    Ok(finish(call.assistant.blocking(move |world| tool(world, args)).await?))
+}

@@ -1,0 +1,283 @@
+//! `skill_run`, `skill_status`, `skill_continue`, `skill_retry_step`,
+//! `skill_cancel` and `inbox`.
+
+use std::time::Duration;
+
+use aye_core::id::RunId;
+use aye_core::input::Request;
+use aye_core::question::{Edits, FixScope, Prompter, Purpose};
+use rmcp::ErrorData;
+use rmcp::model::{CallToolRequestParams, CallToolResponse};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::cli::assist::{self, Sent};
+use crate::error::Error;
+use crate::mcp::answer::{self, Word};
+use crate::mcp::look::Look;
+use crate::mcp::pause::relayable;
+use crate::mcp::report::{Told, refused};
+use crate::mcp::service::{Call, finish, read};
+use crate::mcp::world::World;
+use crate::mcp::{budget, catalog};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Run {
+    skill: String,
+    #[serde(default)]
+    inputs: Map<String, Value>,
+    #[serde(default)]
+    dry_run: bool,
+    environment: Option<String>,
+}
+
+/// What came of a call that begins or goes on with a run.
+enum Begun {
+    /// It only told something.
+    Told(Told),
+    /// A run goes on; a note, if something is to be said.
+    Run(RunId, Option<String>),
+}
+
+pub(super) async fn run(
+    call: &Call<'_>,
+    request: CallToolRequestParams,
+) -> Result<CallToolResponse, ErrorData> {
+    let args: Run = match read(request.arguments) {
+        Ok(args) => args,
+        Err(error) => return Ok(refused(&error).into()),
+    };
+    let begun = call.assistant.blocking(move |world| {
+        let context = &world.context;
+        let ready = assist::prepare(&args.skill, args.inputs, args.environment, context)?;
+        if args.dry_run {
+            return Ok(Begun::Told(planned(&ready.plan(context)?)?));
+        }
+        Ok(Begun::Run(ready.start(context)?, None))
+    });
+    go(call, begun.await?).await
+}
+
+async fn go(call: &Call<'_>, begun: Result<Begun, Error>) -> Result<CallToolResponse, ErrorData> {
+    match begun {
+        Ok(Begun::Run(run, note)) => call.attend(run, note).await,
+        Ok(Begun::Told(told)) => Ok(finish(Ok(told))),
+        Err(error) => Ok(refused(&error).into()),
+    }
+}
+
+fn planned(plan: &crate::dry_run::Plan) -> Result<Told, Error> {
+    let shown = serde_json::to_value(plan).map_err(|error| Error::Output(error.into()))?;
+    let text = crate::dry_run::render(plan, crate::paint::Paint { color: false, unicode: true });
+    let data = json!({
+        "status": catalog::PLANNED, "skill": plan.skill, "plan": shown,
+        "message": "nothing was run: this is what would happen",
+        "next": [{ "tool": "skill_run", "when": "the same call without dry_run, if the person agrees" }],
+    });
+    Ok(Told { data, text: format!("nothing was run; this is what would happen:\n{text}") })
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Status {
+    execution_id: String,
+    #[serde(default)]
+    wait: u64,
+}
+
+pub(super) async fn status(
+    call: &Call<'_>,
+    request: CallToolRequestParams,
+) -> Result<CallToolResponse, ErrorData> {
+    let Status { execution_id, wait } = match read(request.arguments) {
+        Ok(args) => args,
+        Err(error) => return Ok(refused(&error).into()),
+    };
+    let found = call.assistant.blocking(move |world| {
+        let store = world.journal()?;
+        let outer = world.handles.open(&execution_id, &store)?.outer;
+        let look = Look::at(&store, &outer.id)?;
+        Ok((outer.id, look.asks.map(|asking| asking.question.id.to_string())))
+    });
+    let (run, known) = match found.await? {
+        Ok(found) => found,
+        Err(error) => return Ok(refused(&error).into()),
+    };
+    if wait > 0 {
+        let patience = Duration::from_secs(wait).min(call.patience());
+        if let Err(error) = call.follow(run.clone(), patience, known).await? {
+            return Ok(refused(&error).into());
+        }
+    }
+    call.tell(run, None).await
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Continue {
+    execution_id: String,
+    choice: String,
+    reason: Option<String>,
+}
+
+pub(super) async fn go_on(
+    call: &Call<'_>,
+    request: CallToolRequestParams,
+) -> Result<CallToolResponse, ErrorData> {
+    let args: Continue = match read(request.arguments) {
+        Ok(args) => args,
+        Err(error) => return Ok(refused(&error).into()),
+    };
+    let by = call.who.clone();
+    let begun = call.assistant.blocking(move |world| {
+        let handle = world.handles.open(&args.execution_id, &world.journal()?)?;
+        let word = Word {
+            value: args.choice,
+            reason: args.reason,
+            edits: None,
+            by,
+            prompter: Prompter::Assistant,
+        };
+        let note = answer::answer(world, &handle, word)?;
+        Ok(Begun::Run(handle.outer.id, note))
+    });
+    go(call, begun.await?).await
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Retry {
+    execution_id: String,
+    step: String,
+    #[serde(default)]
+    args: Map<String, Value>,
+    #[serde(default)]
+    mode: Mode,
+    remember: Option<FixScope>,
+    reason: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum Mode {
+    #[default]
+    Merge,
+    Replace,
+}
+
+pub(super) async fn retry(
+    call: &Call<'_>,
+    request: CallToolRequestParams,
+) -> Result<CallToolResponse, ErrorData> {
+    let args: Retry = match read(request.arguments) {
+        Ok(args) => args,
+        Err(error) => return Ok(refused(&error).into()),
+    };
+    let by = call.who.clone();
+    let begun = call.assistant.blocking(move |world| {
+        let handle = world.handles.open(&args.execution_id, &world.journal()?)?;
+        let (_, question) = handle.open_question()?;
+        if question.purpose != Purpose::Recover || question.step != args.step {
+            let message = format!("the run does not ask what to do about step `{}`", args.step);
+            return Err(Error::Refused {
+                message: crate::paint::inert_line(&message),
+                hint: Some(format!("it is at step `{}`; see `skill_status`", question.step)),
+            });
+        }
+        let edited = !args.args.is_empty() || args.mode == Mode::Replace;
+        let edits = edited.then(|| Edits {
+            set: args.args,
+            only: args.mode == Mode::Replace,
+            remember: args.remember,
+        });
+        let value = if edited { "edit" } else { "retry" };
+        let word = Word {
+            value: value.to_owned(),
+            reason: args.reason,
+            edits,
+            by,
+            prompter: Prompter::Assistant,
+        };
+        let note = answer::answer(world, &handle, word)?;
+        Ok(Begun::Run(handle.outer.id, note))
+    });
+    go(call, begun.await?).await
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cancel {
+    execution_id: String,
+    reason: Option<String>,
+}
+
+pub(super) async fn cancel(
+    call: &Call<'_>,
+    request: CallToolRequestParams,
+) -> Result<CallToolResponse, ErrorData> {
+    let args: Cancel = match read(request.arguments) {
+        Ok(args) => args,
+        Err(error) => return Ok(refused(&error).into()),
+    };
+    let by = call.who.clone();
+    let begun = call.assistant.blocking(move |world| {
+        let outer = world.handles.open(&args.execution_id, &world.journal()?)?.outer;
+        if outer.status.is_ended() {
+            return Ok(Begun::Run(outer.id, Some("the run had ended already".to_owned())));
+        }
+        let request = Request::Cancel { by, reason: args.reason };
+        match assist::cancel(&outer, &request, &world.context)? {
+            Sent::Accepted | Sent::AcceptedUndriven => Ok(Begun::Run(outer.id, None)),
+            Sent::Refused(why) => Err(Error::Refused {
+                message: format!("run `{}` was not cancelled: {why}", outer.id),
+                hint: None,
+            }),
+        }
+    });
+    match begun.await? {
+        // Its clean-up may ask; a cancelled run is told as it is.
+        Ok(Begun::Run(run, note)) => {
+            if let Err(error) = call.follow(run.clone(), call.patience(), None).await? {
+                return Ok(refused(&error).into());
+            }
+            call.tell(run, note).await
+        }
+        other => go(call, other).await,
+    }
+}
+
+pub(super) fn inbox(world: &World) -> Result<Told, Error> {
+    let Some(store) = world.context.store_to_read()? else {
+        return Ok(Told { data: json!({ "questions": [] }), text: "nothing waits".to_owned() });
+    };
+    let mut found = Vec::new();
+    let mut lines = Vec::new();
+    for row in store.open_questions()? {
+        let Some(question) = store.asked(&row.id)? else { continue };
+        let message = budget::text(&row.message, budget::VALUE);
+        let may = relayable(&question);
+        let mut shown = json!({
+            "question": row.id.as_str(), "skill": row.skill, "step": row.step,
+            "message": message, "relayable": may, "asked_at": row.asked.to_string(),
+            "expires_at": crate::mcp::look::expires(&row, &world.context).to_string(),
+            "options": question.options.iter().map(|offer| offer.value.as_str()).collect::<Vec<_>>(),
+            "person": format!("aye answer {}", row.id),
+        });
+        if let Some(id) = world.handles.of_question(&question) {
+            shown["execution_id"] = id.as_str().into();
+            lines.push(format!(
+                "- {} · {}: {message} ({})",
+                row.skill,
+                row.step,
+                match may {
+                    true => format!("execution_id {id}"),
+                    false => format!("for a person: aye answer {}", row.id),
+                }
+            ));
+        }
+        found.push(shown);
+    }
+    let text = if lines.is_empty() { "nothing waits".to_owned() } else { lines.join("\n") };
+    Ok(Told { data: json!({ "questions": found }), text })
+}

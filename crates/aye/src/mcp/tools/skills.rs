@@ -1,0 +1,129 @@
+//! `skill_list` and `skill_describe`.
+
+use aye_core::skill::{Action, Ask, InputSpec, InputType, Step};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::error::Error;
+use crate::mcp::budget;
+use crate::mcp::report::Told;
+use crate::mcp::world::World;
+use crate::skills::{self, SkillFile, relative_to, skill_name};
+
+pub(super) fn list(world: &World) -> Result<Told, Error> {
+    let context = &world.context;
+    let mut found = Vec::new();
+    let mut lines = Vec::new();
+    for path in skills::all_files(&context.settings) {
+        let shown = relative_to(&path, &context.directory).display().to_string();
+        let Ok(file) = SkillFile::read(&path) else { continue };
+        if file.has_errors() {
+            found.push(json!({ "skill": shown, "file": shown, "broken": true,
+                "description": "has errors: `aye check` shows them" }));
+            lines.push(format!("- {shown}: has errors"));
+        }
+        for flow in &file.flows {
+            let about = flow.skill.description.as_deref().unwrap_or_default();
+            let about = budget::text(about, budget::VALUE);
+            let needed = flow.skill.inputs.iter().filter(|input| input.required);
+            let needed: Vec<&str> = needed.map(|input| input.name.value.as_str()).collect();
+            lines.push(format!(
+                "- {}: {about} (needs: {})",
+                skill_name(flow),
+                match needed.len() {
+                    0 => "nothing".to_owned(),
+                    _ => needed.join(", "),
+                }
+            ));
+            found.push(json!({
+                "skill": skill_name(flow), "file": shown, "description": about,
+                "inputs": flow.skill.inputs.iter().map(input).collect::<Vec<_>>(),
+            }));
+        }
+    }
+    let text = match lines.len() {
+        0 => "there are no skills here; `aye init` makes a first one".to_owned(),
+        _ => lines.join("\n"),
+    };
+    Ok(Told { data: json!({ "skills": found }), text })
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Describe {
+    skill: String,
+}
+
+pub(super) fn describe(world: &World, args: Describe) -> Result<Told, Error> {
+    let context = &world.context;
+    let (path, name) = skills::find(&args.skill, &context.directory, &context.settings)?;
+    let file = SkillFile::read(&context.directory.join(&path))?;
+    if file.has_errors() {
+        let message = format!("`{}` has errors\n{}", path.display(), file.render(false));
+        return Err(Error::InvalidSkill(message));
+    }
+    let (flow, _) = file.into_flow(name.as_deref())?;
+    let about = flow.skill.description.as_deref().unwrap_or_default();
+    let data = json!({
+        "skill": skill_name(&flow),
+        "description": budget::text(about, 5 * budget::VALUE),
+        "file": path.display().to_string(),
+        "inputs": flow.skill.inputs.iter().map(input).collect::<Vec<_>>(),
+        "steps": flow.nodes.iter().map(|node| step(&node.step)).collect::<Vec<_>>(),
+        "outputs": flow.skill.outputs.iter().map(|out| out.name.value.clone()).collect::<Vec<_>>(),
+    });
+    let mut lines = vec![format!("{}: {about}", skill_name(&flow))];
+    lines.extend(flow.skill.inputs.iter().map(|spec| format!("input {}", input(spec))));
+    lines.extend(flow.nodes.iter().map(|node| format!("step {}", step(&node.step))));
+    Ok(Told { data, text: budget::text(&lines.join("\n"), 4 * budget::WHOLE) })
+}
+
+fn input(spec: &InputSpec) -> Value {
+    let mut shown =
+        json!({ "name": spec.name.value, "type": spec.kind, "required": spec.required });
+    if let Some(about) = &spec.description {
+        shown["description"] = budget::text(about, budget::VALUE).into();
+    }
+    if let Some(default) = spec.default.as_ref().filter(|_| spec.kind != InputType::Secret) {
+        shown["default"] = budget::value(default);
+    }
+    if !spec.choices.is_empty() {
+        shown["enum"] = spec.choices.iter().map(budget::value).collect();
+    }
+    if let Some(pattern) = &spec.pattern {
+        shown["match"] = pattern.value.as_str().into();
+    }
+    shown
+}
+
+fn step(step: &Step) -> Value {
+    let mut shown = json!({ "step": step.name.value, "kind": step.action.kind() });
+    if let Some(about) = &step.description {
+        shown["description"] = budget::text(about, budget::VALUE).into();
+    }
+    if let Some(condition) = &step.condition {
+        shown["condition"] = budget::text(&condition.value, budget::VALUE).into();
+    }
+    if step.destructive {
+        shown["destructive"] = true.into();
+    }
+    if step.interactive {
+        shown["interactive"] = true.into();
+    }
+    let asks = match &step.action {
+        Action::Ask(ask) => Some(&**ask),
+        _ => step.confirmation.as_ref(),
+    };
+    if let Some(ask) = asks {
+        shown["asks"] = question(ask);
+    }
+    shown
+}
+
+fn question(ask: &Ask) -> Value {
+    json!({
+        "message": budget::text(&ask.message.value, budget::VALUE),
+        "options": ask.options.iter().map(|option| option.value.as_str()).collect::<Vec<_>>(),
+        "by": ask.by,
+    })
+}

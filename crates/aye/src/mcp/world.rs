@@ -1,0 +1,50 @@
+//! What every connection shares.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::cli::Context;
+use crate::error::Error;
+use crate::store::Store;
+
+use super::handle::Handles;
+use super::key;
+
+/// The file with the key of execution ids.
+const KEY: &str = "mcp.key";
+
+/// The server's world.
+pub(super) struct World {
+    pub(super) context: Arc<Context>,
+    pub(super) handles: Handles,
+    /// Nobody listens any more: what waits should stop waiting.
+    closing: AtomicBool,
+}
+
+impl World {
+    pub(super) fn new(context: Arc<Context>) -> Result<Self, Error> {
+        let (_, key) = key::load_or_make(&context.home, KEY)?;
+        Ok(Self { context, handles: Handles::new(key), closing: AtomicBool::new(false) })
+    }
+
+    /// The journal, to read.
+    pub(super) fn journal(&self) -> Result<Store, Error> {
+        self.context.store_to_read()?.ok_or_else(Context::no_journal)
+    }
+
+    /// The last event of the journal; 0 if there is none.
+    pub(super) fn position(&self) -> Result<u64, Error> {
+        match self.context.store_to_read()? {
+            Some(store) => Ok(store.position()?),
+            None => Ok(0),
+        }
+    }
+
+    pub(super) fn close(&self) {
+        self.closing.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
+    }
+}

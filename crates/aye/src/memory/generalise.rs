@@ -1,0 +1,119 @@
+//! From one changed argument to a rule: what somebody did to a value, as a
+//! template that does the same to the next one.
+
+use serde_json::{Map, Value};
+
+/// What a fix is made of: templates, and the values they are only for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rule {
+    /// By name, as [`super::Change::args`].
+    pub args: Map<String, Value>,
+    /// What the old arguments have to be: a value that says nothing about
+    /// others is only right in place of the one it was put in.
+    pub only_for: Map<String, Value>,
+}
+
+/// The rule behind these changes.
+pub fn generalise(old: &Map<String, Value>, changed: &Map<String, Value>) -> Rule {
+    let mut rule = Rule::default();
+    for (name, new) in changed {
+        let before = old.get(name);
+        if before == Some(new) {
+            continue;
+        }
+        let template = match (before, new) {
+            (Some(Value::String(old)), Value::String(new)) => expression(name, old, new),
+            _ => None,
+        };
+        if template.is_none()
+            && let Some(before) = before
+        {
+            rule.only_for.insert(name.clone(), before.clone());
+        }
+        rule.args.insert(name.clone(), template.map_or_else(|| literal(new), Value::String));
+    }
+    rule
+}
+
+/// How the new text follows from the old one, where that is plain.
+fn expression(name: &str, old: &str, new: &str) -> Option<String> {
+    const TELLING: usize = 3;
+    let args = format!("args[{}]", Value::from(name));
+    for (filter, done) in
+        [("lower", old.to_lowercase()), ("upper", old.to_uppercase()), ("trim", old.trim().into())]
+    {
+        if done == new {
+            return Some(format!("{{{{ {args} | {filter} }}}}"));
+        }
+    }
+    // A short text is at the end of many.
+    if old.chars().count() < TELLING {
+        return None;
+    }
+    let plain = |text: &str| !text.contains(['{', '}']);
+    let added = |text: &str| plain(text) && !text.is_empty();
+    if let Some(front) = new.strip_suffix(old).filter(|front| added(front)) {
+        return Some(format!("{front}{{{{ {args} }}}}"));
+    }
+    let back = new.strip_prefix(old).filter(|back| added(back))?;
+    // `abc` to `abcdef0123…` names something; `x.yml` to `x.yml.bak` adds to it.
+    let separated = back.starts_with(|c: char| !c.is_alphanumeric());
+    separated.then(|| format!("{{{{ {args} }}}}{back}"))
+}
+
+/// A value that stays what it is when it is rendered.
+fn literal(value: &Value) -> Value {
+    match value {
+        Value::String(text) if text.contains('{') => {
+            Value::String(format!("{{{{ {} }}}}", Value::from(text.as_str())))
+        }
+        Value::Array(items) => items.iter().map(literal).collect(),
+        Value::Object(map) => {
+            Value::Object(map.iter().map(|(name, value)| (name.clone(), literal(value))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn rule(old: Value, new: Value) -> (Value, bool) {
+        let map = |value: Value| Map::from_iter([("tag".to_owned(), value)]);
+        let rule = generalise(&map(old), &map(new));
+        (rule.args["tag"].clone(), !rule.only_for.is_empty())
+    }
+
+    #[test]
+    fn what_was_done_is_done_again() {
+        for (old, new, wanted) in [
+            ("V1.2", "v1.2", "{{ args[\"tag\"] | lower }}"),
+            ("abc", "ABC", "{{ args[\"tag\"] | upper }}"),
+            (" abc\n", "abc", "{{ args[\"tag\"] | trim }}"),
+            ("1.2.3", "v1.2.3", "v{{ args[\"tag\"] }}"),
+            ("web", "web-prod", "{{ args[\"tag\"] }}-prod"),
+        ] {
+            assert_eq!(rule(json!(old), json!(new)), (json!(wanted), false), "{old} {new}");
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_about_others_is_only_for_its_own() {
+        for (old, new) in [("abc", "abcdef0123"), ("main", "release"), ("a", "xa")] {
+            assert_eq!(rule(json!(old), json!(new)), (json!(new), true), "{old} {new}");
+        }
+        assert_eq!(rule(json!(1), json!(2)), (json!(2), true));
+        let braces = json!("{{ \"{{ inputs.token }}\" }}");
+        assert_eq!(rule(json!("a"), json!("{{ inputs.token }}")), (braces, true));
+    }
+
+    #[test]
+    fn what_was_not_given_before_is_given_always() {
+        let new = Map::from_iter([("force".to_owned(), json!(true))]);
+        let rule = generalise(&Map::new(), &new);
+        assert_eq!((rule.args, rule.only_for), (new, Map::new()));
+    }
+}
