@@ -151,7 +151,7 @@ impl Machine {
                 Some(new) if new == old => {}
                 Some(new) if is_long(old) || is_long(new) => {
                     lines.push(format!("{name}:"));
-                    lines.extend(diff(&show(old), &show(new)));
+                    lines.extend(text::diff(&show(old), &show(new)));
                 }
                 Some(new) => lines.push(format!("{name}: {} -> {}", show(old), show(new))),
                 None => lines.push(format!("{name}: {} -> (left out)", show(old))),
@@ -283,18 +283,4 @@ fn word(value: &Value) -> String {
 
 fn is_long(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.trim_end().contains('\n'))
-}
-
-/// The lines that differ, between those that do not.
-fn diff(old: &str, new: &str) -> Vec<String> {
-    let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
-    let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| {
-        pairs.take_while(|(one, other)| one == other).count()
-    };
-    let before = same(&mut old.iter().zip(&new));
-    let room = old.len().min(new.len()) - before;
-    let after = same(&mut old.iter().rev().zip(new.iter().rev())).min(room);
-    let gone = old[before..old.len() - after].iter().map(|line| format!("- {line}"));
-    let come = new[before..new.len() - after].iter().map(|line| format!("+ {line}"));
-    gone.chain(come).collect()
 }

@@ -7,6 +7,7 @@
 //! Expressions that are more than Jinja go to [`Expressions`], if the outside
 //! has one.
 
+mod diff;
 mod engine;
 mod functions;
 mod missing;
@@ -17,6 +18,7 @@ mod shell;
 mod splice;
 mod words;
 
+pub use diff::diff;
 pub use render::{
     TextError, holds, names_in, names_in_condition, names_in_condition_with, names_in_with, render,
     render_value, text,

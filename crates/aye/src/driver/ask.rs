@@ -5,6 +5,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use aye_core::input::{Input, Request};
 use aye_core::journal::{Phase, State};
 use aye_core::question::{Answer, Question};
+use aye_core::skill::AskKind;
 use jiff::Timestamp;
 
 use crate::error::Error;
@@ -104,8 +105,11 @@ impl Driver<'_> {
             true => None,
             false => std::io::pipe().ok().map(|(read, _write)| OwnedFd::from(read)),
         };
-        let Self { parts, bell, lanes, .. } = self;
+        let Self { parts, bell, lanes, editing, .. } = self;
         let Some(lane) = lanes[id].as_ref() else { return Ok(()) };
+        // What somebody changed is asked about before it is tried.
+        let editing = editing.as_ref().filter(|editing| editing.id == question.id);
+        let shown = editing.map_or(&question, |editing| &editing.consent);
         let asked = match parts.prompter.as_deref_mut() {
             None => Asked::Unavailable("there is no prompter".to_owned()),
             Some(prompter) => {
@@ -119,11 +123,21 @@ impl Driver<'_> {
                     Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => &[],
                 };
                 let deadline = lane.machine.wake_at();
-                let posed = Posed { question: &question, deadline, agreed, run: Some(state) };
+                let posed = Posed { question: shown, deadline, agreed, run: Some(state) };
                 prompter.ask(&posed, &wake)?
             }
         };
+        let consent = editing.is_some();
         match asked {
+            Asked::Answered { answer, .. } if consent => {
+                let choice = answer.value.as_str().unwrap_or_default();
+                self.consented(id, &question, choice)
+            }
+            Asked::Answered { answer, .. }
+                if answer.value == "edit" && question.kind == AskKind::Recover =>
+            {
+                self.edit(id, &question, answer)
+            }
             Asked::Answered { answer, remember } => self.answer(id, &question, answer, remember),
             Asked::Typing => {
                 let by = self.lane(ROOT).machine.state().started.driver.user.clone();

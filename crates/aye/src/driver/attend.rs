@@ -35,7 +35,12 @@ impl Driver<'_> {
         if self.tick()? {
             return Ok(());
         }
-        let asking = self.next_question();
+        // The terminal is in the editor's hands.
+        let editing = |id: &LaneId| matches!(self.lane(*id).work, Work::Editing(_));
+        let asking = match self.live().iter().any(editing) {
+            true => None,
+            false => self.next_question(),
+        };
         match asking {
             Some(id) if !self.is_busy() => self.ask(id, true),
             Some(id) => {
@@ -242,7 +247,7 @@ impl Driver<'_> {
                 Work::Compute { since, .. } | Work::Tool { since, .. } => {
                     at_work.push((id, since.elapsed(), None));
                 }
-                Work::Nothing | Work::Process { .. } | Work::Nested { .. } => {}
+                Work::Nothing | Work::Process { .. } | Work::Editing(_) | Work::Nested { .. } => {}
             }
         }
         let others = at_work.len().saturating_sub(1);

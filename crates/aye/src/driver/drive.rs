@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use aye_core::effect::Effect;
 use aye_core::event::{Event, Fact};
 use aye_core::id::QuestionId;
-use aye_core::input::Input;
+use aye_core::input::{Input, Retry};
 use aye_core::machine::{Limits, Machine, Refusal};
 use aye_core::text::{Names, World};
 use aye_process::policy::Policy;
@@ -23,6 +23,7 @@ use crate::tools::Tools;
 use super::ask::Prompter;
 use super::child::Skills;
 use super::computing::Computing;
+use super::editing::Editing;
 use super::lane::{Lane, LaneId, ROOT};
 use super::learning::{Trouble, Warned};
 use super::logs::Logs;
@@ -84,6 +85,8 @@ pub struct Driver<'a> {
     pub(super) calls: u64,
     /// Questions that memory was asked about.
     pub(super) recalled: Vec<QuestionId>,
+    /// Changes to a failed step that wait for a word.
+    pub(super) editing: Option<Editing>,
     /// Failures that are not over yet.
     pub(super) troubles: Vec<Trouble>,
     /// Warnings that were given before steps.
@@ -147,6 +150,7 @@ impl<'a> Driver<'a> {
             computing: Computing::default(),
             calls: 0,
             recalled: Vec::new(),
+            editing: None,
             troubles: Vec::new(),
             warned: Vec::new(),
             shown: None,
@@ -171,6 +175,14 @@ impl<'a> Driver<'a> {
         self.tell(ROOT, Input::Attach(driver), None)?;
         // What was asked for while nobody drove it comes before anything is run.
         self.read_mail()?;
+        self.drive()
+    }
+
+    /// Takes up a run that failed, at the step that did.
+    pub fn retry(mut self, retry: Retry) -> Result<(Machine, Outcome), Error> {
+        if let Some(refusal) = self.tell(ROOT, Input::Retry(retry), None)? {
+            return Err(Error::Refused { message: refusal.to_string(), hint: None });
+        }
         self.drive()
     }
 

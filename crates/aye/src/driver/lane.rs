@@ -17,6 +17,7 @@ use crate::compute::Block;
 use crate::store::RequestId;
 use crate::tools::CommandTool;
 
+use super::editing::Opened;
 use super::nested::Inside;
 
 /// Names a lane; not used twice in a run's driver.
@@ -93,6 +94,8 @@ pub(super) enum Work {
         since: Instant,
         call: u64,
     },
+    /// Somebody changes what its failed step is given.
+    Editing(Box<Opened>),
     /// Runs inside it.
     Nested {
         execution: u32,
@@ -114,7 +117,7 @@ pub(super) enum Meaning {
 impl Work {
     pub(super) fn execution(&self) -> Option<u32> {
         match self {
-            Self::Nothing => None,
+            Self::Nothing | Self::Editing(_) => None,
             Self::Process { execution, .. }
             | Self::Compute { execution, .. }
             | Self::Tool { execution, .. }

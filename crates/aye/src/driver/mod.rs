@@ -15,6 +15,7 @@
 //! | runs inside a step | `nested`, `child` |
 //! | questions, letters, signals | `ask`, `mail` |
 //! | answers from memory and for it, known issues | `remember`, `known` |
+//! | changing what a failed step is given | `editing` |
 //! | known fixes, warnings, what is learned from failures | `learning` |
 //!
 //! One loop, one thread: a child's end, a signal, a letter in the mailbox, a
@@ -28,6 +29,7 @@ mod calling;
 mod child;
 mod computing;
 mod drive;
+mod editing;
 mod known;
 mod lane;
 mod learning;

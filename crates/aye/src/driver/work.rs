@@ -96,7 +96,15 @@ impl Driver<'_> {
         }
         self.parts.report.step_ends(id);
         let work = std::mem::replace(&mut self.lane_mut(id).work, Work::Nothing);
-        let Work::Process { execution, log, meaning, interactive } = work else { return Ok(()) };
+        let (execution, log, meaning, interactive) = match work {
+            Work::Process { execution, log, meaning, interactive } => {
+                (execution, log, meaning, interactive)
+            }
+            Work::Editing(opened) => return self.edited(id, &opened, exit),
+            Work::Nothing | Work::Compute { .. } | Work::Tool { .. } | Work::Nested { .. } => {
+                return Ok(());
+            }
+        };
         self.logs.finished(log, exit.stdout.total() + exit.stderr.total());
         let (mut end, process) = conclude(exit);
         // Ctrl-C in a program that has the terminal reaches it and not us, and
@@ -140,7 +148,7 @@ impl Driver<'_> {
             }
             Work::Nested { .. } => self.stop_inside(id),
             // Stopped before it began.
-            Work::Nothing => self.finished(id, execution, End::Stopped, None),
+            Work::Nothing | Work::Editing(_) => self.finished(id, execution, End::Stopped, None),
         }
     }
 

@@ -27,9 +27,9 @@ use crate::error::Error;
 use crate::paint::inert_lines;
 
 use super::answer::{self, Word};
+use super::call::Call;
 use super::look::Look;
 use super::report::refused;
-use super::service::Call;
 
 /// What came of asking.
 pub(super) enum Asked {

@@ -123,6 +123,7 @@ fn run_output() -> Value {
             "known_issues": { "type": "array", "items": { "type": "object" } },
             "defined": { "type": "object" },
             "error": { "type": "string" },
+            "args": { "type": "object" },
             "outputs": { "type": "object" },
             "plan": { "type": "object" },
             "left_out": { "type": "integer" },
@@ -406,7 +407,7 @@ const ENTRIES: &[Entry] = &[
                 "properties": {
                     "weeks": { "type": "array", "items": { "type": "object" } },
                     "fixes": { "type": "object" }, "issues": { "type": "integer" },
-                    "preferences": { "type": "integer" }, "usage": { "type": "integer" },
+                    "preferences": { "type": "object" }, "usage": { "type": "object" },
                 },
                 "required": ["weeks", "fixes", "issues", "preferences", "usage"],
             })

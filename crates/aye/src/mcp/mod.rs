@@ -24,18 +24,27 @@
 mod answer;
 mod asking;
 mod budget;
+mod call;
 mod catalog;
+mod clients;
+mod complete;
 mod follow;
 mod handle;
+mod http;
 mod key;
 mod look;
 mod pause;
 mod place;
+mod prompts;
 mod report;
+mod resources;
 mod service;
 mod stdio;
 mod steps;
 mod tools;
+mod watch;
 mod world;
 
+pub use clients::{Client, seen as clients_seen};
+pub(crate) use http::{serve as serve_http, token};
 pub(crate) use stdio::serve as serve_stdio;

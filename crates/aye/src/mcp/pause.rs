@@ -10,7 +10,7 @@ use aye_core::question::{Purpose, Question};
 use aye_core::skill::By;
 use serde_json::{Map, Value, json};
 
-use crate::cli::Context;
+use crate::cli::{Context, assist};
 use crate::driver::tool_of;
 use crate::error::Error;
 use crate::memory::{Query, SHOWN};
@@ -62,11 +62,15 @@ pub(super) fn describe(
     }
     if question.purpose == Purpose::Recover {
         set("error", steps::failure(state, &question.step));
+        if let Some(args) = assist::arguments(store, run, &question.step, context) {
+            let args = args.iter().map(|(name, value)| (name.clone(), budget::value(value)));
+            set("args", Value::Object(args.collect()));
+        }
     }
     set("next", next(asking, handles));
     budget::fit(
         payload,
-        &["variables", "known_issues", "recent_steps"],
+        &["variables", "known_issues", "recent_steps", "args"],
         &["message", "command", "error"],
     );
     Ok(())

@@ -3,30 +3,25 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use aye_core::id::RunId;
-use aye_core::input::Request;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelledNotificationParam, Implementation,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, RequestId,
-    ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CompleteRequestParams,
+    CompleteResult, CompletionInfo, GetPromptRequestParams, GetPromptResponse, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, RequestId,
+    ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
-use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
-use tokio::sync::mpsc::unbounded_channel;
 
-use crate::cli::assist;
 use crate::error::Error;
 
-use super::asking::Asked;
-use super::catalog;
-use super::follow::{Came, Following, follow};
-use super::report::{self, Told, refused};
-use super::tools;
+use super::call::{Call, who};
+use super::resources::{self, Named};
+use super::watch::{Guard, Wanted};
 use super::world::World;
+use super::{catalog, clients, complete, prompts, tools};
 
 /// One connection.
 #[derive(Clone)]
@@ -34,22 +29,15 @@ pub(super) struct Assistant {
     world: Arc<World>,
     /// The calls under way that can be cancelled.
     calls: Arc<Mutex<HashMap<RequestId, Arc<AtomicBool>>>>,
-}
-
-/// A call with everything around it.
-pub(super) struct Call<'a> {
-    pub(super) assistant: &'a Assistant,
-    pub(super) cx: RequestContext<RoleServer>,
-    /// Who calls: the client, and the user it works for.
-    pub(super) who: String,
-    pub(super) stop: Arc<AtomicBool>,
-    /// The last event of the journal that was told, or was there before.
-    pub(super) after: Arc<AtomicU64>,
+    /// What a client before 2026-07-28 subscribed to, until it goes.
+    wanted: Arc<Guard>,
+    watching: Arc<AtomicBool>,
 }
 
 impl Assistant {
     pub(super) fn new(world: Arc<World>) -> Self {
-        Self { world, calls: Arc::default() }
+        let wanted = Arc::new(Guard(Wanted::default()));
+        Self { world, calls: Arc::default(), wanted, watching: Arc::default() }
     }
 
     pub(super) fn world(&self) -> Arc<World> {
@@ -58,6 +46,20 @@ impl Assistant {
 
     fn calls(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, Arc<AtomicBool>>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what the client can do, once.
+    async fn note(&self, cx: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        let Some(client) = clients::of(cx, self.world.context.now()) else { return Ok(()) };
+        let told = format!("{} {} {}", client.name, client.version, client.protocol);
+        if self.world.is_new(told) {
+            let noted = self.blocking(move |world| {
+                clients::note(world, client);
+                Ok(())
+            });
+            let _ = noted.await?;
+        }
+        Ok(())
     }
 
     /// Something that blocks, on a thread where it may.
@@ -74,7 +76,13 @@ impl Assistant {
 
 impl ServerHandler for Assistant {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_completions()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_tools()
+            .build();
         let mut about = Implementation::new("aye", env!("CARGO_PKG_VERSION"));
         about.title = Some("Aye: runbooks that ask first".to_owned());
         ServerConfig::new(capabilities)
@@ -85,8 +93,9 @@ impl ServerHandler for Assistant {
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _cx: RequestContext<RoleServer>,
+        cx: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        self.note(&cx).await?;
         Ok(ListToolsResult::with_all_items(catalog::tools()))
     }
 
@@ -99,6 +108,7 @@ impl ServerHandler for Assistant {
         request: CallToolRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        self.note(&cx).await?;
         let stop = Arc::new(AtomicBool::new(false));
         let id = cx.id.clone();
         self.calls().insert(id.clone(), Arc::clone(&stop));
@@ -109,6 +119,122 @@ impl ServerHandler for Assistant {
         let answered = tools::call(call, request).await;
         self.calls().remove(&id);
         answered
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.blocking(resources::list).await?.map_err(|error| unable(&error))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri.clone();
+        let read = self.blocking(move |world| resources::read(world, &uri)).await?;
+        match read.map_err(|error| unable(&error))? {
+            Some(found) => Ok(found.into()),
+            None => Err(resources::nothing(&request.uri)),
+        }
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if Named::of(&request.uri).is_none() {
+            return Err(resources::nothing(&request.uri));
+        }
+        self.wanted.0.add(&request.uri);
+        if !self.watching.swap(true, Ordering::Relaxed) {
+            let mut heard = self.wanted.0.watch(self.world());
+            tokio::spawn(async move {
+                while let Some(uri) = heard.recv().await {
+                    let param = ResourceUpdatedNotificationParam::new(uri);
+                    if cx.peer.notify_resource_updated(param).await.is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.wanted.0.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let wanted = requested.resource_subscriptions.iter().flatten();
+        let ours = wanted.filter(|uri| Named::of(uri).is_some());
+        Some(SubscriptionFilter::builder().resource_subscriptions(ours).build())
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let wanted = Guard(Wanted::default());
+        for uri in subscription.accepted().resource_subscriptions.iter().flatten() {
+            wanted.0.add(uri);
+        }
+        let mut heard = wanted.0.watch(self.world());
+        loop {
+            tokio::select! {
+                () = subscription.cancelled() => return Ok(()),
+                uri = heard.recv() => {
+                    let Some(uri) = uri else { return Ok(()) };
+                    if subscription.sink().notify_resource_updated(uri).await.is_err() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(prompts::list())
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        Ok(prompts::get(&request)?.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let found = self.blocking(move |world| Ok(complete::values(world, &request.argument)));
+        let values = found.await?.map_err(|error| unable(&error))?;
+        let all = CompletionInfo::with_all_values(values);
+        Ok(CompleteResult::new(all.map_err(|error| ErrorData::internal_error(error, None))?))
     }
 
     async fn on_cancelled(
@@ -123,126 +249,7 @@ impl ServerHandler for Assistant {
     }
 }
 
-impl Call<'_> {
-    /// How long a call waits for a run.
-    pub(super) fn patience(&self) -> Duration {
-        self.assistant.world.context.settings.mcp.patience
-    }
-
-    /// Follows a run until it asks, ends or rests, and tells where it stands.
-    /// Where the client can show a form, the person is asked directly.
-    pub(super) async fn attend(
-        &self,
-        run: RunId,
-        mut note: Option<String>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        loop {
-            let came = match self.follow(run.clone(), self.patience(), None).await? {
-                Ok(came) => came,
-                Err(error) => return Ok(refused(&error).into()),
-            };
-            if came == Came::Stopped {
-                self.stop_run(run.clone()).await?;
-            }
-            if came == Came::Rests {
-                match self.ask_person(&run).await? {
-                    Asked::Answered(said) => {
-                        note = said;
-                        continue;
-                    }
-                    Asked::Form(form) => return Ok(form.into()),
-                    Asked::Not(said) => note = said.or(note),
-                }
-            }
-            return self.tell(run, note).await;
-        }
-    }
-
-    /// Where a run stands now.
-    pub(super) async fn tell(
-        &self,
-        run: RunId,
-        note: Option<String>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let told = self
-            .assistant
-            .blocking(move |world| report::run(world, &world.journal()?, &run, note.as_deref()));
-        Ok(finish(told.await?))
-    }
-
-    /// Waits for a run, and tells the client how far it is meanwhile.
-    pub(super) async fn follow(
-        &self,
-        run: RunId,
-        patience: Duration,
-        known: Option<String>,
-    ) -> Result<Result<Came, Error>, ErrorData> {
-        let (news, mut heard) = unbounded_channel();
-        let stop = Arc::clone(&self.stop);
-        let after = Arc::clone(&self.after);
-        let following = Following { run, patience, known, stop, after, news };
-        let waiting = self.assistant.blocking(move |world| follow(world, &following));
-        tokio::pin!(waiting);
-        let mut count = 0.0;
-        loop {
-            tokio::select! {
-                came = &mut waiting => return came,
-                Some(words) = heard.recv() => {
-                    count += 1.0;
-                    self.progress(count, words).await;
-                }
-            }
-        }
-    }
-
-    async fn progress(&self, count: f64, words: String) {
-        let Some(token) = self.cx.meta.get_progress_token() else { return };
-        let param = ProgressNotificationParam::new(token, count).with_message(words);
-        // A client that does not listen any more has the journal.
-        let _ = self.cx.peer.notify_progress(param).await;
-    }
-
-    /// The client took its request back: the run is stopped in order.
-    async fn stop_run(&self, run: RunId) -> Result<(), ErrorData> {
-        let by = self.who.clone();
-        let stopped = self.assistant.blocking(move |world| {
-            let request =
-                Request::Cancel { by, reason: Some("the request was cancelled".to_owned()) };
-            let row = world.journal()?.run(&run)?;
-            match row {
-                Some(row) => assist::cancel(&row, &request, &world.context).map(drop),
-                None => Ok(()),
-            }
-        });
-        // Nobody waits for the answer any more.
-        let _ = stopped.await?;
-        Ok(())
-    }
-}
-
-/// A result, or an error the model can do something about.
-pub(super) fn finish(told: Result<Told, Error>) -> CallToolResponse {
-    match told {
-        Ok(told) => CallToolResponse::Complete(told.into()),
-        Err(error) => CallToolResponse::Complete(refused(&error)),
-    }
-}
-
-/// The arguments of a call.
-pub(super) fn read<T: DeserializeOwned>(arguments: Option<Map<String, Value>>) -> Result<T, Error> {
-    serde_json::from_value(Value::Object(arguments.unwrap_or_default())).map_err(|error| {
-        Error::usage(
-            format!("the arguments do not fit: {error}"),
-            "the tool's input schema tells what it takes",
-        )
-    })
-}
-
-/// The client's name and the user it works for, e.g. `claude-code for ada`.
-fn who(cx: &RequestContext<RoleServer>, world: &World) -> String {
-    const LONGEST: usize = 60;
-    let name = cx.client_info().map(|info| info.name).unwrap_or_default();
-    let name: String = crate::paint::inert_line(name.trim()).chars().take(LONGEST).collect();
-    let name = if name.is_empty() { "an assistant" } else { &name };
-    format!("{name} for {}", world.context.driver().user)
+/// An error that is nobody's answer.
+fn unable(error: &Error) -> ErrorData {
+    ErrorData::internal_error(error.to_string(), None)
 }

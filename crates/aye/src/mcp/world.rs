@@ -1,7 +1,8 @@
 //! What every connection shares.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cli::Context;
 use crate::error::Error;
@@ -17,6 +18,8 @@ const KEY: &str = "mcp.key";
 pub(super) struct World {
     pub(super) context: Arc<Context>,
     pub(super) handles: Handles,
+    /// The clients that were noted already.
+    noted: Mutex<HashSet<String>>,
     /// Nobody listens any more: what waits should stop waiting.
     closing: AtomicBool,
 }
@@ -24,7 +27,13 @@ pub(super) struct World {
 impl World {
     pub(super) fn new(context: Arc<Context>) -> Result<Self, Error> {
         let (_, key) = key::load_or_make(&context.home, KEY)?;
-        Ok(Self { context, handles: Handles::new(key), closing: AtomicBool::new(false) })
+        let (noted, closing) = (Mutex::default(), AtomicBool::new(false));
+        Ok(Self { context, handles: Handles::new(key), noted, closing })
+    }
+
+    /// Whether something is noted for the first time since we started.
+    pub(super) fn is_new(&self, what: String) -> bool {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner).insert(what)
     }
 
     /// The journal, to read.

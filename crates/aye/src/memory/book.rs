@@ -136,6 +136,22 @@ impl Book {
     }
 }
 
+/// A YAML document as data, with what is wrong in words.
+///
+/// # Errors
+/// When it cannot be read: with the line.
+pub fn read_mapping(text: &str) -> Result<Value, String> {
+    let says_something = |line: &str| !line.trim().is_empty() && !line.trim().starts_with('#');
+    if !text.lines().any(says_something) {
+        return Ok(Value::Null);
+    }
+    let book = Book::of(Path::new(""), text.to_owned());
+    match book.faults().into_iter().next() {
+        Some(fault) => Err(format!("line {}: {}", fault.line, fault.message)),
+        None => Ok(book.value()),
+    }
+}
+
 fn is_null(tree: &Tree, node: NodeId) -> bool {
     matches!(&tree.node(node).kind, yaml::Kind::Scalar(scalar) if scalar.is_null())
 }

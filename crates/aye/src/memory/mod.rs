@@ -44,6 +44,7 @@ mod usage;
 mod words;
 
 pub use blur::blur;
+pub use book::read_mapping;
 pub use confidence::{BLOCK, WARN, confidence};
 pub use emit::emit;
 pub use error::{MemoryError, Problem};

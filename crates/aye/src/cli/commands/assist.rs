@@ -1,11 +1,13 @@
 //! What the MCP server has done for an assistant: the same as `run --detach`,
 //! `answer`, `cancel` and `resume`, without a word on standard output.
 
+use std::path::Path;
 use std::process::Child;
 use std::sync::Arc;
 
 use aye_core::id::RunId;
 use aye_core::input::Request;
+use aye_core::machine::Secrets;
 use aye_core::nested::DEEPEST;
 use aye_core::skill::{Action, Given, Inputs, Step};
 use aye_core::text::World;
@@ -16,12 +18,17 @@ use crate::cli::Context;
 use crate::driver::Skills as _;
 use crate::dry_run::{self, Plan};
 use crate::error::Error;
-use crate::store::{RunLock, RunRow};
+use crate::store::{RunLock, RunRow, Store};
 
 use super::background::{self, Orders};
 use super::resume::Loaded;
 use super::run::{Chosen, Order, choose, fill_in, no_such_step};
 
+pub(crate) use super::logs::has_log;
+pub(crate) use super::memory::{
+    Counts, Kind as MemoryKind, entries as memory_entries, fix_json, issue_json,
+    one as memory_entry,
+};
 pub(crate) use super::request::{Sent, send};
 
 /// A run that could begin: its skill and inputs are sound.
@@ -97,6 +104,23 @@ pub(crate) fn cancel(row: &RunRow, request: &Request, context: &Context) -> Resu
         return Ok(Sent::Accepted);
     }
     send(context, &mut store, row, request)
+}
+
+/// What a step of a run is given as it stands, secrets masked; nothing where
+/// that needs what only its driver knows.
+pub(crate) fn arguments(
+    store: &Store,
+    row: &RunRow,
+    step: &str,
+    context: &Context,
+) -> Option<Map<String, Value>> {
+    if row.parent.is_some() {
+        return None;
+    }
+    let loaded = Loaded::read(store, row, context).ok()?;
+    let machine = loaded.machine(context, Secrets::default()).ok()?;
+    let names = context.names(Path::new(&row.workspace));
+    machine.arguments(step, &World { now: context.now(), names })
 }
 
 fn hand_over(orders: &Orders, context: &Context) -> Result<(), Error> {

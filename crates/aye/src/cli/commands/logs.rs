@@ -109,7 +109,7 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
 }
 
 /// Whether a step that started may have written something.
-pub(super) fn has_log(started: &StepStarted) -> bool {
+pub(crate) fn has_log(started: &StepStarted) -> bool {
     matches!(started.kind.as_str(), "command" | "shell" | "tool" | "compute")
 }
 

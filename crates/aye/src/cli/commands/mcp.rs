@@ -1,22 +1,61 @@
 //! `aye mcp`.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
-use crate::cli::Context;
+use crate::cli::{Context, say};
 use crate::error::Error;
 use crate::mcp;
 
 use super::assist;
+use super::output::print_line;
 
 const EXAMPLES: &str = "\
 Examples:
-  aye mcp                    what an assistant starts; speaks the protocol on its streams";
+  aye mcp                         what an assistant starts; speaks on its streams
+  aye mcp --http 127.0.0.1:8737   for clients that speak HTTP, on this machine only
+  aye mcp token                   the token they need";
+
+const TOKEN: &str = "\
+Examples:
+  curl -H \"Authorization: Bearer $(aye mcp token)\" ...
+
+The token stands in `AYE_HOME/mcp.token`, for you alone; remove the file for a new one.";
 
 /// Options of `aye mcp`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub struct McpArgs {}
+#[command(after_help = EXAMPLES, subcommand_negates_reqs = true)]
+pub struct McpArgs {
+    /// Serve over HTTP at this loopback address; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", env = "AYE_MCP_HTTP", hide_env_values = true)]
+    pub http: Option<String>,
+    /// What to do instead of serving
+    #[command(subcommand)]
+    pub command: Option<McpCommand>,
+}
 
-pub(super) fn run(_args: &McpArgs, context: &Context) -> Result<u8, Error> {
-    mcp::serve_stdio(assist::quiet(context.clone()))
+/// What there is besides serving.
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// Print the token that clients need over HTTP
+    #[command(after_help = TOKEN)]
+    Token,
+}
+
+pub(super) fn run(args: &McpArgs, context: &Context) -> Result<u8, Error> {
+    match (&args.command, &args.http) {
+        (Some(McpCommand::Token), _) => {
+            let (_, token) = mcp::token(context)?;
+            print_line(&token)?;
+            Ok(0)
+        }
+        (None, Some(address)) => {
+            let (token, _) = mcp::token(context)?;
+            mcp::serve_http(assist::quiet(context.clone()), address, |bound| {
+                print_line(&format!("http://{bound}/mcp"))?;
+                say(&format!("clients need the token in {}\n", token.display()));
+                Ok(())
+            })
+        }
+        (None, None) => mcp::serve_stdio(assist::quiet(context.clone())),
+    }
 }

@@ -15,6 +15,10 @@ use crate::paint::{Tone, inert_line};
 
 use super::output::{print_json, print_line};
 
+pub(crate) use list::{entries, fix_json, issue_json};
+pub(crate) use show::one;
+pub(crate) use stats::Counts;
+
 const EXAMPLES: &str = "\
 Examples:
   aye memory list                                  everything that was learned

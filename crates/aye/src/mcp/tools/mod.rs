@@ -1,5 +1,8 @@
 //! The tools, one file a family.
 
+mod debug;
+mod logs;
+mod memory;
 mod runs;
 mod skills;
 
@@ -10,9 +13,11 @@ use serde::de::DeserializeOwned;
 
 use crate::error::Error;
 
+use super::call::{Call, finish, read};
 use super::report::{Told, refused};
-use super::service::{Call, finish, read};
 use super::world::World;
+
+pub(super) use memory::{Word, entries as memory_entries};
 
 /// No arguments.
 #[derive(Debug, Deserialize)]
@@ -38,6 +43,16 @@ pub(super) async fn call(
         "skill_retry_step" => runs::retry(&call, request).await,
         "skill_cancel" => runs::cancel(&call, request).await,
         "inbox" => look(&call, request, |world, Nothing {}| runs::inbox(world)).await,
+        "skill_logs" => look(&call, request, logs::read).await,
+        "debug_tool" => look(&call, request, debug::debug).await,
+        "check_known_issues" => look(&call, request, memory::check).await,
+        "learn_tool_fix" => {
+            let by = call.who.clone();
+            look(&call, request, move |world, args| memory::learn(world, args, by)).await
+        }
+        "memory_read" => look(&call, request, memory::one).await,
+        "memory_query" => look(&call, request, memory::query).await,
+        "memory_stats" => look(&call, request, |world, Nothing {}| memory::stats(world)).await,
         unknown => {
             let message = format!("there is no tool `{}`", crate::paint::inert_line(unknown));
             Err(ErrorData::invalid_params(message, None))

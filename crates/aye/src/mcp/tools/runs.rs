@@ -14,10 +14,10 @@ use serde_json::{Map, Value, json};
 use crate::cli::assist::{self, Sent};
 use crate::error::Error;
 use crate::mcp::answer::{self, Word};
+use crate::mcp::call::{Call, finish, read};
 use crate::mcp::look::Look;
 use crate::mcp::pause::relayable;
 use crate::mcp::report::{Told, refused};
-use crate::mcp::service::{Call, finish, read};
 use crate::mcp::world::World;
 use crate::mcp::{budget, catalog};
 

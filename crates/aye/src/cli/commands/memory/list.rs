@@ -48,7 +48,8 @@ fn key(kind: Kind) -> &'static str {
     }
 }
 
-fn entries(kind: Kind, memory: &Memory, now: Timestamp) -> Value {
+/// The entries of a kind, as data.
+pub(crate) fn entries(kind: Kind, memory: &Memory, now: Timestamp) -> Value {
     match kind {
         Kind::Fixes => memory.fixes().iter().map(fix_json).collect(),
         Kind::Issues => memory.issues().iter().map(issue_json).collect(),
@@ -212,13 +213,13 @@ fn short(text: &str) -> String {
     term::cut(&inert_line(text), SHORT)
 }
 
-pub(super) fn fix_json(fix: &Placed<Fix>) -> Value {
+pub(crate) fn fix_json(fix: &Placed<Fix>) -> Value {
     let mut shown = placed(fix, &fix.value);
     shown["standing"] = fix.value.standing().word().into();
     shown
 }
 
-pub(super) fn issue_json(issue: &Placed<Issue>) -> Value {
+pub(crate) fn issue_json(issue: &Placed<Issue>) -> Value {
     let value = &issue.value;
     json!({
         "layer": issue.layer, "file": issue.file, "line": issue.line,

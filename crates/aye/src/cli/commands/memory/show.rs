@@ -33,7 +33,7 @@ pub(super) fn run(id: &str, memory: &Memory, context: &Context) -> Result<u8, Er
 }
 
 /// The entry of this name, or the only one whose name begins like that.
-fn one(id: &str, memory: &Memory, context: &Context) -> Result<Value, Error> {
+pub(crate) fn one(id: &str, memory: &Memory, context: &Context) -> Result<Value, Error> {
     let now = context.now();
     let fixes = memory.fixes().iter().map(fix_json).collect::<Vec<_>>();
     let issues = memory.issues().iter().map(issue_json).collect::<Vec<_>>();

@@ -1,0 +1,158 @@
+//! One call of a tool: who makes it, and what it does while it waits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::Duration;
+
+use aye_core::id::RunId;
+use aye_core::input::Request;
+use rmcp::model::{CallToolResponse, ProgressNotificationParam};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::cli::assist;
+use crate::error::Error;
+
+use super::asking::Asked;
+use super::follow::{Came, Following, follow};
+use super::report::{self, Told, refused};
+use super::service::Assistant;
+use super::world::World;
+
+/// A call with everything around it.
+pub(super) struct Call<'a> {
+    pub(super) assistant: &'a Assistant,
+    pub(super) cx: RequestContext<RoleServer>,
+    /// Who calls: the client, and the user it works for.
+    pub(super) who: String,
+    pub(super) stop: Arc<AtomicBool>,
+    /// The last event of the journal that was told, or was there before.
+    pub(super) after: Arc<AtomicU64>,
+}
+
+impl Call<'_> {
+    /// How long a call waits for a run.
+    pub(super) fn patience(&self) -> Duration {
+        self.assistant.world().context.settings.mcp.patience
+    }
+
+    /// Follows a run until it asks, ends or rests, and tells where it stands.
+    /// Where the client can show a form, the person is asked directly.
+    pub(super) async fn attend(
+        &self,
+        run: RunId,
+        mut note: Option<String>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        loop {
+            let came = match self.follow(run.clone(), self.patience(), None).await? {
+                Ok(came) => came,
+                Err(error) => return Ok(refused(&error).into()),
+            };
+            if came == Came::Stopped {
+                self.stop_run(run.clone()).await?;
+            }
+            if came == Came::Rests {
+                match self.ask_person(&run).await? {
+                    Asked::Answered(said) => {
+                        note = said;
+                        continue;
+                    }
+                    Asked::Form(form) => return Ok(form.into()),
+                    Asked::Not(said) => note = said.or(note),
+                }
+            }
+            return self.tell(run, note).await;
+        }
+    }
+
+    /// Where a run stands now.
+    pub(super) async fn tell(
+        &self,
+        run: RunId,
+        note: Option<String>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let told = self
+            .assistant
+            .blocking(move |world| report::run(world, &world.journal()?, &run, note.as_deref()));
+        Ok(finish(told.await?))
+    }
+
+    /// Waits for a run, and tells the client how far it is meanwhile.
+    pub(super) async fn follow(
+        &self,
+        run: RunId,
+        patience: Duration,
+        known: Option<String>,
+    ) -> Result<Result<Came, Error>, ErrorData> {
+        let (news, mut heard) = unbounded_channel();
+        let stop = Arc::clone(&self.stop);
+        let after = Arc::clone(&self.after);
+        let following = Following { run, patience, known, stop, after, news };
+        let waiting = self.assistant.blocking(move |world| follow(world, &following));
+        tokio::pin!(waiting);
+        let mut count = 0.0;
+        loop {
+            tokio::select! {
+                came = &mut waiting => return came,
+                Some(words) = heard.recv() => {
+                    count += 1.0;
+                    self.progress(count, words).await;
+                }
+            }
+        }
+    }
+
+    async fn progress(&self, count: f64, words: String) {
+        let Some(token) = self.cx.meta.get_progress_token() else { return };
+        let param = ProgressNotificationParam::new(token, count).with_message(words);
+        // A client that does not listen any more has the journal.
+        let _ = self.cx.peer.notify_progress(param).await;
+    }
+
+    /// The client took its request back: the run is stopped in order.
+    async fn stop_run(&self, run: RunId) -> Result<(), ErrorData> {
+        let by = self.who.clone();
+        let stopped = self.assistant.blocking(move |world| {
+            let request =
+                Request::Cancel { by, reason: Some("the request was cancelled".to_owned()) };
+            let row = world.journal()?.run(&run)?;
+            match row {
+                Some(row) => assist::cancel(&row, &request, &world.context).map(drop),
+                None => Ok(()),
+            }
+        });
+        // Nobody waits for the answer any more.
+        let _ = stopped.await?;
+        Ok(())
+    }
+}
+
+/// A result, or an error the model can do something about.
+pub(super) fn finish(told: Result<Told, Error>) -> CallToolResponse {
+    match told {
+        Ok(told) => CallToolResponse::Complete(told.into()),
+        Err(error) => CallToolResponse::Complete(refused(&error)),
+    }
+}
+
+/// The arguments of a call.
+pub(super) fn read<T: DeserializeOwned>(arguments: Option<Map<String, Value>>) -> Result<T, Error> {
+    serde_json::from_value(Value::Object(arguments.unwrap_or_default())).map_err(|error| {
+        Error::usage(
+            format!("the arguments do not fit: {error}"),
+            "the tool's input schema tells what it takes",
+        )
+    })
+}
+
+/// The client's name and the user it works for, e.g. `claude-code for ada`.
+pub(super) fn who(cx: &RequestContext<RoleServer>, world: &World) -> String {
+    const LONGEST: usize = 60;
+    let name = cx.client_info().map(|info| info.name).unwrap_or_default();
+    let name: String = crate::paint::inert_line(name.trim()).chars().take(LONGEST).collect();
+    let name = if name.is_empty() { "an assistant" } else { &name };
+    format!("{name} for {}", world.context.driver().user)
+}

@@ -1,0 +1,34 @@
+//! Suggestions for what is being typed into a prompt or an address.
+
+use rmcp::model::{ArgumentInfo, CompletionInfo};
+
+use crate::skills::{self, SkillFile, skill_name};
+use crate::store::RunFilter;
+
+use super::resources::KINDS;
+use super::world::World;
+
+/// What may be meant. What cannot be looked up is not suggested.
+pub(super) fn values(world: &World, argument: &ArgumentInfo) -> Vec<String> {
+    let all: Vec<String> = match argument.name.as_str() {
+        "skill" | "name" => skills::all_files(&world.context.settings)
+            .iter()
+            .filter_map(|path| SkillFile::read(path).ok())
+            .flat_map(|file| file.flows)
+            .map(|flow| skill_name(&flow).to_owned())
+            .collect(),
+        "id" | "execution_id" => {
+            let store = world.context.store_to_read().ok().flatten();
+            let runs = store.and_then(|store| store.runs(&RunFilter::default()).ok());
+            let runs = runs.unwrap_or_default().into_iter();
+            match argument.name.as_str() {
+                "id" => runs.map(|row| row.id.to_string()).collect(),
+                _ => runs.map(|row| world.handles.of_run(&row.id)).collect(),
+            }
+        }
+        "kind" => KINDS.map(str::to_owned).to_vec(),
+        _ => Vec::new(),
+    };
+    let fits = all.into_iter().filter(|value| value.starts_with(&argument.value));
+    fits.take(CompletionInfo::MAX_VALUES).collect()
+}

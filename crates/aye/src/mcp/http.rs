@@ -1,0 +1,178 @@
+//! Clients over HTTP, on this machine only.
+//!
+//! Whoever calls has to know the token, which stands in a file of the user's
+//! own. A page in a browser does not know it, and is refused for its origin
+//! besides; a name that somebody made to point here is refused as well.
+
+use std::convert::Infallible;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::{BodyExt as _, Full, combinators::BoxBody};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+use crate::cli::Context;
+use crate::error::Error;
+
+use super::key;
+use super::service::Assistant;
+use super::world::World;
+
+/// The file with the token.
+const TOKEN: &str = "mcp.token";
+/// Where the service is.
+const PATH: &str = "/mcp";
+/// How many connections at once.
+const MOST: usize = 200;
+/// How long a client may take to say what it wants.
+const HEADERS: Duration = Duration::from_secs(10);
+/// How long we rest when the machine has no descriptors left.
+const REST: Duration = Duration::from_millis(100);
+
+type Answer = Response<BoxBody<Bytes, Infallible>>;
+type Service = StreamableHttpService<Assistant, LocalSessionManager>;
+
+/// The token, made if there is none, and where it stands.
+pub(crate) fn token(context: &Context) -> Result<(PathBuf, String), Error> {
+    key::load_or_make(&context.home, TOKEN)
+}
+
+/// The service itself, for whatever serves it.
+fn service(world: &Arc<World>) -> Service {
+    let world = Arc::clone(world);
+    let config = StreamableHttpServerConfig::default()
+        .enforce_origin_validation()
+        .with_allowed_origins(["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"]);
+    StreamableHttpService::new(
+        move || Ok(Assistant::new(Arc::clone(&world))),
+        Arc::new(LocalSessionManager::default()),
+        config,
+    )
+}
+
+/// Serves at a loopback address until the process is ended. `ready` is told
+/// the address once clients can connect.
+pub(crate) fn serve(
+    context: Arc<Context>,
+    address: &str,
+    ready: impl FnOnce(SocketAddr) -> Result<(), Error>,
+) -> Result<u8, Error> {
+    let address = loopback(address)?;
+    let (_, token) = token(&context)?;
+    let world = Arc::new(World::new(context)?);
+    let failed =
+        |source| Error::File { doing: "listen at", path: address.to_string().into(), source };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build()
+        .map_err(failed)?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        ready(listener.local_addr().map_err(failed)?)?;
+        let service = service(&world);
+        let token: Arc<str> = token.into();
+        let room = Arc::new(Semaphore::new(MOST));
+        loop {
+            let Ok(place) = Arc::clone(&room).acquire_owned().await else { return Ok(0) };
+            let stream = match listener.accept().await {
+                Ok((stream, _)) => stream,
+                // Out of descriptors, or the client has gone: neither ends us.
+                Err(_) => {
+                    tokio::time::sleep(REST).await;
+                    continue;
+                }
+            };
+            let (service, token) = (service.clone(), Arc::clone(&token));
+            tokio::spawn(async move {
+                let answer = hyper::service::service_fn(move |request| {
+                    let (service, token) = (service.clone(), Arc::clone(&token));
+                    async move { Ok::<_, Infallible>(answer(&service, &token, request).await) }
+                });
+                let served = hyper::server::conn::http1::Builder::new()
+                    .timer(TokioTimer::new())
+                    .header_read_timeout(HEADERS)
+                    .serve_connection(TokioIo::new(stream), answer);
+                // A client that goes away is no news.
+                let _ = served.await;
+                drop(place);
+            });
+        }
+    })
+}
+
+async fn answer(service: &Service, token: &str, request: Request<Incoming>) -> Answer {
+    let given = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let given = given.and_then(|value| {
+        let (scheme, token) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+    });
+    if !given.is_some_and(|given| is_same(given.as_bytes(), token.as_bytes())) {
+        let mut refused = plain(StatusCode::UNAUTHORIZED, "this needs the token: `aye mcp token`");
+        let wanted = hyper::header::HeaderValue::from_static("Bearer realm=\"aye\"");
+        refused.headers_mut().insert(WWW_AUTHENTICATE, wanted);
+        return refused;
+    }
+    if request.uri().path() != PATH {
+        return plain(StatusCode::NOT_FOUND, "the service is at /mcp");
+    }
+    service.handle(request).await
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from_static(text.as_bytes())).boxed());
+    *answer.status_mut() = status;
+    answer
+}
+
+/// Compares in a time that tells nothing of where two texts differ.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let differences = one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b));
+    one.len() == other.len() && differences == 0
+}
+
+/// An address that only this machine can reach.
+fn loopback(text: &str) -> Result<SocketAddr, Error> {
+    let wrong = |message: String| {
+        Error::usage(message, "give a loopback address and a port, e.g. `127.0.0.1:8737`")
+    };
+    let mut found = text
+        .to_socket_addrs()
+        .map_err(|error| wrong(format!("`{text}` is no address: {error}")))?;
+    match found.next() {
+        Some(address) if address.ip().is_loopback() => Ok(address),
+        Some(_) => Err(wrong(format!("`{text}` can be reached by others"))),
+        None => Err(wrong(format!("`{text}` is no address"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_is_served() {
+        assert!(loopback("127.0.0.1:0").is_ok());
+        assert!(loopback("[::1]:0").is_ok());
+        for open in ["0.0.0.0:80", "[::]:80", "192.0.2.1:80", "127.0.0.1", "nonsense"] {
+            assert!(loopback(open).is_err(), "{open}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_compared_whole() {
+        assert!(is_same(b"abc", b"abc"));
+        for (one, other) in [("abc", "abd"), ("ab", "abc"), ("abc", "ab"), ("", "a")] {
+            assert!(!is_same(one.as_bytes(), other.as_bytes()), "{one} {other}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Telling clients that something they subscribed to has changed.
+//!
+//! One thread a subscription, which waits for the journal's bell and looks at
+//! files now and then. What has changed is told by its address alone; whoever
+//! wants to know more reads it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::error::Error;
+use crate::memory::Layer;
+use crate::skills;
+use crate::store::Store;
+
+use super::resources::Named;
+use super::world::World;
+
+/// How often files are looked at; the journal rings.
+const LOOK: Duration = Duration::from_millis(500);
+/// How many events are read at once.
+const AT_ONCE: u32 = 1000;
+
+/// What somebody wants to hear of.
+#[derive(Clone, Default)]
+pub(super) struct Wanted {
+    uris: Arc<Mutex<BTreeSet<String>>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Wanted {
+    pub(super) fn add(&self, uri: &str) {
+        self.uris.lock().unwrap_or_else(PoisonError::into_inner).insert(uri.to_owned());
+    }
+
+    pub(super) fn remove(&self, uri: &str) {
+        self.uris.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
+    }
+
+    fn list(&self) -> Vec<(String, Named)> {
+        let uris = self.uris.lock().unwrap_or_else(PoisonError::into_inner);
+        uris.iter().filter_map(|uri| Some((uri.clone(), Named::of(uri)?))).collect()
+    }
+
+    /// Begins to watch; what has changed comes through the channel, until
+    /// nobody listens there any more.
+    pub(super) fn watch(&self, world: Arc<World>) -> UnboundedReceiver<String> {
+        let (news, heard) = unbounded_channel();
+        let wanted = self.clone();
+        tokio::task::spawn_blocking(move || {
+            // Without a journal there is nothing to hear; reading still works.
+            let _ = watch(&world, &wanted, &news);
+        });
+        heard
+    }
+
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Ends the watching with whoever wanted it.
+pub(super) struct Guard(pub(super) Wanted);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+fn watch(world: &World, wanted: &Wanted, news: &UnboundedSender<String>) -> Result<(), Error> {
+    let mut after = world.position()?;
+    let mut files: BTreeMap<PathBuf, Option<SystemTime>> = BTreeMap::new();
+    let mut store: Option<Store> = None;
+    loop {
+        if store.is_none() {
+            store = world.context.store_to_read()?;
+        }
+        let mut touched: BTreeSet<String> = BTreeSet::new();
+        let list = wanted.list();
+        if let Some(store) = &store {
+            loop {
+                let events = store.events_after(after, AT_ONCE)?;
+                let Some((last, _)) = events.last() else { break };
+                after = *last;
+                for (uri, named) in &list {
+                    let Named::Run(run) = named else { continue };
+                    let inside = format!("{run}_");
+                    let is = |id: &str| id == run.as_str() || id.starts_with(&inside);
+                    if events.iter().any(|(_, event)| is(event.run.as_str())) {
+                        touched.insert(uri.clone());
+                    }
+                }
+            }
+        }
+        for (uri, named) in &list {
+            for path in paths(world, named) {
+                let now = std::fs::metadata(&path).and_then(|about| about.modified()).ok();
+                let before = files.insert(path, now);
+                if before.is_some_and(|before| before != now) {
+                    touched.insert(uri.clone());
+                }
+            }
+        }
+        for uri in touched {
+            if news.send(uri).is_err() {
+                return Ok(());
+            }
+        }
+        if wanted.stop.load(Ordering::Relaxed) || world.is_closing() || news.is_closed() {
+            return Ok(());
+        }
+        match &store {
+            Some(store) => {
+                let unheard =
+                    |source| Error::File { doing: "listen to", path: store.home().bell(), source };
+                store.listen()?.wait(LOOK).map_err(unheard)?;
+            }
+            None => std::thread::sleep(LOOK),
+        }
+    }
+}
+
+/// The files that something is made of.
+fn paths(world: &World, named: &Named) -> Vec<PathBuf> {
+    let context = &world.context;
+    match named {
+        Named::Run(_) => Vec::new(),
+        Named::Skill(name) => {
+            let found = skills::find(name, &context.directory, &context.settings);
+            found.map(|(path, _)| context.directory.join(path)).into_iter().collect()
+        }
+        Named::Memory(kind) => {
+            let file = match *kind {
+                "issues" => "learned/patterns.yaml",
+                "fixes" => "learned/fixes.yaml",
+                "preferences" => "learned/confirmations.yaml",
+                "usage" => "learned/usage.yaml",
+                _ => "failures.yaml",
+            };
+            let memory = context.memory();
+            let layers = [Layer::Project, Layer::User];
+            layers.iter().filter_map(|layer| Some(memory.directory(*layer)?.join(file))).collect()
+        }
+    }
+}
