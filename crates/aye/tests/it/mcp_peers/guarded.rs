@@ -321,6 +321,8 @@ fn a_hostile_assistant_cannot_approve_what_is_for_people() {
         let id = paused.id();
         says_yes(peer, &id);
         unmoved(&room, "skill_continue");
+        let tried = room.refusals();
+        assert!(tried.contains(&("proceed".to_owned(), "assistant".to_owned())), "{tried:?}");
         retries(peer, &id);
         unmoved(&room, "skill_retry_step");
         teaches(peer);

@@ -85,12 +85,21 @@ impl Room {
         self.aye(&["show", "last", "--json"]).ok().json()
     }
 
-    /// Who decided what in the newest run: option, and through what.
+    /// What counted as an answer in the newest run: option, and through what.
     pub(super) fn decisions(&self) -> Vec<(String, String)> {
+        self.answers(|one| one["refused"].is_null())
+    }
+
+    /// What was refused.
+    pub(super) fn refusals(&self) -> Vec<(String, String)> {
+        self.answers(|one| !one["refused"].is_null())
+    }
+
+    fn answers(&self, which: impl Fn(&&Value) -> bool) -> Vec<(String, String)> {
         let shown = self.shown();
         let all = shown["decisions"].as_array().cloned().unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        all.iter().map(|one| (text(&one["value"]), text(&one["prompter"]))).collect()
+        all.iter().filter(which).map(|one| (text(&one["value"]), text(&one["through"]))).collect()
     }
 
     /// What waits for an answer.

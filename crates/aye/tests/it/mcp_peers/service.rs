@@ -15,14 +15,13 @@ pub(super) struct Service {
 impl Service {
     pub(super) fn start(place: &Place) -> Self {
         let mut command = place.command(&["mcp", "--http", "127.0.0.1:0"]);
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let said = lines.next().unwrap().unwrap();
-        let url = said.split_whitespace().find(|word| word.starts_with("http://"));
-        let url = url.unwrap_or_else(|| panic!("no address: {said}")).to_owned();
-        // Whatever else it says must not fill the pipe.
-        std::thread::spawn(move || lines.for_each(drop));
-        let token = std::fs::read_to_string(place.home().join("mcp.token")).unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        let mut url = String::new();
+        said.read_line(&mut url).unwrap();
+        let url = url.trim().to_owned();
+        assert!(url.starts_with("http://127.0.0.1:"), "no address: {url}");
+        let token = place.aye(&["mcp", "token"]).ok().stdout;
         Self { child, url, token: token.trim().to_owned() }
     }
 }
