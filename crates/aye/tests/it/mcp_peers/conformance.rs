@@ -67,16 +67,16 @@ fn summary(suite: &str, args: &[&str]) -> Option<String> {
     Some(said[at..].to_owned())
 }
 
-/// Each of these passed, and had something to check.
+/// Each of these passed with at least as many checks.
 #[track_caller]
-fn passed(summary: &str, scenarios: &[&str]) {
+fn passed(summary: &str, scenarios: &[&str], least: u32) {
     for scenario in scenarios {
         let line = summary.lines().find(|line| line.contains(&format!(" {scenario}: ")));
         let line = line.unwrap_or_else(|| panic!("{scenario} was not run: {summary}"));
         let rest = line.strip_prefix('✓').unwrap_or_else(|| panic!("{line}\n{summary}"));
         let (_, counts) = rest.split_once(": ").unwrap();
         let checks: u32 = counts.split(' ').next().unwrap().parse().unwrap();
-        assert!(checks > 0 && counts.contains(" 0 failed"), "{line}");
+        assert!(checks >= least && counts.contains(" 0 failed"), "{line}");
     }
 }
 
@@ -85,7 +85,7 @@ fn conforms_to_2025_11_25() {
     let Some(summary) = summary("conformance-2025", &["--spec-version", "2025-11-25"]) else {
         return;
     };
-    passed(&summary, &OLD);
+    passed(&summary, &OLD, 1);
 }
 
 #[test]
@@ -93,7 +93,8 @@ fn conforms_to_2026_07_28() {
     let Some(summary) = summary("conformance-2026", &["--requirements", "2026-07-28"]) else {
         return;
     };
-    passed(&summary, &NEW);
+    // One of them is that messages fit the schema: alone it says nothing of the scenario.
+    passed(&summary, &NEW, 2);
     // The four that fail want a tool that misbehaves on purpose.
     assert!(summary.contains("server-stateless: 24 passed, 4 failed"), "{summary}");
 }

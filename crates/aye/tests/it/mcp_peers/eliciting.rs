@@ -144,25 +144,29 @@ fn forms_in_both_eras_over_http() {
     });
 }
 
-/// A client that never answers its form does not hold the run: the call comes
-/// back with the pause (legacy), or the client simply never comes back (modern).
+/// A form that is answered too late, or never, does not hold the run: before
+/// 2026 the call comes back with the pause, since then the client just never
+/// calls again. Either way the question is still there to be answered.
 #[test]
 fn a_form_that_nobody_answers_leaves_the_pause() {
     with_each(|peer| {
         let room = Room::with("[mcp]\nform_timeout = \"1s\"\n");
         peer.connect(&room);
-        let (call, _, _) = begin(peer, "nobody");
-        let id = match peer.sdk.is_modern() {
-            false => peer.reply(call).stands("awaiting_confirmation").id(),
-            true => {
-                let listed = peer.call("inbox", json!({}));
-                let first = &listed.data["questions"][0];
-                first["execution_id"].as_str().unwrap_or_else(|| panic!("{listed:#?}")).to_owned()
-            }
+        let id = if peer.sdk.is_modern() {
+            begin(peer, "nobody");
+            let listed = peer.call("inbox", json!({}));
+            let first = &listed.data["questions"][0];
+            first["execution_id"].as_str().unwrap_or_else(|| panic!("{listed:#?}")).to_owned()
+        } else {
+            let late =
+                json!({ "how": "accept", "content": { "choice": "proceed" }, "after": 2500 });
+            peer.answering(late);
+            run(peer, "gate", json!({ "target": "nobody" })).stands("awaiting_confirmation").id()
         };
         assert_eq!(room.inbox().len(), 1);
-        let args = json!({ "execution_id": id, "choice": "proceed" });
-        peer.call("skill_continue", args).stands("completed");
-        assert_eq!(room.decisions(), [("proceed".to_owned(), "assistant".to_owned())]);
+        assert_eq!(room.read("acted"), "");
+        let args = json!({ "execution_id": id, "choice": "stop" });
+        peer.call("skill_continue", args).stands("cancelled");
+        assert_eq!(room.decisions(), [("stop".to_owned(), "assistant".to_owned())]);
     });
 }

@@ -197,7 +197,7 @@ fn a_step_cannot_write_into_the_protocol() {
         let room = Room::new();
         room.write(
             "scribble",
-            "for fd in /proc/self/fd/*; do n=${fd##*/}; echo '{\"jsonrpc\":\"2.0\"' >\"/proc/self/fd/$n\"; done 2>/dev/null
+            "trap '' PIPE; for fd in /proc/self/fd/*; do n=${fd##*/}; echo '{\"jsonrpc\":\"2.0\"' >\"/proc/self/fd/$n\"; done 2>/dev/null
 echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; echo junk >&2; echo ok >scribbled\n",
         );
         room.write(

@@ -51,7 +51,7 @@ fn finds_the_tools(peer: &mut Peer) {
 fn runs_to_the_end(peer: &mut Peer, room: &Room) {
     let listed = peer.call("skill_list", json!({}));
     let skills = listed.data["skills"].as_array().unwrap_or_else(|| panic!("{listed:?}"));
-    let names: Vec<_> = skills.iter().map(|skill| skill["name"].clone()).collect();
+    let names: Vec<_> = skills.iter().map(|skill| skill["skill"].clone()).collect();
     for name in ["plain", "gate", "flaky"] {
         assert!(names.contains(&json!(name)), "{names:?}");
     }
