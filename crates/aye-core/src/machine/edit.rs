@@ -255,7 +255,16 @@ pub(super) fn named(
     let mut all = Map::new();
     for (name, template) in templates {
         match edits.map(|edits| (edits.set.get(name), edits.only)) {
-            Some((Some(value), _)) => all.insert(name.clone(), value.clone()),
+            Some((Some(value), _)) => {
+                // Where there was a text, `5` is one too.
+                let scalar = value.is_number() || value.is_boolean();
+                let was = scalar.then(|| text::render_value(template, scope).ok()).flatten();
+                let value = match was {
+                    Some(Value::String(_)) => Value::String(word(value)),
+                    Some(_) | None => value.clone(),
+                };
+                all.insert(name.clone(), value)
+            }
             Some((None, true)) => None,
             Some((None, false)) | None if rendered => all.insert(name.clone(), template.clone()),
             Some((None, false)) | None => {

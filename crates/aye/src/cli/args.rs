@@ -151,6 +151,8 @@ pub enum Command {
     Run(commands::run::RunArgs),
     /// Go on with a run that was paused, interrupted or cut off
     Resume(commands::resume::ResumeArgs),
+    /// Try a failed step again, as it is or with other arguments
+    Retry(commands::retry::RetryArgs),
     /// Stop a run, whoever drives it
     Cancel(commands::cancel::CancelArgs),
     /// Answer a question, whoever asks it
@@ -171,6 +173,8 @@ pub enum Command {
     Check(commands::check::CheckArgs),
     /// Draw a skill
     Graph(commands::graph::GraphArgs),
+    /// Look at what is there, what is missing, and which assistants have connected
+    Doctor(commands::doctor::DoctorArgs),
     /// Make a first skill
     Init(commands::init::InitArgs),
     /// List runs, or prune old ones

@@ -29,6 +29,7 @@ use crate::paint::inert_lines;
 use super::answer::{self, Word};
 use super::call::Call;
 use super::look::Look;
+use super::pause;
 use super::report::refused;
 
 /// What came of asking.
@@ -41,6 +42,16 @@ pub(super) enum Asked {
     Not(Option<String>),
 }
 
+/// A form that a client can show.
+pub(super) struct Form {
+    question: Question,
+    /// The question's execution id.
+    pub(super) id: String,
+    /// What is echoed with the answer.
+    state: String,
+    pub(super) params: ElicitRequestParams,
+}
+
 /// A form that is declined sooner was not shown to anybody.
 const SEEN: Duration = Duration::from_secs(1);
 /// The name of the one form of a result.
@@ -49,7 +60,8 @@ const FORM: &str = "answer";
 const CHOICE: &str = "choice";
 
 /// What a person made of a form.
-enum Said {
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Said {
     Choice(String, Option<String>),
     No,
     Nothing(&'static str),
@@ -59,33 +71,9 @@ impl Call<'_> {
     /// Asks the person, if the run asks something that a form may answer and
     /// the client can show one.
     pub(super) async fn ask_person(&self, run: &RunId) -> Result<Asked, ErrorData> {
-        let forms = self.cx.client_capabilities().and_then(|can| can.elicitation);
-        // A client that says neither means forms: they came first.
-        let can_show = forms.is_some_and(|can| can.form.is_some() || can.url.is_none());
-        if !can_show || !self.assistant.world().context.settings.mcp.forms {
-            return Ok(Asked::Not(None));
-        }
-        let run = run.clone();
-        let found = self.assistant.blocking(move |world| {
-            let store = world.journal()?;
-            let look = Look::at(&store, &run)?;
-            let Some(asking) = look.asks.filter(|asking| answer::counts(world, &asking.question))
-            else {
-                return Ok(None);
-            };
-            let now = world.context.now();
-            let state = world.handles.form(&asking.question, now);
-            let id = world.handles.of_question(&asking.question);
-            let message = message(&asking.run.skill, &asking.question);
-            Ok(Some((asking.question, message, id.zip(state))))
-        });
-        let (question, message, Some((id, state))) = (match found.await? {
-            Ok(Some(found)) => found,
-            Ok(None) | Err(_) => return Ok(Asked::Not(None)),
-        }) else {
+        let Some(Form { question, id, state, params }) = self.form_of(run).await? else {
             return Ok(Asked::Not(None));
         };
-        let Some(params) = form(&question, message) else { return Ok(Asked::Not(None)) };
         if self.is_modern() {
             let request = InputRequest::Elicitation(ElicitRequest::new(params));
             let requests = BTreeMap::from([(FORM.to_owned(), request)]);
@@ -94,10 +82,35 @@ impl Call<'_> {
         let since = Instant::now();
         let limit = self.assistant.world().context.settings.mcp.form_timeout;
         let said = match self.elicit(params, limit).await {
-            Some(result) => read(result, since.elapsed()),
+            Some(result) => read(&result, since.elapsed()),
             None => Said::Nothing("the form was not answered in time; the question stays open"),
         };
         self.take(said, id, &question).await
+    }
+
+    /// The form for what a run asks; none if it asks nothing that a form may
+    /// answer, or the client can show none.
+    pub(super) async fn form_of(&self, run: &RunId) -> Result<Option<Form>, ErrorData> {
+        let forms = self.cx.client_capabilities().and_then(|can| can.elicitation);
+        // A client that says neither means forms: they came first.
+        let can_show = forms.is_some_and(|can| can.form.is_some() || can.url.is_none());
+        if !can_show || !self.assistant.world().context.settings.mcp.forms {
+            return Ok(None);
+        }
+        let run = run.clone();
+        let found = self.assistant.blocking(move |world| {
+            let look = Look::at(&world.journal()?, &run)?;
+            let asks = look.asks.filter(|asking| answer::counts(world, &asking.question));
+            Ok(asks.and_then(|asking| {
+                let question = asking.question;
+                let params = form(&question, message(&asking.run.skill, &question))?;
+                let id = world.handles.of_question(&question)?;
+                let state = world.handles.form(&question, world.context.now())?;
+                Some(Form { question, id, state, params })
+            }))
+        });
+        // What cannot be read now is told by whoever tells where the run stands.
+        Ok(found.await?.unwrap_or_default())
     }
 
     /// A call that comes again with a form filled in, or not.
@@ -120,7 +133,7 @@ impl Call<'_> {
         };
         let response = request.input_responses.and_then(|mut all| all.remove(FORM));
         let said = match response.map(serde_json::from_value::<ElicitResult>) {
-            Some(Ok(result)) => read(result, waited),
+            Some(Ok(result)) => read(&result, waited),
             Some(Err(_)) | None => Said::Nothing("the form came back without an answer"),
         };
         match self.take(said, id, &question).await? {
@@ -147,7 +160,9 @@ impl Call<'_> {
     }
 
     /// Gives what a form says to the run.
-    async fn take(&self, said: Said, id: String, question: &Question) -> Result<Asked, ErrorData> {
+    pub(super) async fn take(
+        &self,
+        said: Said, id: String, question: &Question) -> Result<Asked, ErrorData> {
         let no = question.options.iter().find(|offer| offer.action == ChoiceAction::Cancel);
         let (value, reason) = match (said, no) {
             (Said::Choice(value, reason), _) => (value, reason),
@@ -180,7 +195,8 @@ fn told(error: &Error) -> String {
     }
 }
 
-fn read(result: ElicitResult, waited: Duration) -> Said {
+/// What a form says that was there for so long.
+pub(super) fn read(result: &ElicitResult, waited: Duration) -> Said {
     let text = |name: &str| {
         let value = result.content.as_ref().and_then(|content| content.get(name));
         value.and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
@@ -207,7 +223,8 @@ fn message(skill: &str, question: &Question) -> String {
     parts.push(question.title.clone());
     parts.push(question.message.clone());
     parts.extend(question.follows.as_ref().map(|command| format!("A yes starts: {command}")));
-    for offer in &question.options {
+    let offered = pause::values(question);
+    for offer in question.options.iter().filter(|offer| offered.contains(&offer.value.as_str())) {
         let about = offer.description.as_deref().map(|about| format!(": {about}"));
         parts.push(format!("- {} = {}{}", offer.value, offer.label, about.unwrap_or_default()));
     }
@@ -221,8 +238,7 @@ fn form(question: &Question, message: String) -> Option<ElicitRequestParams> {
             json!({ "type": "string", "title": "Answer", "minLength": 1 })
         }
         AskKind::Confirm | AskKind::Choose | AskKind::Recover => {
-            let values: Vec<&str> =
-                question.options.iter().map(|offer| offer.value.as_str()).collect();
+            let values = pause::values(question);
             if values.is_empty() {
                 return None;
             }
@@ -239,4 +255,33 @@ fn form(question: &Question, message: String) -> Option<ElicitRequestParams> {
     });
     let requested_schema: ElicitationSchema = serde_json::from_value(schema).ok()?;
     Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(2);
+    const SHORT: Duration = Duration::from_millis(999);
+
+    fn said(result: Value, waited: Duration) -> Said {
+        read(&serde_json::from_value(result).expect("a result"), waited)
+    }
+
+    #[test]
+    fn a_decline_is_a_no_only_if_somebody_can_have_seen_it() {
+        assert_eq!(said(json!({ "action": "decline" }), LONG), Said::No);
+        assert!(matches!(said(json!({ "action": "decline" }), SHORT), Said::Nothing(_)));
+        assert!(matches!(said(json!({ "action": "cancel" }), LONG), Said::Nothing(_)));
+    }
+
+    #[test]
+    fn an_empty_form_is_no_answer() {
+        for content in [json!(null), json!({}), json!({ "choice": "" }), json!({ "choice": 1 })] {
+            let result = json!({ "action": "accept", "content": content });
+            assert!(matches!(said(result, LONG), Said::Nothing(_)));
+        }
+        let full = json!({ "action": "accept", "content": { "choice": "go", "reason": "why" } });
+        assert_eq!(said(full, SHORT), Said::Choice("go".into(), Some("why".into())));
+    }
 }

@@ -64,6 +64,9 @@ impl Call<'_> {
                     Asked::Not(said) => note = said.or(note),
                 }
             }
+            if came == Came::GoesOn && self.understands_tasks() {
+                return self.as_task(run).await;
+            }
             return self.tell(run, note).await;
         }
     }

@@ -41,6 +41,7 @@ mod resources;
 mod service;
 mod stdio;
 mod steps;
+mod tasks;
 mod tools;
 mod watch;
 mod world;

@@ -23,6 +23,8 @@ use super::look::{Asking, Standing};
 use super::place::Place;
 use super::steps;
 
+/// The answer that changes what a failed step is given.
+pub(super) const EDIT: &str = "edit";
 /// How much of a message is shown before the whole has to fit.
 const MESSAGE: usize = 2000;
 
@@ -79,6 +81,12 @@ pub(super) fn describe(
 /// Whether an assistant may carry a person's word.
 pub(super) fn relayable(question: &Question) -> bool {
     !question.is_guarded() && !question.secret
+}
+
+/// What can be chosen with a word alone: changes need more.
+pub(super) fn values(question: &Question) -> Vec<&str> {
+    let values = question.options.iter().map(|offer| offer.value.as_str());
+    values.filter(|value| question.purpose != Purpose::Recover || *value != EDIT).collect()
 }
 
 /// Who may answer, in words.
@@ -198,9 +206,7 @@ fn next(asking: &Asking, handles: &Handles) -> Value {
     let choice = match question.options.is_empty() {
         true => "<the text the person gave>".to_owned(),
         false => {
-            let values: Vec<&str> =
-                question.options.iter().map(|offer| offer.value.as_str()).collect();
-            format!("<one of: {}>", values.join(", "))
+            format!("<one of: {}>", values(question).join(", "))
         }
     };
     let mut calls = vec![json!({

@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CompleteRequestParams,
-    CompleteResult, CompletionInfo, GetPromptRequestParams, GetPromptResponse, Implementation,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam,
+    CompleteRequestParams, CompleteResult, CompletionInfo, GetPromptRequestParams,
+    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, RequestId,
     ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -48,6 +49,14 @@ impl Assistant {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A request with everything around it.
+    async fn begin(&self, cx: RequestContext<RoleServer>) -> Result<Call<'_>, ErrorData> {
+        let who = who(&cx, &self.world);
+        let position = self.blocking(World::position).await?.unwrap_or_default();
+        let after = Arc::new(AtomicU64::new(position));
+        Ok(Call { assistant: self, cx, who, stop: Arc::default(), after })
+    }
+
     /// Notes what the client can do, once.
     async fn note(&self, cx: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
         let Some(client) = clients::of(cx, self.world.context.now()) else { return Ok(()) };
@@ -82,6 +91,7 @@ impl ServerHandler for Assistant {
             .enable_resources()
             .enable_resources_subscribe()
             .enable_tools()
+            .enable_tasks()
             .build();
         let mut about = Implementation::new("aye", env!("CARGO_PKG_VERSION"));
         about.title = Some("Aye: runbooks that ask first".to_owned());
@@ -109,13 +119,9 @@ impl ServerHandler for Assistant {
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         self.note(&cx).await?;
-        let stop = Arc::new(AtomicBool::new(false));
         let id = cx.id.clone();
-        self.calls().insert(id.clone(), Arc::clone(&stop));
-        let who = who(&cx, &self.world);
-        let position = self.blocking(World::position).await?.unwrap_or_default();
-        let after = Arc::new(AtomicU64::new(position));
-        let call = Call { assistant: self, cx, who, stop, after };
+        let call = self.begin(cx).await?;
+        self.calls().insert(id.clone(), Arc::clone(&call.stop));
         let answered = tools::call(call, request).await;
         self.calls().remove(&id);
         answered
@@ -235,6 +241,30 @@ impl ServerHandler for Assistant {
         let values = found.await?.map_err(|error| unable(&error))?;
         let all = CompletionInfo::with_all_values(values);
         Ok(CompleteResult::new(all.map_err(|error| ErrorData::internal_error(error, None))?))
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.begin(cx).await?.task(request.task_id).await
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.begin(cx).await?.update_task(request).await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.begin(cx).await?.cancel_task(request.task_id).await
     }
 
     async fn on_cancelled(

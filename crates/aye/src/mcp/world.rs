@@ -36,6 +36,11 @@ impl World {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner).insert(what)
     }
 
+    /// Whether something was noted.
+    pub(super) fn is_noted(&self, what: &str) -> bool {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner).contains(what)
+    }
+
     /// The journal, to read.
     pub(super) fn journal(&self) -> Result<Store, Error> {
         self.context.store_to_read()?.ok_or_else(Context::no_journal)

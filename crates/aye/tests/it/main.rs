@@ -8,6 +8,7 @@ mod corpus;
 mod crash;
 mod examples;
 mod graph;
+mod mcp;
 mod mcp_peers;
 mod memory;
 mod policy;

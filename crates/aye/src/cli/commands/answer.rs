@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt as _;
 use aye_core::id::QuestionId;
 use aye_core::input::Request;
 use aye_core::journal::{Phase, State};
-use aye_core::question::{Answer, Prompter, Question};
+use aye_core::question::{Answer, Edits, FixScope, Prompter, Question};
 use aye_core::skill::ChoiceAction;
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -32,7 +32,8 @@ Examples:
   aye answer k3f9x2m7q1-1 proceed
   aye answer k3f9x2m7q1-1              shows the question and asks here
   aye answer k3f9x2m7q1-1 cancel --reason 'not on a Friday'
-  aye answer k3f9 proceed --resume     go on with the run if nobody else does";
+  aye answer k3f9 proceed --resume     go on with the run if nobody else does
+  aye answer k3f9 edit --set tag=v1.2  try a failed step again with another argument";
 
 /// Options of `aye answer`.
 #[derive(Debug, Args)]
@@ -61,6 +62,12 @@ pub struct AnswerArgs {
         hide_env_values = true
     )]
     pub remember: Option<Reach>,
+    /// With the choice `edit`: what a failed step is given differently; repeat it
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// With `--set`: everything that is not named is left out
+    #[arg(long, requires = "set")]
+    pub only: bool,
     /// Go on with the run if nobody drives it
     #[arg(
         long,
@@ -92,6 +99,8 @@ impl AnswerArgs {
             typed: None,
             code: None,
             remember: None,
+            set: Vec::new(),
+            only: false,
             resume: false,
             no_input: false,
             opened_with: Some(Key::Enter),
@@ -175,6 +184,7 @@ pub(super) fn answer(
             });
         }
         let choice = given.value.clone();
+        let edits = edits(args, &choice)?;
         let scope = args.remember.map(Scope::from).or(given.remember.then_some(Scope::Step));
         let proof = prove(&question, asked.as_ref(), &given, context)?;
         let wrong = proof.as_ref().err().map(ToString::to_string);
@@ -186,7 +196,7 @@ pub(super) fn answer(
             typed: given.typed,
             reauth: matches!(proof, Ok(true)),
             digest: asked.as_ref().map(|asked| asked.digest.clone()),
-            edits: None,
+            edits: edits.clone(),
             vouched: false,
         };
         let mut store = context.store()?;
@@ -200,16 +210,47 @@ pub(super) fn answer(
             }
             (Err(error), _) => return Err(error.into()),
             (Ok(_), Sent::Accepted) => {
-                remember(&row, asked.as_ref(), &choice, scope, context)?;
+                remember(
+                    &row,
+                    asked.as_ref(),
+                    &choice,
+                    scope.filter(|_| edits.is_none()),
+                    context,
+                )?;
                 return Ok((outer, question, Came::Taken { label, undriven: false }));
             }
             (Ok(_), Sent::AcceptedUndriven) => {
-                remember(&row, asked.as_ref(), &choice, scope, context)?;
+                remember(
+                    &row,
+                    asked.as_ref(),
+                    &choice,
+                    scope.filter(|_| edits.is_none()),
+                    context,
+                )?;
                 return Ok((outer, question, Came::Taken { label, undriven: true }));
             }
             (Ok(_), Sent::Refused(why)) => return Err(refused(&question, &why)),
         }
     }
+}
+
+/// What a failed step is given differently.
+fn edits(args: &AnswerArgs, choice: &str) -> Result<Option<Edits>, Error> {
+    if args.set.is_empty() {
+        return match choice {
+            "edit" => Err(Error::usage(
+                "`edit` needs what to change",
+                "write `--set NAME=VALUE`; `aye show RUN` has the names",
+            )),
+            _ => Ok(None),
+        };
+    }
+    if choice != "edit" {
+        let hint = format!("write `aye answer {} edit --set …`", args.question);
+        return Err(Error::usage("`--set` goes with the choice `edit`", hint));
+    }
+    let remember = args.remember.map(FixScope::from);
+    Ok(Some(Edits { set: super::given::values(&args.set)?, only: args.only, remember }))
 }
 
 /// Keeps the answer if somebody wants that.
@@ -253,6 +294,15 @@ pub enum Reach {
     Skill,
     /// The same question in any skill
     Always,
+}
+
+impl From<Reach> for FixScope {
+    fn from(reach: Reach) -> Self {
+        match reach {
+            Reach::Step => Self::Step,
+            Reach::Skill | Reach::Always => Self::Tool,
+        }
+    }
 }
 
 impl From<Reach> for Scope {

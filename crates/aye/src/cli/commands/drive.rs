@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use aye_core::event::Event;
 use aye_core::flow::Flow;
+use aye_core::input::Retry;
 use aye_core::journal::{Ended, State};
 use aye_core::machine::Machine;
+use aye_core::question::Edits;
 use aye_process::Signals;
 
 use crate::cli::{Context, say};
@@ -23,6 +25,13 @@ pub(super) enum Beginning<'a> {
     Started(&'a [Event]),
     /// It goes on.
     Resumed,
+    /// It failed, and goes on with the step that did.
+    Retried {
+        /// The step, if somebody named one.
+        step: Option<String>,
+        /// What it is given differently.
+        edits: Option<Edits>,
+    },
 }
 
 /// Who is asked when there is a question.
@@ -49,7 +58,12 @@ impl People {
 
     /// Who we are, and whether somebody is there who can be asked about a failure.
     pub(super) fn driver(self, context: &Context) -> aye_core::event::Driver {
-        aye_core::event::Driver { attended: self == Self::Assistant, ..context.driver() }
+        let attended = match self {
+            Self::Here => !context.json && crate::prompt::obstacle(&context.env, true).is_none(),
+            Self::Assistant => true,
+            Self::Nobody | Self::Inbox => false,
+        };
+        aye_core::event::Driver { attended, ..context.driver() }
     }
 }
 
@@ -100,6 +114,11 @@ pub(super) fn drive(
     let (machine, outcome) = match beginning {
         Beginning::Started(events) => driver.begin(events)?,
         Beginning::Resumed => driver.resume(people.driver(context))?,
+        Beginning::Retried { step, edits } => driver.retry(Retry {
+            driver: people.driver(context),
+            step: step.clone(),
+            edits: edits.clone(),
+        })?,
     };
     conclude(context, machine.state(), outcome);
     forget_old_runs(context, store);

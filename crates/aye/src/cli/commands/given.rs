@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use aye_core::skill::Given;
 use indexmap::IndexMap;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::Error;
 
@@ -27,6 +27,23 @@ pub(super) fn collect(
         given.insert(name.to_owned(), Given::Text(value.to_owned()));
     }
     Ok(given)
+}
+
+/// `--set k=v`: JSON where it is some, else text.
+pub(super) fn values(pairs: &[String]) -> Result<Map<String, Value>, Error> {
+    let mut values = Map::new();
+    for pair in pairs {
+        let (name, text) =
+            pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
+                Error::usage(format!("`{pair}` changes nothing"), "write `--set name=value`")
+            })?;
+        // `1.10` is a version, and not the number 1.1.
+        let value = serde_json::from_str::<Value>(text)
+            .ok()
+            .filter(|value| !value.is_number() || value.to_string() == text.trim());
+        values.insert(name.to_owned(), value.unwrap_or_else(|| text.into()));
+    }
+    Ok(values)
 }
 
 fn from_file(file: &Path) -> Result<IndexMap<String, Given>, Error> {

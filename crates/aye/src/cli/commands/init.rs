@@ -66,6 +66,13 @@ keep = \"30d\"                 # how long finished runs are kept
 # [tools.deploy]             # a command with typed arguments: `tool: deploy`
 # command = [\"./deploy\", \"{{ args.environment }}\"]
 # args = { environment = { enum = [\"stage\", \"production\"], required = true } }
+
+# [mcp]                      # assistants; see docs/assistant.md
+# expires = \"24h\"            # how long an assistant may answer a question
+# patience = \"45s\"           # how long a call waits for a run
+# forms = true               # ask people directly where the client can show a form
+# form_timeout = \"50s\"
+# elicited_is_person = false # whether such a form may answer `by: human`
 ";
 
 pub(super) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {

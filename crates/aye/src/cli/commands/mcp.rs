@@ -1,5 +1,7 @@
 //! `aye mcp`.
 
+mod install;
+
 use clap::{Args, Subcommand};
 
 use crate::cli::{Context, say};
@@ -13,7 +15,16 @@ const EXAMPLES: &str = "\
 Examples:
   aye mcp                         what an assistant starts; speaks on its streams
   aye mcp --http 127.0.0.1:8737   for clients that speak HTTP, on this machine only
-  aye mcp token                   the token they need";
+  aye mcp token                   the token they need
+  aye mcp install claude          tell Claude Code of this server, in `.mcp.json`";
+
+const INSTALL: &str = "\
+Examples:
+  aye mcp install claude     .mcp.json
+  aye mcp install cursor     .cursor/mcp.json
+  aye mcp install vscode     .vscode/mcp.json
+
+The change is shown first; everything else in the file stays as it is.";
 
 const TOKEN: &str = "\
 Examples:
@@ -39,6 +50,9 @@ pub enum McpCommand {
     /// Print the token that clients need over HTTP
     #[command(after_help = TOKEN)]
     Token,
+    /// Tell a client of this server, in the project's own files
+    #[command(after_help = INSTALL)]
+    Install(install::InstallArgs),
 }
 
 pub(super) fn run(args: &McpArgs, context: &Context) -> Result<u8, Error> {
@@ -48,6 +62,7 @@ pub(super) fn run(args: &McpArgs, context: &Context) -> Result<u8, Error> {
             print_line(&token)?;
             Ok(0)
         }
+        (Some(McpCommand::Install(args)), _) => install::run(args, context),
         (None, Some(address)) => {
             let (token, _) = mcp::token(context)?;
             mcp::serve_http(assist::quiet(context.clone()), address, |bound| {

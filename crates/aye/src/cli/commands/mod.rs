@@ -9,6 +9,7 @@ pub(super) mod check;
 pub(super) mod choose;
 pub(super) mod completions;
 pub(super) mod confirm;
+pub(super) mod doctor;
 pub(super) mod graph;
 pub(super) mod inbox;
 pub(super) mod init;
@@ -19,6 +20,7 @@ pub(super) mod man;
 pub(super) mod mcp;
 pub(super) mod memory;
 pub(super) mod resume;
+pub(super) mod retry;
 pub(super) mod run;
 pub(super) mod runs;
 pub(super) mod schema;
@@ -53,6 +55,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
     match command {
         Command::Run(args) => run::run(args, context),
         Command::Resume(args) => resume::run(&args, context),
+        Command::Retry(args) => retry::run(&args, context),
         Command::Cancel(args) => cancel::run(args, context),
         Command::Answer(args) => answer::run(&args, context),
         Command::Inbox(args) => inbox::run(&args, context),
@@ -63,6 +66,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::List(args) => list::run(&args, context),
         Command::Check(args) => check::run(&args, context),
         Command::Graph(args) => graph::run(&args, context),
+        Command::Doctor(args) => doctor::run(&args, context),
         Command::Init(args) => init::run(&args, context),
         Command::Runs(args) => runs::run(args, context),
         Command::Show(args) => show::run(&args, context),
@@ -86,7 +90,7 @@ fn steps_may_run(command: &Command) -> bool {
         Command::Run(args) => !args.dry_run && !args.detach,
         Command::Resume(args) => !args.detach,
         // A run that is cancelled may have to be cleaned up.
-        Command::Cancel(_) | Command::Background => true,
+        Command::Cancel(_) | Command::Retry(_) | Command::Background => true,
         // Servers are programs, and so are commands.
         Command::Tools(_) => true,
         Command::Answer(_)
@@ -98,6 +102,7 @@ fn steps_may_run(command: &Command) -> bool {
         | Command::List(_)
         | Command::Check(_)
         | Command::Graph(_)
+        | Command::Doctor(_)
         | Command::Init(_)
         | Command::Runs(_)
         | Command::Show(_)

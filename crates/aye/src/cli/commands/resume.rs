@@ -76,7 +76,10 @@ pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
             .map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
         return Err(Error::Refused {
             message: format!("run `{}` has ended: it {}", row.id, ended(row.status)),
-            hint: Some(format!("start again with `{}`", run_command(&state))),
+            hint: Some(match state.failed_step() {
+                Some(_) => format!("try its last step again with `aye retry {}`", row.id),
+                None => format!("start again with `{}`", run_command(&state)),
+            }),
         });
     }
     let may_ask = !args.no_input && !context.json;
@@ -108,6 +111,17 @@ pub(super) fn go_on(
     people: People,
     context: &Context,
 ) -> Result<u8, Error> {
+    take_up(row, inputs, &Beginning::Resumed, people, context)
+}
+
+/// Takes a run up, where it is or at the step that failed, and drives it.
+pub(super) fn take_up(
+    row: &RunRow,
+    inputs: &[String],
+    beginning: &Beginning<'_>,
+    people: People,
+    context: &Context,
+) -> Result<u8, Error> {
     let mut store = context.store()?;
     let lock = RunLock::acquire(store.home(), &row.id, &context.lock_info())?;
     let loaded = Loaded::read(&store, row, context)?;
@@ -120,7 +134,7 @@ pub(super) fn go_on(
     if people.is_elsewhere() {
         background::let_go(&row.id)?;
     }
-    drive(context, &loaded.flow, &mut store, lock, machine, &Beginning::Resumed, people)
+    drive(context, &loaded.flow, &mut store, lock, machine, beginning, people)
 }
 
 /// Nothing is run again while something of the old run may still be at it.
@@ -190,7 +204,7 @@ impl Loaded {
 
     /// Asks for the secrets that were not given again, if somebody is there;
     /// the exit code if they would rather not go on.
-    fn complete(
+    pub(super) fn complete(
         &self,
         pairs: &[String],
         may_ask: bool,

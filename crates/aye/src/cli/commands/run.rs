@@ -7,7 +7,7 @@ use aye_core::event::{Driver, Range};
 use aye_core::flow::Flow;
 use aye_core::id::RunId;
 use aye_core::machine::{Machine, Secrets, Start, StartError};
-use aye_core::skill::{Action, Given, InputError, Inputs, resolve_inputs};
+use aye_core::skill::{Given, InputError, Inputs, resolve_inputs};
 use aye_core::text::{self, World};
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -18,8 +18,6 @@ use serde_json::Value;
 use crate::cli::{Context, say};
 use crate::dry_run;
 use crate::error::Error;
-use crate::memory::SHOWN;
-use crate::paint::Tone;
 use crate::report::Verbosity;
 use crate::skills::{self, SkillFile, skill_name};
 use crate::store::{RunLock, Source};
@@ -306,27 +304,8 @@ pub(super) fn begin(
     store.start(&events, &source)?;
     if people.is_elsewhere() {
         background::let_go(&run)?;
-    } else {
-        warn_of_known_issues(flow, context);
     }
     drive(context, flow, &mut store, lock, machine, &Beginning::Started(&events), people)
-}
-
-/// What is known to go wrong with the tools and programs of a skill.
-fn warn_of_known_issues(flow: &Flow, context: &Context) {
-    if context.json || context.verbosity == Verbosity::Quiet {
-        return;
-    }
-    let tools = flow.nodes.iter().filter_map(|node| match &node.step.action {
-        Action::Tool { tool, .. } => Some(tool.as_str()),
-        Action::Command { program, .. } => program.rsplit('/').next(),
-        _ => None,
-    });
-    let tools: Vec<&str> = tools.collect();
-    for issue in context.memory().issues_before(&tools).iter().take(SHOWN) {
-        let warning = context.paint_err.text(Tone::Warn, "warning:");
-        say(&format!("{warning} {}\n", crate::driver::sentence(&issue.value)));
-    }
 }
 
 fn secrets_of(inputs: &Inputs) -> IndexMap<String, String> {

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::mcp::answer::{self, Word};
 use crate::mcp::call::{Call, finish, read};
 use crate::mcp::look::Look;
-use crate::mcp::pause::relayable;
+use crate::mcp::pause::{EDIT, relayable};
 use crate::mcp::report::{Told, refused};
 use crate::mcp::world::World;
 use crate::mcp::{budget, catalog};
@@ -191,7 +191,7 @@ pub(super) async fn retry(
             only: args.mode == Mode::Replace,
             remember: args.remember,
         });
-        let value = if edited { "edit" } else { "retry" };
+        let value = if edited { EDIT } else { "retry" };
         let word = Word {
             value: value.to_owned(),
             reason: args.reason,

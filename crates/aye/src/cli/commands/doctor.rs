@@ -1,0 +1,267 @@
+//! `aye doctor`: what is there, what is missing, and what that means.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::Context;
+use crate::error::Error;
+use crate::mcp::{self, Client};
+use crate::paint::{Glyph, Tone, inert_line, plural};
+use crate::prompt;
+use crate::tools::TrustBook;
+
+use super::output::{print, print_json};
+
+const EXAMPLES: &str = "\
+Examples:
+  aye doctor
+  aye doctor --json | jq '.clients'
+
+Exit codes: 0 nothing is broken, 1 something is.";
+
+/// Options of `aye doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct DoctorArgs {}
+
+/// How something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Health {
+    /// As it should be.
+    Good,
+    /// Something is not there that need not be.
+    Missing,
+    /// Something does not work.
+    Broken,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Finding {
+    what: &'static str,
+    health: Health,
+    about: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+impl Finding {
+    fn new(what: &'static str, health: Health, about: impl Into<String>) -> Self {
+        Self { what, health, about: about.into(), hint: None }
+    }
+
+    fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+/// Everything that was found.
+#[derive(Debug, Serialize)]
+struct Report {
+    version: &'static str,
+    checks: Vec<Finding>,
+    /// The assistants' clients that have connected.
+    clients: Vec<Client>,
+}
+
+pub(super) fn run(_args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
+    let checks = vec![
+        home(context),
+        journal(context),
+        git(context),
+        terminal(context),
+        desktop(context),
+        editor(context),
+        tools(context),
+    ];
+    let clients = mcp::clients_seen(&context.home);
+    let broken = checks.iter().any(|finding| finding.health == Health::Broken);
+    let report = Report { version: env!("CARGO_PKG_VERSION"), checks, clients };
+    match context.json {
+        true => print_json(&report)?,
+        false => print(&shown(&report, context))?,
+    }
+    Ok(u8::from(broken))
+}
+
+fn home(context: &Context) -> Finding {
+    let path = context.home.display().to_string();
+    let Ok(about) = std::fs::metadata(&context.home) else {
+        return Finding::new("home", Health::Missing, format!("{path} is made by the first run"));
+    };
+    let mode = about.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Finding::new(
+            "home",
+            Health::Broken,
+            format!("{path} is open to others ({mode:o})"),
+        )
+        .hint(format!("chmod 700 {path}"));
+    }
+    Finding::new("home", Health::Good, path)
+}
+
+fn journal(context: &Context) -> Finding {
+    let what = "journal";
+    match context.store_to_read() {
+        Ok(None) => Finding::new(what, Health::Missing, "there are no runs yet"),
+        Ok(Some(store)) => match (store.position(), store.open_questions()) {
+            (Ok(events), Ok(open)) => {
+                let events = plural(usize::try_from(events).unwrap_or(usize::MAX), "event");
+                let open = plural(open.len(), "open question");
+                Finding::new(what, Health::Good, format!("{events}, {open}"))
+            }
+            (Err(error), _) | (_, Err(error)) => {
+                Finding::new(what, Health::Broken, error.to_string()).hint(error.hint())
+            }
+        },
+        Err(error) => {
+            let found = Finding::new(what, Health::Broken, error.to_string());
+            match error.hint() {
+                Some(hint) => found.hint(hint),
+                None => found,
+            }
+        }
+    }
+}
+
+fn git(context: &Context) -> Finding {
+    match on_path("git", &context.env) {
+        Some(path) => Finding::new("git", Health::Good, path.display().to_string()),
+        None => Finding::new("git", Health::Missing, "not found: `branch` is empty in templates"),
+    }
+}
+
+fn terminal(context: &Context) -> Finding {
+    let what = "terminal";
+    match prompt::obstacle(&context.env, true) {
+        Some(why) => {
+            Finding::new(what, Health::Missing, format!("nobody can be asked here: {why}"))
+                .hint("questions wait in `aye inbox`")
+        }
+        None if !prompt::is_capable(&context.env) => {
+            Finding::new(what, Health::Good, "questions are asked line by line")
+        }
+        None if std::io::stdout().is_terminal() => {
+            Finding::new(what, Health::Good, "questions are asked here")
+        }
+        None => Finding::new(what, Health::Good, "questions are asked here, output goes elsewhere"),
+    }
+}
+
+/// Whether a dialog could be shown.
+fn desktop(context: &Context) -> Finding {
+    let what = "desktop dialog";
+    let set = |name: &str| context.env.get(name).is_some_and(|value| !value.is_empty());
+    let display = set("WAYLAND_DISPLAY") || set("DISPLAY");
+    let program = ["kdialog", "zenity"].iter().find(|name| on_path(name, &context.env).is_some());
+    match (display, program) {
+        (true, Some(program)) => Finding::new(what, Health::Good, *program),
+        (true, None) => {
+            Finding::new(what, Health::Missing, "neither `kdialog` nor `zenity` is there")
+        }
+        (false, _) => Finding::new(what, Health::Missing, "there is no display"),
+    }
+}
+
+fn editor(context: &Context) -> Finding {
+    let named = ["VISUAL", "EDITOR"].iter().find_map(|name| {
+        let value = context.env.get(*name).filter(|value| !value.trim().is_empty())?;
+        Some((*name, value.clone()))
+    });
+    let Some((name, value)) = named else {
+        return Finding::new("editor", Health::Missing, "neither `VISUAL` nor `EDITOR` is set");
+    };
+    let program = value.split_whitespace().next().unwrap_or_default();
+    match on_path(program, &context.env) {
+        Some(_) => Finding::new("editor", Health::Good, inert_line(&value)),
+        None => {
+            let about = format!("`{}` of `{name}` is not there", inert_line(program));
+            Finding::new("editor", Health::Broken, about).hint(format!("set `{name}`"))
+        }
+    }
+}
+
+fn tools(context: &Context) -> Finding {
+    let (servers, commands) = (&context.settings.tools.servers, &context.settings.tools.commands);
+    if servers.is_empty() && commands.is_empty() {
+        return Finding::new("tools", Health::Missing, "`aye.toml` names none");
+    }
+    let book = TrustBook::new(&context.home, &context.settings.root);
+    let waits: Vec<&str> = servers
+        .keys()
+        .map(String::as_str)
+        .filter(|name| {
+            let launch = context.settings.tools.launch(name, &context.directory, &context.env);
+            !matches!(launch, Some(Ok(launch)) if book.holds(&launch).unwrap_or(false))
+        })
+        .collect();
+    let about =
+        format!("{}, {}", plural(servers.len(), "server"), plural(commands.len(), "command"));
+    match waits.is_empty() {
+        true => Finding::new("tools", Health::Good, about),
+        false => {
+            let about = format!("{about}; not trusted or not to be started: {}", waits.join(", "));
+            Finding::new("tools", Health::Missing, about).hint("`aye tools trust` looks at them")
+        }
+    }
+}
+
+fn shown(report: &Report, context: &Context) -> String {
+    let paint = context.paint_out;
+    let mut text = format!("aye {}\n", report.version);
+    for Finding { what, health, about, hint } in &report.checks {
+        let (glyph, tone) = match health {
+            Health::Good => (Glyph::Done, Tone::Good),
+            Health::Missing => (Glyph::Skipped, Tone::Dim),
+            Health::Broken => (Glyph::Failed, Tone::Bad),
+        };
+        let mark = paint.text(tone, paint.glyph(glyph));
+        text.push_str(&format!("{mark} {what:<15} {}\n", inert_line(about)));
+        if let Some(hint) = hint {
+            let hint = paint.text(Tone::Dim, &format!("hint: {}", inert_line(hint)));
+            text.push_str(&format!("  {:<15} {hint}\n", ""));
+        }
+    }
+    text.push_str("assistants\n");
+    if report.clients.is_empty() {
+        let none = "  none has connected yet; `aye mcp install CLIENT` tells one of this server";
+        text.push_str(&format!("{}\n", paint.text(Tone::Dim, none)));
+    }
+    for client in &report.clients {
+        let ask = match client.forms {
+            true => "says it can show forms: people are asked directly",
+            false => "cannot show forms: it relays",
+        };
+        text.push_str(&format!(
+            "  {} {} {}\n",
+            inert_line(&client.name),
+            inert_line(&client.version),
+            paint.text(
+                Tone::Dim,
+                &format!("speaks {}, {ask}; seen {}", inert_line(&client.protocol), client.seen)
+            ),
+        ));
+    }
+    text
+}
+
+/// The program of this name, as a shell would find it.
+pub(super) fn on_path(name: &str, env: &BTreeMap<String, String>) -> Option<PathBuf> {
+    let can_run = |path: &Path| {
+        let about = std::fs::metadata(path);
+        about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+    };
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(|path| can_run(path));
+    }
+    let path = env.get("PATH")?;
+    std::env::split_paths(path).map(|directory| directory.join(name)).find(|path| can_run(path))
+}

@@ -1,0 +1,240 @@
+//! `aye mcp install`: tells a client of the server, in the project's own files.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use aye_core::text::diff;
+use clap::builder::FalseyValueParser;
+use clap::{Args, ValueEnum};
+use serde::Serialize as _;
+use serde_json::{Map, Value, json};
+
+use crate::cli::commands::confirm::{Default as OnEnter, YES, yes_or_no};
+use crate::cli::commands::output::print_line;
+use crate::cli::commands::scripted::{Asked, Asking, ask};
+use crate::cli::{Context, say};
+use crate::error::Error;
+use crate::paint::{Tone, inert};
+use crate::prompt::Escape;
+use crate::skills::relative_to;
+
+use super::super::doctor::on_path;
+
+/// What the server is called there.
+const NAME: &str = "aye";
+
+/// Options of `aye mcp install`.
+#[derive(Debug, Args)]
+pub struct InstallArgs {
+    /// For which client
+    pub client: Which,
+    /// Write without being asked, for scripts
+    #[arg(
+        short,
+        long,
+        env = "AYE_YES",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub yes: bool,
+}
+
+/// The clients whose files are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Which {
+    /// Claude Code: `.mcp.json`
+    Claude,
+    /// Cursor: `.cursor/mcp.json`
+    Cursor,
+    /// VS Code: `.vscode/mcp.json`
+    Vscode,
+}
+
+impl Which {
+    fn file(self) -> &'static str {
+        match self {
+            Self::Claude => ".mcp.json",
+            Self::Cursor => ".cursor/mcp.json",
+            Self::Vscode => ".vscode/mcp.json",
+        }
+    }
+
+    /// The key whose entries are servers.
+    fn key(self) -> &'static str {
+        match self {
+            Self::Claude | Self::Cursor => "mcpServers",
+            Self::Vscode => "servers",
+        }
+    }
+}
+
+pub(super) fn run(args: &InstallArgs, context: &Context) -> Result<u8, Error> {
+    let path = context.settings.root.join(args.client.file());
+    let shown = relative_to(&path, &context.directory);
+    let old = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(source) => return Err(Error::File { doing: "read", path, source }),
+    };
+    let new = changed(&old, args.client, &program(context)).map_err(|why| {
+        Error::usage(
+            format!("`{}` cannot be changed: {why}", shown.display()),
+            format!("add it yourself: `\"{NAME}\": {}`", entry(args.client, NAME)),
+        )
+    })?;
+    if new == old {
+        print_line(&format!("{} names the server already", shown.display()))?;
+        return Ok(0);
+    }
+    let paint = context.paint_err;
+    let mut text = format!("{}\n", paint.text(Tone::Strong, &shown.to_string_lossy()));
+    for line in diff(&old, &new) {
+        let tone = if line.starts_with('-') { Tone::Bad } else { Tone::Good };
+        text.push_str(&format!("{}\n", paint.text(tone, &inert(&line))));
+    }
+    say(&text);
+    if !args.yes {
+        match agreed(&shown, context)? {
+            Said::Yes => {}
+            Said::No(code) => return Ok(code),
+        }
+    }
+    write(&path, &new).map_err(|source| Error::File {
+        doing: "write",
+        path: path.clone(),
+        source,
+    })?;
+    print_line(&format!("wrote {}", shown.display()))?;
+    Ok(0)
+}
+
+/// What was said to the change.
+enum Said {
+    Yes,
+    /// Nothing is written: the exit code.
+    No(u8),
+}
+
+fn agreed(shown: &Path, context: &Context) -> Result<Said, Error> {
+    if let Some(why) = context.manner(Escape::Dismisses, true).obstacle {
+        return Err(Error::Unattended {
+            message: format!("nobody can be asked here: {why}"),
+            hint: Some("`--yes` writes without asking".to_owned()),
+        });
+    }
+    let asking = Asking {
+        title: None,
+        timeout: None,
+        yes: false,
+        default_on_no_terminal: false,
+        no_input: false,
+    };
+    let question = yes_or_no(&format!("Write `{}`?", shown.display()), Some(OnEnter::Yes))?;
+    Ok(match ask(&question, None, &asking, context)? {
+        Asked::Value(value, _) if value == YES => Said::Yes,
+        Asked::Value(..) => Said::No(1),
+        Asked::Nothing(code) => Said::No(code),
+    })
+}
+
+/// How the client starts the server: by name where that finds this program.
+fn program(context: &Context) -> String {
+    let here = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
+    let named = on_path(NAME, &context.env).and_then(|path| path.canonicalize().ok());
+    match here {
+        Some(here) if named.as_ref() != Some(&here) => here.to_string_lossy().into_owned(),
+        _ => NAME.to_owned(),
+    }
+}
+
+fn entry(client: Which, program: &str) -> Value {
+    match client {
+        Which::Claude | Which::Cursor => json!({ "command": program, "args": ["mcp"] }),
+        Which::Vscode => json!({ "type": "stdio", "command": program, "args": ["mcp"] }),
+    }
+}
+
+/// The file with the server in it; everything else stays as it is.
+fn changed(old: &str, client: Which, program: &str) -> Result<String, String> {
+    let mut whole: Value = match old.trim() {
+        "" => json!({}),
+        text => serde_json::from_str(text).map_err(|error| error.to_string())?,
+    };
+    let map = whole.as_object_mut().ok_or("it is no object")?;
+    let servers = map.entry(client.key()).or_insert_with(|| json!({}));
+    let servers: &mut Map<String, Value> =
+        servers.as_object_mut().ok_or_else(|| format!("`{}` is no object", client.key()))?;
+    let mut wanted = entry(client, program);
+    // What somebody added to it, variables for example, is theirs.
+    if let (Some(Value::Object(there)), Some(ours)) = (servers.get(NAME), wanted.as_object()) {
+        let mut there = there.clone();
+        there.extend(ours.clone());
+        wanted = Value::Object(there);
+    }
+    if servers.get(NAME) == Some(&wanted) {
+        return Ok(old.to_owned());
+    }
+    servers.insert(NAME.to_owned(), wanted);
+    let indent = indent_of(old);
+    let mut bytes = Vec::new();
+    let formatter = serde_json::ser::PrettyFormatter::with_indent(indent.as_bytes());
+    let mut writer = serde_json::Serializer::with_formatter(&mut bytes, formatter);
+    whole.serialize(&mut writer).map_err(|error| error.to_string())?;
+    bytes.push(b'\n');
+    String::from_utf8(bytes).map_err(|error| error.to_string())
+}
+
+/// How the file is indented.
+fn indent_of(text: &str) -> String {
+    let indented = text.lines().find(|line| line.starts_with([' ', '\t']));
+    let indent = indented.map(|line| &line[..line.len() - line.trim_start().len()]);
+    indent.filter(|indent| indent.len() <= 8).unwrap_or("  ").to_owned()
+}
+
+/// A reader sees the old file or the new one, never half of one.
+fn write(path: &PathBuf, text: &str) -> std::io::Result<()> {
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory)?;
+    }
+    let draft = path.with_extension(format!("json.{}.new", std::process::id()));
+    let mut file = std::fs::File::create(&draft)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    if let Ok(there) = std::fs::metadata(path) {
+        file.set_permissions(there.permissions())?;
+    }
+    std::fs::rename(&draft, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_else_stays() {
+        let old =
+            "{\n\t\"mcpServers\": {\n\t\t\"git\": {\"command\": \"x\"}\n\t},\n\t\"z\": 1\n}\n";
+        let new = changed(old, Which::Claude, "aye").expect("it is changed");
+        assert!(new.contains("\n\t\t\"git\": {"), "{new}");
+        assert!(new.find("\"git\"") < new.find("\"aye\""), "{new}");
+        assert!(new.find("\"aye\"") < new.find("\"z\""), "{new}");
+        assert_eq!(changed(&new, Which::Claude, "aye").as_deref(), Ok(new.as_str()));
+    }
+
+    #[test]
+    fn what_somebody_added_to_the_entry_stays() {
+        let old = r#"{"servers":{"aye":{"command":"old","env":{"AYE_HOME":"/x"}}}}"#;
+        let new = changed(old, Which::Vscode, "aye").expect("it is changed");
+        let new: Value = serde_json::from_str(&new).expect("it is JSON");
+        let aye = &new["servers"]["aye"];
+        assert_eq!(aye["env"]["AYE_HOME"], "/x");
+        assert_eq!((&aye["command"], &aye["type"]), (&json!("aye"), &json!("stdio")));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_changed() {
+        for old in ["// notes\n{}", "[]", r#"{"servers": 1}"#] {
+            assert!(changed(old, Which::Vscode, "aye").is_err(), "{old}");
+        }
+    }
+}

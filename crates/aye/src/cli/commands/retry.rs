@@ -1,0 +1,142 @@
+//! `aye retry`.
+
+use aye_core::journal::State;
+use aye_core::question::{Edits, FixScope};
+use clap::Args;
+use clap::builder::FalseyValueParser;
+
+use crate::cli::Context;
+use crate::error::Error;
+use crate::store::{QuestionRow, RunRow, Store};
+
+use super::answer::{self, AnswerArgs, Reach};
+use super::cancel::ended;
+use super::drive::{Beginning, People};
+use super::given;
+use super::resume::{Loaded, take_up};
+
+const EXAMPLES: &str = "\
+Examples:
+  aye retry last                            try the step that failed once more
+  aye retry k3f9 --set image_tag=v1.2.0     with another argument
+  aye retry k3f9 deploy --set 2=production  the second argument of a command
+  aye retry k3f9 --set tag=v1.2 --remember  and keep that as a fix if it works";
+
+/// Options of `aye retry`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct RetryArgs {
+    /// A run's id, the beginning of one, or last
+    pub run: String,
+    /// The step; it has to be the one that failed
+    pub step: Option<String>,
+    /// What the step is given differently; repeat it. JSON, or plain text
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// With `--set`: everything that is not named is left out
+    #[arg(long, requires = "set")]
+    pub only: bool,
+    /// Keep the change as a fix if it works: for this step, or always for the tool
+    #[arg(
+        long,
+        value_name = "SCOPE",
+        num_args = 0..=1,
+        default_missing_value = "step",
+        requires = "set",
+        env = "AYE_REMEMBER",
+        hide_env_values = true
+    )]
+    pub remember: Option<Reach>,
+    /// A secret input that the journal does not keep: NAME=VALUE; repeat it
+    #[arg(short, long = "input", value_name = "NAME=VALUE")]
+    pub inputs: Vec<String>,
+    /// Never ask on this terminal
+    #[arg(
+        long,
+        env = "AYE_NO_INPUT",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub no_input: bool,
+}
+
+pub(super) fn run(args: &RetryArgs, context: &Context) -> Result<u8, Error> {
+    let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let named = context.find_run(&reader, &args.run)?;
+    let row = reader.outermost(&named.id)?.unwrap_or(named);
+    if let Some(question) = open_recovery(&reader, &row, args.step.as_deref())? {
+        return answer::run(&as_answer(args, &question), context);
+    }
+    if !row.status.is_ended() {
+        return Err(Error::Refused {
+            message: format!("no failed step of run `{}` waits for an answer", row.id),
+            hint: Some(format!("`aye show {}` tells where it stands", row.id)),
+        });
+    }
+    again(args, &reader, &row, context)
+}
+
+/// The question about the failed step, in the run or inside it.
+fn open_recovery(
+    store: &Store,
+    row: &RunRow,
+    step: Option<&str>,
+) -> Result<Option<QuestionRow>, Error> {
+    let inside = format!("{}_", row.id);
+    let fits = |question: &QuestionRow| {
+        (question.run == row.id || question.run.as_str().starts_with(&inside))
+            && question.purpose == "recover"
+            && step.is_none_or(|step| step == question.step)
+    };
+    Ok(store.open_questions()?.into_iter().find(fits))
+}
+
+fn as_answer(args: &RetryArgs, question: &QuestionRow) -> AnswerArgs {
+    let choice = if args.set.is_empty() { "retry" } else { "edit" };
+    AnswerArgs {
+        choice: Some(choice.to_owned()),
+        set: args.set.clone(),
+        only: args.only,
+        remember: args.remember,
+        no_input: args.no_input,
+        resume: true,
+        opened_with: None,
+        ..AnswerArgs::asking(question.id.as_str())
+    }
+}
+
+/// A run that has failed is taken up again.
+fn again(args: &RetryArgs, reader: &Store, row: &RunRow, context: &Context) -> Result<u8, Error> {
+    let state = State::fold(&reader.events(&row.id, 0)?)
+        .map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
+    let refuse = |hint: String| Error::Refused {
+        message: format!("run `{}` has ended: it {}", row.id, ended(row.status)),
+        hint: Some(hint),
+    };
+    let failed = match (state.failed_step(), &args.step) {
+        (None, _) => {
+            return Err(refuse("only a run that ended because a step failed can go on".to_owned()));
+        }
+        (Some(failed), Some(step)) if failed != step => {
+            return Err(refuse(format!("the step that failed is `{failed}`")));
+        }
+        (Some(failed), _) => failed.to_owned(),
+    };
+    let may_ask = !args.no_input && !context.json;
+    let loaded = Loaded::read(reader, row, context)?;
+    let inputs = match loaded.complete(&args.inputs, may_ask, context)? {
+        Ok(inputs) => inputs,
+        Err(code) => return Ok(code),
+    };
+    let edits = match args.set.is_empty() {
+        true => None,
+        false => Some(Edits {
+            set: given::values(&args.set)?,
+            only: args.only,
+            remember: args.remember.map(FixScope::from),
+        }),
+    };
+    let people = if args.no_input { People::Nobody } else { People::Here };
+    let beginning = Beginning::Retried { step: Some(failed), edits };
+    take_up(row, &inputs, &beginning, people, context)
+}

@@ -1,0 +1,145 @@
+//! Tasks, for clients that declare them: a call whose run outlasts its patience
+//! becomes one.
+//!
+//! A task is the run itself under its execution id, so it is as durable as the
+//! run: no server has to remember it. It ends when the run does, and also when
+//! the run asks something that no form may answer: then the result is the
+//! question, and the assistant takes it from there.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use aye_core::id::RunId;
+use aye_core::input::Request;
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolResponse, CallToolResult, CreateTaskResult, DetailedTask, ElicitRequest, ElicitResult,
+    GetTaskResult, InputRequest, Task, TaskPayload, TaskStatus, UpdateTaskParams,
+};
+use serde_json::Value;
+
+use crate::cli::assist;
+use crate::error::Error;
+
+use super::asking::{Asked, read};
+use super::call::Call;
+use super::look::{Look, Standing};
+use super::report;
+use super::world::World;
+
+/// How often a client should ask.
+const POLL: Duration = Duration::from_secs(2);
+/// A form of a task is there for as long as the client likes: a decline counts
+/// as one that nobody saw, and the question stays open.
+const UNSEEN: Duration = Duration::ZERO;
+
+impl Call<'_> {
+    pub(super) fn understands_tasks(&self) -> bool {
+        self.cx.client_capabilities().is_some_and(|can| can.supports_tasks())
+    }
+
+    /// A run that goes on, as a task.
+    pub(super) async fn as_task(&self, run: RunId) -> Result<CallToolResponse, ErrorData> {
+        let made = self.assistant.blocking(move |world| {
+            let look = Look::at(&world.journal()?, &run)?;
+            Ok(head(world, &look))
+        });
+        match made.await? {
+            Ok(task) => Ok(CreateTaskResult::new(task).into()),
+            Err(error) => Ok(report::refused(&error).into()),
+        }
+    }
+
+    /// Where a task stands.
+    pub(super) async fn task(&self, id: String) -> Result<GetTaskResult, ErrorData> {
+        let run = self.run_of(id).await?;
+        let form = self.form_of(&run).await?;
+        let form = form.filter(|form| !self.assistant.world().is_noted(&form.id));
+        let told = self.assistant.blocking(move |world| {
+            let store = world.journal()?;
+            let look = Look::at(&store, &run)?;
+            let payload = match (look.standing(), form) {
+                (Standing::Running, _) => TaskPayload::Working,
+                (Standing::Cancelled, _) => TaskPayload::Cancelled,
+                (_, Some(form)) => {
+                    let request = InputRequest::Elicitation(ElicitRequest::new(form.params));
+                    let input_requests = BTreeMap::from([(form.id, request)]);
+                    TaskPayload::InputRequired { input_requests }
+                }
+                _ => {
+                    let result = CallToolResult::from(report::run(world, &store, &run, None)?);
+                    let result = serde_json::to_value(result);
+                    match result.map_err(|error| Error::Output(error.into()))? {
+                        Value::Object(result) => TaskPayload::Completed { result },
+                        _ => TaskPayload::Working,
+                    }
+                }
+            };
+            Ok(DetailedTask::new(head(world, &look), payload))
+        });
+        Ok(GetTaskResult::new(told.await?.map_err(|error| unable(&error))?))
+    }
+
+    /// Forms of a task that were filled in, or not.
+    pub(super) async fn update_task(&self, request: UpdateTaskParams) -> Result<(), ErrorData> {
+        let run = self.run_of(request.task_id).await?;
+        for (id, response) in request.input_responses {
+            let named = id.clone();
+            let found = self.assistant.blocking(move |world| {
+                let handle = world.handles.open(&named, &world.journal()?)?;
+                Ok((handle.outer.id.clone(), handle.open_question()?.1.clone()))
+            });
+            let (outer, question) = found.await?.map_err(|error| unable(&error))?;
+            if outer != run {
+                return Err(ErrorData::invalid_params("this is a form of another task", None));
+            }
+            let result: ElicitResult = serde_json::from_value(response)
+                .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+            match self.take(read(&result, UNSEEN), id.clone(), &question).await? {
+                Asked::Answered(_) => {}
+                // It is not shown again here; the assistant is told instead.
+                Asked::Not(_) | Asked::Form(_) => {
+                    self.assistant.world().is_new(id);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops the run of a task.
+    pub(super) async fn cancel_task(&self, id: String) -> Result<(), ErrorData> {
+        let run = self.run_of(id).await?;
+        let by = self.who.clone();
+        let stopped = self.assistant.blocking(move |world| {
+            let row = world.journal()?.run(&run)?.filter(|row| !row.status.is_ended());
+            let request = Request::Cancel { by, reason: Some("the task was cancelled".to_owned()) };
+            match row {
+                Some(row) => assist::cancel(&row, &request, &world.context).map(drop),
+                None => Ok(()),
+            }
+        });
+        stopped.await?.map_err(|error| unable(&error))
+    }
+
+    async fn run_of(&self, id: String) -> Result<RunId, ErrorData> {
+        let found = self.assistant.blocking(move |world| {
+            Ok(world.handles.open(&id, &world.journal()?)?.outer.id)
+        });
+        found.await?.map_err(|error| unable(&error))
+    }
+}
+
+fn head(world: &World, look: &Look) -> Task {
+    let row = &look.row;
+    let id = world.handles.of_run(&row.id);
+    let (began, updated) = (row.started.to_string(), row.updated.to_string());
+    let step = row.step.as_deref().unwrap_or("its first step");
+    let poll = u64::try_from(POLL.as_millis()).unwrap_or(u64::MAX);
+    Task::new(id, TaskStatus::Working, began, updated)
+        .with_status_message(crate::paint::inert_line(&format!("{} is at {step}", row.skill)))
+        .with_poll_interval_ms(poll)
+}
+
+fn unable(error: &Error) -> ErrorData {
+    ErrorData::invalid_params(error.to_string(), None)
+}

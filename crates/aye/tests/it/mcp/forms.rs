@@ -1,0 +1,154 @@
+//! Forms that a client shows: both eras, and clients that do not show them.
+
+use serde_json::{Value, json};
+
+use super::client::{Client, Desk, Era, Got};
+
+const GATE: &str = "
+steps:
+  - { name: sure, confirm: { message: 'Go now?', timeout: 1h } }
+  - { name: go, shell: touch went }
+  - { name: which, choose: { message: 'Which?', options: [red, green], timeout: 1h }, output: colour }
+  - { name: paint, shell: 'touch {{ colour }}' }";
+
+const HUMAN: &str = "
+steps:
+  - { name: sure, confirm: { message: 'Go now?', by: human, timeout: 1h } }
+  - { name: go, shell: touch went }";
+
+fn forms() -> Value {
+    json!({ "elicitation": { "form": {} } })
+}
+
+fn accept(choice: &str) -> Value {
+    json!({ "action": "accept", "content": { "choice": choice } })
+}
+
+#[test]
+fn a_person_is_asked_directly() {
+    let desk = Desk::with(&[("go", GATE)]);
+    let mut client = Client::that_can(&desk, Era::Legacy, forms());
+    client.answers = vec![accept("proceed"), accept("green")];
+    let done = client.run("go");
+    assert_eq!(done.status(), "completed", "{}", done.text());
+    assert!(desk.work().join("green").exists());
+    let form = &client.forms[0];
+    assert!(form["message"].as_str().unwrap().contains("Go now?"), "{form}");
+    let schema = &form["requestedSchema"];
+    assert_eq!(schema["required"], json!(["choice"]));
+    assert_eq!(schema["properties"]["choice"]["enum"], json!(["proceed", "cancel"]));
+    assert!(schema["properties"]["choice"].get("default").is_none(), "{schema}");
+    assert_eq!(desk.decision()["through"], "elicited");
+}
+
+#[test]
+fn what_nobody_saw_is_no_answer() {
+    for answer in [
+        json!({ "action": "decline" }),
+        json!({ "action": "cancel" }),
+        json!({ "action": "accept" }),
+        json!({ "action": "accept", "content": {} }),
+        json!({ "action": "accept", "content": { "choice": "" } }),
+        accept("maybe"),
+    ] {
+        let desk = Desk::with(&[("go", GATE)]);
+        let mut client = Client::that_can(&desk, Era::Legacy, forms());
+        client.answers = vec![answer.clone()];
+        let asks = client.run("go");
+        assert_eq!(asks.status(), "awaiting_confirmation", "{answer}: {}", asks.text());
+        assert!(asks.ok()["note"].is_string(), "{answer}: {}", asks.text());
+        assert!(!desk.work().join("went").exists());
+        // It can be relayed all the same.
+        client.answers = vec![accept("red")];
+        let said = json!({ "execution_id": asks.id(), "choice": "proceed" });
+        assert_eq!(client.call("skill_continue", said).status(), "completed");
+    }
+}
+
+#[test]
+fn a_form_that_is_never_answered_falls_back_to_the_pause() {
+    let desk = Desk::with(&[("go", GATE)]);
+    desk.write("aye.toml", "[mcp]\nform_timeout = \"1s\"\n");
+    let mut client = Client::that_can(&desk, Era::Legacy, forms());
+    let asks = client.run("go");
+    assert_eq!(asks.status(), "awaiting_confirmation");
+    assert!(asks.ok()["note"].as_str().unwrap().contains("not answered in time"));
+    assert_eq!(client.forms.len(), 1);
+}
+
+#[test]
+fn a_project_may_do_without_forms() {
+    let desk = Desk::with(&[("go", GATE)]);
+    desk.write("aye.toml", "[mcp]\nforms = false\n");
+    let mut client = Client::that_can(&desk, Era::Legacy, forms());
+    assert_eq!(client.run("go").status(), "awaiting_confirmation");
+    assert!(client.forms.is_empty());
+}
+
+/// Calls again with a form filled in, as a modern client does.
+fn again(client: &mut Client, got: &Value, answer: &Value) -> Value {
+    client.request(
+        "tools/call",
+        json!({
+            "name": "skill_run", "arguments": { "skill": "go" },
+            "requestState": got["result"]["requestState"],
+            "inputResponses": { "answer": answer },
+        }),
+    )
+}
+
+fn first(client: &mut Client) -> Value {
+    let got = client
+        .request("tools/call", json!({ "name": "skill_run", "arguments": { "skill": "go" } }));
+    assert_eq!(got["result"]["resultType"], "input_required", "{got}");
+    let form = &got["result"]["inputRequests"]["answer"];
+    assert_eq!(form["method"], "elicitation/create", "{got}");
+    assert_eq!(form["params"]["requestedSchema"]["required"], json!(["choice"]));
+    got
+}
+
+#[test]
+fn a_modern_client_calls_again_with_the_answer() {
+    let desk = Desk::with(&[("go", GATE)]);
+    let mut client = Client::that_can(&desk, Era::Modern, forms());
+    let asked = first(&mut client);
+    let next = again(&mut client, &asked, &accept("proceed"));
+    assert_eq!(next["result"]["resultType"], "input_required", "{next}");
+    assert!(desk.work().join("went").exists());
+    // What was used up cannot be used again, and begins nothing.
+    let replayed = again(&mut client, &asked, &accept("proceed"));
+    assert_eq!(replayed["result"]["isError"], true, "{replayed}");
+    let done = again(&mut client, &next, &accept("red"));
+    assert_eq!(done["result"]["structuredContent"]["status"], "completed", "{done}");
+    assert_eq!(desk.decision()["through"], "elicited");
+    assert_eq!(desk.aye(&["runs", "--json"]).json().as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_modern_client_that_shows_nothing_gets_the_pause() {
+    for answer in [json!({ "action": "decline" }), json!({ "action": "cancel" }), Value::Null] {
+        let desk = Desk::with(&[("go", GATE)]);
+        let mut client = Client::that_can(&desk, Era::Modern, forms());
+        let asked = first(&mut client);
+        let got = again(&mut client, &asked, &answer);
+        let got = Got { whole: got["result"].clone() };
+        assert_eq!(got.status(), "awaiting_confirmation", "{answer}: {}", got.text());
+        assert!(!desk.work().join("went").exists());
+        assert_eq!(desk.aye(&["runs", "--json"]).json().as_array().unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn a_form_counts_as_a_person_only_where_the_project_says_so() {
+    let desk = Desk::with(&[("go", HUMAN)]);
+    desk.write("aye.toml", "[mcp]\nelicited_is_person = true\n");
+    let mut client = Client::that_can(&desk, Era::Legacy, forms());
+    client.answers = vec![accept("proceed")];
+    assert_eq!(client.run("go").status(), "completed");
+    assert_eq!(desk.decision()["through"], "elicited");
+    // A relayed word is still none.
+    client.answers = vec![json!({ "action": "cancel" })];
+    let asks = client.run("go");
+    let said = json!({ "execution_id": asks.id(), "choice": "proceed" });
+    client.call("skill_continue", said).refused();
+}

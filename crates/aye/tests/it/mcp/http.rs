@@ -1,0 +1,208 @@
+//! The same over HTTP: who may connect, and that it is the same.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+
+use super::client::Desk;
+
+const GATE: &str = "
+steps:
+  - { name: sure, confirm: { message: 'Go?', timeout: 1h } }
+  - { name: go, shell: touch went }";
+
+/// A server on a port of its own.
+struct Server {
+    child: Child,
+    port: u16,
+    token: String,
+}
+
+/// What an HTTP request got.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Server {
+    fn start(desk: &Desk) -> Self {
+        let mut command = desk.command(&["mcp", "--http", "127.0.0.1:0"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let port = line.trim().strip_prefix("http://127.0.0.1:").unwrap();
+        let port = port.strip_suffix("/mcp").unwrap().parse().unwrap();
+        let token = desk.aye(&["mcp", "token"]).ok().stdout.trim().to_owned();
+        Self { child, port, token }
+    }
+
+    fn post(&self, headers: &[(&str, &str)], body: &Value) -> Answer {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let body = body.to_string();
+        let mut head = format!(
+            "POST /mcp HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n",
+            body.len()
+        );
+        if !headers.iter().any(|(name, _)| *name == "Host") {
+            head.push_str(&format!("Host: 127.0.0.1:{}\r\n", self.port));
+        }
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        stream.write_all(format!("{head}\r\n{body}").as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Answer { status, head: head.to_owned(), body: body.to_owned() }
+    }
+
+    fn modern(&self, method: &str, name: Option<&str>, mut params: Value) -> Value {
+        let meta = &mut params["_meta"];
+        meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+        meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": "web", "version": "1" });
+        meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+        let bearer = format!("Bearer {}", self.token);
+        let mut headers = vec![
+            ("Authorization", bearer.as_str()),
+            ("MCP-Protocol-Version", "2026-07-28"),
+            ("Mcp-Method", method),
+        ];
+        headers.extend(name.map(|name| ("Mcp-Name", name)));
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let answer = self.post(&headers, &body);
+        assert_eq!(answer.status, 200, "{}\n{}", answer.head, answer.body);
+        answer.message()
+    }
+}
+
+impl Answer {
+    /// The response among what came, whether as one message or as a stream.
+    fn message(&self) -> Value {
+        let lines = self.body.lines().map(|line| line.strip_prefix("data: ").unwrap_or(line));
+        let messages = lines.filter_map(|line| serde_json::from_str::<Value>(line.trim()).ok());
+        let mut found = messages.filter(|message| message["id"] == 1);
+        found.next().unwrap_or_else(|| panic!("no response in {}", self.body))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn only_who_knows_the_token_is_heard() {
+    let desk = Desk::with(&[("go", GATE)]);
+    let server = Server::start(&desk);
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {} });
+    let right = format!("Bearer {}", server.token);
+    let wrong = format!("Bearer {}0", &server.token[..server.token.len() - 1]);
+    for headers in [
+        vec![],
+        vec![("Authorization", "Bearer ")],
+        vec![("Authorization", wrong.as_str())],
+        vec![("Authorization", server.token.as_str())],
+        vec![("X-Token", server.token.as_str())],
+    ] {
+        let answer = server.post(&headers, &list);
+        assert_eq!(answer.status, 401, "{headers:?}: {}", answer.body);
+        assert!(answer.head.to_lowercase().contains("www-authenticate"), "{}", answer.head);
+    }
+    for foreign in [
+        ("Origin", "https://evil.example"),
+        ("Origin", "null"),
+        ("Origin", "http://localhost.evil.example"),
+        ("Host", "evil.example"),
+    ] {
+        let answer = server.post(&[("Authorization", &right), foreign], &list);
+        assert_eq!(answer.status, 403, "{foreign:?}: {}", answer.body);
+    }
+    use std::os::unix::fs::PermissionsExt as _;
+    for file in ["mcp.token", "mcp.key"] {
+        let mode = std::fs::metadata(desk.home().join(file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+}
+
+#[test]
+fn only_this_machine_is_served() {
+    let desk = Desk::with(&[]);
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"] {
+        let ran = desk.aye(&["mcp", "--http", address]);
+        assert_eq!(ran.code, 2, "{}", ran.all());
+        assert!(ran.stderr.contains("can be reached by others"), "{}", ran.all());
+    }
+}
+
+#[test]
+fn a_token_that_others_can_read_is_not_used() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let desk = Desk::with(&[]);
+    desk.aye(&["mcp", "token"]).ok();
+    let path = desk.home().join("mcp.token");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let ran = desk.aye(&["mcp", "--http", "127.0.0.1:0"]);
+    assert!(ran.code != 0 && ran.stderr.contains("others may read it"), "{}", ran.all());
+}
+
+#[test]
+fn runs_go_over_http_as_well_and_survive_the_server() {
+    let desk = Desk::with(&[("go", GATE)]);
+    let server = Server::start(&desk);
+    let run = json!({ "name": "skill_run", "arguments": { "skill": "go" } });
+    let asks = server.modern("tools/call", Some("skill_run"), run);
+    let told = &asks["result"]["structuredContent"];
+    assert_eq!(told["status"], "awaiting_confirmation", "{asks}");
+    drop(server);
+    let server = Server::start(&desk);
+    let said = json!({
+        "name": "skill_continue",
+        "arguments": { "execution_id": told["execution_id"], "choice": "proceed" },
+    });
+    let done = server.modern("tools/call", Some("skill_continue"), said);
+    assert_eq!(done["result"]["structuredContent"]["status"], "completed", "{done}");
+    assert!(desk.work().join("went").exists());
+    assert!(desk.decision()["by"].as_str().unwrap().starts_with("web for "));
+}
+
+#[test]
+fn a_client_of_the_old_era_has_a_session() {
+    let desk = Desk::with(&[("go", GATE)]);
+    let server = Server::start(&desk);
+    let bearer = format!("Bearer {}", server.token);
+    let hello = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": { "name": "old", "version": "1" },
+        },
+    });
+    let answer = server.post(&[("Authorization", &bearer)], &hello);
+    assert_eq!(answer.message()["result"]["serverInfo"]["name"], "aye");
+    let session = answer.head.lines().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        name.eq_ignore_ascii_case("mcp-session-id").then(|| value.trim().to_owned())
+    });
+    let session = session.expect("there is a session");
+    let headers = [
+        ("Authorization", bearer.as_str()),
+        ("Mcp-Session-Id", &session),
+        ("MCP-Protocol-Version", "2025-11-25"),
+    ];
+    let note = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert_eq!(server.post(&headers, &note).status, 202);
+    let run = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": "skill_run", "arguments": { "skill": "go" } },
+    });
+    let asks = server.post(&headers, &run).message();
+    let told = &asks["result"]["structuredContent"];
+    assert_eq!(told["status"], "awaiting_confirmation", "{asks}");
+}

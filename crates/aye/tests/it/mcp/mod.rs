@@ -1,0 +1,16 @@
+//! The MCP server, driven by clients that speak the protocol line by line:
+//! what the bytes are, not what a library makes of them. Real clients drive it
+//! elsewhere.
+
+mod client;
+
+mod forms;
+mod hostile;
+mod http;
+mod install;
+mod learning;
+mod resources;
+mod running;
+mod surviving;
+mod tasks;
+mod tools;

@@ -1,0 +1,129 @@
+//! What a run survives: the server's death, its driver's, and two clients at once.
+
+use aye::store::{Home, RunLock};
+use aye_core::id::RunId;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::cli::harness::until;
+
+use super::client::{Client, Desk};
+
+const GATE: &str = "
+steps:
+  - { name: sure, confirm: { message: 'Go?', timeout: 1h } }
+  - { name: go, shell: 'echo x >> went' }";
+
+/// The process that drives a run.
+fn driver(desk: &Desk, run: &str) -> Option<Pid> {
+    let held = RunLock::holder(&Home::new(&desk.home()), &RunId::new(run).unwrap()).unwrap()?;
+    Pid::from_raw(i32::try_from(held.info?.pid).unwrap())
+}
+
+#[test]
+fn a_killed_server_loses_nothing_between_pause_and_answer() {
+    let desk = Desk::with(&[("go", GATE)]);
+    let mut client = Client::new(&desk);
+    let asks = client.run("go");
+    client.kill();
+    let mut client = Client::new(&desk);
+    let waits = client.call("inbox", json!({})).ok();
+    assert_eq!(waits["questions"][0]["execution_id"], asks.ok()["execution_id"]);
+    let said = json!({ "execution_id": asks.id(), "choice": "proceed" });
+    assert_eq!(client.call("skill_continue", said).status(), "completed");
+    assert_eq!(desk.read("went"), "x\n");
+}
+
+#[test]
+fn a_server_killed_in_the_middle_of_a_call_leaves_the_run_alone() {
+    let desk = Desk::with(&[(
+        "long",
+        "steps:\n  - { name: wait, shell: 'touch begun; until test -e go; do sleep 0.02; done' }",
+    )]);
+    let mut client = Client::new(&desk);
+    client.post("tools/call", json!({ "name": "skill_run", "arguments": { "skill": "long" } }));
+    until("it has begun", || desk.work().join("begun").exists());
+    client.kill();
+    desk.write("go", "");
+    until("it has completed", || desk.status() == "completed");
+}
+
+#[test]
+fn a_client_that_goes_leaves_the_run_alone() {
+    let desk = Desk::with(&[(
+        "long",
+        "steps:\n  - { name: wait, shell: 'touch begun; until test -e go; do sleep 0.02; done' }",
+    )]);
+    let mut client = Client::new(&desk);
+    client.post("tools/call", json!({ "name": "skill_run", "arguments": { "skill": "long" } }));
+    until("it has begun", || desk.work().join("begun").exists());
+    assert_eq!(client.close(), Some(0));
+    desk.write("go", "");
+    until("it has completed", || desk.status() == "completed");
+}
+
+#[test]
+fn an_answer_takes_up_a_run_whose_driver_was_killed() {
+    let desk = Desk::with(&[("go", GATE)]);
+    let mut client = Client::new(&desk);
+    let asks = client.run("go");
+    let run = desk.last();
+    kill_process(driver(&desk, &run).expect("somebody drives it"), Signal::KILL).unwrap();
+    until("nobody drives it", || driver(&desk, &run).is_none());
+    let looked = client.call("skill_status", json!({ "execution_id": asks.id() })).ok();
+    assert_eq!(
+        (&looked["status"], &looked["driven"]),
+        (&json!("awaiting_confirmation"), &json!(false))
+    );
+    let said = json!({ "execution_id": asks.id(), "choice": "proceed" });
+    let done = client.call("skill_continue", said);
+    assert_eq!(done.status(), "completed", "{}", done.text());
+    assert!(done.ok()["note"].as_str().unwrap().contains("goes on in the background"));
+    assert_eq!(desk.read("went"), "x\n");
+}
+
+#[test]
+fn of_two_clients_that_answer_at_once_one_wins() {
+    for _ in 0..3 {
+        let desk = Desk::with(&[("go", GATE)]);
+        let mut clients = [Client::new(&desk), Client::new(&desk)];
+        let id = clients[0].run("go").id();
+        let call = |choice: &str| {
+            json!({
+                "name": "skill_continue", "arguments": { "execution_id": id, "choice": choice },
+            })
+        };
+        let sent: Vec<u64> = clients
+            .iter_mut()
+            .zip(["proceed", "proceed"])
+            .map(|(client, choice)| client.post("tools/call", call(choice)))
+            .collect();
+        let got: Vec<_> =
+            clients.iter_mut().zip(&sent).map(|(client, id)| client.wait(*id)).collect();
+        let errors = got.iter().filter(|got| got["result"]["isError"] == true).count();
+        assert_eq!(errors, 1, "{got:?}");
+        until("it has completed", || desk.status() == "completed");
+        assert_eq!(desk.read("went"), "x\n");
+        // And once it is answered, it is.
+        let late =
+            clients[0].call("skill_continue", json!({ "execution_id": id, "choice": "cancel" }));
+        assert!(late.refused().contains("can be used once"), "{}", late.text());
+    }
+}
+
+#[test]
+fn a_person_may_be_quicker() {
+    let desk = Desk::with(&[("go", GATE)]);
+    let mut client = Client::new(&desk);
+    let asks = client.run("go");
+    let call = json!({
+        "name": "skill_status", "arguments": { "execution_id": asks.id(), "wait": 45 },
+    });
+    let waiting = client.post("tools/call", call);
+    desk.aye(&["answer", asks.ok()["question"].as_str().unwrap(), "cancel"]).ok();
+    let told = client.wait(waiting);
+    assert_eq!(told["result"]["structuredContent"]["status"], "cancelled", "{told}");
+    let late = json!({ "execution_id": asks.id(), "choice": "proceed" });
+    let refused = client.call("skill_continue", late).refused();
+    assert!(refused.contains("answered by") && refused.contains("(command)"), "{refused}");
+}
