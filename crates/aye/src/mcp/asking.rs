@@ -162,7 +162,10 @@ impl Call<'_> {
     /// Gives what a form says to the run.
     pub(super) async fn take(
         &self,
-        said: Said, id: String, question: &Question) -> Result<Asked, ErrorData> {
+        said: Said,
+        id: String,
+        question: &Question,
+    ) -> Result<Asked, ErrorData> {
         let no = question.options.iter().find(|offer| offer.action == ChoiceAction::Cancel);
         let (value, reason) = match (said, no) {
             (Said::Choice(value, reason), _) => (value, reason),

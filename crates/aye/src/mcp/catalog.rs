@@ -82,10 +82,10 @@ fn object(value: Value) -> Arc<Map<String, Value>> {
 }
 
 fn input(properties: Value, required: &[&str]) -> Value {
-    json!({
-        "type": "object", "properties": properties, "required": required,
-        "additionalProperties": false,
-    })
+    let mut schema =
+        json!({ "type": "object", "required": required, "additionalProperties": false });
+    schema["properties"] = properties;
+    schema
 }
 
 fn with_id(mut properties: Value, required: &[&str]) -> Value {

@@ -84,13 +84,10 @@ pub(crate) fn serve(
         let room = Arc::new(Semaphore::new(MOST));
         loop {
             let Ok(place) = Arc::clone(&room).acquire_owned().await else { return Ok(0) };
-            let stream = match listener.accept().await {
-                Ok((stream, _)) => stream,
+            let Ok((stream, _)) = listener.accept().await else {
                 // Out of descriptors, or the client has gone: neither ends us.
-                Err(_) => {
-                    tokio::time::sleep(REST).await;
-                    continue;
-                }
+                tokio::time::sleep(REST).await;
+                continue;
             };
             let (service, token) = (service.clone(), Arc::clone(&token));
             tokio::spawn(async move {

@@ -122,9 +122,9 @@ impl Call<'_> {
     }
 
     async fn run_of(&self, id: String) -> Result<RunId, ErrorData> {
-        let found = self.assistant.blocking(move |world| {
-            Ok(world.handles.open(&id, &world.journal()?)?.outer.id)
-        });
+        let found = self
+            .assistant
+            .blocking(move |world| Ok(world.handles.open(&id, &world.journal()?)?.outer.id));
         found.await?.map_err(|error| unable(&error))
     }
 }

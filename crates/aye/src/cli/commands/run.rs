@@ -181,14 +181,14 @@ pub(super) struct Refused {
     pub(super) error: Error,
 }
 
-impl From<Error> for Refused {
+impl From<Error> for Box<Refused> {
     fn from(error: Error) -> Self {
-        Self { said: String::new(), error }
+        Self::new(Refused { said: String::new(), error })
     }
 }
 
 /// Finds a skill by its name or path and checks it.
-pub(super) fn choose(wanted: &str, context: &Context) -> Result<Chosen, Refused> {
+pub(super) fn choose(wanted: &str, context: &Context) -> Result<Chosen, Box<Refused>> {
     if context.directory.to_str().is_none() {
         let message = format!("`{}` is no UTF-8 path", context.directory.display());
         return Err(Error::usage(message, "run it from a directory whose path is text").into());
@@ -200,7 +200,7 @@ pub(super) fn choose(wanted: &str, context: &Context) -> Result<Chosen, Refused>
     let said = file.render(context.paint_err.color);
     if file.has_errors() {
         let error = Error::InvalidSkill(format!("`{}` cannot be run", path.display()));
-        return Err(Refused { said, error });
+        return Err(Box::new(Refused { said, error }));
     }
     let (flow, text) = file.into_flow(name.as_deref())?;
     Ok(Chosen { path, flow: Arc::new(flow), text, warnings: said })

@@ -18,7 +18,7 @@ pub(super) struct Args {
     step: Option<String>,
 }
 
-pub(super) fn debug(world: &World, args: Args) -> Result<Told, Error> {
+pub(super) fn debug(world: &World, args: &Args) -> Result<Told, Error> {
     let store = world.journal()?;
     let handle = world.handles.open(&args.execution_id, &store)?;
     let look = Look::at(&store, &handle.outer.id)?;
@@ -27,7 +27,7 @@ pub(super) fn debug(world: &World, args: Args) -> Result<Told, Error> {
         Some(asking) => (asking.run, asking.state, Some(asking.question.step)),
         None => (look.row.clone(), look.state, look.row.step),
     };
-    let step = args.step.or(at).ok_or_else(|| {
+    let step = args.step.clone().or(at).ok_or_else(|| {
         Error::not_found("the run has not come to a step yet", "name one: `step`")
     })?;
     let place = Place::find(&store, &row, &step)?.ok_or_else(|| {

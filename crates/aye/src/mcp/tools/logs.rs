@@ -29,7 +29,7 @@ pub(super) struct Args {
     lines: Option<usize>,
 }
 
-pub(super) fn read(world: &World, args: Args) -> Result<Told, Error> {
+pub(super) fn read(world: &World, args: &Args) -> Result<Told, Error> {
     let store = world.journal()?;
     let run = world.handles.open(&args.execution_id, &store)?.outer.id;
     let lines = args.lines.unwrap_or(LINES).clamp(1, 500);

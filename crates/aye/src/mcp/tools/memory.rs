@@ -22,7 +22,7 @@ pub(super) struct Check {
     error: String,
 }
 
-pub(super) fn check(world: &World, args: Check) -> Result<Told, Error> {
+pub(super) fn check(world: &World, args: &Check) -> Result<Told, Error> {
     let memory = world.context.memory();
     let query = Query { tool: &args.tool, skill: None, step: None, error: &args.error, args: None };
     let issues = memory.known_issues(&query);
@@ -46,7 +46,7 @@ pub(super) fn check(world: &World, args: Check) -> Result<Told, Error> {
     Ok(Told { data, text })
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Learn {
     tool: String,
@@ -60,11 +60,12 @@ pub(super) struct Learn {
 }
 
 /// Keeps a fix that an assistant proposes; a person has to agree to it.
-pub(super) fn learn(world: &World, args: Learn, by: String) -> Result<Told, Error> {
+pub(super) fn learn(world: &World, args: &Learn, by: &str) -> Result<Told, Error> {
+    let args = args.clone();
     let change = Change { args: args.args, first: args.first, ..Change::default() };
     let from = Origin {
         kind: OriginKind::Assistant,
-        by,
+        by: by.to_owned(),
         run: None,
         at: world.context.now(),
         other: Map::new(),
@@ -96,7 +97,7 @@ pub(super) struct One {
     id: String,
 }
 
-pub(super) fn one(world: &World, args: One) -> Result<Told, Error> {
+pub(super) fn one(world: &World, args: &One) -> Result<Told, Error> {
     let entry = assist::memory_entry(&args.id, &world.context.memory(), &world.context)?;
     let entry = budget::masked(&entry);
     let kind = match args.id.split('-').next() {
@@ -138,7 +139,7 @@ impl From<Word> for MemoryKind {
     }
 }
 
-pub(super) fn query(world: &World, args: Search) -> Result<Told, Error> {
+pub(super) fn query(world: &World, args: &Search) -> Result<Told, Error> {
     let mut entries = entries(world, args.kind);
     if let Some(wanted) = &args.text {
         let wanted = wanted.to_lowercase();

@@ -35,24 +35,24 @@ pub(super) async fn call(
     }
     let name = request.name.clone();
     match &*name {
-        "skill_list" => look(&call, request, |world, Nothing {}| skills::list(world)).await,
+        "skill_list" => look(&call, request, |world, _: &Nothing| skills::list(world)).await,
         "skill_describe" => look(&call, request, skills::describe).await,
         "skill_run" => runs::run(&call, request).await,
         "skill_status" => runs::status(&call, request).await,
         "skill_continue" => runs::go_on(&call, request).await,
         "skill_retry_step" => runs::retry(&call, request).await,
         "skill_cancel" => runs::cancel(&call, request).await,
-        "inbox" => look(&call, request, |world, Nothing {}| runs::inbox(world)).await,
+        "inbox" => look(&call, request, |world, _: &Nothing| runs::inbox(world)).await,
         "skill_logs" => look(&call, request, logs::read).await,
         "debug_tool" => look(&call, request, debug::debug).await,
         "check_known_issues" => look(&call, request, memory::check).await,
         "learn_tool_fix" => {
             let by = call.who.clone();
-            look(&call, request, move |world, args| memory::learn(world, args, by)).await
+            look(&call, request, move |world, args| memory::learn(world, args, &by)).await
         }
         "memory_read" => look(&call, request, memory::one).await,
         "memory_query" => look(&call, request, memory::query).await,
-        "memory_stats" => look(&call, request, |world, Nothing {}| memory::stats(world)).await,
+        "memory_stats" => look(&call, request, |world, _: &Nothing| memory::stats(world)).await,
         unknown => {
             let message = format!("there is no tool `{}`", crate::paint::inert_line(unknown));
             Err(ErrorData::invalid_params(message, None))
@@ -64,11 +64,11 @@ pub(super) async fn call(
 async fn look<T: DeserializeOwned + Send + 'static>(
     call: &Call<'_>,
     request: CallToolRequestParams,
-    tool: impl FnOnce(&World, T) -> Result<Told, Error> + Send + 'static,
+    tool: impl FnOnce(&World, &T) -> Result<Told, Error> + Send + 'static,
 ) -> Result<CallToolResponse, ErrorData> {
     let args: T = match read(request.arguments) {
         Ok(args) => args,
         Err(error) => return Ok(refused(&error).into()),
     };
-    Ok(finish(call.assistant.blocking(move |world| tool(world, args)).await?))
+    Ok(finish(call.assistant.blocking(move |world| tool(world, &args)).await?))
 }

@@ -54,7 +54,7 @@ pub(super) struct Describe {
     skill: String,
 }
 
-pub(super) fn describe(world: &World, args: Describe) -> Result<Told, Error> {
+pub(super) fn describe(world: &World, args: &Describe) -> Result<Told, Error> {
     let context = &world.context;
     let (path, name) = skills::find(&args.skill, &context.directory, &context.settings)?;
     let file = SkillFile::read(&context.directory.join(&path))?;
