@@ -129,7 +129,6 @@ fn forms_in_both_eras_over_stdio() {
         let room = Room::new();
         peer.connect(&room);
         all(peer, &room);
-        peer.close();
     });
 }
 
@@ -140,7 +139,6 @@ fn forms_in_both_eras_over_http() {
         let service = Service::start(&room);
         peer.connect_http(&service.url, &service.token);
         all(peer, &room);
-        peer.close();
     });
 }
 

@@ -3,6 +3,8 @@
 
 use serde_json::{Value, json};
 
+use crate::cli::harness::until;
+
 use super::peer::{Peer, Reply, Sdk, with_each};
 use super::room::{Room, run};
 
@@ -413,7 +415,10 @@ fn an_edit_voids_the_approval() {
         peer.connect_with(&room, json!({ "elicitation": false }));
         let id = run_of(peer, "human_step", json!({ "target": "broken" }));
         room.person_says("proceed");
-        let failed = peer.call("skill_status", json!({ "execution_id": id, "wait": 45 }));
+        until("the step has failed", || {
+            room.inbox().first().is_some_and(|question| question["kind"] == "recover")
+        });
+        let failed = peer.call("skill_status", json!({ "execution_id": id }));
         let failed = failed.stands("error_recovery_needed");
         assert_eq!(room.read("forbidden"), "broken\n");
         let retry = json!({

@@ -86,6 +86,7 @@ fn of_two_clients_one_wins() {
         peer.connect_with(&room, json!({ "elicitation": false }));
     }
     race(&mut peers, &room);
+    peers.into_iter().for_each(Peer::rest);
 }
 
 /// The same with one server for both.
@@ -102,6 +103,7 @@ fn of_two_clients_of_one_service_one_wins() {
         peer.connect_http(&service.url, &service.token);
     }
     race(&mut peers, &room);
+    peers.into_iter().for_each(Peer::rest);
 }
 
 fn race(peers: &mut [Peer; 2], room: &Room) {

@@ -92,6 +92,5 @@ fn failures_are_mended_and_learned_from() {
         retries_with_edits(peer, &room);
         retries_in_vain(peer, &room);
         learns(peer, &room);
-        peer.close();
     });
 }

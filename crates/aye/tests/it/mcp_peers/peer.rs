@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -75,6 +76,10 @@ pub(super) fn node() -> Option<PathBuf> {
     found.map(|path| path.join("bin/node")).find(|path| path.is_file())
 }
 
+/// Clients that rest between two scenarios: to start one takes longer than
+/// most scenarios do. They end with the process, whose end closes their input.
+static RESTING: Mutex<Vec<Peer>> = Mutex::new(Vec::new());
+
 /// Plays the same with every peer that is installed, side by side, each in a
 /// place of its own.
 pub(super) fn with_each(play: impl Fn(&mut Peer) + Sync) {
@@ -86,6 +91,7 @@ pub(super) fn with_each(play: impl Fn(&mut Peer) + Sync) {
                 .spawn_scoped(scope, move || {
                     if let Some(mut peer) = Peer::start(sdk) {
                         play(&mut peer);
+                        peer.rest();
                     }
                 })
                 .unwrap();
@@ -102,6 +108,8 @@ pub(super) struct Peer {
     /// Every line that was read, in order.
     pub(super) seen: Vec<Value>,
     next: u64,
+    /// Nothing was connected yet: what was seen is of another scenario.
+    is_new: bool,
 }
 
 /// What a tool answered.
@@ -155,8 +163,13 @@ impl Reply {
 }
 
 impl Peer {
-    /// Starts it; `None` if it is not installed.
+    /// Starts it, or takes one that rests; `None` if it is not installed.
     pub(super) fn start(sdk: Sdk) -> Option<Self> {
+        let mut resting = RESTING.lock().unwrap();
+        if let Some(at) = resting.iter().position(|peer| peer.sdk == sdk) {
+            return Some(resting.swap_remove(at));
+        }
+        drop(resting);
         let mut command = sdk.command()?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -173,7 +186,15 @@ impl Peer {
                 }
             }
         });
-        Some(Self { sdk, child, stdin, lines, seen: Vec::new(), next: 1 })
+        Some(Self { sdk, child, stdin, lines, seen: Vec::new(), next: 1, is_new: true })
+    }
+
+    /// Hangs up, and is ready for another scenario.
+    pub(super) fn rest(mut self) {
+        let id = self.send(json!({ "do": "close" }));
+        let _ = self.outcome(id);
+        self.is_new = true;
+        RESTING.lock().unwrap().push(self);
     }
 
     /// Sends a command and does not wait.
@@ -265,7 +286,10 @@ impl Peer {
     }
 
     #[track_caller]
-    fn check_era(&self, about: &Value) {
+    fn check_era(&mut self, about: &Value) {
+        if std::mem::take(&mut self.is_new) {
+            self.seen.clear();
+        }
         let spoken = if self.sdk.is_modern() { "2026-07-28" } else { "2025-11-25" };
         // SDK 1.x for TypeScript knows it over HTTP only.
         if !about["protocol"].is_null() {

@@ -146,7 +146,6 @@ fn every_sdk_runs_pauses_and_goes_on_over_stdio() {
         pauses_and_goes_on(peer, &room);
         says_no(peer, &room);
         cancels(peer, &room);
-        peer.close();
     });
 }
 
@@ -160,7 +159,6 @@ fn every_sdk_runs_pauses_and_goes_on_over_http() {
         runs_to_the_end(peer, &room);
         pauses_and_goes_on(peer, &room);
         says_no(peer, &room);
-        peer.close();
     });
 }
 
