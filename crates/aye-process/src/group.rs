@@ -46,6 +46,12 @@ pub fn in_foreground(terminal: impl AsFd) -> bool {
     foreground(terminal) == Some(own())
 }
 
+/// Whether a terminal talks to another group than ours: a job in the
+/// background. A terminal that controls nobody has none.
+pub fn in_background(terminal: impl AsFd) -> bool {
+    foreground(terminal).is_some_and(|group| group != own())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,5 +68,6 @@ mod tests {
         let file = std::fs::File::open("/dev/null").expect("the null device");
         assert_eq!(foreground(&file), None);
         assert!(!in_foreground(&file));
+        assert!(!in_background(&file));
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) limits: Limits,
     /// The terminal that its group is to have.
     pub(crate) terminal: Option<BorrowedFd<'a>>,
+    /// A session of its own: no terminal can be reached from there.
+    pub(crate) session: bool,
 }
 
 /// A process that is its program now.
@@ -55,6 +57,7 @@ struct Job {
     files: [c_int; 3],
     limits: Limits,
     terminal: c_int,
+    session: bool,
     /// Written by the child if it fails.
     failure: Option<(Step, i32)>,
 }
@@ -81,6 +84,7 @@ impl Launch<'_> {
             files: self.files.map(|file| file.map_or(-1, |file| file.as_raw_fd())),
             limits: self.limits,
             terminal: self.terminal.map_or(-1, |terminal| terminal.as_raw_fd()),
+            session: self.session,
             failure: None,
         };
         // No handler of ours may run in the child while it uses our memory.
@@ -107,7 +111,8 @@ unsafe fn become_program(job: &Job) -> (Step, i32) {
     // SAFETY: numbers and valid pointers, see above.
     unsafe {
         forget_handlers();
-        if libc::setpgid(0, 0) != 0 {
+        let apart = if job.session { libc::setsid() } else { libc::setpgid(0, 0) };
+        if apart < 0 {
             return (Step::Prepare, errno());
         }
         // Before the descriptors are exchanged: it is one of ours.

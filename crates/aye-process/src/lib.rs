@@ -66,4 +66,4 @@ pub use spec::{
     set_grace,
 };
 pub use suspend::suspend;
-pub use wait::{Happening, LiveView, wait};
+pub use wait::{Happening, LiveView, wait, wait_aside};

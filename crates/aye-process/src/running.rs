@@ -329,8 +329,7 @@ impl Drop for Running {
             return;
         }
         self.kill(Stop::Cancel);
-        let one = std::slice::from_mut(self);
         // Bounded by `KILL_TIME`; the output is of no interest any more.
-        let _ = crate::wait::wait(one, &[], None, &mut |_, _, _| {});
+        let _ = crate::wait::wait_aside(self, &[], None);
     }
 }

@@ -20,6 +20,14 @@ struct Entry {
     token: u64,
     /// 0 until the child has been started.
     leader: i32,
+    /// It stands beside the others and does not count.
+    aside: bool,
+}
+
+impl Table {
+    fn counted(&self) -> usize {
+        self.held.iter().filter(|entry| !entry.aside).count()
+    }
 }
 
 static TABLE: Mutex<Table> = Mutex::new(Table { limit: DEFAULT_LIMIT, next: 1, held: Vec::new() });
@@ -39,10 +47,11 @@ pub fn limit() -> usize {
     table().limit
 }
 
-/// How many children are running or being started now.
+/// How many children are running or being started now, those
+/// [aside](crate::Spec::aside) not counted.
 #[must_use]
 pub fn in_use() -> usize {
-    table().held.len()
+    table().counted()
 }
 
 /// A place among the running children, given back when dropped.
@@ -52,15 +61,15 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Takes a place, or says how many there are.
-    pub(crate) fn reserve() -> Result<Self, usize> {
+    /// Takes a place, or says how many there are. There is always room aside.
+    pub(crate) fn reserve(aside: bool) -> Result<Self, usize> {
         let mut table = table();
-        if table.held.len() >= table.limit {
+        if !aside && table.counted() >= table.limit {
             return Err(table.limit);
         }
         let token = table.next;
         table.next += 1;
-        table.held.push(Entry { token, leader: 0 });
+        table.held.push(Entry { token, leader: 0, aside });
         Ok(Self { token })
     }
 

@@ -26,7 +26,8 @@ use crate::{guard, pty, reap, tree};
 /// See [`SpawnError`]; nothing is left behind then.
 pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
     let name = || spec.program.to_string_lossy().into_owned();
-    let slot = Slot::reserve().map_err(|limit| SpawnError::TooMany { program: name(), limit })?;
+    let slot = Slot::reserve(spec.aside)
+        .map_err(|limit| SpawnError::TooMany { program: name(), limit })?;
     let program = locate(&spec)?;
     let unprepared = |source| unprepared(&spec, source);
 
@@ -51,6 +52,7 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
         files: theirs.each_ref().map(|end| end.as_ref().map(End::as_fd)),
         limits: spec.limits,
         terminal: terminal.as_mut().and_then(Handover::lend),
+        session: spec.aside,
     };
     let process = match launch.start() {
         Ok(process) => process,

@@ -139,6 +139,10 @@ pub struct Spec {
     /// Put into the child's environment as [`RUN_VARIABLE`](crate::survivors::RUN_VARIABLE), so
     /// that [`survivors::find`](crate::survivors::find) can find whatever is left of a run.
     pub run: Option<String>,
+    /// It is no step: it takes no place among the children that may run at
+    /// once, so that no step has to wait for it, and it is in a session of its
+    /// own, from which it cannot reach the terminal.
+    pub aside: bool,
 }
 
 impl Spec {
@@ -164,6 +168,7 @@ impl Spec {
             tty: false,
             limits: Limits::default(),
             run: None,
+            aside: false,
         }
     }
 

@@ -51,6 +51,29 @@ pub fn wait(
     until: Option<Instant>,
     view: &mut LiveView<'_>,
 ) -> io::Result<Happening> {
+    wait_for(children, wake, until, view, true)
+}
+
+/// The same for a child [aside](crate::Spec::aside). That the guard is gone is
+/// left to whoever waits for the steps: it is told only once.
+///
+/// # Errors
+/// Only when `poll` itself fails.
+pub fn wait_aside(
+    child: &mut Running,
+    wake: &[BorrowedFd<'_>],
+    until: Option<Instant>,
+) -> io::Result<Happening> {
+    wait_for(std::slice::from_mut(child), wake, until, &mut |_, _, _| {}, false)
+}
+
+fn wait_for(
+    children: &mut [Running],
+    wake: &[BorrowedFd<'_>],
+    until: Option<Instant>,
+    view: &mut LiveView<'_>,
+    guarded: bool,
+) -> io::Result<Happening> {
     let mut ready = Vec::new();
     loop {
         let now = Instant::now();
@@ -68,7 +91,7 @@ pub fn wait(
         if idle && wake.is_empty() && until.is_none() {
             return Ok(Happening::Idle);
         }
-        poll_once(children, wake, until, now, &mut ready)?;
+        poll_once(children, wake, until, now, guarded, &mut ready)?;
         let mut ready = Ready { flags: &ready, next: 0 };
         serve(children, &mut ready, view);
         if ready.take() {
@@ -140,6 +163,7 @@ fn poll_once(
     wake: &[BorrowedFd<'_>],
     until: Option<Instant>,
     now: Instant,
+    guarded: bool,
     ready: &mut Vec<bool>,
 ) -> io::Result<()> {
     let mut questions = Questions::default();
@@ -161,7 +185,7 @@ fn poll_once(
     }
     let interactive = children.iter().any(|child| !child.is_done() && child.is_interactive());
     questions.ask(if interactive { suspend::watch() } else { None }, PollFlags::IN);
-    questions.ask(guard::watch(), PollFlags::IN);
+    questions.ask(if guarded { guard::watch() } else { None }, PollFlags::IN);
     for fd in wake {
         questions.ask(Some(*fd), PollFlags::IN);
     }

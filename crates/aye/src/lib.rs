@@ -12,7 +12,9 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advisor;
 pub mod auth;
+pub mod briefing;
 pub mod cli;
 pub mod clock;
 pub mod compute;

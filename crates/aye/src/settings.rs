@@ -1,5 +1,6 @@
 //! `aye.toml`: looked for upwards from the working directory.
 
+mod advisor;
 mod heal;
 mod mcp;
 mod tool_args;
@@ -21,11 +22,18 @@ use toml::Spanned;
 use crate::error::Error;
 use crate::store::Durability;
 
+pub use advisor::AdvisorSettings;
 pub use mcp::McpSettings;
 pub use tools::{CommandSettings, OutputKind, Reach, ServerSettings, ToolSettings, is_loopback};
 
 /// The name of the file.
 pub const FILE: &str = "aye.toml";
+
+/// How long finished runs are kept where a project does not say.
+pub const DEFAULT_KEEP: Duration = Duration::from_secs(30 * 86_400);
+
+/// More than anybody writes by hand.
+const LARGEST: u64 = 1 << 20;
 
 /// What a project sets.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +58,8 @@ pub struct Settings {
     pub policy: PolicySettings,
     /// MCP servers and commands with a name.
     pub tools: ToolSettings,
+    /// Who advises whoever is asked.
+    pub advisor: Option<AdvisorSettings>,
     /// What repairs errors that are known.
     pub heal: Arc<[HealRule]>,
     /// What assistants may do, and how long.
@@ -86,6 +96,7 @@ struct File {
     journal: JournalSection,
     policy: PolicySection,
     tools: BTreeMap<Spanned<String>, tools::ToolSection>,
+    advisor: Option<Spanned<advisor::AdvisorSection>>,
     heal: Option<Spanned<Vec<serde_json::Value>>>,
     mcp: mcp::McpSection,
 }
@@ -132,16 +143,21 @@ enum DurabilityWord {
 impl Settings {
     /// Finds and reads the file; without one, the defaults.
     pub fn load(directory: &Path) -> Result<Self, Error> {
-        let found = directory.ancestors().map(|dir| dir.join(FILE)).find(|path| path.is_file());
-        let Some(path) = found else {
+        // Whatever is there, a link that leads nowhere too: settings that cannot be
+        // read must not be taken for none.
+        let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
+        let Some(path) = directory.ancestors().map(|dir| dir.join(FILE)).find(is_there) else {
             return Self::from_file(directory.to_path_buf(), File::default())
                 .map_err(|found| Error::Settings(found.message));
         };
-        let text = std::fs::read_to_string(&path).map_err(|source| Error::File {
-            doing: "read",
-            path: path.clone(),
-            source,
-        })?;
+        let failed = |source| Error::File { doing: "read", path: path.clone(), source };
+        let about = std::fs::metadata(&path).map_err(failed)?;
+        if !about.is_file() || about.len() > LARGEST {
+            let shown = path.display();
+            let problem = if about.is_file() { "is too large" } else { "is not a file" };
+            return Err(Error::Settings(format!("`{shown}` {problem}")));
+        }
+        let text = std::fs::read_to_string(&path).map_err(failed)?;
         let bad = |found: &Diagnostic| Error::Settings(placed(found, &path, directory, &text));
         let file: File = toml::from_str(&text).map_err(|error| bad(&unreadable(&error)))?;
         let root = path.parent().unwrap_or(directory).to_path_buf();
@@ -176,6 +192,7 @@ impl Settings {
         Ok(Self {
             policy: file.policy.read(&root)?,
             tools: ToolSettings::read(&root, file.tools)?,
+            advisor: AdvisorSettings::read(&root, file.advisor)?,
             heal: heal::read(file.heal)?,
             mcp: file.mcp.read()?,
             max_processes,
@@ -189,7 +206,7 @@ impl Settings {
             step_timeout: read(file.run.step_timeout, 120)?,
             // None at all is asked for with 0: killed at once.
             grace: read(file.run.grace, aye_process::DEFAULT_GRACE.as_secs())?.unwrap_or_default(),
-            keep: read(file.journal.keep, 30 * 86_400)?,
+            keep: read(file.journal.keep, DEFAULT_KEEP.as_secs())?,
         })
     }
 }

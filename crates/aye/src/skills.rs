@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use aye_core::diagnostic::{self, Diagnostic, Source, did_you_mean};
 use aye_core::flow::{Flow, lint};
 use aye_core::skill::{self, Action, Skill, Span, Step};
+use aye_core::yaml::{MAX_BYTES, too_large};
 
 use crate::compute::{self, Block, ComputeError, PythonExpressions};
 use crate::error::Error;
@@ -25,21 +26,25 @@ pub struct SkillFile {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// More than any skill may have: what is beyond need not be read to be refused.
-const ENOUGH: u64 = 4 << 20;
-
 impl SkillFile {
     /// Reads and checks a file.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::File { doing: "read", path: path.to_path_buf(), source };
         // A pipe or a device may never end.
-        if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        let about = std::fs::metadata(path).map_err(failed)?;
+        if !about.is_file() {
             let message = format!("`{}` is not a file", path.display());
             return Err(Error::usage(message, "name a skill file"));
         }
+        // What is too large need not be read to be refused.
+        if let Some(refused) = too_large(about.len()) {
+            let (text, flows) = (String::new(), Vec::new());
+            return Ok(Self { path: path.to_path_buf(), text, flows, diagnostics: vec![refused] });
+        }
         let mut bytes = Vec::new();
         let file = std::fs::File::open(path).map_err(failed)?;
-        file.take(ENOUGH).read_to_end(&mut bytes).map_err(failed)?;
+        // One more than there was: what grows meanwhile is refused all the same.
+        file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
         let text = String::from_utf8(bytes).map_err(|error| Error::File {
             doing: "read",
             path: path.to_path_buf(),

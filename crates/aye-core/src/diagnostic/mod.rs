@@ -16,7 +16,7 @@ use crate::skill::Span;
 pub use json::{JsonDiagnostic, JsonLabel, to_json};
 pub use render::render;
 pub use source::{Position, Source};
-pub use suggest::{did_you_mean, quote, quote_list};
+pub use suggest::{did_you_mean, quote, quote_list, surely_meant};
 pub use visible::{first_hidden, is_hidden, visible};
 
 /// How bad it is.

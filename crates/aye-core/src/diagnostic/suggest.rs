@@ -33,6 +33,44 @@ pub fn did_you_mean<'a>(
         .map(|(_, candidate)| candidate)
 }
 
+/// The candidate that a misspelt word was surely meant to be: closer than a
+/// hint has to be, nearer than any other, and with the same digits, because
+/// `node1` is no slip for `node2`.
+pub fn surely_meant<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let length = word.chars().count();
+    let allowed = match length {
+        0..=2 => 0,
+        3..=5 => 1,
+        6..=9 => 2,
+        _ => 3,
+    };
+    if length == 0 || length > LONGEST {
+        return None;
+    }
+    let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>();
+    let (folded, own_digits) = (fold(word), digits(word));
+    let mut near: Vec<((usize, usize), &str)> = candidates
+        .into_iter()
+        .filter(|candidate| *candidate != word && candidate.len().abs_diff(word.len()) <= 8)
+        .filter(|candidate| digits(candidate) == own_digits)
+        .map(|candidate| {
+            let distance = strsim::osa_distance(&folded, &fold(candidate));
+            ((distance, strsim::osa_distance(word, candidate)), candidate)
+        })
+        .filter(|((distance, _), _)| *distance <= allowed)
+        .collect();
+    near.sort_unstable();
+    near.dedup();
+    match near.as_slice() {
+        [(_, only)] => Some(*only),
+        [(best, nearest), (next, _), ..] if best < next => Some(*nearest),
+        _ => None,
+    }
+}
+
 /// Case and the choice between `_`, `-` and nothing are no differences.
 fn fold(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
@@ -55,5 +93,30 @@ pub fn quote_list<'a>(words: impl IntoIterator<Item = &'a str>, joint: &str) -> 
         None => String::new(),
         Some(last) if quoted.is_empty() => last,
         Some(last) => format!("{} {joint} {last}", quoted.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::surely_meant;
+
+    #[test]
+    fn only_what_is_surely_meant() {
+        let names =
+            ["commit", "commit_sha", "image", "node2", "tags", "tag", "n", "Total", "total"];
+        let meant = |word| surely_meant(word, names);
+        assert_eq!(meant("comit"), Some("commit"));
+        assert_eq!(meant("commitSha"), Some("commit_sha"));
+        assert_eq!(meant("imgae"), Some("image"));
+        assert_eq!(meant("totl"), Some("total"));
+        assert_eq!(surely_meant("bead", ["beat", "bear"]), None, "both are as near");
+        assert_eq!(meant("node1"), None, "another number is another thing");
+        assert_eq!(meant("m"), None, "too short to be a slip");
+        assert_eq!(meant("N"), Some("n"));
+        assert_eq!(meant("tagz"), None, "both are as near");
+        assert_eq!(meant("lag"), Some("tag"));
+        assert_eq!(meant("image"), None);
+        assert_eq!(meant("picture"), None);
+        assert_eq!(meant(""), None);
     }
 }

@@ -71,7 +71,7 @@ impl Machine {
     }
 
     /// What a step that failed said about it.
-    pub(super) fn error_of(&self, step: &str) -> String {
+    pub fn error_of(&self, step: &str) -> String {
         let Some(record) = self.state.steps.get(step) else { return String::new() };
         let message = record.message.clone().unwrap_or_default();
         let said = record.process.as_ref().map(|process| match process.stderr.trim() {

@@ -119,21 +119,35 @@ fn read_text(kind: InputType, text: &str) -> Result<Value, String> {
             "false" | "no" | "n" | "off" | "0" => Ok(Value::Bool(false)),
             _ => Err(format!("`{text}` is neither `true` nor `false`")),
         },
-        // `-i tags=a,b` is what people write for a list.
-        InputType::Array => Ok(match serde_json::from_str(text) {
-            Ok(Value::Array(items)) => items.into(),
+        InputType::Array => match serde_json::from_str(text) {
+            Ok(Value::Array(items)) => Ok(items.into()),
+            // Half a list in brackets is a slip, not one of strange words.
+            Err(error) if text.trim_start().starts_with('[') => {
+                Err(format!("`{text}` is not a list: {error}"))
+            }
+            // `-i tags=a,b` is what people write for a list.
             Ok(_) | Err(_) => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-                items.map(|item| Value::String(item.to_owned())).collect()
+                Ok(items.map(|item| Value::String(item.to_owned())).collect())
             }
-        }),
+        },
         InputType::Integer | InputType::Number | InputType::Object => {
             match serde_json::from_str(text) {
-                Ok(Value::Null) | Err(_) => Err(format!("`{text}` is not {}", kind.words())),
-                Ok(value) => coerce(kind, value),
+                Ok(value) if kind.holds(&value) => coerce(kind, value),
+                // Whole, and all the same not one of ours.
+                Ok(_) | Err(_) if kind == InputType::Integer && is_whole(text) => {
+                    Err(format!("`{text}` is beyond 64 bits"))
+                }
+                Ok(_) | Err(_) => Err(format!("`{text}` is not {}", kind.words())),
             }
         }
     }
+}
+
+/// Whether a text is digits and nothing else, perhaps with a sign.
+fn is_whole(text: &str) -> bool {
+    let digits = text.trim().trim_start_matches('-');
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Takes a value as the type it is meant to be, where it can only mean one;

@@ -44,7 +44,7 @@ impl InputType {
         }
     }
 
-    fn holds(self, value: &Value) -> bool {
+    pub(super) fn holds(self, value: &Value) -> bool {
         match self {
             Self::String | Self::Secret => value.is_string(),
             Self::Integer => value.is_i64() || value.is_u64(),

@@ -15,4 +15,5 @@ mod tree;
 
 pub use read::{MAX_BYTES, MAX_DEPTH, MAX_NODES, read};
 pub use scalar::Typed;
+pub use syntax::too_large;
 pub use tree::{Kind, Node, NodeId, Scalar, Tree};

@@ -8,17 +8,22 @@ use crate::skill::Span;
 
 /// Refuses by length alone, before a single character is looked at.
 pub(super) fn check_size(text: &str) -> Result<(), Box<Diagnostic>> {
-    if text.len() <= MAX_BYTES {
-        return Ok(());
+    match too_large(text.len() as u64) {
+        None => Ok(()),
+        Some(refused) => Err(Box::new(refused)),
     }
-    let kib = text.len() / 1024;
-    Err(Box::new(
+}
+
+/// Refuses a file by its size, before it is read.
+pub fn too_large(bytes: u64) -> Option<Diagnostic> {
+    let kib = bytes / 1024;
+    (bytes > MAX_BYTES as u64).then(|| {
         Diagnostic::error(
             "too-large",
             format!("the file has {kib} KiB, the limit is {} KiB", MAX_BYTES / 1024),
         )
-        .hint("a skill is a short text; keep data in files of its own"),
-    ))
+        .hint("a skill is a short text; keep data in files of its own")
+    })
 }
 
 /// Refuses characters that YAML does not allow outside of escapes.

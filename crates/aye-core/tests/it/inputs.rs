@@ -78,6 +78,8 @@ fn text_that_is_not_of_the_type_is_refused() {
         (InputType::Boolean, "maybe"),
         (InputType::Boolean, ""),
         (InputType::Object, "[1]"),
+        (InputType::Array, "[1, 2"),
+        (InputType::Array, " [a, b]"),
         (InputType::Object, "a: 1"),
     ];
     for (kind, given) in rows {

@@ -4,6 +4,7 @@ mod good;
 mod inputs;
 mod keys;
 mod limits;
+mod patch;
 mod places;
 mod questions;
 mod robust;

@@ -49,6 +49,10 @@ fn the_eleventh_child_is_refused() {
     let error = spawn(spec.clone()).expect_err("refused");
     assert_eq!(error.code(), "RESOURCE_LIMIT");
     assert!(error.to_string().starts_with("too many concurrent processes"), "{error}");
+    let mut aside = spec.clone();
+    aside.aside = true;
+    let _aside = spawn(aside).expect("there is always room aside");
+    assert_eq!(aye_process::slots::in_use(), 10, "it does not count");
     drop(running.pop());
     let _again = spawn(spec).expect("a slot is free again");
 }

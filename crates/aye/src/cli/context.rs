@@ -13,6 +13,7 @@ use aye_core::machine::Limits;
 use aye_core::text::Names;
 use jiff::Timestamp;
 
+use crate::advisor::Advisor;
 use crate::clock::{Clock, SystemClock};
 use crate::driver::Skills;
 use crate::error::Error;
@@ -97,10 +98,20 @@ impl Context {
                 (false, true) => Verbosity::Verbose,
                 (false, false) => Verbosity::Normal,
             },
-            clock: SystemClock,
+            clock: SystemClock::of(&env),
             directory,
             env,
         })
+    }
+
+    /// The same, seen from where a run was begun: the settings of its project
+    /// say what may run, from wherever somebody goes on with it.
+    pub fn at(&self, workspace: &str) -> Result<Self, Error> {
+        let directory = PathBuf::from(workspace);
+        if directory == self.directory {
+            return Ok(self.clone());
+        }
+        Ok(Self { settings: Settings::load(&directory)?, directory, ..self.clone() })
     }
 
     /// Now.
@@ -147,7 +158,19 @@ impl Context {
             home: self.home.clone(),
             obstacle: prompt::obstacle(&self.env, may_ask),
             opened_with: None,
+            advisor: self.advisor(),
         }
+    }
+
+    /// Who advises whoever is asked.
+    fn advisor(&self) -> Option<Advisor> {
+        let Settings { advisor, root, policy, .. } = &self.settings;
+        advisor.as_ref().map(|advisor| Advisor {
+            argv: advisor.argv.clone(),
+            timeout: advisor.timeout,
+            root: root.clone(),
+            policy: policy.clone(),
+        })
     }
 
     /// What templates can look up.
@@ -209,6 +232,30 @@ impl Context {
                 Err(Error::usage(message, "write more letters of the id"))
             }
         }
+    }
+
+    /// The skill of the same file that is meant, by its name or as `#NAME`.
+    fn in_same_file(&self, wanted: &str, file: &Path) -> Result<Option<(Flow, Source)>, Error> {
+        let (name, sure) = match wanted.strip_prefix('#') {
+            Some(name) => (name, true),
+            None => (wanted, false),
+        };
+        if name.contains(['/', '#', '.']) {
+            return Ok(None);
+        }
+        let path = self.directory.join(file);
+        let mut read = match SkillFile::read(&path) {
+            Ok(read) => read.or_lenient(self.settings.lenient),
+            Err(error) if sure => return Err(error),
+            Err(_) => return Ok(None),
+        };
+        if !sure && !read.flows.iter().any(|flow| skills::skill_name(flow) == name) {
+            return Ok(None);
+        }
+        let shown = skills::relative_to(&path, &self.directory);
+        read.path.clone_from(&shown);
+        let (flow, text) = read.into_flow(Some(name))?;
+        Ok(Some((flow, Source::new(shown.to_string_lossy(), text))))
     }
 
     /// The error for a journal that is not there yet.
@@ -293,6 +340,10 @@ fn why_not(read: &SkillFile, shown: &Path) -> String {
 
 impl Skills for Context {
     fn load(&self, wanted: &str, file: &Path) -> Result<(Flow, Source), Error> {
+        // A skill of the same file needs no file, and goes before all others.
+        if let Some(found) = self.in_same_file(wanted, file)? {
+            return Ok(found);
+        }
         // A path is meant from the file that says it, and from where the run began.
         let beside = file.parent().map(|folder| self.directory.join(folder));
         let directory = beside

@@ -147,7 +147,8 @@ pub(super) fn is_builtin(name: &str) -> bool {
     BUILTINS.binary_search(&name).is_ok()
 }
 
-const BUILTINS: [&str; 78] = [
+/// What Python itself has.
+pub(super) const BUILTINS: [&str; 78] = [
     "ArithmeticError",
     "AssertionError",
     "AttributeError",

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use aye_core::machine::is_secret;
 use aye_core::text::Scope;
 use serde_json::Value;
 
@@ -23,8 +24,8 @@ pub struct ComputeError {
     pub place: Option<Box<Place>>,
     /// Names in scope and the types of their values.
     pub names: Vec<(String, String)>,
-    /// The names of the inputs.
-    pub inputs: Vec<String>,
+    /// The names of the inputs and the types of their values.
+    pub inputs: Vec<(String, String)>,
 }
 
 /// A place in a block.
@@ -71,12 +72,24 @@ impl ComputeError {
 
     /// Says which names there were.
     pub(super) fn with_names(mut self, scope: &Scope) -> Self {
-        self.inputs = scope.inputs.keys().cloned().collect();
+        let kind = |value: &Value| match is_secret(value) {
+            true => "secret",
+            false => type_of(value),
+        };
+        let inputs = scope.inputs.iter();
+        self.inputs = inputs.map(|(name, value)| (name.clone(), kind(value).to_owned())).collect();
         let known = |name: String| {
             let value = scope.value(&name)?;
             Some((name, type_of(&value).to_owned()))
         };
         self.names = scope.names_in_scope().into_iter().filter_map(known).collect();
+        self
+    }
+
+    /// Says which names the block itself had set; they hide those of the run.
+    pub(super) fn with_own_names(mut self, own: Vec<(String, String)>) -> Self {
+        self.names.retain(|(name, _)| !own.iter().any(|(own, _)| own == name));
+        self.names.extend(own);
         self
     }
 
@@ -98,7 +111,10 @@ impl ComputeError {
     fn in_scope(&self) -> String {
         let inputs = match self.inputs.as_slice() {
             [] => "inputs (none)".to_owned(),
-            inputs => format!("inputs ({})", inputs.join(", ")),
+            inputs => {
+                let inputs = inputs.iter().map(|(name, kind)| format!("{name}: {kind}"));
+                format!("inputs ({})", inputs.collect::<Vec<_>>().join(", "))
+            }
         };
         let names = self.names.iter().map(|(name, kind)| format!("{name} ({kind})"));
         std::iter::once(inputs).chain(names).collect::<Vec<_>>().join(", ")

@@ -9,7 +9,8 @@ use super::block::Block;
 use super::context::{FUNCTIONS, is_builtin};
 use super::engine::Fault;
 use super::error::ComputeError;
-use super::source::Source;
+use super::propose;
+use super::source::{Source, Survey};
 
 /// What to do about what exists in Python but not here.
 const ELSEWHERE: &str = "it is not in the sandbox: use `python: true` at the step to run the block \
@@ -39,39 +40,55 @@ pub(super) fn explain(
     if let (None, "Limit", Some(at)) = (&error.place, fault.kind.as_str(), only_loop(&block.code)) {
         error = error.at(block, at);
     }
-    error = error.with_names(scope);
-    let hint = match fault.kind.as_str() {
-        "NameError" | "UnboundLocalError" => name(&fault.message, source, scope),
-        "KeyError" => key(&fault.message, &error, scope),
-        "AttributeError" if fault.message.ends_with("'sys' has no attribute 'exit'") => {
+    advise(error, &fault.message, block, &source.survey, scope, true)
+}
+
+/// Says which names there were, and what to do about it. `said` is what the
+/// interpreter said, which may be the sandbox or not.
+pub(super) fn advise(
+    error: ComputeError,
+    said: &str,
+    block: &Block,
+    survey: &Survey,
+    scope: &Scope,
+    sandbox: bool,
+) -> ComputeError {
+    let look = propose::look(&block.code, block.output.as_deref(), &error, scope);
+    let mut error = error.with_names(scope).with_own_names(look.names);
+    let hint = match error.kind.as_str() {
+        "NameError" | "UnboundLocalError" => name(said, survey, scope, sandbox),
+        "KeyError" => key(said, &error, scope),
+        "AttributeError" if said.ends_with("'sys' has no attribute 'exit'") => {
             Some(NO_EXIT.to_owned())
         }
-        "AttributeError" => attribute(&fault.message),
-        "ImportError" | "ModuleNotFoundError" | "NotImplementedError" => Some(ELSEWHERE.to_owned()),
-        "TypeError" if fault.message.contains("NoneType") => {
+        "AttributeError" => attribute(said),
+        "ImportError" | "ModuleNotFoundError" | "NotImplementedError" if sandbox => {
+            Some(ELSEWHERE.to_owned())
+        }
+        "TypeError" if said.contains("NoneType") => {
             Some("a value is None: look at the types below, or write `(x or {})`".to_owned())
         }
-        "TypeError" if fault.message.contains("_io.") => {
+        "TypeError" if said.contains("_io.") => {
             Some("write `f.read().splitlines()` for the lines of a file".to_owned())
         }
-        "Limit" if fault.message.starts_with("time limit") => {
+        "Limit" if said.starts_with("time limit") => {
             Some("a block is for small work: use a `command:` step".to_owned())
         }
         _ => None,
     };
-    error.hint = hint.map(String::into_boxed_str);
+    // What the syntax tree says knows more than what a line looks like.
+    let hint = match (hint, look.meant) {
+        (Some(hint), Some(meant)) if hint.contains(&format!("`{meant}`")) => Some(hint),
+        (_, Some(meant)) => Some(format!("did you mean `{meant}`?")),
+        (hint, None) => hint,
+    };
+    error.hint = hint.map(String::into_boxed_str).or(error.hint);
     error
 }
 
 /// Says where it happened.
 pub(super) fn place(fault: &Fault, block: &Block, source: &Source) -> ComputeError {
-    let message = match fault.kind.as_str() {
-        "KeyError" if !fault.message.contains(' ') => {
-            format!("there is no key `{}`", fault.message.trim_matches('\''))
-        }
-        _ => tidy(&fault.message),
-    };
-    let error = ComputeError::new(&fault.kind, message);
+    let error = ComputeError::new(&fault.kind, message(&fault.kind, &fault.message));
     // The innermost place that is of the author's own.
     let placed = fault.frames.iter().rev().find_map(|frame| {
         let start = source.place(frame.line, frame.start)?;
@@ -86,6 +103,16 @@ pub(super) fn place(fault: &Fault, block: &Block, source: &Source) -> ComputeErr
         error.hint = Some(ELSEWHERE.into());
     }
     error
+}
+
+/// What the interpreter said, in our words where they help more.
+pub(super) fn message(kind: &str, said: &str) -> String {
+    match kind {
+        "KeyError" if !said.contains(' ') => {
+            format!("there is no key `{}`", said.trim_matches('\''))
+        }
+        _ => tidy(said),
+    }
 }
 
 /// Where the one loop of a block stands: what does not come to an end is that.
@@ -125,7 +152,7 @@ fn quoted(message: &str) -> Option<&str> {
     Some(&message[start..end])
 }
 
-fn name(message: &str, source: &Source, scope: &Scope) -> Option<String> {
+fn name(message: &str, survey: &Survey, scope: &Scope, sandbox: bool) -> Option<String> {
     let name = quoted(message)?;
     if let Some(secret) = scope.lost_secret(&[name.to_owned()]) {
         return Some(format!("the secret `{secret}` is not kept: give it again"));
@@ -134,7 +161,7 @@ fn name(message: &str, source: &Source, scope: &Scope) -> Option<String> {
         return Some(format!("did you mean `inputs.{name}`?"));
     }
     match name {
-        "exit" | "quit" => return Some(NO_EXIT.to_owned()),
+        "exit" | "quit" if sandbox => return Some(NO_EXIT.to_owned()),
         "branch" | "worktree" => {
             let hint = "there is no git repository around the working directory";
             return Some(hint.to_owned());
@@ -144,7 +171,7 @@ fn name(message: &str, source: &Source, scope: &Scope) -> Option<String> {
     let own: Vec<String> = scope
         .names_in_scope()
         .into_iter()
-        .chain(source.survey.set.keys().cloned())
+        .chain(survey.set.keys().cloned())
         .chain(BUILT_IN.map(str::to_owned))
         .chain(FUNCTIONS.map(str::to_owned))
         .filter(|known| known != name)
@@ -152,8 +179,10 @@ fn name(message: &str, source: &Source, scope: &Scope) -> Option<String> {
     let near = did_you_mean(name, own.iter().map(String::as_str));
     match near {
         Some(near) => Some(format!("did you mean `{near}`?")),
-        None if is_builtin(name) || name == "eval" || name == "exec" => Some(ELSEWHERE.to_owned()),
-        None if source.survey.set.contains_key(name) => {
+        None if sandbox && is_builtin(name) || name == "eval" || name == "exec" => {
+            Some(ELSEWHERE.to_owned())
+        }
+        None if survey.set.contains_key(name) => {
             Some(format!("`{name}` is only set on another path, or later"))
         }
         None => None,
@@ -161,6 +190,10 @@ fn name(message: &str, source: &Source, scope: &Scope) -> Option<String> {
 }
 
 fn key(message: &str, error: &ComputeError, scope: &Scope) -> Option<String> {
+    if let Some(variable) = message.strip_prefix("the environment has no ") {
+        let variable = variable.trim_matches('`');
+        return Some(format!("write `env.get(\"{variable}\")` if it may be missing"));
+    }
     let key = quoted(message).unwrap_or(message);
     // Which mapping it was is known only from the line.
     let line = error.place.as_ref().map_or("", |place| place.source.as_str());

@@ -9,6 +9,7 @@
 
 mod block;
 mod context;
+mod diff;
 mod engine;
 mod error;
 mod explain;
@@ -16,14 +17,17 @@ mod expression;
 mod files;
 mod host;
 mod monty;
+mod propose;
 mod python;
 mod run;
 mod source;
 mod value;
 
 pub use block::{Block, Limits};
+pub use diff::diff;
 pub use error::{ComputeError, Place};
 pub use expression::PythonExpressions;
 pub use host::{Host, Quiet};
+pub use propose::{Change, Proposal, propose};
 pub use python::{PythonProgram, PythonResult, python_program, python_result};
 pub use run::{check, missing_module, run};

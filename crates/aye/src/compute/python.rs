@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::block::{Block, Limits};
 use super::error::ComputeError;
-use super::source;
+use super::{explain, source};
 
 /// Runs a block: reads the context, gives the names, finds the result.
 const PROGRAM: &str = include_str!("python.py");
@@ -67,6 +67,7 @@ pub fn python_program(block: &Block, scope: &Scope) -> Result<PythonProgram, Com
 /// Reads the result from what the program wrote.
 pub fn python_result(
     block: &Block,
+    scope: &Scope,
     stdout: &str,
     limits: &Limits,
 ) -> Result<PythonResult, ComputeError> {
@@ -87,9 +88,10 @@ pub fn python_result(
         return Ok(PythonResult { value: answer["value"].take(), printed });
     };
     let text = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
-    let said = ComputeError::new(&text("kind"), text("message"));
+    let (kind, message) = (text("kind"), text("message"));
+    let said = ComputeError::new(&kind, explain::message(&kind, &message));
     let line = error["line"].as_u64().and_then(|line| usize::try_from(line).ok());
-    Err(match line.and_then(|line| line.checked_sub(1)) {
+    let said = match line.and_then(|line| line.checked_sub(1)) {
         None => said,
         Some(before) => {
             let start: usize = block.code.split_inclusive('\n').take(before).map(str::len).sum();
@@ -98,5 +100,9 @@ pub fn python_result(
             let blank = text.len() - text.trim_start().len();
             said.at(block, start + blank..start + text.len())
         }
+    };
+    Err(match source::survey(&block.code, Mode::Module) {
+        Ok(survey) => explain::advise(said, &message, block, &survey, scope, false),
+        Err(_) => said,
     })
 }

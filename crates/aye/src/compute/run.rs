@@ -16,6 +16,7 @@ use super::error::ComputeError;
 use super::explain::{explain, place};
 use super::host::Host;
 use super::monty::Monty;
+use super::propose;
 use super::source::{self, Source, Wanted};
 
 /// Enough for code that is as deep as the limits allow.
@@ -47,8 +48,13 @@ pub(super) fn start(
     wanted: Wanted<'_>,
 ) -> Result<Value, ComputeError> {
     let known = |name: &str| scope.value(name).is_some();
-    let source =
-        prepare(block, wanted, scope.lenient, &known).map_err(|error| error.with_names(scope))?;
+    let source = prepare(block, wanted, scope.lenient, &known).map_err(|error| {
+        let look = propose::look(&block.code, block.output.as_deref(), &error, scope);
+        let mut error = error.with_names(scope).with_own_names(look.names);
+        let meant = look.meant.map(|meant| format!("did you mean `{meant}`?").into_boxed_str());
+        error.hint = meant.or(error.hint);
+        error
+    })?;
     let (requests, asked) = sync_channel(64);
     let (replies, answered) = sync_channel(1);
     let (done, finished) = sync_channel(1);
@@ -107,21 +113,27 @@ fn prepare(
     let unreadable = |error: source::Unreadable| {
         ComputeError::new("SyntaxError", error.message).at(block, error.at..error.at)
     };
-    // Small code fits on any stack.
-    let source = if block.code.len() <= 4096 {
-        source::read(&block.code, wanted, lenient, known).map_err(unreadable)?
-    } else {
-        thread::scope(|threads| {
-            let read = || source::read(&block.code, wanted, lenient, known);
-            let reader = thread::Builder::new().stack_size(STACK).spawn_scoped(threads, read);
-            let reader = reader.map_err(|error| ComputeError::new("Limit", error.to_string()))?;
-            let read = reader.join();
-            read.map_err(|_| ComputeError::new("SyntaxError", "the block cannot be read"))?
-                .map_err(unreadable)
-        })?
-    };
+    let read = || source::read(&block.code, wanted, lenient, known);
+    let source = roomy(&block.code, read)?.map_err(unreadable)?;
     gives_result(block, &source, wanted)?;
     Ok(source)
+}
+
+/// Reads code where there is enough stack for it.
+pub(super) fn roomy<T: Send>(
+    code: &str,
+    read: impl FnOnce() -> T + Send,
+) -> Result<T, ComputeError> {
+    // Small code fits on any stack.
+    if code.len() <= 4096 {
+        return Ok(read());
+    }
+    thread::scope(|threads| {
+        let reader = thread::Builder::new().stack_size(STACK).spawn_scoped(threads, read);
+        let reader = reader.map_err(|error| ComputeError::new("Limit", error.to_string()))?;
+        let unreadable = |_| ComputeError::new("SyntaxError", "the block cannot be read");
+        reader.join().map_err(unreadable)
+    })
 }
 
 /// A block that sets variables, but not the one that counts, is a mistake. One

@@ -4,6 +4,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use aye_core::input::{Input, Request};
 use aye_core::journal::{Phase, State};
+use aye_core::machine::Secrets;
 use aye_core::question::{Answer, Question};
 use aye_core::skill::AskKind;
 use jiff::Timestamp;
@@ -45,6 +46,8 @@ pub struct Posed<'a> {
     pub agreed: &'a [String],
     /// The run so far; none for a question that belongs to no run.
     pub run: Option<&'a State>,
+    /// What must not be told to anybody, where somebody knows it.
+    pub secrets: Option<&'a Secrets>,
 }
 
 /// Asks people, somewhere.
@@ -80,18 +83,21 @@ impl Driver<'_> {
     /// The lane whose question is to be shown: the one that is, as long as it
     /// is open, then the one that has waited longest.
     pub(super) fn next_question(&mut self) -> Option<LaneId> {
-        let open = |id: &LaneId| {
-            self.lanes
-                .get(*id)
-                .and_then(Option::as_ref)
-                .is_some_and(|lane| lane.question().is_some())
-        };
-        let shown = self.shown.filter(open);
-        let next = shown.or_else(|| self.live().into_iter().find(open));
-        if self.shown.is_some() && shown.is_none() {
+        self.withdraw_closed();
+        self.shown.or_else(|| self.live().into_iter().find(|id| self.is_asking(*id)))
+    }
+
+    /// Takes the prompt away if its question was closed elsewhere: what was
+    /// asked about must not begin beside it.
+    pub(super) fn withdraw_closed(&mut self) {
+        if self.shown.is_some_and(|id| !self.is_asking(id)) {
             self.withdraw();
         }
-        next
+    }
+
+    fn is_asking(&self, id: LaneId) -> bool {
+        let lane = self.lanes.get(id).and_then(Option::as_ref);
+        lane.is_some_and(|lane| lane.question().is_some())
     }
 
     /// Asks, and waits for an answer if there is nothing else to do.
@@ -123,7 +129,9 @@ impl Driver<'_> {
                     Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => &[],
                 };
                 let deadline = lane.machine.wake_at();
-                let posed = Posed { question: shown, deadline, agreed, run: Some(state) };
+                let secrets = Some(lane.machine.secrets());
+                let run = Some(state);
+                let posed = Posed { question: shown, deadline, agreed, run, secrets };
                 prompter.ask(&posed, &wake)?
             }
         };

@@ -92,6 +92,7 @@ impl Driver<'_> {
             } else {
                 let driver = self.lane(super::lane::ROOT).machine.state().started.driver.clone();
                 let driver = aye_core::event::Driver { pid: std::process::id(), ..driver };
+                self.take_up_trouble(id);
                 self.tell(id, Input::Attach(driver), None)?;
             }
             return Ok(Begun::Going(id));

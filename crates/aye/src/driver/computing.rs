@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use aye_core::effect::{Compute, Process};
 use aye_core::input::{End, Finished};
+use aye_core::skill::{self, Template};
 use indexmap::IndexMap;
 use serde_json::Value;
 
@@ -96,7 +97,12 @@ impl Driver<'_> {
             spec.timeout = timeout;
             // The result follows what it prints; a live view would show it.
             spec.live = false;
-            return self.run(id, execution, spec, Meaning::Python(Box::new(block)));
+            return self.run(
+                id,
+                execution,
+                spec,
+                Meaning::Python(Box::new((block, compute.scope))),
+            );
         }
         let mut limits = Limits::default();
         limits.time = timeout.map_or(limits.time, |timeout| timeout.min(limits.time));
@@ -129,7 +135,7 @@ impl Driver<'_> {
             self.computing.1 = text.map(|source| (digest, source.text));
         }
         let text = self.computing.1.as_ref().map_or("", |(_, text)| text.as_str());
-        let (line, one_line) = line_of(text, compute.code.span.start);
+        let (line, one_line) = line_of(text, &compute.code);
         let started = &self.lane(id).machine.state().started;
         Block {
             code: compute.code.value.clone(),
@@ -196,13 +202,14 @@ impl Driver<'_> {
     }
 }
 
-/// The line on which code begins whose value stands here: after a `|`, the
-/// next. And whether its lines are none of the file: in quotes they are written
-/// as `\n`.
-fn line_of(text: &str, at: usize) -> (usize, bool) {
-    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
-    let line = before.matches('\n').count() + 1;
-    if after.starts_with(['|', '>']) { (line + 1, false) } else { (line, true) }
+/// The line on which code begins, and whether its lines are none of the file:
+/// in quotes they are written as `\n`.
+fn line_of(text: &str, code: &Template) -> (usize, bool) {
+    if let Some(line) = skill::first_line(text, code.span, &code.value) {
+        return (line, false);
+    }
+    let before = text.get(..code.span.start).unwrap_or_default();
+    (before.matches('\n').count() + 1, true)
 }
 
 /// A block that gave no result.

@@ -25,7 +25,7 @@ use super::child::Skills;
 use super::computing::Computing;
 use super::editing::Editing;
 use super::lane::{Lane, LaneId, ROOT};
-use super::learning::{Trouble, Warned};
+use super::learning::{Tried, Trouble, Warned};
 use super::logs::Logs;
 use super::outcome::Outcome;
 
@@ -89,6 +89,8 @@ pub struct Driver<'a> {
     pub(super) editing: Option<Editing>,
     /// Failures that are not over yet.
     pub(super) troubles: Vec<Trouble>,
+    /// Fixes whose outcome is not known yet.
+    pub(super) tried: Vec<Tried>,
     /// Warnings that were given before steps.
     pub(super) warned: Vec<Warned>,
     /// The lane whose question is shown.
@@ -152,6 +154,7 @@ impl<'a> Driver<'a> {
             recalled: Vec::new(),
             editing: None,
             troubles: Vec::new(),
+            tried: Vec::new(),
             warned: Vec::new(),
             shown: None,
             bell: None,
@@ -172,6 +175,7 @@ impl<'a> Driver<'a> {
 
     /// Takes up a run.
     pub fn resume(mut self, driver: aye_core::event::Driver) -> Result<(Machine, Outcome), Error> {
+        self.take_up_trouble(ROOT);
         self.tell(ROOT, Input::Attach(driver), None)?;
         // What was asked for while nobody drove it comes before anything is run.
         self.read_mail()?;
@@ -180,6 +184,7 @@ impl<'a> Driver<'a> {
 
     /// Takes up a run that failed, at the step that did.
     pub fn retry(mut self, retry: Retry) -> Result<(Machine, Outcome), Error> {
+        self.take_up_trouble(ROOT);
         if let Some(refusal) = self.tell(ROOT, Input::Retry(retry), None)? {
             return Err(Error::Refused { message: refusal.to_string(), hint: None });
         }
@@ -188,6 +193,7 @@ impl<'a> Driver<'a> {
 
     fn drive(mut self) -> Result<(Machine, Outcome), Error> {
         loop {
+            self.withdraw_closed();
             self.pursue()?;
             let root = self.lane(ROOT).machine.wants();
             if matches!(root, Effect::Rest(_) | Effect::Finish) {
@@ -285,8 +291,9 @@ impl<'a> Driver<'a> {
         if !reaction.events.is_empty() || !handled.is_empty() {
             self.parts.store.append(&reaction.events, &handled)?;
         }
-        self.show(id, &reaction.events);
+        // While the view still speaks of the step that failed.
         self.advise(id, &reaction.events);
+        self.show(id, &reaction.events);
         self.learn(id, &reaction.events);
         Ok(reaction.refusal)
     }

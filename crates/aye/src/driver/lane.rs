@@ -12,6 +12,7 @@ use std::time::Instant;
 use aye_core::effect::Effect;
 use aye_core::machine::Machine;
 use aye_core::question::Question;
+use aye_core::text::Scope;
 
 use crate::compute::Block;
 use crate::store::RequestId;
@@ -111,7 +112,7 @@ pub(super) enum Meaning {
     /// It is what a named command of the project says.
     Tool(Box<CommandTool>),
     /// It ends with what a block has computed.
-    Python(Box<Block>),
+    Python(Box<(Block, Scope)>),
 }
 
 impl Work {

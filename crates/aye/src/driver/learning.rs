@@ -6,7 +6,7 @@ use aye_core::heal::{Act, KnownFix};
 use aye_core::input::{End, Finished, Input};
 use aye_core::journal::{Between, Ended, Phase, StepStatus};
 use aye_core::machine::{Machine, USUALLY_FAILS};
-use aye_core::question::{Edits, FixScope};
+use aye_core::question::{Edits, FixScope, Purpose};
 use serde_json::{Map, Value};
 
 use crate::error::Error;
@@ -29,6 +29,13 @@ pub(super) struct Trouble {
     error: String,
     /// Why it is tried again.
     again: Option<RetryReason>,
+}
+
+/// A fix whose outcome is not known yet.
+pub(super) struct Tried {
+    lane: LaneId,
+    step: String,
+    fix: String,
 }
 
 /// A warning that was given before a step.
@@ -77,7 +84,9 @@ impl Driver<'_> {
     ) -> Result<Option<End>, Error> {
         let machine = &self.lane(id).machine;
         let tool = tool_of(machine.flow(), machine.state(), step);
-        if tool.is_empty() || attempt > 1 || !self.parts.memory.has_usage(&tool) {
+        // What failed and is tried again was told before; a person's word lets it begin.
+        let failed = self.troubles.iter().any(|t| t.lane == id && t.step == step);
+        if tool.is_empty() || failed || !self.parts.memory.has_usage(&tool) {
             return Ok(None);
         }
         let args = machine.arguments(step, &self.world()).map_or(Value::Null, Value::Object);
@@ -86,7 +95,8 @@ impl Driver<'_> {
         let warnings = self.parts.memory.check_before(&tool, &args, &mask, now);
         let Some(first) = warnings.first() else { return Ok(None) };
         let said = told(first);
-        let block = first.level == Level::Block;
+        let block = first.level == Level::Block && attempt == 1;
+        let again = attempt > 1;
         for warning in &warnings {
             let (step, id_of) = (step.to_owned(), warning.id.clone());
             self.warned.push(Warned { lane: id, step, id: id_of });
@@ -98,6 +108,9 @@ impl Driver<'_> {
                 hint: Some(format!("`aye memory forget {}` if that is wrong", warnings[0].id)),
                 proposal: None,
             }));
+        }
+        if again {
+            return Ok(None);
         }
         let what = Remembered {
             kind: MemoryKind::Usage,
@@ -222,12 +235,62 @@ impl Driver<'_> {
         }
     }
 
+    /// A failure that another process has seen and that is not over yet.
+    pub(super) fn take_up_trouble(&mut self, id: LaneId) {
+        let machine = &self.lane(id).machine;
+        let state = machine.state();
+        let step = match &state.phase {
+            Phase::Asking { question, .. } => Some(question.step.clone()),
+            Phase::Between(Between::Retrying { step, .. }) => Some(step.clone()),
+            Phase::Between(Between::Resolved { question, .. }) => Some(question.step.clone()),
+            Phase::Between(_) | Phase::Running { .. } => None,
+            Phase::Ended(_) => state.failed_step().map(str::to_owned),
+        };
+        // A fix that waits behind a gate; one that did not help has been counted.
+        let waits = match &state.phase {
+            Phase::Asking { question, .. } | Phase::Between(Between::Resolved { question, .. }) => {
+                question.purpose == Purpose::Gate
+            }
+            Phase::Between(Between::Retrying { .. }) => true,
+            Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => false,
+        };
+        let fix = step.as_ref().and_then(|step| state.steps.get(step)?.fix.clone());
+        if let (Some(step), Some(fix), true) = (step.clone(), fix, waits) {
+            self.tried.push(Tried { lane: id, step, fix });
+        }
+        let machine = &self.lane(id).machine;
+        let state = machine.state();
+        let failed = step.filter(|step| {
+            let status = state.steps.get(step).map(|record| record.status);
+            matches!(status, Some(StepStatus::Failed | StepStatus::TimedOut | StepStatus::Waiting))
+                && !machine.error_of(step).is_empty()
+                && state.steps.get(step).is_none_or(|r| r.code.as_deref() != Some(USUALLY_FAILS))
+        });
+        if let Some(step) = failed {
+            let error = machine.error_of(&step);
+            self.trouble(id, step, error);
+        }
+    }
+
+    fn trouble(&mut self, id: LaneId, step: String, error: String) {
+        // What went wrong first is what the fix is for.
+        if self.troubles.iter().any(|t| t.lane == id && t.step == step) {
+            return;
+        }
+        let machine = &self.lane(id).machine;
+        let tool = tool_of(machine.flow(), machine.state(), &step);
+        let args = machine.original_arguments(&step, &self.world());
+        let args = args.map_or(Value::Null, Value::Object);
+        self.troubles.push(Trouble { lane: id, step, tool, args, error, again: None });
+    }
+
     /// Learns from what has just been recorded.
     pub(super) fn learn(&mut self, id: LaneId, events: &[Event]) {
         for event in events {
             match &event.fact {
                 Fact::StepFailed(failed) => self.saw_failed(id, failed),
-                Fact::StepRetried { step, why, .. } => {
+                Fact::StepRetried { step, why, fix, .. } => {
+                    self.tries(id, step, fix.as_ref());
                     for trouble in &mut self.troubles {
                         if trouble.lane == id && trouble.step == *step {
                             trouble.again = Some(*why);
@@ -235,10 +298,11 @@ impl Driver<'_> {
                     }
                 }
                 Fact::StepCompleted(done) => self.saw_completed(id, &done.step),
-                Fact::AutoHealCompleted { rule, healed: false, .. } => {
-                    if self.lane(id).machine.state().fixes.contains_key(rule) {
-                        self.fix_ended(rule, false);
-                    }
+                Fact::AutoHealTriggered(heal) => {
+                    self.tries(id, &heal.step, heal.fix.as_ref().map(|fix| &fix.id));
+                }
+                Fact::AutoHealCompleted { step, healed: false, .. } => {
+                    self.fix_ended(id, step, false);
                 }
                 _ => {}
             }
@@ -250,41 +314,20 @@ impl Driver<'_> {
         if !matches!(failed.outcome, BadOutcome::Failure | BadOutcome::Timeout) {
             return;
         }
-        let machine = &self.lane(id).machine;
-        let record = machine.state().steps.get(&failed.step);
-        if let Some(fix) = record.and_then(|record| record.fix.clone()) {
-            self.fix_ended(&fix, false);
-        }
+        self.fix_ended(id, &failed.step, false);
         if failed.code.as_deref() == Some(USUALLY_FAILS) {
             return;
         }
-        let machine = &self.lane(id).machine;
-        let tool = tool_of(machine.flow(), machine.state(), &failed.step);
-        let args = machine.original_arguments(&failed.step, &self.world());
         let said = failed.process.as_ref().map(|process| match process.stderr.trim() {
             "" => process.stdout.trim(),
             stderr => stderr,
         });
         let error = format!("{}\n{}", failed.message, said.unwrap_or_default());
-        // What went wrong first is what the fix is for.
-        if self.troubles.iter().any(|t| t.lane == id && t.step == failed.step) {
-            return;
-        }
-        self.troubles.push(Trouble {
-            lane: id,
-            step: failed.step.clone(),
-            tool,
-            args: args.map_or(Value::Null, Value::Object),
-            error: error.trim().to_owned(),
-            again: None,
-        });
+        self.trouble(id, failed.step.clone(), error.trim().to_owned());
     }
 
     fn saw_completed(&mut self, id: LaneId, step: &str) {
-        let machine = &self.lane(id).machine;
-        if let Some(fix) = machine.state().steps.get(step).and_then(|record| record.fix.clone()) {
-            self.fix_ended(&fix, true);
-        }
+        self.fix_ended(id, step, true);
         let of_step = |warned: &Warned| warned.lane == id && warned.step == step;
         let wrong: Vec<Warned> = self.warned.extract_if(.., |warned| of_step(warned)).collect();
         let recovered = self.troubles.iter().any(|t| t.lane == id && t.step == step);
@@ -301,8 +344,18 @@ impl Driver<'_> {
         }
     }
 
-    /// A fix was tried.
-    fn fix_ended(&mut self, fix: &str, worked: bool) {
+    /// A fix is about to be tried, or none.
+    fn tries(&mut self, id: LaneId, step: &str, fix: Option<&String>) {
+        self.tried.retain(|tried| tried.lane != id || tried.step != step);
+        let step = step.to_owned();
+        self.tried.extend(fix.map(|fix| Tried { lane: id, step, fix: fix.clone() }));
+    }
+
+    /// How the step ended tells whether the fix that was tried for it helps.
+    fn fix_ended(&mut self, id: LaneId, step: &str, worked: bool) {
+        let of_step = |tried: &mut Tried| tried.lane == id && tried.step == step;
+        let Some(Tried { fix, .. }) = self.tried.extract_if(.., of_step).next() else { return };
+        let fix = fix.as_str();
         let now = self.parts.clock.now();
         let said = match worked {
             true => self.parts.memory.fix_worked(fix, now).map(|()| None),

@@ -311,8 +311,9 @@ fn understand(end: End, meaning: &Meaning) -> End {
             Ok(result) => called(result),
             Err(error) => failed_call(error),
         },
-        Meaning::Python(block) => {
-            match compute::python_result(block, text, &compute::Limits::default()) {
+        Meaning::Python(python) => {
+            let (block, scope) = &**python;
+            match compute::python_result(block, scope, text, &compute::Limits::default()) {
                 Ok(result) => End::Exited { value: result.value, parsed: None },
                 Err(error) => failed_block(&error),
             }

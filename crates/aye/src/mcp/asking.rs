@@ -79,8 +79,8 @@ impl Call<'_> {
             let requests = BTreeMap::from([(FORM.to_owned(), request)]);
             return Ok(Asked::Form(InputRequiredResult::new(Some(requests), Some(state))));
         }
+        let Some(limit) = self.time_for_a_form() else { return Ok(Asked::Not(None)) };
         let since = Instant::now();
-        let limit = self.assistant.world().context.settings.mcp.form_timeout;
         let said = match self.elicit(params, limit).await {
             Some(result) => read(&result, since.elapsed()),
             None => Said::Nothing("the form was not answered in time; the question stays open"),

@@ -24,20 +24,21 @@ pub(super) fn text(text: &str, most: usize) -> String {
 /// A value as it is shown: secrets masked, long ones cut. What is cut becomes
 /// text, because half a list is another list.
 pub(super) fn value(value: &Value) -> Value {
+    cut(value, VALUE)
+}
+
+/// The same, with a limit of its own.
+pub(super) fn cut(value: &Value, most: usize) -> Value {
     if is_secret(value) {
         return Value::from("***");
     }
     match value {
-        Value::String(string) => Value::from(text(string, VALUE)),
+        Value::String(string) => Value::from(text(string, most)),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         Value::Array(_) | Value::Object(_) => {
             let shown = masked(value);
             let written = shown.to_string();
-            if written.chars().count() <= VALUE {
-                shown
-            } else {
-                Value::from(text(&written, VALUE))
-            }
+            if written.chars().count() <= most { shown } else { Value::from(text(&written, most)) }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use aye_core::id::RunId;
 use aye_core::input::Request;
@@ -31,12 +31,29 @@ pub(super) struct Call<'a> {
     pub(super) stop: Arc<AtomicBool>,
     /// The last event of the journal that was told, or was there before.
     pub(super) after: Arc<AtomicU64>,
+    /// When it came.
+    pub(super) since: Instant,
 }
+
+/// A call that was answered late still hears whether its run ends at once.
+const LEAST: Duration = Duration::from_secs(2);
+/// A form that is there for less time than this is not worth showing.
+const GLANCE: Duration = Duration::from_secs(5);
 
 impl Call<'_> {
     /// How long a call waits for a run.
     pub(super) fn patience(&self) -> Duration {
         self.assistant.world().context.settings.mcp.patience
+    }
+
+    /// How long a form may be waited for, if one is worth showing. Clients give
+    /// a call up after a minute or so, and a call that was given up would stop
+    /// the run: the whole must not take longer.
+    pub(super) fn time_for_a_form(&self) -> Option<Duration> {
+        let settings = &self.assistant.world().context.settings.mcp;
+        let whole = settings.patience.max(settings.form_timeout);
+        let left = whole.saturating_sub(self.since.elapsed());
+        (left >= GLANCE.min(settings.form_timeout)).then(|| left.min(settings.form_timeout))
     }
 
     /// Follows a run until it asks, ends or rests, and tells where it stands.
@@ -47,7 +64,11 @@ impl Call<'_> {
         mut note: Option<String>,
     ) -> Result<CallToolResponse, ErrorData> {
         loop {
-            let came = match self.follow(run.clone(), self.patience(), None).await? {
+            let patience = self
+                .patience()
+                .saturating_sub(self.since.elapsed())
+                .max(LEAST.min(self.patience()));
+            let came = match self.follow(run.clone(), patience, None).await? {
                 Ok(came) => came,
                 Err(error) => return Ok(refused(&error).into()),
             };

@@ -69,7 +69,8 @@ pub(super) fn describe(
             set("args", Value::Object(args.collect()));
         }
     }
-    set("next", next(asking, handles));
+    let expired = context.now() >= asking.expires(context);
+    set("next", next(asking, expired, handles));
     budget::fit(
         payload,
         &["variables", "known_issues", "recent_steps", "args"],
@@ -192,10 +193,10 @@ fn tool(store: &Store, run: &RunRow, asking: &Asking) -> Result<String, Error> {
 }
 
 /// The calls that may follow, exactly as they are made.
-fn next(asking: &Asking, handles: &Handles) -> Value {
+fn next(asking: &Asking, expired: bool, handles: &Handles) -> Value {
     let question = &asking.question;
     let id = handles.of_question(question).unwrap_or_default();
-    if !relayable(question) {
+    if !relayable(question) || expired {
         return json!([
             { "person": format!("aye answer {}", question.id),
               "when": "send the person there: you cannot answer this, and must not run it for them" },

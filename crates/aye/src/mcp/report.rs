@@ -15,6 +15,9 @@ use super::pause;
 use super::steps;
 use super::world::World;
 
+/// The longest result of a run, in characters.
+const OUTPUT: usize = 4000;
+
 /// A tool's result.
 #[derive(Debug)]
 pub(super) struct Told {
@@ -84,7 +87,7 @@ pub(super) fn run(
         Standing::Completed => {
             let outputs = look.state.results.iter();
             let outputs: Map<String, Value> =
-                outputs.map(|(name, value)| (name.clone(), budget::masked(value))).collect();
+                outputs.map(|(name, value)| (name.clone(), budget::cut(value, OUTPUT))).collect();
             set("outputs", Value::Object(outputs));
         }
         Standing::Failed => {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam,
@@ -54,7 +55,7 @@ impl Assistant {
         let who = who(&cx, &self.world);
         let position = self.blocking(World::position).await?.unwrap_or_default();
         let after = Arc::new(AtomicU64::new(position));
-        Ok(Call { assistant: self, cx, who, stop: Arc::default(), after })
+        Ok(Call { assistant: self, cx, who, stop: Arc::default(), after, since: Instant::now() })
     }
 
     /// Notes what the client can do, once.

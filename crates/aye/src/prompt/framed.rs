@@ -8,17 +8,19 @@ use aye_core::id::QuestionId;
 use aye_core::question::Question;
 use jiff::Timestamp;
 
+use crate::advisor::Advising;
 use crate::clock::Clock;
 use crate::driver::Posed;
 use crate::paint::Paint;
 
+use super::advised::wait;
 use super::dialog::{Dialog, Escape, Reply};
 use super::hold::Hold;
 use super::key::{Decoder, Key};
 use super::screen::{Painted, Screen};
 use super::style::Styled;
 use super::tail::Tail;
-use super::terminal::{Heard, Manner, until, wait};
+use super::terminal::{Heard, Manner, until};
 use super::tty::{Mode, Tty};
 use super::view::{Look, head, view_below};
 
@@ -51,6 +53,8 @@ pub(super) struct Framed {
     /// The head is in the scrollback, because the window is too small for it.
     head_printed: bool,
     details_printed: bool,
+    /// Who is asked for advice.
+    advising: Option<Advising>,
 }
 
 impl Framed {
@@ -71,6 +75,7 @@ impl Framed {
             head: None,
             head_printed: false,
             details_printed: false,
+            advising: Advising::of(posed, manner.advisor.as_ref()),
         })
     }
 
@@ -117,7 +122,7 @@ impl Framed {
             if let Some(escape) = self.escape_until {
                 limit = limit.min(escape.saturating_duration_since(instant));
             }
-            let ready = wait(&self.tty, wake, limit);
+            let ready = wait(self.advising.as_mut(), posed, &self.tty, wake, limit);
             if ready.gone {
                 return Heard::Unavailable("the terminal has gone away".to_owned());
             }
@@ -175,6 +180,7 @@ impl Framed {
                     tail.begin(key, Instant::now());
                 }
                 self.answered = true;
+                self.advising.iter_mut().for_each(Advising::end);
                 Some(Heard::Given(given))
             }
             Reply::Dismissed => Some(Heard::Dismissed),
@@ -203,7 +209,8 @@ impl Framed {
             Some(_) | None => (ready(&head(posed, look)), true),
         };
         let beat = beat.unwrap_or(0);
-        let view = view_below(head.len(), posed, &self.dialog, look, now, beat);
+        let beside = self.advising.as_ref().map(Advising::beside);
+        let view = view_below(head.len(), posed, &self.dialog, beside, look, now, beat);
         let mut out = String::new();
         self.screen.fit(columns);
         let (details, mut body) = (ready(&view.details), ready(&view.body));
@@ -261,6 +268,7 @@ impl Framed {
     }
 
     pub(super) fn rest(&mut self) {
+        self.advising.iter_mut().for_each(Advising::pause);
         self.hide();
         self.tty.give_back();
         self.decoder.reset();
@@ -269,6 +277,7 @@ impl Framed {
     }
 
     pub(super) fn redraw(&mut self) {
+        self.advising.iter_mut().for_each(Advising::resume);
         if !self.tty.is_foreground() {
             return;
         }

@@ -7,13 +7,15 @@
 //! the `view` of question, dialog, window and moment becomes lines that the
 //! `screen` paints where they differ. `key`, `dialog`, `line`, `list`, `view`
 //! and what they use do no IO. `plain` and `answers` are the same for whole
-//! lines instead of keys. [`alone`] asks without a run, for scripts; [`inbox`]
-//! asks nobody here and waits for an answer from elsewhere.
+//! lines instead of keys. `advised` waits for an advisor too, where there is
+//! one. [`alone`] asks without a run, for scripts; [`inbox`] asks nobody here
+//! and waits for an answer from elsewhere.
 //!
 //! Nothing a question says reaches the terminal but through `markup` and
 //! [`crate::paint::inert`], and nothing of it reaches the first columns, which
 //! the frame has for itself.
 
+mod advised;
 mod alone;
 pub mod answers;
 mod available;

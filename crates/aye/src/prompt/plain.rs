@@ -7,16 +7,18 @@ use std::time::{Duration, Instant};
 use aye_core::id::QuestionId;
 use aye_core::question::Question;
 
+use crate::advisor::{Advising, News};
 use crate::clock::Clock;
 use crate::driver::Posed;
 use crate::paint::Paint;
 
+use super::advised::wait;
 use super::answers::{Answers, Said};
 use super::dialog::Escape;
 use super::hold::Hold;
-use super::terminal::{Heard, Manner, until, wait};
+use super::terminal::{Heard, Manner, until};
 use super::tty::{Mode, Tty};
-use super::view::{Look, plain_ask, plain_details, plain_question};
+use super::view::{Look, plain_advice, plain_ask, plain_details, plain_question};
 
 /// The caller looks at its own affairs at least this often.
 const LOOK: Duration = Duration::from_secs(1);
@@ -37,6 +39,10 @@ pub(super) struct Plain {
     asking: bool,
     answered: bool,
     hold: Hold,
+    /// Who is asked for advice.
+    advising: Option<Advising>,
+    /// What it said is on the terminal.
+    advised: bool,
 }
 
 /// What is to be printed before the next line is read.
@@ -66,6 +72,8 @@ impl Plain {
             asking: false,
             answered: false,
             hold: Hold::default(),
+            advising: Advising::of(posed, manner.advisor.as_ref()),
+            advised: false,
         })
     }
 
@@ -104,7 +112,7 @@ impl Plain {
             if let Some(deadline) = posed.deadline {
                 limit = limit.min(until(deadline, now));
             }
-            let ready = wait(&self.tty, wake, limit);
+            let ready = wait(self.advising.as_mut(), posed, &self.tty, wake, limit);
             if ready.gone {
                 return Heard::Unavailable("the terminal has gone away".to_owned());
             }
@@ -141,6 +149,7 @@ impl Plain {
             Said::Details => self.say = Some(Say::Details),
             Said::Answer(given) => {
                 self.answered = true;
+                self.advising.iter_mut().for_each(Advising::end);
                 return Some(Heard::Given(given));
             }
             Said::Dismissed => return Some(Heard::Dismissed),
@@ -150,18 +159,29 @@ impl Plain {
     }
 
     fn speak(&mut self, posed: &Posed<'_>, clock: &dyn Clock) -> std::io::Result<()> {
-        let Some(say) = self.say.take() else {
-            return Ok(());
+        let beside = self.advising.as_ref().map(Advising::beside);
+        let came = beside.is_some_and(|beside| matches!(beside.news, News::Came(_)));
+        let news = came && !self.advised;
+        let say = match self.say.take() {
+            None if !news => return Ok(()),
+            say => say.unwrap_or(Say::Nothing),
         };
         let (columns, rows) = self.tty.size();
         let look = Look { paint: self.paint, columns, rows };
-        let lines = match say {
+        let again = news || matches!(say, Say::Question);
+        let mut lines = match say {
             Say::Question => plain_question(posed, look),
             Say::Remark(remark) => vec![crate::paint::inert(&remark)],
-            Say::Details => plain_details(posed, look, clock.now()),
+            Say::Details => plain_details(posed, beside, look, clock.now()),
             Say::Nothing => Vec::new(),
         };
-        let mut text: String = lines.iter().map(|line| format!("{line}\r\n")).collect();
+        if let (true, Some(beside)) = (again, beside) {
+            lines.extend(plain_advice(beside, look));
+        }
+        self.advised = came;
+        // It came while the cursor stood behind the ask.
+        let mut text = if self.asking { "\r\n".to_owned() } else { String::new() };
+        text.extend(lines.iter().map(|line| format!("{line}\r\n")));
         text.push_str(&plain_ask(posed, self.answers.wanted(posed.question), look, clock.now()));
         self.asking = true;
         self.tty.write(&text)
@@ -183,12 +203,14 @@ impl Plain {
     }
 
     pub(super) fn rest(&mut self) {
+        self.advising.iter_mut().for_each(Advising::pause);
         self.hide();
         self.tty.give_back();
         self.typed.clear();
     }
 
     pub(super) fn redraw(&mut self) {
+        self.advising.iter_mut().for_each(Advising::resume);
         if self.tty.is_foreground() {
             self.tty.retake();
             self.asking = false;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use aye_core::question::{Answer, Prompter as Through};
 use jiff::Timestamp;
 
+use crate::advisor::Advisor;
 use crate::auth::Authenticator;
 use crate::clock::Clock;
 use crate::driver::{Asked, Posed, Prompter};
@@ -40,6 +41,8 @@ pub struct Manner {
     /// The key that opened the question: pressed once more by accident, or
     /// repeating, it is no answer.
     pub opened_with: Option<Key>,
+    /// Who is asked for advice on questions of a run that want it.
+    pub advisor: Option<Advisor>,
 }
 
 /// What came of asking, before it is put into the driver's words.

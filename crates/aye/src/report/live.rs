@@ -32,6 +32,8 @@ pub struct LiveReport<'a, W> {
     verbosity: Verbosity,
     flow: &'a Flow,
     columns: fn() -> usize,
+    /// Whether the terminal is ours to move about in.
+    foreground: fn() -> bool,
     voices: Voices,
     /// The lane that wrote last.
     last: usize,
@@ -60,6 +62,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
             verbosity,
             flow,
             columns: || term::size().map_or(80, |(columns, _)| usize::from(columns)),
+            foreground: || !aye_process::group::in_background(std::io::stderr()),
             voices: Voices::default(),
             last: 0,
             frame: 0,
@@ -266,7 +269,8 @@ impl<W: Write> Report for LiveReport<'_, W> {
     }
 
     fn tick(&mut self, lane: usize, elapsed: Duration, remaining: Option<Duration>, others: usize) {
-        if self.lent || self.verbosity == Verbosity::Quiet {
+        // Sent to the background, somebody else types in the last line.
+        if self.lent || self.verbosity == Verbosity::Quiet || !(self.foreground)() {
             return;
         }
         self.frame += 1;
@@ -319,6 +323,7 @@ mod tests {
         let paint = Paint { color: false, unicode: true };
         let mut report = LiveReport::new(&mut bytes, paint, verbosity, &flow);
         report.columns = || 24;
+        report.foreground = || true;
         report.voices.of(0).step = "build".to_owned();
         act(&mut report);
         String::from_utf8(bytes).expect("text")
@@ -407,6 +412,17 @@ mod tests {
         });
         assert_eq!(text, "    [1][10] ▸ build  ma…\n");
         assert!(text.lines().all(|line| term::width(line) <= 24), "{text}");
+    }
+
+    #[test]
+    fn nothing_moves_in_the_background() {
+        let text = written(Verbosity::Normal, |report| {
+            report.foreground = || false;
+            report.tick(0, Duration::from_secs(2), None, 0);
+            report.output(0, Stream::Stdout, b"a line\n");
+            report.tick(0, Duration::from_secs(3), None, 0);
+        });
+        assert_eq!(text, "  │ a line\n");
     }
 
     #[test]

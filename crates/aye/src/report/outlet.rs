@@ -28,6 +28,8 @@ struct Waiting {
     is_file: bool,
     words: Vec<u8>,
     written: usize,
+    /// Why words were lost that somebody may have wanted: a full disk.
+    lost: Option<rustix::io::Errno>,
 }
 
 impl Outlet {
@@ -36,7 +38,13 @@ impl Outlet {
         let stream = stream.as_fd().try_clone_to_owned()?;
         let kind = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&stream)?.st_mode);
         let is_file = kind == rustix::fs::FileType::RegularFile;
-        Ok(Self(Rc::new(RefCell::new(Waiting { stream, is_file, words: Vec::new(), written: 0 }))))
+        let (words, written, lost) = (Vec::new(), 0, None);
+        Ok(Self(Rc::new(RefCell::new(Waiting { stream, is_file, words, written, lost }))))
+    }
+
+    /// Why words were lost; a reader that has gone away does not count.
+    pub fn lost(&self) -> Option<io::Error> {
+        self.0.borrow().lost.map(io::Error::from)
     }
 
     /// Writes what can be written now; says whether nothing is left.
@@ -83,7 +91,11 @@ impl Waiting {
                 Err(rustix::io::Errno::INTR) => {}
                 Err(rustix::io::Errno::AGAIN) => return false,
                 // A reader that has gone away must not stop the run.
-                Err(_) => self.clear(),
+                Err(rustix::io::Errno::PIPE) => self.clear(),
+                Err(error) => {
+                    self.lost.get_or_insert(error);
+                    self.clear();
+                }
             }
         }
         self.clear();
@@ -144,5 +156,15 @@ mod tests {
         drop(reader);
         outlet.write_all(b"nobody reads this").expect("it is dropped");
         assert!(outlet.drain());
+        assert!(outlet.lost().is_none());
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_lost_and_known_to_be() {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a full disk");
+        let mut outlet = Outlet::new(&full).expect("an outlet");
+        outlet.write_all(b"no room for this").expect("it stops nobody");
+        let lost = outlet.lost().expect("it is known");
+        assert_eq!(lost.kind(), io::ErrorKind::StorageFull);
     }
 }

@@ -16,12 +16,13 @@ use crate::paint::{Glyph, Paint, Tone, duration, inert, inert_line, plural, shel
 
 /// What happened, in a few lines.
 pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
-    told(state, outcome, Around { outer: &state.run, driven: false, waiting: 0 }, paint)
+    let around = Around { outer: &state.run, driven: false, waiting: 0 };
+    told(state, outcome, around, state.started.driver.pid == std::process::id(), paint)
 }
 
 /// Where a run stands, for somebody who looks at it from elsewhere.
 pub fn standing(state: &State, around: Around<'_>, paint: Paint) -> String {
-    told(state, Outcome::of(state), around, paint)
+    told(state, Outcome::of(state), around, false, paint)
 }
 
 /// What the journal of a run does not say.
@@ -35,7 +36,8 @@ pub struct Around<'a> {
     pub waiting: u32,
 }
 
-fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> String {
+/// `ours` is a run that this very command has begun: to it, `--yes` can be added.
+fn told(state: &State, outcome: Outcome, around: Around<'_>, ours: bool, paint: Paint) -> String {
     let Around { outer, driven, waiting } = around;
     let mut text = String::new();
     let skill = paint.text(Tone::Strong, &state.started.skill);
@@ -64,10 +66,13 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                 if record.process.is_some() && !unstarted {
                     next.push(("output", format!("aye logs {run} {step}")));
                 }
-                // What could not even be written down needs what came before.
-                let from =
-                    if record.execution > 0 { format!(" --from {step}") } else { String::new() };
-                next.push(("try again", format!("{}{from}", run_command(state))));
+                // Its results so far are kept; a change of the skill needs a new run.
+                let again = match state.failed_step() {
+                    Some(_) if record.execution > 0 => format!("aye retry {run}"),
+                    // What could not even be written down needs a change of the skill.
+                    Some(_) | None => run_command(state),
+                };
+                next.push(("try again", again));
             }
         }
         Outcome::Ended(Ended::Cancelled(_)) => {
@@ -78,7 +83,7 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
             let why = match &state.phase {
                 Phase::Asking { question, agreed, .. } => {
                     next.push(("answer", answer_command(question)));
-                    if !driven && question.takes_yes() && !state.started.yes {
+                    if ours && question.takes_yes() && !state.started.yes {
                         next.push(("say yes", "add --yes to the command".to_owned()));
                     }
                     next.push(("inbox", "aye inbox".to_owned()));
@@ -150,11 +155,23 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
 
 /// What to type to answer a question.
 fn answer_command(question: &Question) -> String {
-    format!("aye answer {} {}", question.id, choices_shown(&question.options))
+    format!("aye answer {} {}", question.id, answers_shown(question))
+}
+
+/// What to type behind the name of a question, with all that a yes takes.
+pub fn answers_shown(question: &Question) -> String {
+    let mut shown = choices_shown(&question.options);
+    if let Some(text) = &question.typed {
+        shown.push_str(&format!(" --type {}", shell_word(&inert_line(text))));
+    }
+    if question.reauth {
+        shown.push_str(" --code CODE");
+    }
+    shown
 }
 
 /// What can be answered, as one writes it: the first options of many.
-pub fn choices_shown(options: &[Offer]) -> String {
+fn choices_shown(options: &[Offer]) -> String {
     const MOST: usize = 8;
     let mut shown: Vec<String> =
         options.iter().take(MOST).map(|offer| shell_word(&inert_line(&offer.value))).collect();

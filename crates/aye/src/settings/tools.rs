@@ -242,7 +242,7 @@ pub(super) fn wrong(message: impl Into<String>, place: std::ops::Range<usize>) -
     Diagnostic::error("settings", message).label(span(place), "")
 }
 
-fn program(argv: Spanned<Vec<String>>) -> Result<Vec<String>, Diagnostic> {
+pub(super) fn program(argv: Spanned<Vec<String>>) -> Result<Vec<String>, Diagnostic> {
     let place = argv.span();
     let argv = argv.into_inner();
     if argv.first().is_none_or(String::is_empty) {
@@ -252,7 +252,7 @@ fn program(argv: Spanned<Vec<String>>) -> Result<Vec<String>, Diagnostic> {
 }
 
 /// Zero is none.
-fn duration(text: &Spanned<String>) -> Result<Option<Duration>, Diagnostic> {
+pub(super) fn duration(text: &Spanned<String>) -> Result<Option<Duration>, Diagnostic> {
     match aye_core::skill::parse_duration(text.get_ref()) {
         Ok(limit) => Ok((!limit.is_zero()).then_some(limit)),
         Err(error) => Err(Diagnostic::error("settings", error.to_string())

@@ -212,6 +212,75 @@ fn settings_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn settings_that_cannot_be_read_are_not_taken_for_none() {
+    let place = Place::new();
+    let skill = "name: s\nsteps: [{ name: a, command: touch, args: [PWNED] }]\n";
+    place.write("skill.yaml", skill);
+    let refused = |part: &str| {
+        let ran = place.aye(&["run", "skill.yaml"]);
+        assert!(ran.code == 2 || ran.code == 3, "{}", ran.all());
+        assert!(ran.stderr.contains(part), "{}", ran.all());
+        assert_eq!(traces(&place), Vec::<String>::new());
+    };
+    let path = place.work().join("aye.toml");
+    std::os::unix::fs::symlink("nowhere.toml", &path).unwrap();
+    refused("cannot read `PLACE/work/aye.toml`");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    refused("`PLACE/work/aye.toml` is not a file");
+    std::fs::remove_dir(&path).unwrap();
+    place.write("aye.toml", &" ".repeat(2 << 20));
+    refused("`PLACE/work/aye.toml` is too large");
+}
+
+#[test]
+fn a_run_keeps_to_its_own_project_wherever_it_goes_on() {
+    let place = Place::new();
+    place.write("inner.yaml", "name: inner\nsteps: [{ name: i, command: 'true' }]\n");
+    place.write("aye.toml", "[policy]\nallow = [\"true\"]\n[tools.say]\ncommand = [\"true\"]\n");
+    let skill = "
+name: s
+steps:
+  - { name: ask, confirm: { message: 'Go?', timeout: 0 } }
+  - { name: tool, tool: say }
+  - { name: inside, skill: inner.yaml }
+  - { name: forbidden, command: touch, args: [PWNED] }
+";
+    place.write("skill.yaml", skill);
+    let elsewhere = place.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let from_there = |args: &[&str]| {
+        Ran::of(place.command(args).current_dir(&elsewhere).output().unwrap(), &place)
+    };
+    let checked = |run: &str| {
+        let shown = place.aye(&["show", run]).ok();
+        assert!(shown.stdout.contains("✓ tool"), "{}", shown.all());
+        assert!(shown.stdout.contains("✓ inside"), "{}", shown.all());
+        assert!(shown.stdout.contains("`touch PWNED` is not allowed"), "{}", shown.all());
+        assert_eq!(traces(&place), Vec::<String>::new());
+    };
+    // Resumed from elsewhere.
+    assert_eq!(place.aye(&["run", "skill.yaml"]).code, 6);
+    let run = place.last();
+    from_there(&["answer", &format!("{run}-1"), "proceed"]).ok();
+    let ran = from_there(&["resume", &run]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    checked(&run);
+    // Answered and taken up from elsewhere, in one go.
+    assert_eq!(place.aye(&["run", "skill.yaml"]).code, 6);
+    let run = place.last();
+    assert_eq!(from_there(&["answer", &format!("{run}-1"), "proceed", "--resume"]).code, 1);
+    checked(&run);
+    // And into the background.
+    assert_eq!(place.aye(&["run", "skill.yaml"]).code, 6);
+    let run = place.last();
+    from_there(&["answer", &format!("{run}-1"), "proceed"]).ok();
+    from_there(&["resume", &run, "--detach"]).ok();
+    crate::cli::harness::until("it has failed", || place.status() == "failed");
+    checked(&run);
+}
+
+#[test]
 fn a_secret_is_in_no_argument_of_a_shell_step() {
     let place = Place::new();
     place.write(

@@ -40,8 +40,9 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks a name that templates use by itself: `a-b` would be a minus b.
-    pub(super) fn variable(&mut self, name: &Spanned<String>) {
+    /// Checks a name that templates use by itself, and that `key` gives: `a-b`
+    /// would be a minus b.
+    pub(super) fn variable(&mut self, name: &Spanned<String>, key: &str) {
         if !is_name(name) || name.contains('-') {
             let rule = "letters, digits and `_`, not starting with a digit";
             self.bad_name(name, "an output", rule, false);
@@ -49,7 +50,7 @@ impl Checker<'_> {
             self.report.push(
                 Diagnostic::error("built-in-name", format!("`{}` is a built-in name", name.value))
                     .label(name.span, "templates already know this name")
-                    .hint(format!("write `output: {}_result`, for instance", name.value)),
+                    .hint(format!("write `{key}: {}_result`, for instance", name.value)),
             );
         }
     }

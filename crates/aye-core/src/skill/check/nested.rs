@@ -29,6 +29,14 @@ impl Checker<'_> {
         let steps = std::mem::take(&mut doc.steps).take();
         let raw = std::mem::take(&mut doc.foreach).take()?;
         let items = self.tree.value(raw.value.id);
+        if matches!(items, Value::Number(_) | Value::Bool(_)) {
+            let message = format!("`foreach` of {place} is no list");
+            self.report.push(
+                Diagnostic::error("bad-value", message)
+                    .label(raw.span, "")
+                    .hint("give it a list, a mapping, or a template that gives one"),
+            );
+        }
         if let Value::String(text) = &items
             && !is_template(text)
         {
@@ -43,7 +51,7 @@ impl Checker<'_> {
             }
         }
         if let Some(name) = doc.item_name.get() {
-            self.variable(name);
+            self.variable(name, "as");
             if name.value == "index" {
                 self.report.push(
                     Diagnostic::error("built-in-name", format!("`as: index` in {place}"))

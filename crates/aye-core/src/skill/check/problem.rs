@@ -3,7 +3,7 @@
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, quote, quote_list};
 use crate::skill::Span;
-use crate::skill::document::{RESERVED, misspelt_other_word, other_value, other_word};
+use crate::skill::document::{misspelt_other_word, other_value, other_word};
 use crate::yaml::decode::{Fault, Problem};
 
 /// What a problem was found in.
@@ -38,15 +38,6 @@ pub(super) fn diagnose(problem: Problem, place: Place<'_>, report: &Report) -> D
     }
 }
 
-/// The error for a key of a coming version.
-pub(super) fn reserved(key: &str, span: Span) -> Option<Diagnostic> {
-    if !RESERVED.contains(&key) {
-        return None;
-    }
-    let message = format!("`{key}` is not in this version of Aye yet");
-    Some(Diagnostic::error("reserved-key", message).label(span, ""))
-}
-
 /// The key that a misspelt one, or another tool's word, stands for.
 pub(super) fn meant<'a>(key: &str, known: &[&'a str], report: &Report) -> Option<&'a str> {
     let ours = |word: &str| known.iter().copied().find(|key| *key == word);
@@ -57,9 +48,6 @@ pub(super) fn meant<'a>(key: &str, known: &[&'a str], report: &Report) -> Option
 }
 
 fn unknown_key(key: &str, known: &[&str], span: Span, place: &str, report: &Report) -> Diagnostic {
-    if let Some(diagnostic) = reserved(key, span) {
-        return diagnostic;
-    }
     let message = format!("unknown key {} in {place}", quote(key));
     let diagnostic = Diagnostic::error("unknown-key", message);
     match meant(key, known, report) {

@@ -2,7 +2,6 @@
 
 use indexmap::IndexMap;
 
-use super::problem::reserved;
 use super::{Checker, template};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{STATE_KEYS, StepDoc, StepItem};
@@ -56,21 +55,13 @@ impl Checker<'_> {
         name.and(step)
     }
 
-    /// Decodes a step or state, unless it is of a kind to come: then that is
-    /// all there is to say about it.
+    /// Decodes a step or state.
     pub(super) fn step_doc(
         &mut self,
         id: NodeId,
         place: &str,
         not_here: &[&str],
     ) -> Option<StepDoc> {
-        let to_come = self.tree.entries(id).iter().find_map(|(key, _)| {
-            reserved(self.tree.text(*key).unwrap_or_default(), self.span(*key))
-        });
-        if let Some(diagnostic) = to_come {
-            self.report.push(diagnostic);
-            return None;
-        }
         self.decode_without(id, place, not_here)
     }
 
@@ -95,7 +86,7 @@ impl Checker<'_> {
             .take()
             .and_then(|ask| self.confirmation(ask.value, &name, destructive, place));
         if let Some(output) = doc.output.get() {
-            self.variable(output);
+            self.variable(output, "output");
         } else {
             self.hidden_result(&name, place.split(' ').next().unwrap_or("step"));
         }

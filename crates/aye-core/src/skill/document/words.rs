@@ -2,9 +2,6 @@
 
 use crate::diagnostic::did_you_mean;
 
-/// Keys of coming versions.
-pub(in crate::skill) const RESERVED: &[&str] = &[];
-
 /// Keys of states that steps do not have.
 pub(in crate::skill) const STATE_KEYS: &[&str] = &[
     "type",

@@ -78,6 +78,7 @@ fn loops() {
             steps: [{ name: one, command: make }, { name: one, command: make }]
           - { name: e, foreach: [1], command: ping, then: [{ return: x }] }
           - { name: f, foreach: '{{ itmes }}', command: '{{ item }} {{ index }} {{ nothing }}' }
+          - { name: g, foreach: 5, command: ping }
     "), @r#"
     error[bad-value]: `foreach` of step `a` is no list
       --> demo.yaml:3:25
@@ -93,7 +94,7 @@ fn loops() {
      4 |   - { name: b, foreach: [1], as: inputs, command: ping, parallel: 0 }
        |                                  ^^^^^^ templates already know this name
        |
-    hint: write `output: inputs_result`, for instance
+    hint: write `as: inputs_result`, for instance
 
     error[bad-value]: `parallel` of step `b` must be from 1 to 100
       --> demo.yaml:4:67
@@ -130,7 +131,15 @@ fn loops() {
         |
     hint: list the steps of each item under `steps:`
 
-    7 errors
+    error[bad-value]: `foreach` of step `g` is no list
+       --> demo.yaml:12:25
+        |
+     12 |   - { name: g, foreach: 5, command: ping }
+        |                         ^
+        |
+    hint: give it a list, a mapping, or a template that gives one
+
+    8 errors
     "#);
 }
 

@@ -17,7 +17,7 @@ use crate::cli::{Context, say};
 use crate::driver::{Kept, Posed, keep};
 use crate::error::Error;
 use crate::memory::Scope;
-use crate::paint::{Tone, inert_line};
+use crate::paint::{Tone, inert_line, shell_word};
 use crate::prompt::dialog::{meaning, yes_and_no};
 use crate::prompt::key::Key;
 use crate::prompt::{Alone, Elsewhere, Escape, Given, Manner, News, Nowhere, ask_alone};
@@ -63,10 +63,16 @@ pub struct AnswerArgs {
     )]
     pub remember: Option<Reach>,
     /// With the choice `edit`: what a failed step is given differently; repeat it
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", env = "AYE_SET", hide_env_values = true)]
     pub set: Vec<String>,
     /// With `--set`: everything that is not named is left out
-    #[arg(long, requires = "set")]
+    #[arg(
+        long,
+        requires = "set",
+        env = "AYE_ONLY",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
     pub only: bool,
     /// Go on with the run if nobody drives it
     #[arg(
@@ -130,13 +136,28 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
     let (row, question, came) = answer(args, context)?;
     match came {
         Came::Taken { label, undriven } => {
-            print_line(&format!("answered {}: {}", question.id, inert_line(&label)))?;
+            let more = still_missing(&question, context)?;
+            print_line(&format!("answered {}: {}{more}", question.id, inert_line(&label)))?;
             if undriven { go_on(&row, args, context) } else { Ok(0) }
         }
         Came::Left => Ok(5),
         Came::TimedOut => Ok(124),
         Came::Stopped(signal) => Ok(u8::try_from(128 + signal).unwrap_or(1)),
     }
+}
+
+/// Who else has to agree, once an answer was taken.
+fn still_missing(question: &QuestionRow, context: &Context) -> Result<String, Error> {
+    let Some(reader) = context.store_to_read()? else { return Ok(String::new()) };
+    Ok(match find(&reader, question.id.as_str())? {
+        QuestionRow { state: QuestionState::Open, missing: 1, .. } => {
+            "; one more person has to agree".to_owned()
+        }
+        QuestionRow { state: QuestionState::Open, missing, .. } => {
+            format!("; {missing} more people have to agree")
+        }
+        QuestionRow { .. } => String::new(),
+    })
 }
 
 /// Answers one question, asking here for what is not given. The run that is
@@ -229,7 +250,9 @@ pub(super) fn answer(
                 )?;
                 return Ok((outer, question, Came::Taken { label, undriven: true }));
             }
-            (Ok(_), Sent::Refused(why)) => return Err(refused(&question, &why)),
+            (Ok(_), Sent::Refused(why)) => {
+                return Err(refused(&question, asked.as_ref(), args, &why));
+            }
         }
     }
 }
@@ -347,11 +370,20 @@ fn prove(
     }
 }
 
-fn refused(question: &QuestionRow, why: &str) -> Error {
+fn refused(
+    question: &QuestionRow,
+    asked: Option<&Question>,
+    args: &AnswerArgs,
+    why: &str,
+) -> Error {
+    let typed = asked
+        .and_then(|asked| asked.typed.as_ref())
+        .filter(|text| args.choice.is_some() && args.typed.as_ref() != Some(text));
     Error::Refused {
         message: format!("the answer to `{}` was refused: {}", question.id, inert_line(why)),
         hint: match question.state {
-            QuestionState::Open => None,
+            QuestionState::Open => typed
+                .map(|text| format!("to agree, add `--type {}`", shell_word(&inert_line(text)))),
             QuestionState::Answered | QuestionState::Expired | QuestionState::Withdrawn => {
                 Some(format!("it was {} before", question.state.word()))
             }
@@ -414,7 +446,8 @@ fn ask_here(
             });
         }
     };
-    let posed = Posed { question: asked, deadline, agreed: &agreed, run: Some(&state) };
+    let posed =
+        Posed { question: asked, deadline, agreed: &agreed, run: Some(&state), secrets: None };
     let manner = context.manner(Escape::Dismisses, !args.no_input);
     let manner = Manner { opened_with: args.opened_with.clone(), ..manner };
     let mut journal = Journal {
@@ -476,7 +509,8 @@ fn go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<u8, Error
 fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<bool, Error> {
     let message = format!("Nobody drives run `{}` of {}. Go on with it here?", row.id, row.skill);
     let question = super::confirm::yes_or_no(&message, Some(super::confirm::Default::Yes))?;
-    let posed = Posed { question: &question, deadline: None, agreed: &[], run: None };
+    let posed =
+        Posed { question: &question, deadline: None, agreed: &[], run: None, secrets: None };
     let manner = context.manner(Escape::Dismisses, !args.no_input && !context.json);
     let said = ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(None))?;
     Ok(matches!(said, Alone::Answered(given) if given.value == super::confirm::YES))

@@ -1,8 +1,10 @@
 //! What `run` and `resume` share: a driver with the right view and prompter.
 
+use std::collections::HashMap;
 use std::io::IsTerminal as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use aye_core::event::Event;
 use aye_core::flow::Flow;
@@ -11,12 +13,15 @@ use aye_core::journal::{Ended, State};
 use aye_core::machine::Machine;
 use aye_core::question::Edits;
 use aye_process::Signals;
+use jiff::Timestamp;
 
 use crate::cli::{Context, say};
 use crate::driver::{Driver, Outcome, Parts, Prompter};
 use crate::error::Error;
+use crate::paint::Tone;
 use crate::prompt::{Escape, InboxPrompter, TerminalPrompter};
 use crate::report::{JsonReport, LiveReport, Outlet, PlainReport, Report, Verbosity, summary};
+use crate::settings::{DEFAULT_KEEP, Settings};
 use crate::store::{RunLock, Store};
 
 /// How a run is taken up.
@@ -78,6 +83,7 @@ pub(super) fn drive(
     people: People,
 ) -> Result<u8, Error> {
     let (mut report, outlets) = choose_report(context, flow, people.is_elsewhere())?;
+    let to_out = outlets[0].clone();
     let mut signals = Signals::catch().map_err(|source| Error::File {
         doing: "catch signals of",
         path: "aye".into(),
@@ -121,19 +127,39 @@ pub(super) fn drive(
         })?,
     };
     conclude(context, machine.state(), outcome);
+    if let Some(error) = to_out.lost() {
+        let warning = context.paint_err.text(Tone::Warn, "warning:");
+        say(&format!("{warning} standard output is incomplete: {error}\n"));
+    }
     forget_old_runs(context, store);
     Ok(outcome.exit_code(machine.state()))
 }
 
-/// Finished runs are kept for a while and then forgotten, a few at a time.
+/// Finished runs are kept for a while and then forgotten, a few at a time, each
+/// as its own project says: the journal is shared with others.
 fn forget_old_runs(context: &Context, store: &mut Store) {
     const AT_ONCE: usize = 20;
-    let keep = context.settings.keep.and_then(|keep| jiff::SignedDuration::try_from(keep).ok());
-    let Some(before) = keep.and_then(|keep| context.now().checked_sub(keep).ok()) else { return };
+    let now = context.now();
+    let too_old = |keep: Option<Duration>| {
+        let keep = jiff::SignedDuration::try_from(keep?).ok()?;
+        now.checked_sub(keep).ok()
+    };
+    let ours = too_old(context.settings.keep);
+    let before = [ours, too_old(Some(DEFAULT_KEEP))].into_iter().flatten().max();
     // The run is over and told: that there was no room to tidy up is no news.
-    if store.has_finished_older_than(before).unwrap_or(false) {
-        let _ = store.prune_some(before, AT_ONCE);
-    }
+    let Some(before) = before.filter(|at| store.has_finished_older_than(*at).unwrap_or(false))
+    else {
+        return;
+    };
+    let mut known: HashMap<PathBuf, Option<Timestamp>> =
+        HashMap::from([(context.directory.clone(), ours)]);
+    let _ = store.prune_some(before, AT_ONCE, |workspace, ended| {
+        let before = *known.entry(workspace.to_path_buf()).or_insert_with(|| {
+            // What cannot be read may say for ever.
+            Settings::load(workspace).ok().and_then(|settings| too_old(settings.keep))
+        });
+        before.is_some_and(|before| ended < before)
+    });
 }
 
 pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome) {

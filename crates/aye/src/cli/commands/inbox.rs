@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::cli::Context;
 use crate::error::Error;
 use crate::paint::{Glyph, Tone, duration, inert_line};
-use crate::report::{choices_shown, place_words};
+use crate::report::{answers_shown, place_words};
 use crate::store::Store;
 
 use super::output::{print, print_json, print_line};
@@ -63,6 +63,9 @@ pub(super) struct Waiting {
     asked: Timestamp,
     deadline: Option<Timestamp>,
     driven: bool,
+    /// How many people have agreed, of how many that have to.
+    #[serde(skip)]
+    agreed: (u32, u32),
     /// What to write behind its id.
     #[serde(skip)]
     answers: String,
@@ -80,6 +83,8 @@ impl Waiting {
             Some(deadline) => format!("{} left", since(now, deadline)),
             None => "no time limit".to_owned(),
         });
+        let (agreed, all) = self.agreed;
+        note.extend((agreed > 0).then(|| format!("{agreed} of {all} agreed")));
         note.extend((!self.driven).then(|| "nobody drives the run".to_owned()));
         note
     }
@@ -125,7 +130,10 @@ fn open(store: &Store) -> Result<Vec<Waiting>, Error> {
             title: row.title,
             message: row.message,
             options: choices(offers),
-            answers: choices_shown(offers),
+            agreed: asked.as_ref().map_or((0, 1), |asked| {
+                (asked.approvals.saturating_sub(row.missing), asked.approvals)
+            }),
+            answers: asked.as_ref().map_or_else(|| "TEXT".to_owned(), answers_shown),
             asked: row.asked,
             deadline: row.deadline,
             driven,
@@ -178,7 +186,7 @@ pub(super) fn entry(question: &Question, context: &Context) -> String {
         inert_line(message),
         paint.text(Tone::Dim, "answer"),
         question.id,
-        choices_shown(&question.options),
+        answers_shown(question),
     )
 }
 

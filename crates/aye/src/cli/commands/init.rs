@@ -61,6 +61,10 @@ keep = \"30d\"                 # how long finished runs are kept
 # workspace_only = true
 # check_shell_values = true
 
+# [advisor]                  # what it says stands beside questions with `ai_assist`
+# command = [\"claude\", \"-p\"]
+# timeout = \"30s\"
+
 # [tools.git]                # an MCP server: `tool: git.git_status`; see docs/tools.md
 # server = [\"uvx\", \"mcp-server-git\"]
 # [tools.deploy]             # a command with typed arguments: `tool: deploy`

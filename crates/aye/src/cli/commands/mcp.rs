@@ -2,6 +2,8 @@
 
 mod install;
 
+use std::io::IsTerminal as _;
+
 use clap::{Args, Subcommand};
 
 use crate::cli::{Context, say};
@@ -71,6 +73,13 @@ pub(super) fn run(args: &McpArgs, context: &Context) -> Result<u8, Error> {
                 Ok(())
             })
         }
-        (None, None) => mcp::serve_stdio(assist::quiet(context.clone())),
+        (None, None) => {
+            if std::io::stdin().is_terminal() {
+                say(
+                    "this is for assistants, which start it themselves: `aye mcp install --help`\n",
+                );
+            }
+            mcp::serve_stdio(assist::quiet(context.clone()))
+        }
     }
 }

@@ -119,7 +119,8 @@ fn shown(value: &Value) -> String {
 
 fn ask(question: &Question, context: &Context) -> Result<Told, Error> {
     let question = Question { id: QuestionId::from_text("input"), ..question.clone() };
-    let posed = Posed { question: &question, deadline: None, agreed: &[], run: None };
+    let posed =
+        Posed { question: &question, deadline: None, agreed: &[], run: None, secrets: None };
     let manner = context.manner(Escape::Dismisses, true);
     match ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(None))? {
         Alone::Answered(given) => Ok(Told::Value(given.value)),

@@ -83,13 +83,14 @@ pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
         });
     }
     let may_ask = !args.no_input && !context.json;
-    let inputs = Loaded::read(&reader, &row, context)?.complete(&args.inputs, may_ask, context)?;
+    let there = &context.at(&row.workspace)?;
+    let inputs = Loaded::read(&reader, &row, there)?.complete(&args.inputs, may_ask, context)?;
     let inputs = match inputs {
         Ok(inputs) => inputs,
         Err(code) => return Ok(code),
     };
     if args.detach {
-        Loaded::read(&reader, &row, context)?.secrets(&inputs)?;
+        Loaded::read(&reader, &row, there)?.secrets(&inputs)?;
         let orders = Orders::Resume {
             run: row.id.clone(),
             skill: row.skill.clone(),
@@ -122,19 +123,20 @@ pub(super) fn take_up(
     people: People,
     context: &Context,
 ) -> Result<u8, Error> {
-    let mut store = context.store()?;
+    let there = &context.at(&row.workspace)?;
+    let mut store = there.store()?;
     let lock = RunLock::acquire(store.home(), &row.id, &context.lock_info())?;
-    let loaded = Loaded::read(&store, row, context)?;
+    let loaded = Loaded::read(&store, row, there)?;
     let secrets = loaded.secrets(inputs)?;
     if context.verbosity != Verbosity::Quiet && !context.json {
         loaded.warn_if_changed(context);
     }
     end_survivors(row, context)?;
-    let machine = loaded.machine(context, secrets)?;
+    let machine = loaded.machine(there, secrets)?;
     if people.is_elsewhere() {
         background::let_go(&row.id)?;
     }
-    drive(context, &loaded.flow, &mut store, lock, machine, beginning, people)
+    drive(there, &loaded.flow, &mut store, lock, machine, beginning, people)
 }
 
 /// Nothing is run again while something of the old run may still be at it.
@@ -277,20 +279,21 @@ impl Loaded {
 }
 
 /// A run that nobody drives, held while it is looked after.
-struct Held<'a> {
-    context: &'a Context,
+struct Held {
+    context: Context,
     _lock: RunLock,
     outermost: Machine,
     world: World,
 }
 
-impl<'a> Held<'a> {
+impl Held {
     /// Takes the lock of the outermost run: it covers those inside.
-    fn take(context: &'a Context, store: &Store, row: &RunRow) -> Result<(Self, RunRow), Error> {
+    fn take(context: &Context, store: &Store, row: &RunRow) -> Result<(Self, RunRow), Error> {
         let outer = store.outermost(&row.id)?.unwrap_or_else(|| row.clone());
+        let context = context.at(&outer.workspace)?;
         let lock = RunLock::acquire(store.home(), &outer.id, &context.lock_info())?;
         let outermost =
-            Loaded::read(store, &outer, context)?.machine(context, Secrets::default())?;
+            Loaded::read(store, &outer, &context)?.machine(&context, Secrets::default())?;
         let names = context.names(&PathBuf::from(&row.workspace));
         let world = World { now: context.now(), names };
         Ok((Self { context, _lock: lock, outermost, world }, outer))
@@ -302,7 +305,7 @@ impl<'a> Held<'a> {
             return Ok(self.outermost.clone());
         }
         let limits = self.context.limits();
-        restore_inside(store, &self.outermost, &row.id, self.context, limits, &self.world)?
+        restore_inside(store, &self.outermost, &row.id, &self.context, limits, &self.world)?
             .ok_or_else(|| {
                 let message = format!("run `{}` is not where the run around it stands", row.id);
                 Error::Refused { message, hint: None }
@@ -333,7 +336,7 @@ pub(super) fn apply(
 
 /// Ends the runs inside one that is cancelled, the innermost first.
 fn cancel_inside(
-    held: &Held<'_>,
+    held: &Held,
     store: &mut Store,
     row: &RunRow,
     request: &Request,

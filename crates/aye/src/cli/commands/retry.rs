@@ -31,10 +31,16 @@ pub struct RetryArgs {
     /// The step; it has to be the one that failed
     pub step: Option<String>,
     /// What the step is given differently; repeat it. JSON, or plain text
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", env = "AYE_SET", hide_env_values = true)]
     pub set: Vec<String>,
     /// With `--set`: everything that is not named is left out
-    #[arg(long, requires = "set")]
+    #[arg(
+        long,
+        requires = "set",
+        env = "AYE_ONLY",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
     pub only: bool,
     /// Keep the change as a fix if it works: for this step, or always for the tool
     #[arg(
@@ -48,7 +54,13 @@ pub struct RetryArgs {
     )]
     pub remember: Option<Reach>,
     /// A secret input that the journal does not keep: NAME=VALUE; repeat it
-    #[arg(short, long = "input", value_name = "NAME=VALUE")]
+    #[arg(
+        short,
+        long = "input",
+        value_name = "NAME=VALUE",
+        env = "AYE_INPUT",
+        hide_env_values = true
+    )]
     pub inputs: Vec<String>,
     /// Never ask on this terminal
     #[arg(

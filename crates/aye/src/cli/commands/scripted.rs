@@ -135,7 +135,7 @@ pub(super) fn ask(
     }
     let began = Instant::now();
     let deadline = limit.map(|limit| after(context.now(), limit));
-    let posed = Posed { question, deadline, agreed: &[], run: None };
+    let posed = Posed { question, deadline, agreed: &[], run: None, secrets: None };
     let manner = context.manner(Escape::Dismisses, !asking.no_input);
     let fallback = |how| question.default.clone().map(|value| (value, how));
     let (value, how) =

@@ -13,11 +13,12 @@ mod survey;
 use std::collections::BTreeMap;
 
 use ruff_python_ast::{Mod, Stmt};
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 use ruff_text_size::Ranged;
 
 pub(super) use modules::missing_module;
-pub(super) use prelude::provides;
+pub(super) use prelude::{provided, provides};
+pub(super) use rewrite::METHODS;
 use rewrite::Rewritten;
 pub(super) use survey::Survey;
 
@@ -87,7 +88,18 @@ pub(super) fn survey(code: &str, mode: Mode) -> Result<Survey, Unreadable> {
     Survey::of(&parse(code, mode)?, code)
 }
 
+/// The tree of a block with its tokens, and what it uses and sets.
+pub(super) fn tree(code: &str) -> Result<(Parsed<Mod>, Survey), Unreadable> {
+    let parsed = parsed(code, Mode::Module)?;
+    let survey = Survey::of(parsed.syntax(), code)?;
+    Ok((parsed, survey))
+}
+
 fn parse(code: &str, mode: Mode) -> Result<Mod, Unreadable> {
+    parsed(code, mode).map(Parsed::into_syntax)
+}
+
+fn parsed(code: &str, mode: Mode) -> Result<Parsed<Mod>, Unreadable> {
     if code.len() > CODE {
         let message = format!("the block is longer than {} KiB", CODE >> 10);
         return Err(Unreadable { message, at: 0 });
@@ -98,7 +110,7 @@ fn parse(code: &str, mode: Mode) -> Result<Mod, Unreadable> {
         let at = error.range().start().to_usize();
         return Err(Unreadable { message: error.error.to_string(), at });
     }
-    Ok(parsed.into_syntax())
+    Ok(parsed)
 }
 
 /// Looks the result up in the order that was promised.

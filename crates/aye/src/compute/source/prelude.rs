@@ -37,6 +37,11 @@ pub(in super::super) fn provides(name: &str) -> bool {
     PROVIDED.iter().any(|(provided, _)| *provided == name)
 }
 
+/// The names that need no import, and whether each is a module.
+pub(in super::super) fn provided() -> impl Iterator<Item = (&'static str, bool)> {
+    PROVIDED.iter().map(|(name, import)| (*name, import.starts_with("import ")))
+}
+
 /// The lines before a block.
 pub(super) fn prelude(
     survey: &Survey,

@@ -13,7 +13,7 @@ use super::Survey;
 use super::prelude::Helper;
 
 /// Methods of mappings: never keys where they are handed on (`key=d.get`).
-const METHODS: [&str; 11] = [
+pub(in super::super) const METHODS: [&str; 11] = [
     "clear",
     "copy",
     "fromkeys",

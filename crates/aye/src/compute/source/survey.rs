@@ -64,7 +64,7 @@ impl Survey {
     }
 
     /// Whether the code reads this name and does not set it.
-    pub(super) fn is_free(&self, name: &str) -> bool {
+    pub(in super::super) fn is_free(&self, name: &str) -> bool {
         !self.bound.contains(name)
     }
 

@@ -15,11 +15,14 @@ use crate::cli::assist::{self, Sent};
 use crate::error::Error;
 use crate::mcp::answer::{self, Word};
 use crate::mcp::call::{Call, finish, read};
-use crate::mcp::look::Look;
 use crate::mcp::pause::{EDIT, relayable};
 use crate::mcp::report::{Told, refused};
 use crate::mcp::world::World;
 use crate::mcp::{budget, catalog};
+use crate::store::QuestionState;
+
+/// How many questions are listed.
+const MOST: usize = 50;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -96,9 +99,10 @@ pub(super) async fn status(
     };
     let found = call.assistant.blocking(move |world| {
         let store = world.journal()?;
-        let outer = world.handles.open(&execution_id, &store)?.outer;
-        let look = Look::at(&store, &outer.id)?;
-        Ok((outer.id, look.asks.map(|asking| asking.question.id.to_string())))
+        let handle = world.handles.open(&execution_id, &store)?;
+        // The question whose id this is is no news; any other one is.
+        let open = handle.question.filter(|(row, _)| row.state == QuestionState::Open);
+        Ok((handle.outer.id, open.map(|(row, _)| row.id.to_string())))
     });
     let (run, known) = match found.await? {
         Ok(found) => found,
@@ -253,14 +257,15 @@ pub(super) fn inbox(world: &World) -> Result<Told, Error> {
     };
     let mut found = Vec::new();
     let mut lines = Vec::new();
-    for row in store.open_questions()? {
+    let open = store.open_questions()?;
+    for row in open.iter().take(MOST) {
         let Some(question) = store.asked(&row.id)? else { continue };
         let message = budget::text(&row.message, budget::VALUE);
         let may = relayable(&question);
         let mut shown = json!({
             "question": row.id.as_str(), "skill": row.skill, "step": row.step,
             "message": message, "relayable": may, "asked_at": row.asked.to_string(),
-            "expires_at": crate::mcp::look::expires(&row, &world.context).to_string(),
+            "expires_at": crate::mcp::look::expires(row, &world.context).to_string(),
             "options": question.options.iter().map(|offer| offer.value.as_str()).collect::<Vec<_>>(),
             "person": format!("aye answer {}", row.id),
         });
@@ -277,6 +282,9 @@ pub(super) fn inbox(world: &World) -> Result<Told, Error> {
             ));
         }
         found.push(shown);
+    }
+    if open.len() > MOST {
+        lines.push(format!("and {} more: `aye inbox` lists them all", open.len() - MOST));
     }
     let text = if lines.is_empty() { "nothing waits".to_owned() } else { lines.join("\n") };
     Ok(Told { data: json!({ "questions": found }), text })

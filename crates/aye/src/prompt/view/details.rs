@@ -6,6 +6,7 @@ use aye_core::skill::{By, ChoiceAction};
 use jiff::Timestamp;
 use std::time::Duration;
 
+use crate::advisor::Beside;
 use crate::driver::Posed;
 use crate::paint::{Glyph, Tone, duration, inert};
 use crate::prompt::markup::harmless;
@@ -13,7 +14,7 @@ use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
 
 use super::footer::outcome_in_words;
-use super::{Look, Part};
+use super::{Look, Part, advice};
 
 /// How many steps back one looks.
 const STEPS: usize = 5;
@@ -22,7 +23,12 @@ const OUTPUT: usize = 5;
 /// The column in which the details' text begins.
 const COLUMN: usize = 10;
 
-pub(super) fn details(posed: &Posed<'_>, look: Look, now: Timestamp) -> Vec<Styled> {
+pub(super) fn details(
+    posed: &Posed<'_>,
+    beside: Option<&Beside>,
+    look: Look,
+    now: Timestamp,
+) -> Vec<Styled> {
     let question = posed.question;
     let mut rows = Rows { look, lines: Vec::new() };
     rows.lines.push(look.bar(Part::Divided).tone(Tone::Strong, "Details"));
@@ -60,6 +66,10 @@ pub(super) fn details(posed: &Posed<'_>, look: Look, now: Timestamp) -> Vec<Styl
         rows.row("id", question.id.as_str(), None);
         so_far(&mut rows, run, &question.step, now);
     }
+    if let Some(missing) = advice::missing(beside) {
+        rows.row("advice", &missing, Some(Tone::Dim));
+    }
+    rows.lines.extend(advice::rest(beside, look));
     rows.lines
 }
 

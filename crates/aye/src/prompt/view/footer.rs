@@ -5,13 +5,14 @@ use aye_core::question::Question;
 use aye_core::skill::AskKind;
 use jiff::Timestamp;
 
+use crate::advisor::Beside;
 use crate::driver::Posed;
 use crate::paint::{Glyph, Tone, inert};
 use crate::prompt::dialog::{Dialog, Escape, Stage, yes_and_no};
 use crate::prompt::list::List;
 use crate::prompt::style::Styled;
 
-use super::{Look, Part};
+use super::{Look, Part, advice};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const PLAIN_SPINNER: [&str; 4] = ["|", "/", "-", "\\"];
@@ -22,6 +23,7 @@ const SOON: i64 = 10;
 pub(super) fn footer(
     posed: &Posed<'_>,
     dialog: &Dialog,
+    beside: Option<&Beside>,
     look: Look,
     now: Timestamp,
     beat: usize,
@@ -56,7 +58,15 @@ pub(super) fn footer(
         }
         line = longer;
     }
-    vec![line.cut(look.columns.saturating_sub(1), look.ellipsis())]
+    let fits = |line: Styled| line.cut(look.columns.saturating_sub(1), look.ellipsis());
+    let Some(awaited) = advice::awaited(beside, look) else { return vec![fits(line)] };
+    // No key gives way to it.
+    let awaited = Styled::new().tone(Tone::Dim, awaited);
+    let longer = line.clone().tone(Tone::Dim, between).then(awaited.clone());
+    match longer.width() < look.columns {
+        true => vec![longer],
+        false => vec![fits(look.bar(Part::Plain).then(awaited)), fits(line)],
+    }
 }
 
 /// Whole seconds, counted up: the last one shows as 1.

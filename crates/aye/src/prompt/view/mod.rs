@@ -8,6 +8,7 @@
 //! ╰─ ⠋ 29s left           the first column, so nothing in it can look like this
 //! ```
 
+mod advice;
 mod ask;
 mod desk;
 mod details;
@@ -19,6 +20,7 @@ mod rules;
 
 use jiff::Timestamp;
 
+use crate::advisor::Beside;
 use crate::driver::Posed;
 use crate::paint::{Paint, Tone, inert};
 
@@ -28,7 +30,7 @@ use super::style::Styled;
 use super::wrap::wrap;
 
 pub use desk::{Item, desk};
-pub use plain::{plain_ask, plain_details, plain_question};
+pub use plain::{plain_advice, plain_ask, plain_details, plain_question};
 
 /// Columns that the frame takes on the left.
 const FRAME: usize = 3;
@@ -95,10 +97,10 @@ pub struct View {
     pub cursor: (usize, usize),
 }
 
-/// Lays a prompt out.
+/// Lays a prompt out that nobody advises on.
 pub fn view(posed: &Posed<'_>, dialog: &Dialog, look: Look, now: Timestamp, beat: usize) -> View {
     let head = head(posed, look);
-    let below = view_below(head.len(), posed, dialog, look, now, beat);
+    let below = view_below(head.len(), posed, dialog, None, look, now, beat);
     View { head, ..below }
 }
 
@@ -109,14 +111,19 @@ pub fn view_below(
     head: usize,
     posed: &Posed<'_>,
     dialog: &Dialog,
+    beside: Option<&Beside>,
     look: Look,
     now: Timestamp,
     beat: usize,
 ) -> View {
-    let details = if dialog.details { details::details(posed, look, now) } else { Vec::new() };
-    let mut body = rules::rules(posed, look);
+    let details = match dialog.details {
+        true => details::details(posed, beside, look, now),
+        false => Vec::new(),
+    };
+    let mut body = advice::advice(beside, dialog.details, look);
+    body.extend(rules::rules(posed, look));
     let answer = body.len();
-    let footer = footer::footer(posed, dialog, look, now, beat);
+    let footer = footer::footer(posed, dialog, beside, look, now, beat);
     let notice = dialog.notice.iter().flat_map(|notice| {
         let text = Styled::new().tone(Tone::Warn, format!("! {}", inert(notice)));
         wrap(&text, look.room(), 2, true)

@@ -3,6 +3,7 @@
 use aye_core::skill::AskKind;
 use jiff::Timestamp;
 
+use crate::advisor::{Beside, News};
 use crate::driver::Posed;
 use crate::paint::{Paint, inert};
 use crate::prompt::answers::Wanted;
@@ -10,7 +11,7 @@ use crate::prompt::dialog::{default_offer, yes_and_no};
 use crate::prompt::style::Styled;
 
 use super::footer::{left_in_words, outcome_in_words, seconds_left};
-use super::{Look, Part, details, head, rules};
+use super::{Look, Part, advice, details, head, rules};
 
 fn render(lines: &[Styled], look: Look) -> Vec<String> {
     let paint = Paint { color: false, ..look.paint };
@@ -41,8 +42,23 @@ pub fn plain_question(posed: &Posed<'_>, look: Look) -> Vec<String> {
 }
 
 /// What `?` shows.
-pub fn plain_details(posed: &Posed<'_>, look: Look, now: Timestamp) -> Vec<String> {
-    render(&details::details(posed, look, now), look)
+pub fn plain_details(
+    posed: &Posed<'_>,
+    beside: Option<&Beside>,
+    look: Look,
+    now: Timestamp,
+) -> Vec<String> {
+    // What came was shown in full when it came.
+    let missing = beside.filter(|beside| matches!(beside.news, News::Failed(_)));
+    render(&details::details(posed, missing, look, now), look)
+}
+
+/// What an advisor says, or that it is asked.
+pub fn plain_advice(beside: &Beside, look: Look) -> Vec<String> {
+    match advice::awaited(Some(beside), look) {
+        Some(awaited) => render(&[look.bar(Part::Plain).plain(awaited)], look),
+        None => render(&advice::plain(beside, look), look),
+    }
 }
 
 /// What stands in front of the cursor.

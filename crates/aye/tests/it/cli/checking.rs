@@ -1,5 +1,7 @@
 //! Where `aye check` points at, and what `undefined` means.
 
+use insta::assert_snapshot;
+
 use super::harness::Place;
 
 #[test]
@@ -106,4 +108,128 @@ steps:
     let ran = place.aye(&["run", "open.yaml"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("`strict` or `lenient`"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_file_that_is_too_large_is_refused_by_its_size() {
+    let place = Place::new();
+    // No character begins where five million bytes end.
+    place.write("large.yaml", &format!("name: large # {}", "日".repeat(2_000_000)));
+    assert_snapshot!(place.aye(&["check", "large.yaml"]).all(), @r"
+    --- stdout
+    error[too-large]: the file has 5859 KiB, the limit is 1024 KiB
+      --> large.yaml
+    hint: a skill is a short text; keep data in files of its own
+
+    ✗ 0 sound skills in 1 file: 1 error
+    --- exit 2
+    ");
+}
+
+#[test]
+fn what_is_found_in_texts_blocks_and_calls() {
+    let place = Place::new();
+    let said = "\
+name: said
+steps:
+  - { name: early, command: echo, args: [\"{{ late }}\"] }
+  - { name: late, command: echo, args: [\"{{ nobody }}\"] }
+  - { name: open, command: echo, args: [\"{% if x %}\"] }
+  - { name: code, compute: \"x = = 1\" }
+  - { name: module, compute: \"import subprocess\" }
+";
+    let calls = "\
+name: calls
+steps:
+  - { name: lost, tool: sya }
+  - { name: inner, skill: inner.yaml, inputs: { hots: web-1 } }
+";
+    let round = "\
+name: round
+initial: a
+states:
+  a: { command: \"true\", transitions: { success: a } }
+";
+    let inner = "name: inner\ninputs: [{ name: host, required: true }]\nsteps: [{ name: a, command: make }]\n";
+    place.write("said.yaml", said);
+    place.write("calls.yaml", calls);
+    place.write("round.yaml", round);
+    place.write("inner.yaml", inner);
+    place.write("aye.toml", "[tools.say]\ncommand = [\"echo\"]\n");
+    let ran = place.aye(&["check", "said.yaml", "calls.yaml", "round.yaml"]);
+    assert_snapshot!(ran.all(), @r#"
+    --- stdout
+    warning[used-too-early]: `late` has no value yet
+      --> said.yaml:3:46
+       |
+     3 |   - { name: early, command: echo, args: ["{{ late }}"] }
+       |                                              ^^^^ used here
+     4 |   - { name: late, command: echo, args: ["{{ nobody }}"] }
+       |             ---- this step gives it, and it comes later
+
+    warning[unknown-name]: `nobody` is not defined anywhere
+      --> said.yaml:4:45
+       |
+     4 |   - { name: late, command: echo, args: ["{{ nobody }}"] }
+       |                                             ^^^^^^
+
+    error[bad-template]: this template cannot be read: syntax error: unexpected end of input, expected end of block
+      --> said.yaml:5:42
+       |
+     5 |   - { name: open, command: echo, args: ["{% if x %}"] }
+       |                                          ^^^^^^^^^^ here
+       |
+    hint: write `{{ name }}` for a value, and `{{ '{{' }}` for two braces
+
+    error[bad-code]: `compute` of step `code`: Expected an expression
+      --> said.yaml:6:33
+       |
+     6 |   - { name: code, compute: "x = = 1" }
+       |                                 ^
+
+    warning[missing-module]: `compute` of step `module`: there is no module `subprocess` in the sandbox
+      --> said.yaml:7:31
+       |
+     7 |   - { name: module, compute: "import subprocess" }
+       |                               ^^^^^^^^^^^^^^^^^
+       |
+    hint: it has the likes of `re`, `json` and `datetime`; `python: true` at the step runs the block with python3
+
+    warning[unknown-tool]: there is no tool `sya`
+      --> calls.yaml:3:25
+       |
+     3 |   - { name: lost, tool: sya }
+       |                         ^^^
+       |
+    hint: did you mean `say`?
+
+    warning[unknown-input]: skill `inner` has no input `hots`
+      --> calls.yaml:4:47
+       |
+     4 |   - { name: inner, skill: inner.yaml, inputs: { hots: web-1 } }
+       |                                               ^^^^^^^^^^^^^^^ did you mean `host`?
+
+    warning[missing-input]: skill `inner` needs input `host`
+      --> calls.yaml:4:47
+       |
+     4 |   - { name: inner, skill: inner.yaml, inputs: { hots: web-1 } }
+       |                                               ^^^^^^^^^^^^^^^
+       |
+    hint: add `inputs: { host: … }`
+
+    warning[no-end]: no way leads to a final state
+      --> round.yaml:2:10
+       |
+     2 | initial: a
+       |          ^
+
+    warning[cycle]: cycle: a -> a
+      --> round.yaml:4:3
+       |
+     4 |   a: { command: "true", transitions: { success: a } }
+       |   ^
+
+    ✗ 2 sound skills in 3 files: 2 errors, 8 warnings
+    --- exit 2
+    "#);
 }

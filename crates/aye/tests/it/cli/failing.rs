@@ -24,7 +24,7 @@ fn a_failing_step_ends_the_run() {
     ✗ a  exit code 3 after DURATION
     ✗ s failed: step `a`: exit code 3  0 steps done, 1 failed
       output     aye logs RUN a
-      try again  aye run s.yaml --from a
+      try again  aye retry RUN
     --- exit 1
     ");
     assert!(!place.work().join("b").exists());
@@ -34,7 +34,7 @@ fn a_failing_step_ends_the_run() {
     oops
     ✗ s failed: step `a`: exit code 3  0 steps done, 1 failed
       output     aye logs RUN a
-      try again  aye run s.yaml --from a
+      try again  aye retry RUN
     --- exit 1
     ");
 }
@@ -46,7 +46,7 @@ fn the_hint_to_try_again_can_be_typed_as_it_stands() {
     place.write("two.yaml", &format!("name: other\n{skill}"));
     let ran = place.aye(&["run", "two.yaml", "-i", "n=3", "--environment", "stage"]);
     let hint = ran.stderr.lines().find_map(|line| line.trim().strip_prefix("try again")).unwrap();
-    assert_snapshot!(hint.trim(), @"aye run two.yaml#other -i 'who=a b' -i n=3 --environment stage --from two");
+    assert_eq!(hint.trim(), format!("aye retry {}", place.last()));
     std::fs::remove_file(place.work().join("one")).unwrap();
     place.write("go", "");
     let command = hint.trim().replacen("aye", super::harness::AYE, 1);
@@ -100,7 +100,7 @@ fn a_command_that_is_not_there_is_127() {
     ✗ a  command `no-such-program-anywhere` not found
       hint: is it installed and in `PATH`?
     ✗ s failed: step `a`: command `no-such-program-anywhere` not found  0 steps done, 1 failed
-      try again  aye run s.yaml --from a
+      try again  aye retry RUN
     --- exit 127
     ");
 }
@@ -117,7 +117,7 @@ fn a_file_that_cannot_be_executed_is_126() {
     ✗ a  `PLACE/work/script` is not executable
       hint: `chmod +x PLACE/work/script`
     ✗ s failed: step `a`: `PLACE/work/script` is not executable  0 steps done, 1 failed
-      try again  aye run s.yaml --from a
+      try again  aye retry RUN
     --- exit 126
     ");
 }
@@ -132,7 +132,7 @@ fn a_step_that_takes_too_long_is_124() {
     ✗ a  timed out after DURATION
     ✗ s failed: step `a`: timed out  0 steps done, 1 failed, 0 left running
       output     aye logs RUN a
-      try again  aye run s.yaml --from a
+      try again  aye retry RUN
     --- exit 124
     ");
 }
@@ -211,7 +211,41 @@ fn a_program_that_died_of_a_signal_says_which() {
     ✗ a  ended by signal 9 after DURATION
     ✗ s failed: step `a`: ended by signal 9  0 steps done, 1 failed
       output     aye logs RUN a
-      try again  aye run s.yaml --from a
+      try again  aye retry RUN
     --- exit 1
     ");
+}
+
+#[test]
+fn an_error_of_a_block_names_the_line_of_the_file() {
+    let place = Place::new();
+    let skill = |code: &str| format!("name: f\nsteps:\n  - name: a\n    compute: {code}\n");
+    let cases = [
+        ("|\n      x = 1\n      result = x.nope", 6),
+        ("|  # why\n\n      x = 1\n      # two\n      result = x.nope", 8),
+        ("|2-\n\n      x = 1\n      result = x.nope", 7),
+        ("\"x = 1\\nresult = x.nope\"", 4),
+        ("'{}.nope'", 4),
+    ];
+    for (code, line) in cases {
+        place.write("f.yaml", &skill(code));
+        let ran = place.aye(&["run", "f.yaml"]);
+        assert_eq!(ran.code, 1, "{}", ran.all());
+        assert!(ran.all().contains(&format!("(f.yaml:{line})")), "{code}\n{}", ran.all());
+    }
+    // With the line breaks of Windows, too.
+    place.write("f.yaml", &skill(cases[0].0).replace('\n', "\r\n"));
+    assert!(place.aye(&["run", "f.yaml"]).all().contains("(f.yaml:6)"));
+}
+
+#[test]
+fn output_that_there_is_no_room_for_is_not_lost_in_silence() {
+    let place = Place::new();
+    place.write("s.yaml", "name: s\nsteps: [{ name: a, command: echo, args: [hi] }]\n");
+    for args in [&["run", "s.yaml", "--json"][..], &["run", "s.yaml", "-q"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let ran = Ran::of(place.command(args).stdout(full).output().unwrap(), &place).ok();
+        let said = "warning: standard output is incomplete: No space left on device (os error 28)";
+        assert_eq!(ran.stderr.trim_end(), said);
+    }
 }

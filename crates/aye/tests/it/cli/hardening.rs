@@ -248,3 +248,32 @@ fn a_step_that_uses_up_its_processor_time_says_so() {
     assert_eq!(ran.code, 1, "{}", ran.all());
     assert!(ran.stderr.contains("used up its processor time"), "{}", ran.all());
 }
+
+#[test]
+fn what_is_missing_for_a_yes_is_said() {
+    let place = Place::new();
+    let gate = |more: &str| {
+        format!(
+            "name: s\nsteps:\n- {{ name: a, command: 'true', confirmation: {{ message: 'Go?', timeout: 0, {more} }} }}\n"
+        )
+    };
+    place.write("s.yaml", &gate("type: yes please"));
+    let ran = place.aye(&["run", "s.yaml"]);
+    let id = format!("{}-1", place.last());
+    let command = format!("aye answer {id} proceed|cancel --type 'yes please'");
+    assert!(ran.stderr.contains(&command), "{}", ran.all());
+    assert!(place.aye(&["inbox"]).ok().stdout.contains(&command));
+    let ran = place.aye(&["answer", &id, "proceed"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.stderr.contains("hint: to agree, add `--type 'yes please'`"), "{}", ran.all());
+    place.aye(&["answer", &id, "cancel"]).ok();
+
+    place.write("s.yaml", &gate("approvals: 3"));
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+    let id = format!("{}-1", place.last());
+    let ran = place.aye(&["answer", &id, "proceed"]).ok();
+    assert!(ran.stdout.contains("Proceed; 2 more people have to agree"), "{}", ran.all());
+    assert!(place.aye(&["inbox"]).ok().stdout.contains("1 of 3 agreed"));
+    let ran = place.aye(&["answer", &id, "cancel"]).ok();
+    assert!(!ran.stdout.contains("have to agree"), "{}", ran.all());
+}

@@ -413,3 +413,25 @@ fn logs_and_graphs_have_a_form_for_programs() {
     assert_eq!(graph["nodes"][0]["name"], "each");
     assert_eq!(graph["links"][0]["from"], 0);
 }
+
+#[test]
+fn a_skill_of_the_same_file_needs_no_file() {
+    let place = Place::new();
+    place.write(
+        "all.yaml",
+        "
+workflows:
+  outer:
+    steps: [{ name: by_name, skill: inner }, { name: by_mark, skill: '#inner' }]
+  inner:
+    steps: [{ name: i, shell: echo inner >> lines.txt }]
+  lost:
+    steps: [{ name: l, skill: '#iner' }]
+",
+    );
+    place.aye(&["run", "all.yaml#outer"]).ok();
+    assert_eq!(place.read("lines.txt"), "inner\ninner\n");
+    let ran = place.aye(&["check", "all.yaml"]);
+    assert!(ran.stdout.contains("`all.yaml` has no skill `iner`"), "{}", ran.all());
+    assert_eq!(ran.all().matches("unknown-skill").count(), 1, "{}", ran.all());
+}

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 
 use insta::assert_snapshot;
 
-use super::harness::{Place, until};
+use super::harness::{Place, Ran, until};
 
 const GOOD: &str = "name: good\nsteps:\n- {name: a, shell: 'echo out; echo err >&2'}\n- {name: b, shell: echo more}\noutputs: [{ name: said, value: '{{ b }}' }]\n";
 
@@ -147,6 +147,34 @@ fn prune_keeps_for_ever_where_the_settings_say_so() {
 }
 
 #[test]
+fn what_a_project_keeps_is_for_its_own_runs() {
+    let place = Place::new();
+    for project in ["long", "short"] {
+        place.write(
+            &format!("{project}/{project}.yaml"),
+            &format!("name: {project}\nsteps: [{{ name: a, command: 'true' }}]\n"),
+        );
+    }
+    place.write("short/aye.toml", "[journal]\nkeep = \"1ms\"\n");
+    let run = |project: &str| {
+        let file = format!("{project}.yaml");
+        let mut command = place.command(&["run", &file, "-q"]);
+        let ran = command.current_dir(place.work().join(project)).output().unwrap();
+        Ran::of(ran, &place).ok();
+    };
+    run("long");
+    run("short");
+    until("a millisecond is over", || {
+        run("short");
+        let runs = place.aye(&["runs", "--json"]).ok().json();
+        let skills: Vec<&str> =
+            runs.as_array().unwrap().iter().filter_map(|run| run["skill"].as_str()).collect();
+        assert!(skills.contains(&"long"), "{skills:?}");
+        skills.len() < 3
+    });
+}
+
+#[test]
 fn show_tells_a_run() {
     let place = filled();
     assert_snapshot!(place.aye(&["show"]).all(), @r"
@@ -155,7 +183,6 @@ fn show_tells_a_run() {
     ? gate  waiting
     ‖ asks waits for an answer: Go?  0 steps done
       answer   aye answer RUN-1 proceed|cancel
-      say yes  add --yes to the command
       inbox    aye inbox
       wait     aye resume RUN --detach
       go on    aye resume RUN

@@ -298,7 +298,7 @@ fn what_people_know_about_an_error_is_said_when_it_happens() {
     place.write("s.yaml", "name: s\nsteps:\n  - { name: read, command: cat, args: [nothing], on_error: continue }\n  - { name: ask, compute: 'result = memory.check_known_issues(\"cat\", \"No such file or directory\")[\"has_known_issues\"]' }\noutputs: [{ name: known, value: '{{ ask }}' }]\n");
     let ran = place.aye(&["run", "s.yaml"]).ok();
     let told = ran.all();
-    assert!(told.contains("warning: known issue"), "before the run: {told}");
+    assert!(told.contains("memory: known issue"), "before the run: {told}");
     assert!(told.contains("the cache is cold; fix: warm it up; try: make warm"), "{told}");
     assert!(told.matches("the cache is cold").count() >= 2, "and when it happens: {told}");
     let shown = place.aye(&["show", "last", "--json"]).ok().json();

@@ -30,34 +30,34 @@ fn an_error_says_where_and_what_there_was() {
       3 |     result = inputs['comit'][:7]
         |              ^^^^^^^^^^^^^^^
     hint: did you mean `commit`?
-    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+    in scope: inputs (commit: str, count: int, flags: dict), image (dict), n (int), text (str), nothing (None), x (int)
 
     AttributeError: the mapping has no key 'fats'; it has: fast
       at line 1 of the block (release.yaml:10)
       1 | result = inputs.flags.fats
         |          ^^^^^^^^^^^^^^^^^
     hint: did you mean `fast`?
-    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+    in scope: inputs (commit: str, count: int, flags: dict), image (dict), n (int), text (str), nothing (None)
 
     NameError: name 'imge' is not defined
       at line 1 of the block (release.yaml:10)
       1 | result = imge.tags
         |          ^^^^
     hint: did you mean `image`?
-    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+    in scope: inputs (commit: str, count: int, flags: dict), image (dict), n (int), text (str), nothing (None)
 
     NameError: name 'commit' is not defined
       at line 1 of the block (release.yaml:10)
       1 | result = commit
         |          ^^^^^^
     hint: did you mean `inputs.commit`?
-    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+    in scope: inputs (commit: str, count: int, flags: dict), image (dict), n (int), text (str), nothing (None)
 
     IndexError: list index out of range
       at line 2 of the block (release.yaml:11)
       2 |     return x.tags[5]
         |            ^^^^^^^^^
-    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+    in scope: inputs (commit: str, count: int, flags: dict), image (dict), n (int), text (str), nothing (None)
 
     SyntaxError: Expected an expression
       at line 2 of the block (release.yaml:11)
@@ -69,34 +69,65 @@ fn an_error_says_where_and_what_there_was() {
       1 | import yaml
         | ^^^^^^^^^^^
     hint: it is not in the sandbox: use `python: true` at the step to run the block with python3
-    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+    in scope: inputs (commit: str, count: int, flags: dict), image (dict), n (int), text (str), nothing (None)
 
     ValueError: not today
       at line 1 of the block (release.yaml:10)
       1 | raise ValueError('not today')
         |       ^^^^^^^^^^^^^^^^^^^^^^^
-    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+    in scope: inputs (commit: str, count: int, flags: dict), image (dict), n (int), text (str), nothing (None)
 
     TypeError: 'NoneType' object is not subscriptable
       at line 1 of the block (release.yaml:10)
       1 | result = nothing['a']
         |          ^^^^^^^^^^^^
     hint: a value is None: look at the types below, or write `(x or {})`
-    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+    in scope: inputs (commit: str, count: int, flags: dict), image (dict), n (int), text (str), nothing (None)
 
     PermissionError: a compute block sees no files: write `files: read` at the step to let it read those of the workspace
       at line 1 of the block (release.yaml:10)
       1 | result = Path('x').read_text()
         |          ^^^^^^^^^^^^^^^^^^^^^
-    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+    in scope: inputs (commit: str, count: int, flags: dict), image (dict), n (int), text (str), nothing (None)
 
     AttributeError: the mapping has no key 'cönt'; it has: commit, count, flags
       at line 2 of the block (release.yaml:11)
       2 | result = ä + inputs.cönt
         |              ^^^^^^^^^^^
     hint: did you mean `count`?
-    in scope: inputs (commit, count, flags), image (dict), n (int), text (str), nothing (None)
+    in scope: inputs (commit: str, count: int, flags: dict), image (dict), n (int), text (str), nothing (None), ä (str)
     "#);
+}
+
+#[test]
+fn names_of_the_block_have_types_where_they_are_known() {
+    let code = "a = 1\nb = [1]\nc = {'k': a}\nd = image.tags\ne = text.split()\nf = f'{a}'\n\
+                for g in image.tags:\n    h = g\nn = 'hidden'\nif a:\n    i = 1\nelse:\n    i = 's'\n\
+                def j():\n    return 1\nk = len(b)\nresult = 1 / 0\nlater = 1";
+    let said = error(code).render();
+    let (_, own) = said.split_once("nothing (None), ").unwrap();
+    assert_eq!(
+        own,
+        "a (int), b (list), c (dict), d (list), e (set in the block), f (str), g (str), h (str), \
+         i (set in the block), j (function), k (int), n (str)"
+    );
+    // A name of the run that the block has set anew is the block's.
+    assert!(!said.contains("n (int)"), "{said}");
+}
+
+#[test]
+fn hints_come_from_the_tree() {
+    let hints = [
+        ("result = lne(text)", "did you mean `len`?"),
+        ("result = [true]", "did you mean `True`?"),
+        ("result = inputs['flags']['fats']", "did you mean `fast`?"),
+        ("result = text.stripp()", "did you mean `strip`?"),
+        ("reslt = 1", "did you mean `result`?"),
+        ("result = env['HOEM'] + 'x'", "write `env.get(\"HOEM\")` if it may be missing"),
+    ];
+    for (code, hint) in hints {
+        assert_eq!(error(code).hint.as_deref(), Some(hint), "{code}");
+    }
 }
 
 #[test]

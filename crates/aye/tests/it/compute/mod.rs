@@ -6,6 +6,7 @@ mod errors;
 mod expressions;
 mod files;
 mod hostile;
+mod propose;
 mod python;
 
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use aye::compute::{ComputeError, Limits, PythonResult, python_program, python_result};
+use aye::compute::{ComputeError, Limits, PythonResult, propose, python_program, python_result};
 use aye_core::text::Scope;
 use serde_json::json;
 
@@ -28,7 +28,7 @@ fn python(code: &str, scope: &Scope) -> Result<PythonResult, ComputeError> {
         .unwrap();
     child.stdin.take().unwrap().write_all(program.stdin.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
-    python_result(&block, &String::from_utf8(output.stdout).unwrap(), &Limits::default())
+    python_result(&block, scope, &String::from_utf8(output.stdout).unwrap(), &Limits::default())
 }
 
 #[test]
@@ -73,4 +73,36 @@ fn values_are_not_in_the_arguments() {
     assert!(program.stdin.contains("abc123"));
     // Only names that are used.
     assert!(!program.stdin.contains("tags"));
+}
+
+#[test]
+fn its_mistakes_are_explained_and_proposed_for() {
+    if !has_python() {
+        return;
+    }
+    let cases = [
+        ("x = 1\nresult = inputs['comit']", "result = inputs['commit']", json!("abc123")),
+        ("result = inputs.comit", "result = inputs.commit", json!("abc123")),
+        ("result = imge.tags", "result = image.tags", json!(["a", "b"])),
+        ("d = {'alpha': 1}\nresult = d.alpha", "result = d[\"alpha\"]", json!(1)),
+        ("d = {'alpha': 1}\nresult = d.alpah", "result = d[\"alpha\"]", json!(1)),
+        ("result = image['owner'] or 'x'", "result = image.get('owner') or 'x'", json!("x")),
+    ];
+    for (code, line, value) in cases {
+        let said = python(code, &scope()).unwrap_err();
+        assert!(said.render().contains("in scope: inputs (commit: str"), "{}", said.render());
+        let proposal = propose(code, Some("plan"), &said, &scope()).expect(code);
+        assert_eq!(proposal.changes[0].after, line);
+        assert_eq!(python(&proposal.code, &scope()).unwrap().value, value);
+    }
+    let said = python("x = 1\nresult = inputs['comit']", &scope()).unwrap_err();
+    assert_eq!(said.message, "there is no key `comit`");
+    assert_eq!(said.hint.as_deref(), Some("did you mean `commit`?"));
+    // What python3 does not have is no matter of the sandbox.
+    let said = python("import not_there_at_all", &scope()).unwrap_err();
+    assert_eq!(said.hint, None);
+    // Two of the same on one line: nobody knows which.
+    let code = "result = image['owner'] or inputs['owner']";
+    let said = python(code, &scope()).unwrap_err();
+    assert_eq!(propose(code, None, &said, &scope()), None);
 }

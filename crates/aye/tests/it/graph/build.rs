@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use aye_core::flow::Flow;
 use aye_core::skill::{
-    Action, Ask, AskKind, Body, By, EndStatus, OnError, Skill, Span, State, Step, StepTimeout,
-    Transitions,
+    Action, Ask, AskKind, Body, By, EndStatus, Skill, Span, State, Step, StepTimeout, Transitions,
 };
 use indexmap::IndexMap;
 

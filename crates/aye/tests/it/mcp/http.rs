@@ -103,7 +103,8 @@ fn only_who_knows_the_token_is_heard() {
     let server = Server::start(&desk);
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {} });
     let right = format!("Bearer {}", server.token);
-    let wrong = format!("Bearer {}0", &server.token[..server.token.len() - 1]);
+    let other = if server.token.ends_with('0') { '1' } else { '0' };
+    let wrong = format!("Bearer {}{other}", &server.token[..server.token.len() - 1]);
     for headers in [
         vec![],
         vec![("Authorization", "Bearer ")],

@@ -7,6 +7,7 @@ mod files;
 mod looking;
 mod rules;
 mod sample;
+mod weeks;
 
 /// What a test returns, so that `?` can be used.
 type Outcome = Result<(), Box<dyn std::error::Error>>;

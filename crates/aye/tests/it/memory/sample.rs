@@ -32,7 +32,7 @@ pub(super) fn memory(place: &Path) -> Memory {
 pub(super) fn fix(tool: &str, error: &str) -> NewFix {
     let args = json!({ "image_tag": "{{ args.image_tag | lower }}" });
     NewFix {
-        only_for: serde_json::Map::new(),
+        only_for: Map::new(),
         tool: Some(tool.to_owned()),
         skill: None,
         step: None,

@@ -252,7 +252,7 @@ fn ctrl_z_and_fg_bring_the_prompt_back() {
     shell.keys("$AYE run skill.yaml\n").wait_for("[y/n]").keys("\x1a");
     shell.wait_for("Stopped").wait_gone("[y/n]");
     assert!(!shell.vt.screen().contains("Proceed?"), "{}", shell.vt.screen());
-    shell.keys("stty -a | grep -o ' echo '\n").wait_for("\n echo");
+    shell.keys("stty -a | grep -o ' echo '\n").wait_for(" echo\n");
     shell.keys("fg\n").wait_for("[y/n]").wait_for(" left");
     let count = shell.vt.screen().matches("[y/n]").count();
     assert_eq!(count, 1, "{}", shell.vt.screen());

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "in helpers too a failure is the test's failure")]
 
 mod across;
+mod advice;
+mod advice_look;
 mod desk;
 mod dialog;
 mod hostile;
@@ -13,6 +15,7 @@ mod look;
 mod made;
 mod missing;
 mod pty;
+mod recovering;
 mod remembering;
 mod screen;
 mod scripts;

@@ -22,7 +22,7 @@ fn look(columns: usize, rows: usize) -> Look {
 
 fn posed(question: &Question) -> Posed<'_> {
     let deadline = question.deadline;
-    Posed { question, deadline, agreed: &[], run: None }
+    Posed { question, deadline, agreed: &[], run: None, secrets: None }
 }
 
 fn lines(view: &View, look: Look) -> Vec<String> {
@@ -192,7 +192,8 @@ fn what_has_to_be_typed() {
     question.typed = Some("production".into());
     question.approvals = 2;
     let agreed = ["ada".to_owned()];
-    let posed = Posed { question: &question, deadline: None, agreed: &agreed, run: None };
+    let posed =
+        Posed { question: &question, deadline: None, agreed: &agreed, run: None, secrets: None };
     let dialog = Dialog::new(&question, Escape::Declines);
     let look = look(60, 12);
     let view = view(&posed, &dialog, look, moment(0), 0);

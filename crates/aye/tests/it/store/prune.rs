@@ -60,15 +60,73 @@ fn runs_that_have_not_ended_or_are_held_stay() -> Outcome {
 }
 
 #[test]
+fn what_is_inside_a_run_stays_and_goes_with_it() -> Outcome {
+    let home = tempfile::tempdir()?;
+    let mut store = open(home.path())?;
+    let mut outer = Tale::new("outer00001");
+    store.start(&[outer.started(), outer.step("each")], &source())?;
+    let mut item = Tale::new("outer00001_1_0");
+    let begun = item.started_in("outer00001");
+    store.start(&[begun, item.completed()], &source())?;
+    let mut deeper = Tale::new("outer00001_1_0_1");
+    let begun = deeper.started_in("outer00001_1_0");
+    store.start(&[begun, deeper.completed()], &source())?;
+    let logs = store.home().create_logs(&id("outer00001_1_0_1"))?;
+
+    // The item is done, the run is not: forgetting the item would repeat it.
+    let far = moment(1_000_000_000);
+    assert!(!store.has_finished_older_than(far)?);
+    assert_eq!(store.prune(far, true)?, Pruned::default());
+    assert_eq!(store.prune(far, false)?, Pruned::default());
+    assert_eq!(store.prune_some(far, 10, |_, _| true)?, Pruned::default());
+    assert_eq!(store.events(&id("outer00001_1_0"), 0)?.len(), 2);
+
+    store.append(&[outer.completed()], &[])?;
+    assert!(store.has_finished_older_than(far)?);
+    let pruned = store.prune(far, false)?;
+    assert_eq!((pruned.runs, pruned.events), (1, 7));
+    assert!(!logs.exists());
+    assert_eq!(store.run(&id("outer00001_1_0_1"))?, None);
+    assert_eq!(store.events(&id("outer00001_1_0_1"), 0)?, []);
+    Ok(())
+}
+
+#[test]
+fn a_run_whose_logs_cannot_be_removed_holds_up_no_other() -> Outcome {
+    let home = tempfile::tempdir()?;
+    let mut store = open(home.path())?;
+    for run in ["aaaaaaaa01", "bbbbbbbb02"] {
+        let mut tale = Tale::new(run);
+        store.start(&[tale.started(), tale.completed()], &source())?;
+    }
+    // What no directory can be made of it, nobody can look into, root or not.
+    std::fs::create_dir_all(home.path().join("logs"))?;
+    std::fs::write(home.path().join("logs/aaaaaaaa01"), "in the way")?;
+    let far = moment(1_000_000_000);
+    assert!(store.prune(far, false).is_err());
+    assert!(store.run(&id("aaaaaaaa01"))?.is_some());
+    assert_eq!(store.run(&id("bbbbbbbb02"))?, None);
+    Ok(())
+}
+
+#[test]
 fn a_few_can_be_pruned_by_the_way() -> Outcome {
     let home = tempfile::tempdir()?;
     let mut store = open(home.path())?;
     populate(&mut store)?;
     let far = moment(1_000_000_000);
-    assert_eq!(store.prune_some(far, 2)?.runs, 2);
+    let mut asked = Vec::new();
+    let none = store.prune_some(far, 2, |workspace, ended| {
+        asked.push((workspace.to_path_buf(), ended));
+        false
+    });
+    assert_eq!(none?, Pruned::default());
+    let ends = [4_000, 4_000, 11_000].map(|ms| ("/work".into(), moment(ms)));
+    assert_eq!(asked, ends);
+    assert_eq!(store.prune_some(far, 2, |_, _| true)?.runs, 2);
     assert!(store.run(&id("completed1"))?.is_some(), "it ended last");
-    assert_eq!(store.prune_some(far, 2)?.runs, 1);
-    assert_eq!(store.prune_some(far, 2)?, Pruned::default());
+    assert_eq!(store.prune_some(far, 2, |_, _| true)?.runs, 1);
+    assert_eq!(store.prune_some(far, 2, |_, _| true)?, Pruned::default());
     Ok(())
 }
 

@@ -8,6 +8,7 @@ use aye_core::event::{
     StepCompleted, StepStarted, VERSION,
 };
 use aye_core::id::{QuestionId, RunId};
+use aye_core::nested::Parent;
 use aye_core::question::{Answer, Offer, Prompter, Purpose, Question};
 use aye_core::skill::{AskKind, By, ChoiceAction};
 use jiff::Timestamp;
@@ -74,6 +75,16 @@ impl Tale {
     }
 
     pub(super) fn started(&mut self) -> Event {
+        self.begun(None)
+    }
+
+    /// Inside the first step of another run.
+    pub(super) fn started_in(&mut self, run: &str) -> Event {
+        let step = "each".to_owned();
+        self.begun(Some(Parent { run: id(run), step, execution: 1, item: None, depth: 1 }))
+    }
+
+    fn begun(&mut self, parent: Option<Parent>) -> Event {
         let fact = Fact::SkillStarted(Box::new(SkillStarted {
             skill: self.skill.clone(),
             file: "/skills/release.yaml".into(),
@@ -86,7 +97,7 @@ impl Tale {
             range: None,
             yes: false,
             driver: driver(),
-            parent: None,
+            parent: parent.map(Box::new),
         }));
         self.event(fact)
     }

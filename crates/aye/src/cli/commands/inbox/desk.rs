@@ -147,7 +147,8 @@ fn offer_to_go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
     let skill = inert_line(&row.skill);
     let message = format!("Nobody drives run `{}` of {skill}. Go on in the background?", row.id);
     let question = confirm::yes_or_no(&message, Some(confirm::Default::Yes))?;
-    let posed = Posed { question: &question, deadline: None, agreed: &[], run: None };
+    let posed =
+        Posed { question: &question, deadline: None, agreed: &[], run: None, secrets: None };
     let manner = context.manner(Escape::Dismisses, true);
     let said = ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(None))?;
     let run: RunId = row.id.clone();

@@ -1,0 +1,269 @@
+//! Failed steps that are given something else: by people, by assistants, by
+//! memory; and runs that go on after they failed.
+
+use aye_core::event::{Driver, MemoryKind, Remembered};
+use aye_core::heal::{Act, KnownFix};
+use aye_core::input::{End, Finished, Input, Retry};
+use aye_core::machine::{Refusal, Start, USUALLY_FAILS};
+use aye_core::question::{Answer, Edits, Prompter};
+use aye_core::skill::{By, OnError, Skill, Step};
+use serde_json::{Value, json};
+
+use crate::build::{
+    Run, answer_of, command, confirm, driver, gated, on_error, program, start, steps,
+};
+
+fn edits(set: Value) -> Edits {
+    Edits { set: set.as_object().unwrap().clone(), ..Edits::default() }
+}
+
+fn edit(set: Value) -> Answer {
+    Answer { edits: Some(edits(set)), ..answer_of("ann", "edit") }
+}
+
+fn relayed(answer: Answer) -> Answer {
+    Answer { prompter: Prompter::Assistant, ..answer }
+}
+
+fn deploy() -> Step {
+    on_error(program("a", "deploy", &["abc", "--force"]), OnError::Ask)
+}
+
+fn failed(step: Step) -> Run {
+    let mut run = Run::start(steps([step, command("b")]));
+    run.exit(2);
+    run
+}
+
+fn known(args: Value) -> KnownFix {
+    KnownFix {
+        id: "fix-1".to_owned(),
+        message: "it helped before".to_owned(),
+        args: args.as_object().cloned().unwrap_or_default(),
+        first: None,
+        replace: None,
+        max_uses: 1,
+    }
+}
+
+/// The step fails, and memory knows what to do about it.
+fn fail_with(run: &mut Run, known: KnownFix) {
+    let process = aye_core::event::ProcessRecord { exit_code: Some(2), ..Default::default() };
+    let end = End::Exited { value: Value::Null, parsed: None };
+    let bare = Finished::bare(run.running(), end, None);
+    let finished = Finished { process: Some(process), known: Some(Box::new(known)), ..bare };
+    run.send(Input::Finished(finished)).unwrap();
+}
+
+fn attended(skill: Skill) -> Run {
+    Run::start_as(skill, Start { driver: Driver { attended: true, ..driver("ann") }, ..start() })
+}
+
+#[test]
+fn arguments_are_changed_added_and_left_out() {
+    let mut run = failed(deploy());
+    run.say(edit(json!({ "1": "v1", "3": 7 }))).unwrap();
+    assert_eq!(run.process().argv, ["deploy", "v1", "--force", "7"]);
+    run.exit(2);
+    // What was changed stays; the next change is on top.
+    run.say(edit(json!({ "2": "--dry {{ run.id }}" }))).unwrap();
+    assert_eq!(run.process().argv, ["deploy", "v1", "--dry {{ run.id }}", "7"]);
+    run.exit(2);
+    let only = Edits { only: true, ..edits(json!({ "1": "x" })) };
+    run.say(Answer { edits: Some(only), ..answer_of("ann", "edit") }).unwrap();
+    assert_eq!(run.process().argv, ["deploy", "x"]);
+    run.exit(0);
+    assert_eq!(run.tail(2), ["a done", "b start"]);
+}
+
+#[test]
+fn three_times_is_enough() {
+    let mut run = failed(deploy());
+    for n in 0..3 {
+        assert!(run.question().offer("edit").is_some());
+        run.say(edit(json!({ "1": format!("v{n}") }))).unwrap();
+        run.exit(2);
+    }
+    assert!(run.question().offer("edit").is_none());
+    assert!(matches!(run.say(edit(json!({ "1": "v" }))), Err(Refusal::NotOffered { .. })));
+    run.answer("retry");
+    assert_eq!(run.process().argv, ["deploy", "v2", "--force"]);
+}
+
+#[test]
+fn what_cannot_be_changed_is_refused() {
+    let mut run = failed(deploy());
+    let bad = |run: &mut Run, answer| assert!(matches!(run.say(answer), Err(Refusal::BadEdit(_))));
+    assert_eq!(run.say(answer_of("ann", "edit")), Err(Refusal::NoEdits));
+    assert_eq!(run.say(edit(json!({}))), Err(Refusal::NoEdits));
+    bad(&mut run, edit(json!({ "tag": "x" })));
+    bad(&mut run, edit(json!({ "9": "x" })));
+    bad(&mut run, edit(json!({ "1": ["x"] })));
+    bad(&mut run, Answer { edits: Some(edits(json!({ "1": "x" }))), ..answer_of("ann", "retry") });
+    run.answer("skip");
+    assert_eq!(run.tail(1), ["b start"]);
+}
+
+#[test]
+fn a_gate_is_asked_again_and_shows_what_changed() {
+    let mut run = Run::start(steps([gated(deploy(), confirm("go?"))]));
+    run.answer("yes");
+    run.exit(1);
+    run.say(edit(json!({ "1": "v1" }))).unwrap();
+    assert_eq!(run.tail(1), ["a ask gate"]);
+    assert_eq!(
+        run.question().message,
+        "go?\n\nChanged since the skill was written:\n  1: abc -> v1"
+    );
+    assert_eq!(run.question().follows.as_deref(), Some("deploy v1 --force"));
+    run.answer("yes");
+    assert_eq!(run.process().argv, ["deploy", "v1", "--force"]);
+}
+
+#[test]
+fn what_an_assistant_changed_in_something_final_is_seen_by_a_person() {
+    let destructive = Step { destructive: true, ..deploy() };
+    let mut run = failed(destructive.clone());
+    run.say(relayed(edit(json!({ "1": "v1" })))).unwrap();
+    assert_eq!(run.tail(1), ["a ask gate"]);
+    assert_eq!(run.question().by, By::Human);
+    assert!(run.question().message.contains("1: abc -> v1"));
+    assert!(matches!(run.say(relayed(answer_of("bot", "proceed"))), Err(Refusal::NotAllowed(_))));
+    run.answer("proceed");
+    assert_eq!(run.process().argv, ["deploy", "v1", "--force"]);
+    // A person who changes it has seen it.
+    let mut run = failed(destructive);
+    run.say(edit(json!({ "1": "v1" }))).unwrap();
+    assert_eq!(run.tail(1), ["a start 2"]);
+}
+
+#[test]
+fn a_known_fix_is_tried_before_anybody_is_asked() {
+    let mut run = Run::start(steps([deploy(), command("b")]));
+    fail_with(&mut run, known(json!({ "1": "v{{ args['1'] }}" })));
+    assert_eq!(run.tail(4), ["a failure", "recalled fix", "a retry 2 fixed", "a start 2"]);
+    assert_eq!(run.process().argv, ["deploy", "vabc", "--force"]);
+    // Once a run: then somebody is asked.
+    fail_with(&mut run, known(json!({ "1": "x" })));
+    assert_eq!(run.tail(2), ["a failure", "a ask recover"]);
+}
+
+#[test]
+fn a_fix_that_changes_nothing_or_cannot_be_used_is_none() {
+    for args in [json!({ "1": "abc" }), json!({ "1": "{{ nobody }}" }), json!({ "nine": "x" })] {
+        let mut run = Run::start(steps([deploy()]));
+        fail_with(&mut run, known(args));
+        assert_eq!(run.tail(1), ["a ask recover"]);
+    }
+}
+
+#[test]
+fn no_fix_gets_past_a_gate() {
+    let mut run = Run::start(steps([gated(deploy(), confirm("go?"))]));
+    run.answer("yes");
+    fail_with(&mut run, known(json!({ "1": "v1" })));
+    assert_eq!(run.tail(2), ["a retry 2 fixed", "a ask gate"]);
+    assert!(run.question().message.contains("1: abc -> v1"));
+    // Where nobody wrote a gate, what cannot be undone has one.
+    let mut run = Run::start(steps([Step { destructive: true, ..deploy() }]));
+    fail_with(&mut run, known(json!({ "1": "v1" })));
+    assert_eq!(run.tail(1), ["a ask gate"]);
+    // Nothing stands in for a step that was gated.
+    let act = Some(Act { command: vec!["mend".to_owned()], ..Act::default() });
+    let mut run = Run::start(steps([Step { destructive: true, ..deploy() }]));
+    fail_with(&mut run, KnownFix { replace: act, ..known(json!({})) });
+    assert_eq!(run.tail(1), ["a ask recover"]);
+}
+
+#[test]
+fn a_repair_comes_first_and_a_replacement_is_the_step() {
+    let act = || Some(Act { command: vec!["mend".to_owned()], ..Act::default() });
+    let done = |run: &mut Run, value: Value| {
+        let end = End::Exited { value, parsed: None };
+        run.send(Input::Finished(Finished::bare(run.running(), end, None))).unwrap();
+    };
+    let mut run = Run::start(steps([deploy(), command("b")]));
+    fail_with(&mut run, KnownFix { first: act(), ..known(json!({ "1": "v1" })) });
+    assert_eq!(run.tail(2), ["recalled fix", "a heal fix-1"]);
+    done(&mut run, Value::Null);
+    assert_eq!(run.tail(3), ["a healed true", "a retry 2 fixed", "a start 2"]);
+    assert_eq!(run.process().argv, ["deploy", "v1", "--force"]);
+
+    let mut run = Run::start(steps([deploy(), command("b")]));
+    fail_with(&mut run, KnownFix { replace: act(), ..known(json!({})) });
+    done(&mut run, json!("instead"));
+    assert_eq!(run.tail(3), ["a healed true", "a done", "b start"]);
+    assert_eq!(run.machine.state().outputs["a"], "instead");
+}
+
+#[test]
+fn a_run_that_failed_goes_on_where_it_failed() {
+    let mut run = Run::start(steps([program("a", "deploy", &["abc"]), command("b")]));
+    run.exit(2);
+    assert_eq!(run.tail(1), ["failed step_failed"]);
+    run.crash();
+    let retry = |step: Option<&str>, set: Option<Value>| {
+        let step = step.map(str::to_owned);
+        Input::Retry(Retry { driver: driver("bob"), step, edits: set.map(edits) })
+    };
+    assert_eq!(run.send(retry(Some("b"), None)), Err(Refusal::NotFailed));
+    assert!(matches!(run.send(retry(None, Some(json!({ "x": 1 })))), Err(Refusal::BadEdit(_))));
+    run.send(retry(Some("a"), Some(json!({ "1": "v1" })))).unwrap();
+    assert_eq!(run.tail(3), ["resumed", "a retry 2 answer", "a start 2"]);
+    assert_eq!(run.process().argv, ["deploy", "v1"]);
+    run.exit(0);
+    run.exit(0);
+    assert_eq!(run.tail(1), ["completed"]);
+    assert_eq!(run.send(retry(None, None)), Err(Refusal::NotFailed));
+}
+
+#[test]
+fn whoever_is_there_is_asked_unless_the_skill_says_what_to_do() {
+    let mut run = attended(steps([command("a")]));
+    run.exit(2);
+    assert_eq!(run.tail(1), ["a ask recover"]);
+    for said in [OnError::Fail, OnError::AutoHeal] {
+        let mut run = attended(steps([on_error(command("a"), said)]));
+        run.exit(2);
+        assert_eq!(run.tail(1), ["failed step_failed"]);
+    }
+    let there = Driver { attended: true, ..driver("ann") };
+    let yes = Start { driver: there, yes: true, ..start() };
+    let mut run = Run::start_as(steps([command("a")]), yes);
+    run.exit(2);
+    assert_eq!(run.tail(1), ["failed step_failed"]);
+}
+
+#[test]
+fn what_usually_fails_waits_for_a_person() {
+    let mut run = Run::start(steps([on_error(command("a"), OnError::Continue), command("b")]));
+    let end = End::Failed {
+        code: USUALLY_FAILS.to_owned(),
+        message: "this usually fails".to_owned(),
+        hint: None,
+        proposal: None,
+    };
+    run.finish(end, None);
+    assert_eq!(run.tail(1), ["a ask recover"]);
+    assert_eq!(run.question().by, By::Human);
+    assert!(matches!(run.say(relayed(answer_of("bot", "retry"))), Err(Refusal::NotAllowed(_))));
+    run.answer("retry");
+    assert_eq!(run.tail(1), ["a start 2"]);
+}
+
+#[test]
+fn what_is_remembered_is_told_and_changes_nothing() {
+    let mut run = Run::start(steps([command("a")]));
+    let what = Remembered {
+        kind: MemoryKind::Issue,
+        id: None,
+        step: None,
+        message: "known".to_owned(),
+        fix: None,
+    };
+    run.send(Input::Remembered { learned: false, what: what.clone() }).unwrap();
+    run.send(Input::Remembered { learned: true, what: what.clone() }).unwrap();
+    assert_eq!(run.tail(3), ["a start", "recalled issue", "learned issue"]);
+    run.exit(0);
+    assert_eq!(run.send(Input::Remembered { learned: true, what }), Err(Refusal::Ended));
+}

@@ -1,0 +1,195 @@
+//! What an assistant is told about a question: enough to advise, little
+//! enough to read, and nothing that is secret. No IO.
+//!
+//! The state of a run has its secrets masked already; what has become a secret
+//! since is masked here, before anything is cut. Whatever the values are, the
+//! document is valid JSON and not longer than [`BUDGET`].
+
+mod cut;
+mod page;
+
+use aye_core::journal::{State, StepRecord, StepStatus};
+use aye_core::machine::Secrets;
+use aye_core::question::{Offer, Question};
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+
+use cut::Veil;
+use page::{Page, size};
+
+/// The version of the document.
+pub const VERSION: u32 = 1;
+/// As many bytes of JSON as it has at most.
+pub const BUDGET: usize = 4096;
+/// As many characters as a value has at most.
+pub const VALUE: usize = 200;
+/// How many steps back it goes.
+pub const STEPS: usize = 5;
+
+/// What the options may take together, in bytes.
+const OPTIONS: usize = 700;
+/// What is kept free to say that something was left out.
+const LEFT_OUT: usize = 100;
+/// How many characters of a step's output are told.
+const OUTPUT: usize = 300;
+
+/// Tells an assistant about a question. `secrets` are those of the process
+/// that drives the run; whoever reads a journal has none and needs none. The
+/// fields take at most `bytes` of JSON: [`BUDGET`], less what the caller adds.
+pub fn briefing(
+    question: &Question,
+    run: Option<&State>,
+    secrets: Option<&Secrets>,
+    bytes: usize,
+) -> Map<String, Value> {
+    let veil = Veil::new(secrets);
+    let mut page = Page::new(bytes.min(BUDGET).saturating_sub(LEFT_OUT));
+    page.add("version", VERSION.into());
+    if let Some(run) = run {
+        page.add("skill", veil.start(&run.started.skill, 100, 150).into());
+        if let Some(environment) = &run.started.environment {
+            page.add("environment", veil.start(environment, 100, 150).into());
+        }
+    }
+    page.add("step", veil.start(&question.step, 100, 150).into());
+    page.add("kind", json!(question.kind));
+    page.add("purpose", json!(question.purpose));
+    page.add("title", veil.start(&question.title, 150, 200).into());
+    page.add("message", veil.start(&question.message, 900, 1000).into());
+    if let (Some(default), false) = (&question.default, question.secret) {
+        page.add("default", veil.start(default, 100, 150).into());
+    }
+    if let Some(follows) = &question.follows {
+        page.add("follows", veil.start(follows, 400, 500).into());
+    }
+    let mut left_out = Map::new();
+    let options = some(question.options.iter().map(|offer| option(offer, &veil)), OPTIONS);
+    note(&mut left_out, "options", question.options.len() - options.len());
+    if !options.is_empty() {
+        page.add("options", options.into());
+    }
+    if let Some(run) = run {
+        let (steps, missed) = steps(run, &question.step, page.left() * 3 / 5, &veil);
+        note(&mut left_out, "steps", missed);
+        if !steps.is_empty() {
+            page.add("steps", steps.into());
+        }
+        // Half for the inputs, and for the results whatever they leave.
+        for (name, values, share) in
+            [("inputs", &run.started.inputs, 2), ("results", &*run.outputs, 1)]
+        {
+            let told = named(values, page.left() / share, &veil);
+            note(&mut left_out, name, values.len() - told.len());
+            if !told.is_empty() {
+                page.add(name, told.into());
+            }
+        }
+    }
+    let mut fields = page.into_fields();
+    if !left_out.is_empty() {
+        fields.insert("left_out".to_owned(), left_out.into());
+    }
+    fields
+}
+
+/// Says how many of something are missing, if any are.
+fn note(left_out: &mut Map<String, Value>, name: &str, count: usize) {
+    if count > 0 {
+        left_out.insert(name.to_owned(), count.min(9999).into());
+    }
+}
+
+/// As many of them as there is room for; `None` is one that cannot be told.
+fn some(values: impl Iterator<Item = Option<Value>>, room: usize) -> Vec<Value> {
+    let mut left = room;
+    let mut told = Vec::new();
+    for value in values.flatten() {
+        let taken = size(&value) + 1;
+        if taken <= left {
+            left -= taken;
+            told.push(value);
+        }
+    }
+    told
+}
+
+/// One that can be suggested has its value in full.
+fn option(offer: &Offer, veil: &Veil<'_>) -> Option<Value> {
+    if veil.start(&offer.value, 100, 200) != offer.value {
+        return None;
+    }
+    let mut option = Map::new();
+    option.insert("value".to_owned(), offer.value.clone().into());
+    option.insert("label".to_owned(), veil.start(&offer.label, 80, 120).into());
+    if let Some(description) = &offer.description {
+        option.insert("description".to_owned(), veil.start(description, 100, 150).into());
+    }
+    option.insert("action".to_owned(), json!(offer.action));
+    Some(option.into())
+}
+
+/// The last steps, the newest last, and how many there was no room for.
+fn steps(run: &State, asked: &str, room: usize, veil: &Veil<'_>) -> (Vec<Value>, usize) {
+    let met = run
+        .steps
+        .iter()
+        .filter(|(name, record)| *name != asked || record.status != StepStatus::Waiting);
+    let last: Vec<(&String, &StepRecord)> = met.rev().take(STEPS).collect();
+    let mut left = room.saturating_sub(20);
+    let mut told = Vec::new();
+    for (name, record) in &last {
+        let short = step(name, record, veil);
+        let mut long = short.clone();
+        if let Some(output) = output(record, veil) {
+            long.insert("output".to_owned(), output.into());
+        }
+        let fits = [long, short].into_iter().map(Value::from).find(|one| size(one) < left);
+        let Some(one) = fits else { break };
+        left -= size(&one) + 1;
+        told.push(one);
+    }
+    told.reverse();
+    let missed = last.len() - told.len();
+    (told, missed)
+}
+
+fn step(name: &str, record: &StepRecord, veil: &Veil<'_>) -> Map<String, Value> {
+    let mut step = Map::new();
+    step.insert("step".to_owned(), veil.start(name, 80, 120).into());
+    step.insert("outcome".to_owned(), record.status.word().into());
+    if let Some(code) = record.process.as_ref().and_then(|process| process.exit_code) {
+        step.insert("exit_code".to_owned(), code.into());
+    }
+    if let Some(message) = &record.message {
+        step.insert("message".to_owned(), veil.start(message, 150, 200).into());
+    }
+    step
+}
+
+/// The end of what it wrote; of what went wrong, if it failed.
+fn output(record: &StepRecord, veil: &Veil<'_>) -> Option<String> {
+    let process = record.process.as_ref()?;
+    let failed = record.status != StepStatus::Completed;
+    let text = match failed && !process.stderr.trim().is_empty() {
+        true => &process.stderr,
+        false => &process.stdout,
+    };
+    let end = veil.end(text.trim_end(), OUTPUT, OUTPUT + 100);
+    (!end.is_empty()).then_some(end)
+}
+
+/// As many named values as there is room for, in their order.
+fn named(values: &IndexMap<String, Value>, room: usize, veil: &Veil<'_>) -> Map<String, Value> {
+    let mut page = Page::new(room.saturating_sub(20));
+    for (name, value) in values {
+        // With no room for the shortest, nobody has to look at the rest.
+        if page.left() < 8 {
+            break;
+        }
+        let name = veil.start(name, 80, 120);
+        if !page.has(&name) {
+            page.add(&name, veil.value(value));
+        }
+    }
+    page.into_fields()
+}

@@ -1,0 +1,156 @@
+//! Texts cut to a length, secrets masked first.
+
+use std::io::{self, Write};
+
+use aye_core::machine::{Secrets, is_secret};
+use serde_json::Value;
+
+use super::VALUE;
+use super::page::char_size;
+
+/// What stands where something was cut.
+const ELLIPSIS: char = '…';
+/// More of a text is not looked at: no cut reaches as far.
+const WINDOW: usize = 8 * 1024;
+
+/// Hides secrets, however long the texts are that hold them.
+pub(super) struct Veil<'a> {
+    secrets: Option<&'a Secrets>,
+    /// The bytes of the longest of them.
+    longest: usize,
+}
+
+impl<'a> Veil<'a> {
+    pub(super) fn new(secrets: Option<&'a Secrets>) -> Self {
+        let longest = secrets.and_then(|all| all.values().map(str::len).max()).unwrap_or(0);
+        Self { secrets, longest }
+    }
+
+    /// The beginning of a text: at most so many characters, and so many bytes
+    /// inside the quotes of JSON.
+    pub(super) fn start(&self, text: &str, chars: usize, bytes: usize) -> String {
+        let (seen, cut) = match text.len() > self.window() {
+            false => (self.mask(text), false),
+            true => {
+                let seen = &text[..floor(text, self.window())];
+                let mut masked = self.mask(seen);
+                // The first part of a secret that goes on behind the window.
+                masked.truncate(floor(&masked, masked.len().saturating_sub(self.longest)));
+                (masked, true)
+            }
+        };
+        let kept = kept(&seen.chars(), chars, bytes, cut);
+        match kept {
+            None => seen,
+            Some(count) => seen.chars().take(count).chain([ELLIPSIS]).collect(),
+        }
+    }
+
+    /// The end of a text, with the same limits.
+    pub(super) fn end(&self, text: &str, chars: usize, bytes: usize) -> String {
+        let (seen, cut) = match text.len() > self.window() {
+            false => (self.mask(text), false),
+            true => {
+                let masked = self.mask(&text[ceil(text, text.len() - self.window())..]);
+                let from = ceil(&masked, self.longest.min(masked.len()));
+                (masked[from..].to_owned(), true)
+            }
+        };
+        match kept(&seen.chars().rev(), chars, bytes, cut) {
+            None => seen,
+            Some(count) => {
+                let skipped = seen.chars().count() - count;
+                [ELLIPSIS].into_iter().chain(seen.chars().skip(skipped)).collect()
+            }
+        }
+    }
+
+    /// A value; one that is too long becomes the beginning of its text.
+    pub(super) fn value(&self, value: &Value) -> Value {
+        match value {
+            value if is_secret(value) => Value::from("***"),
+            Value::String(text) => self.start(text, VALUE, VALUE * 4).into(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.masked(value),
+            Value::Array(_) | Value::Object(_) => {
+                let text = self.beginning(value);
+                match text.chars().count() > VALUE {
+                    true => self.start(&text, VALUE, VALUE * 4).into(),
+                    false => self.masked(value),
+                }
+            }
+        }
+    }
+
+    /// As much of a value's text as anybody will look at.
+    fn beginning(&self, value: &Value) -> String {
+        let mut page = Bounded { bytes: Vec::new(), most: self.window() + 1 };
+        // Stopped where it is long enough: that is no error.
+        let _ = serde_json::to_writer(&mut page, value);
+        String::from_utf8_lossy(&page.bytes).into_owned()
+    }
+
+    fn window(&self) -> usize {
+        WINDOW + 2 * self.longest
+    }
+
+    fn mask(&self, text: &str) -> String {
+        self.secrets.map_or_else(|| text.to_owned(), |secrets| secrets.mask(text))
+    }
+
+    fn masked(&self, value: &Value) -> Value {
+        self.secrets.map_or_else(|| value.clone(), |secrets| secrets.mask_value(value))
+    }
+}
+
+/// How many characters stay, with room for the ellipsis; `None` keeps all.
+fn kept(
+    text: &(impl Iterator<Item = char> + Clone),
+    chars: usize,
+    bytes: usize,
+    cut: bool,
+) -> Option<usize> {
+    let count = |chars: usize, bytes: usize| {
+        let mut used = 0;
+        let fits = |c: &char| {
+            used += char_size(*c);
+            used <= bytes
+        };
+        text.clone().take(chars).take_while(fits).count()
+    };
+    let all = count(chars, bytes);
+    if !cut && text.clone().nth(all).is_none() {
+        return None;
+    }
+    Some(count(chars.saturating_sub(1), bytes.saturating_sub(ELLIPSIS.len_utf8())))
+}
+
+/// The last place before `at` where the text can be cut.
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+/// The first place from `at` on where the text can be cut.
+fn ceil(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
+}
+
+/// Takes so many bytes and no more.
+struct Bounded {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(self.most - self.bytes.len());
+        self.bytes.extend_from_slice(&bytes[..taken]);
+        match taken {
+            0 if !bytes.is_empty() => Err(io::Error::other("long enough")),
+            taken => Ok(taken),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! A step fails while somebody sits there.
+
+use super::pty::Terminal;
+use crate::cli::harness::Place;
+
+const SKILL: &str = "
+name: rel
+steps:
+  - name: deploy
+    shell: 'test -e fine || { echo no-luck >&2; exit 3; }'
+  - name: after
+    command: echo
+    args: [all-done]
+";
+
+fn place(skill: &str) -> Place {
+    let place = Place::new();
+    place.write("skill.yaml", skill);
+    place
+}
+
+/// An editor that does as told, without a person.
+fn editor(place: &Place, script: &str) -> String {
+    let path = place.write("editor.sh", &format!("#!/bin/sh\n{script}\n"));
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn whoever_sits_there_is_asked() {
+    let place = place(SKILL);
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
+    terminal.wait_for("deploy failed: exit code 3").wait_for("Abort");
+    place.write("fine", "");
+    terminal.keys("1\r");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert!(terminal.vt.all().contains("all-done"));
+    terminal.assert_clean();
+}
+
+#[test]
+fn escape_gives_up_and_the_run_has_failed() {
+    let place = place(SKILL);
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
+    terminal.wait_for("Abort").keys("\x1b");
+    assert_eq!(terminal.end(), Some(1), "{}", terminal.vt.all());
+    terminal.assert_clean();
+}
+
+#[test]
+fn nobody_is_asked_where_nobody_is_or_the_skill_decides() {
+    let there = place(SKILL);
+    assert_eq!(there.aye(&["run", "skill.yaml"]).code, 1);
+    let mut terminal = Terminal::aye(&there, &["run", "skill.yaml", "--yes"]);
+    assert_eq!(terminal.end(), Some(1), "{}", terminal.vt.all());
+    let says = place(&SKILL.replace("shell:", "on_error: fail\n    shell:"));
+    let mut terminal = Terminal::aye(&says, &["run", "skill.yaml"]);
+    assert_eq!(terminal.end(), Some(1), "{}", terminal.vt.all());
+}
+
+const COMMAND: &str = "
+name: rel
+steps:
+  - name: deploy
+    command: ./deploy
+    args: [abc, --now]
+";
+
+fn deploying() -> Place {
+    let place = place(COMMAND);
+    let script = "#!/bin/sh\n[ \"$1\" = v1 ] && echo \"went out: $*\" && exit 0\necho unknown tag >&2; exit 2\n";
+    let path = place.write("deploy", script);
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    place
+}
+
+#[test]
+fn arguments_are_changed_in_an_editor_shown_and_tried() {
+    let place = deploying();
+    let editor = editor(&place, "sed -i 's/abc/v1/' \"$1\"");
+    let mut terminal = Terminal::with(&place, &["run", "skill.yaml"], &[("EDITOR", &editor)]);
+    terminal.wait_for("Retry with changes").keys("2\r");
+    terminal.wait_for("Try this?").wait_for("1: abc -> v1").keys("2\r");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert!(terminal.vt.all().contains("went out: v1 --now"), "{}", terminal.vt.all());
+    assert!(terminal.vt.all().contains("remembered as"), "{}", terminal.vt.all());
+    let left: Vec<_> = std::fs::read_dir(place.home().join("edits")).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+    terminal.assert_clean();
+    // The next time nobody is asked.
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+}
+
+#[test]
+fn an_editor_that_changes_nothing_breaks_or_writes_rubbish_changes_nothing() {
+    for (script, said) in [
+        ("true", "nothing was changed"),
+        ("exit 1", "the editor did not end well"),
+        ("echo '[: nonsense' > \"$1\"", "line 1"),
+    ] {
+        let place = deploying();
+        let editor = editor(&place, script);
+        let mut terminal = Terminal::with(&place, &["run", "skill.yaml"], &[("VISUAL", &editor)]);
+        terminal.wait_for("Retry with changes").keys("2\r");
+        terminal.wait_for(said).wait_for("Abort").keys("\x1b");
+        assert_eq!(terminal.end(), Some(1), "{script}: {}", terminal.vt.all());
+        terminal.assert_clean();
+    }
+}
+
+#[test]
+fn a_change_is_only_tried_if_somebody_says_so() {
+    let place = deploying();
+    let editor = editor(&place, "sed -i 's/abc/v1/' \"$1\"");
+    let mut terminal = Terminal::with(&place, &["run", "skill.yaml"], &[("EDITOR", &editor)]);
+    terminal.wait_for("Retry with changes").keys("2\r");
+    terminal.wait_for("Try this?").keys("\x1b");
+    terminal.wait_gone("Try this?").wait_for("Abort").keys("\x1b");
+    assert_eq!(terminal.end(), Some(1), "{}", terminal.vt.all());
+    assert!(!terminal.vt.all().contains("went out"));
+}
