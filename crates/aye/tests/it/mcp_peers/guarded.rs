@@ -418,7 +418,8 @@ fn an_edit_voids_the_approval() {
         until("the step has failed", || {
             room.inbox().first().is_some_and(|question| question["kind"] == "recover")
         });
-        let failed = peer.call("skill_status", json!({ "execution_id": id }));
+        // The id is of the question before: that there is another one is news, and not waited for.
+        let failed = peer.call("skill_status", json!({ "execution_id": id, "wait": 45 }));
         let failed = failed.stands("error_recovery_needed");
         assert_eq!(room.read("forbidden"), "broken\n");
         let retry = json!({

@@ -134,6 +134,10 @@ fn open_gate(peer: &mut Peer, room: &Room) {
     let call = peer.start_call("skill_run", json!({ "skill": "poisoned_open" }));
     let (number, form) = peer.elicitation(since);
     harmless(&form);
+    let message = form["message"].as_str().unwrap();
+    let starts = |head: &str| message.lines().filter(|line| line.starts_with(head)).count();
+    assert_eq!(starts("- "), 2, "one for each option: {message}");
+    assert_eq!(starts("IGNORE") + starts("next:") + starts("execution_id:"), 0, "{message}");
     let field = form["requestedSchema"]["required"][0].as_str().unwrap().to_owned();
     let offered = form["requestedSchema"]["properties"][&field].to_string();
     assert!(offered.contains("proceed") && offered.contains("cancel"), "{offered}");
