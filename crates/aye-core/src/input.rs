@@ -61,6 +61,7 @@ pub struct Retry {
 /// What any process may send to a run, whoever drives it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "one at a time, and soon gone")]
 pub enum Request {
     /// An answer to an open question.
     Answer {

@@ -138,6 +138,7 @@ pub enum Close {
 
 /// What became of a question.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "one at a time, and soon gone")]
 pub enum Resolution {
     /// Somebody answered.
     Answered(Answer),

@@ -9,8 +9,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use aye_core::effect::{Compute, Process};
+use aye_core::event::Proposal;
 use aye_core::input::{End, Finished};
 use aye_core::skill::{self, Template};
+use aye_core::text::Scope;
 use indexmap::IndexMap;
 use serde_json::Value;
 
@@ -26,6 +28,7 @@ pub(super) struct Computed {
     lane: LaneId,
     execution: u32,
     result: Result<Value, ComputeError>,
+    proposal: Option<Box<Proposal>>,
     lines: Vec<String>,
 }
 
@@ -81,7 +84,9 @@ impl Driver<'_> {
         if compute.python {
             let program = match compute::python_program(&block, &compute.scope) {
                 Ok(program) => program,
-                Err(error) => return self.finished(id, execution, failed_block(&error), None),
+                Err(error) => {
+                    return self.finished(id, execution, failed_block(&error, None), None);
+                }
             };
             let process = Process {
                 argv: program.argv,
@@ -114,10 +119,12 @@ impl Driver<'_> {
         std::thread::spawn(move || {
             let mut host = Remembering { memory, quiet: Quiet::default() };
             let result = compute::run(&block, &compute.scope, &mut host, &limits, &told);
+            let proposal =
+                result.as_ref().err().and_then(|error| proposal(&block, error, &compute.scope));
             let host = host.quiet;
             let told = host.emitted.iter().map(|(name, data)| format!("{name}: {data}"));
             let lines = host.lines.iter().cloned().chain(told).collect();
-            let computed = Computed { lane: id, execution, result, lines };
+            let computed = Computed { lane: id, execution, result, proposal, lines };
             // Nobody listens any more once the run is over.
             if send.send(computed).is_ok() {
                 let _ = rustix::io::write(&*wake, b"!");
@@ -150,7 +157,9 @@ impl Driver<'_> {
 
     /// Takes in what was computed.
     pub(super) fn computed(&mut self) -> Result<(), Error> {
-        while let Some(Computed { lane, execution, result, lines }) = self.computing.next() {
+        while let Some(Computed { lane, execution, result, proposal, lines }) =
+            self.computing.next()
+        {
             let current = self.lanes.get(lane).and_then(Option::as_ref);
             let Some(Work::Compute { execution: running, since, .. }) = current.map(|l| &l.work)
             else {
@@ -166,7 +175,7 @@ impl Driver<'_> {
             let end = match result {
                 Ok(value) => End::Exited { value, parsed: None },
                 Err(error) if error.kind == "Cancelled" || self.is_stopping(lane) => End::Stopped,
-                Err(error) => failed_block(&error),
+                Err(error) => failed_block(&error, proposal),
             };
             let finished = Finished::bare(execution, end, took);
             self.tell_end(lane, finished)?;
@@ -212,13 +221,24 @@ fn line_of(text: &str, code: &Template) -> (usize, bool) {
     (before.matches('\n').count() + 1, true)
 }
 
+/// A change that would mend a block, as the journal has it.
+pub(super) fn proposal(
+    block: &Block,
+    error: &ComputeError,
+    scope: &Scope,
+) -> Option<Box<Proposal>> {
+    let found = compute::propose(&block.code, block.output.as_deref(), error, scope)?;
+    let diff = compute::diff(&block.code, &found.code);
+    Some(Box::new(Proposal { why: found.why, diff, code: found.code }))
+}
+
 /// A block that gave no result.
-pub(super) fn failed_block(error: &ComputeError) -> End {
+pub(super) fn failed_block(error: &ComputeError, proposal: Option<Box<Proposal>>) -> End {
     let message = ComputeError { hint: None, ..error.clone() }.render();
     End::Failed {
         code: "COMPUTE".to_owned(),
         message: message.trim_end().to_owned(),
         hint: error.hint.as_deref().map(str::to_owned),
-        proposal: None,
+        proposal,
     }
 }

@@ -14,7 +14,7 @@ use crate::compute;
 use crate::error::Error;
 
 use super::calling::{Within, called, failed_call};
-use super::computing::failed_block;
+use super::computing::{failed_block, proposal};
 use super::drive::Driver;
 use super::lane::{LaneId, Meaning, Work};
 
@@ -315,7 +315,7 @@ fn understand(end: End, meaning: &Meaning) -> End {
             let (block, scope) = &**python;
             match compute::python_result(block, scope, text, &compute::Limits::default()) {
                 Ok(result) => End::Exited { value: result.value, parsed: None },
-                Err(error) => failed_block(&error),
+                Err(error) => failed_block(&error, proposal(block, &error, scope)),
             }
         }
     }

@@ -24,9 +24,10 @@ use rmcp::service::PeerRequestOptions;
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::paint::inert_lines;
+use crate::paint::{inert_line, inert_lines};
 
 use super::answer::{self, Word};
+use super::budget;
 use super::call::Call;
 use super::look::Look;
 use super::pause;
@@ -97,7 +98,7 @@ impl Call<'_> {
         if !can_show || !self.assistant.world().context.settings.mcp.forms {
             return Ok(None);
         }
-        let run = run.clone();
+        let (run, bound) = (run.clone(), self.bound.clone());
         let found = self.assistant.blocking(move |world| {
             let look = Look::at(&world.journal()?, &run)?;
             let asks = look.asks.filter(|asking| answer::counts(world, &asking.question));
@@ -105,7 +106,7 @@ impl Call<'_> {
                 let question = asking.question;
                 let params = form(&question, message(&asking.run.skill, &question))?;
                 let id = world.handles.of_question(&question)?;
-                let state = world.handles.form(&question, world.context.now())?;
+                let state = world.handles.form(&question, &bound, world.context.now())?;
                 Some(Form { question, id, state, params })
             }))
         });
@@ -119,9 +120,10 @@ impl Call<'_> {
         request: CallToolRequestParams,
         state: String,
     ) -> Result<CallToolResponse, ErrorData> {
+        let bound = self.bound.clone();
         let opened = self.assistant.blocking(move |world| {
             let store = world.journal()?;
-            let (handle, asked) = world.handles.open_form(&state, &store)?;
+            let (handle, asked) = world.handles.open_form(&state, &bound, &store)?;
             let (_, question) = handle.open_question()?;
             let id = world.handles.of_question(question).unwrap_or_default();
             let waited = world.context.now().duration_since(asked).unsigned_abs();
@@ -222,16 +224,18 @@ pub(super) fn read(result: &ElicitResult, waited: Duration) -> Said {
 
 /// What the person reads.
 fn message(skill: &str, question: &Question) -> String {
-    let mut parts = vec![format!("{} · {}", skill, question.step)];
-    parts.push(question.title.clone());
-    parts.push(question.message.clone());
-    parts.extend(question.follows.as_ref().map(|command| format!("A yes starts: {command}")));
+    // What steps wrote may stand in any of these: it must not look like ours.
+    let quoted = |text: &str| budget::quoted(&inert_lines(text));
+    let mut parts = vec![inert_line(&format!("{skill} · {}: {}", question.step, question.title))];
+    parts.push(quoted(&question.message));
+    parts.extend(question.follows.as_ref().map(|line| format!("A yes starts:\n{}", quoted(line))));
     let offered = pause::values(question);
     for offer in question.options.iter().filter(|offer| offered.contains(&offer.value.as_str())) {
         let about = offer.description.as_deref().map(|about| format!(": {about}"));
-        parts.push(format!("- {} = {}{}", offer.value, offer.label, about.unwrap_or_default()));
+        let line = format!("{} = {}{}", offer.value, offer.label, about.unwrap_or_default());
+        parts.push(format!("- {}", inert_line(&line)));
     }
-    inert_lines(&parts.join("\n"))
+    parts.join("\n")
 }
 
 /// A form with one field that has to be filled in, and no default.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use aye_core::machine::is_secret;
 
-use crate::paint::inert_lines;
+use crate::paint::{inert_line, inert_lines};
 
 /// The longest value, in characters.
 pub(super) const VALUE: usize = 200;
@@ -19,6 +19,17 @@ pub(super) fn text(text: &str, most: usize) -> String {
         None => text,
         Some((at, _)) => format!("{}…", &text[..at]),
     }
+}
+
+/// The same on one line: it cannot be taken for a line of ours.
+pub(super) fn line(text: &str, most: usize) -> String {
+    self::text(&inert_line(text), most)
+}
+
+/// Text of several lines among ours, each marked as not ours.
+pub(super) fn quoted(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("| {line}")).collect();
+    lines.join("\n")
 }
 
 /// A value as it is shown: secrets masked, long ones cut. What is cut becomes

@@ -1,12 +1,14 @@
 //! One call of a tool: who makes it, and what it does while it waits.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
+use aye_core::digest::digest;
 use aye_core::id::RunId;
 use aye_core::input::Request;
-use rmcp::model::{CallToolResponse, ProgressNotificationParam};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ProgressNotificationParam};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde::de::DeserializeOwned;
@@ -31,6 +33,8 @@ pub(super) struct Call<'a> {
     pub(super) stop: Arc<AtomicBool>,
     /// The last event of the journal that was told, or was there before.
     pub(super) after: Arc<AtomicU64>,
+    /// Digest of the tool and its arguments.
+    pub(super) bound: String,
     /// When it came.
     pub(super) since: Instant,
 }
@@ -170,6 +174,25 @@ pub(super) fn read<T: DeserializeOwned>(arguments: Option<Map<String, Value>>) -
             "the tool's input schema tells what it takes",
         )
     })
+}
+
+/// The digest of a call: the tool and its arguments, whatever their order.
+pub(super) fn digest_of(request: &CallToolRequestParams) -> String {
+    let arguments = request.arguments.clone().map(Value::Object).unwrap_or_default();
+    let arguments = sorted(arguments).to_string();
+    digest(&[request.name.as_bytes(), arguments.as_bytes()])
+}
+
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let map: BTreeMap<String, Value> =
+                map.into_iter().map(|(name, value)| (name, sorted(value))).collect();
+            Value::Object(map.into_iter().collect())
+        }
+        Value::Array(items) => items.into_iter().map(sorted).collect(),
+        other => other,
+    }
 }
 
 /// The client's name and the user it works for, e.g. `claude-code for ada`.

@@ -36,10 +36,10 @@ pub(super) struct Handle {
 
 /// What an id is good for: one cannot be used as the other.
 #[derive(Debug, Clone, Copy)]
-enum Use {
+enum Use<'a> {
     Handle,
-    /// `requestState` of a form, with the moment it was asked for.
-    Form(i64),
+    /// `requestState` of a form: the moment it was asked for, and the call.
+    Form(i64, &'a str),
 }
 
 impl Handles {
@@ -59,10 +59,11 @@ impl Handles {
     }
 
     /// What a client echoes when a form was filled in.
-    pub(super) fn form(&self, question: &Question, now: Timestamp) -> Option<String> {
+    /// `call` is the call it came with: it does for no other.
+    pub(super) fn form(&self, question: &Question, call: &str, now: Timestamp) -> Option<String> {
         let (run, number) = (question.id.run()?, question.id.number()?);
         let at = now.as_millisecond();
-        Some(format!("{at}-{}", self.seal(&run, number, &question.digest, Use::Form(at))))
+        Some(format!("{at}-{}", self.seal(&run, number, &question.digest, Use::Form(at, call))))
     }
 
     /// The run and question of an id.
@@ -80,15 +81,16 @@ impl Handles {
     pub(super) fn open_form(
         &self,
         text: &str,
+        call: &str,
         store: &Store,
     ) -> Result<(Handle, Timestamp), Error> {
         let (at, rest) = text.split_once('-').ok_or_else(unknown)?;
         let at: i64 = at.parse().map_err(|_| unknown())?;
         let asked = Timestamp::from_millisecond(at).map_err(|_| unknown())?;
-        Ok((self.unseal(rest, Use::Form(at), store)?, asked))
+        Ok((self.unseal(rest, Use::Form(at, call), store)?, asked))
     }
 
-    fn unseal(&self, text: &str, used: Use, store: &Store) -> Result<Handle, Error> {
+    fn unseal(&self, text: &str, used: Use<'_>, store: &Store) -> Result<Handle, Error> {
         let sane = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
         if text.len() > LONGEST || !text.bytes().all(sane) {
             return Err(unknown());
@@ -111,7 +113,7 @@ impl Handles {
         Ok(Handle { outer, row, question })
     }
 
-    fn seal(&self, run: &RunId, number: u32, digest: &str, used: Use) -> String {
+    fn seal(&self, run: &RunId, number: u32, digest: &str, used: Use<'_>) -> String {
         let code = self.mac(run, number, digest, used).map(|mac| mac.finalize().into_bytes());
         let code = code.map(|bytes| hex(&bytes[..CODE])).unwrap_or_default();
         format!("{run}-{number}-{code}")
@@ -122,12 +124,12 @@ impl Handles {
         run: &RunId,
         number: u32,
         digest: &str,
-        used: Use,
+        used: Use<'_>,
     ) -> Result<Hmac<Sha256>, Error> {
         let mut mac = Hmac::new_from_slice(self.key.as_bytes()).map_err(|_| unknown())?;
         let used = match used {
             Use::Handle => "handle".to_owned(),
-            Use::Form(at) => format!("form {at}"),
+            Use::Form(at, call) => format!("form {at} {call}"),
         };
         // No part can hold a line break, so borders cannot move.
         mac.update(format!("{used}\n{run}\n{number}\n{digest}").as_bytes());

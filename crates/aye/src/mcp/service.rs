@@ -19,7 +19,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use crate::error::Error;
 
-use super::call::{Call, who};
+use super::call::{Call, digest_of, who};
 use super::resources::{self, Named};
 use super::watch::{Guard, Wanted};
 use super::world::World;
@@ -55,7 +55,8 @@ impl Assistant {
         let who = who(&cx, &self.world);
         let position = self.blocking(World::position).await?.unwrap_or_default();
         let after = Arc::new(AtomicU64::new(position));
-        Ok(Call { assistant: self, cx, who, stop: Arc::default(), after, since: Instant::now() })
+        let (stop, bound, since) = (Arc::default(), String::new(), Instant::now());
+        Ok(Call { assistant: self, cx, who, stop, after, bound, since })
     }
 
     /// Notes what the client can do, once.
@@ -121,7 +122,7 @@ impl ServerHandler for Assistant {
     ) -> Result<CallToolResponse, ErrorData> {
         self.note(&cx).await?;
         let id = cx.id.clone();
-        let call = self.begin(cx).await?;
+        let call = Call { bound: digest_of(&request), ..self.begin(cx).await? };
         self.calls().insert(id.clone(), Arc::clone(&call.stop));
         let answered = tools::call(call, request).await;
         self.calls().remove(&id);

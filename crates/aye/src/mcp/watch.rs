@@ -15,7 +15,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::error::Error;
 use crate::memory::Layer;
 use crate::skills;
-use crate::store::Store;
+use crate::store::{Listener, Store};
 
 use super::resources::Named;
 use super::world::World;
@@ -75,14 +75,17 @@ impl Drop for Guard {
 fn watch(world: &World, wanted: &Wanted, news: &UnboundedSender<String>) -> Result<(), Error> {
     let mut after = world.position()?;
     let mut files: BTreeMap<PathBuf, Option<SystemTime>> = BTreeMap::new();
-    let mut store: Option<Store> = None;
+    let mut journal: Option<(Store, Listener)> = None;
     loop {
-        if store.is_none() {
-            store = world.context.store_to_read()?;
+        if journal.is_none()
+            && let Some(store) = world.context.store_to_read()?
+        {
+            let bell = store.listen()?;
+            journal = Some((store, bell));
         }
         let mut touched: BTreeSet<String> = BTreeSet::new();
         let list = wanted.list();
-        if let Some(store) = &store {
+        if let Some((store, _)) = &journal {
             loop {
                 let events = store.events_after(after, AT_ONCE)?;
                 let Some((last, _)) = events.last() else { break };
@@ -114,11 +117,11 @@ fn watch(world: &World, wanted: &Wanted, news: &UnboundedSender<String>) -> Resu
         if wanted.stop.load(Ordering::Relaxed) || world.is_closing() || news.is_closed() {
             return Ok(());
         }
-        match &store {
-            Some(store) => {
+        match &mut journal {
+            Some((store, bell)) => {
                 let unheard =
                     |source| Error::File { doing: "listen to", path: store.home().bell(), source };
-                store.listen()?.wait(LOOK).map_err(unheard)?;
+                bell.wait(LOOK).map_err(unheard)?;
             }
             None => std::thread::sleep(LOOK),
         }

@@ -118,6 +118,7 @@ pub(super) fn start(orders: &Orders, context: &Context) -> Result<Begun, Error> 
 fn spawn(context: &Context) -> Result<Child, Error> {
     let program = std::env::current_exe().map_err(|source| failed("find", source))?;
     let mut command = Command::new(program);
+    command.current_dir(&context.directory);
     command.arg(BACKGROUND).arg("--home").arg(&context.home);
     command.arg("--color").arg(if context.paint_err.color { "always" } else { "never" });
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -131,6 +131,11 @@ pub(super) fn drive(
         let warning = context.paint_err.text(Tone::Warn, "warning:");
         say(&format!("{warning} standard output is incomplete: {error}\n"));
     }
+    // Whoever asks next listens for signals itself.
+    drop(signals);
+    if people.driver(context).attended && people == People::Here {
+        super::patch::offer(machine.state(), context)?;
+    }
     forget_old_runs(context, store);
     Ok(outcome.exit_code(machine.state()))
 }

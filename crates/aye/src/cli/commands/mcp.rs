@@ -3,12 +3,14 @@
 mod install;
 
 use std::io::IsTerminal as _;
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
 use crate::cli::{Context, say};
 use crate::error::Error;
 use crate::mcp;
+use crate::settings::Settings;
 
 use super::assist;
 use super::output::print_line;
@@ -39,8 +41,11 @@ The token stands in `AYE_HOME/mcp.token`, for you alone; remove the file for a n
 #[command(after_help = EXAMPLES, subcommand_negates_reqs = true)]
 pub struct McpArgs {
     /// Serve over HTTP at this loopback address; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", env = "AYE_MCP_HTTP", hide_env_values = true)]
+    #[arg(long, value_name = "ADDRESS", env = "AYE_HTTP", hide_env_values = true)]
     pub http: Option<String>,
+    /// The project to serve [default: the working directory]
+    #[arg(long, value_name = "DIR", env = "AYE_WORKSPACE", hide_env_values = true)]
+    pub workspace: Option<PathBuf>,
     /// What to do instead of serving
     #[command(subcommand)]
     pub command: Option<McpCommand>,
@@ -58,6 +63,15 @@ pub enum McpCommand {
 }
 
 pub(super) fn run(args: &McpArgs, context: &Context) -> Result<u8, Error> {
+    let mut context = context.clone();
+    if let Some(workspace) = &args.workspace {
+        let path = context.directory.join(workspace);
+        let directory =
+            path.canonicalize().map_err(|source| Error::File { doing: "find", path, source })?;
+        context.settings = Settings::load(&directory)?;
+        context.directory = directory;
+    }
+    let context = &context;
     match (&args.command, &args.http) {
         (Some(McpCommand::Token), _) => {
             let (_, token) = mcp::token(context)?;

@@ -19,6 +19,7 @@ pub(super) mod logs;
 pub(super) mod man;
 pub(super) mod mcp;
 pub(super) mod memory;
+pub(super) mod patch;
 pub(super) mod resume;
 pub(super) mod retry;
 pub(super) mod run;
@@ -56,6 +57,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::Run(args) => run::run(args, context),
         Command::Resume(args) => resume::run(&args, context),
         Command::Retry(args) => retry::run(&args, context),
+        Command::Patch(args) => patch::run(&args, context),
         Command::Cancel(args) => cancel::run(args, context),
         Command::Answer(args) => answer::run(&args, context),
         Command::Inbox(args) => inbox::run(&args, context),
@@ -112,6 +114,7 @@ fn steps_may_run(command: &Command) -> bool {
         // Runs are handed to processes of their own.
         | Command::Mcp(_)
         | Command::Memory(_)
+        | Command::Patch(_)
         | Command::Schema(_)
         | Command::Completions(_)
         | Command::Man(_) => false,

@@ -135,7 +135,7 @@ fn again(args: &RetryArgs, reader: &Store, row: &RunRow, context: &Context) -> R
         (Some(failed), _) => failed.to_owned(),
     };
     let may_ask = !args.no_input && !context.json;
-    let loaded = Loaded::read(reader, row, context)?;
+    let loaded = Loaded::read(reader, row, &context.at(&row.workspace)?)?;
     let inputs = match loaded.complete(&args.inputs, may_ask, context)? {
         Ok(inputs) => inputs,
         Err(code) => return Ok(code),

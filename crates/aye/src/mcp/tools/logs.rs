@@ -67,7 +67,7 @@ pub(super) fn read(world: &World, args: &Args) -> Result<Told, Error> {
         if left_out > 0 {
             text.push(format!("({left_out} lines before)"));
         }
-        text.extend(last.iter().cloned());
+        text.extend(last.iter().map(|line| budget::quoted(line)));
         logs.push(json!({
             "step": step, "attempt": attempt, "lines": last, "left_out": left_out,
         }));

@@ -32,7 +32,7 @@ pub(super) fn check(world: &World, args: &Check) -> Result<Told, Error> {
     lines.extend(fixes.iter().map(|fix| {
         let about = fix.value.about.as_deref().unwrap_or("a fix without words");
         let (id, standing) = (&fix.value.id, fix.value.standing().word());
-        budget::text(&format!("fix {id} ({standing}): {about}"), budget::VALUE)
+        budget::line(&format!("fix {id} ({standing}): {about}"), budget::VALUE)
     }));
     let shown = |entry: Value| budget::masked(&entry);
     let data = json!({

@@ -78,6 +78,7 @@ fn planned(plan: &crate::dry_run::Plan) -> Result<Told, Error> {
         "message": "nothing was run: this is what would happen",
         "next": [{ "tool": "skill_run", "when": "the same call without dry_run, if the person agrees" }],
     });
+    let text = budget::quoted(&text);
     Ok(Told { data, text: format!("nothing was run; this is what would happen:\n{text}") })
 }
 
@@ -260,7 +261,7 @@ pub(super) fn inbox(world: &World) -> Result<Told, Error> {
     let open = store.open_questions()?;
     for row in open.iter().take(MOST) {
         let Some(question) = store.asked(&row.id)? else { continue };
-        let message = budget::text(&row.message, budget::VALUE);
+        let message = budget::line(&row.message, budget::VALUE);
         let may = relayable(&question);
         let mut shown = json!({
             "question": row.id.as_str(), "skill": row.skill, "step": row.step,

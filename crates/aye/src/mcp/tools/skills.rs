@@ -24,7 +24,7 @@ pub(super) fn list(world: &World) -> Result<Told, Error> {
         }
         for flow in &file.flows {
             let about = flow.skill.description.as_deref().unwrap_or_default();
-            let about = budget::text(about, budget::VALUE);
+            let about = budget::line(about, budget::VALUE);
             let needed = flow.skill.inputs.iter().filter(|input| input.required);
             let needed: Vec<&str> = needed.map(|input| input.name.value.as_str()).collect();
             lines.push(format!(
@@ -72,7 +72,8 @@ pub(super) fn describe(world: &World, args: &Describe) -> Result<Told, Error> {
         "steps": flow.nodes.iter().map(|node| step(&node.step)).collect::<Vec<_>>(),
         "outputs": flow.skill.outputs.iter().map(|out| out.name.value.clone()).collect::<Vec<_>>(),
     });
-    let mut lines = vec![format!("{}: {about}", skill_name(&flow))];
+    let mut lines =
+        vec![format!("{}: {}", skill_name(&flow), budget::line(about, 5 * budget::VALUE))];
     lines.extend(flow.skill.inputs.iter().map(|spec| format!("input {}", input(spec))));
     lines.extend(flow.nodes.iter().map(|node| format!("step {}", step(&node.step))));
     Ok(Told { data, text: budget::text(&lines.join("\n"), 4 * budget::WHOLE) })

@@ -16,6 +16,8 @@ fn the_overview() {
     Commands:
       run          Run a skill
       resume       Go on with a run that was paused, interrupted or cut off
+      retry        Try a failed step again, as it is or with other arguments
+      patch        Write a change that mended a run into the skill's file
       cancel       Stop a run, whoever drives it
       answer       Answer a question, whoever asks it
       inbox        List what waits for an answer
@@ -26,6 +28,7 @@ fn the_overview() {
       list         List the skills of this project
       check        Check skill files
       graph        Draw a skill
+      doctor       Look at what is there, what is missing, and which assistants have connected
       init         Make a first skill
       runs         List runs, or prune old ones
       show         Show a run: its steps, decisions and outputs
@@ -33,6 +36,7 @@ fn the_overview() {
       audit        Verify that the journal was not changed
       auth         Set up the second factor for questions that want one
       tools        List and call the tools of this project: MCP servers and commands
+      mcp          Serve assistants: skills, runs and memory over the Model Context Protocol
       memory       Show, teach and forget what was learned from errors and answers
       schema       Print the JSON schema of skill files
       completions  Print completions for a shell

@@ -151,7 +151,7 @@ fn mistakes_in_the_settings_are_placed() {
     };
     assert_snapshot!(with("# mine\nskils = [\"x\"]\n"), @r#"
     --- stderr
-    error: unknown key `skils`, expected one of `skills`, `run`, `journal`, `policy`, `tools`, `heal`
+    error: unknown key `skils`, expected one of `skills`, `run`, `journal`, `policy`, `tools`, `advisor`, `heal`, `mcp`
       --> aye.toml:2:1
        |
      2 | skils = ["x"]

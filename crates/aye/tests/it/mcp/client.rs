@@ -128,7 +128,12 @@ impl Client {
 
     /// A client with these capabilities.
     pub(super) fn that_can(desk: &Desk, era: Era, can: Value) -> Self {
-        let mut command = desk.command(&["mcp"]);
+        Self::called(desk, &["mcp"], era, can)
+    }
+
+    /// A client that starts the server with these arguments.
+    pub(super) fn called(desk: &Desk, args: &[&str], era: Era, can: Value) -> Self {
+        let mut command = desk.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
@@ -166,8 +171,12 @@ impl Client {
     }
 
     pub(super) fn send(&mut self, message: &Value) {
+        self.send_line(&message.to_string());
+    }
+
+    pub(super) fn send_line(&mut self, line: &str) {
         let input = self.input.as_mut().unwrap();
-        input.write_all(format!("{message}\n").as_bytes()).unwrap();
+        input.write_all(format!("{line}\n").as_bytes()).unwrap();
         input.flush().unwrap();
     }
 

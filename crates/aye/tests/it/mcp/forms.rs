@@ -125,6 +125,30 @@ fn a_modern_client_calls_again_with_the_answer() {
 }
 
 #[test]
+fn a_form_is_good_for_the_call_it_came_with() {
+    let desk = Desk::with(&[("go", GATE)]);
+    let mut client = Client::that_can(&desk, Era::Modern, forms());
+    let asked = first(&mut client);
+    for (tool, arguments) in [
+        ("skill_run", json!({ "skill": "go", "environment": "production" })),
+        ("skill_status", json!({ "skill": "go" })),
+        ("skill_list", json!({})),
+    ] {
+        let other = client.request(
+            "tools/call",
+            json!({
+                "name": tool, "arguments": arguments,
+                "requestState": asked["result"]["requestState"],
+                "inputResponses": { "answer": accept("proceed") },
+            }),
+        );
+        assert_eq!(other["result"]["isError"], true, "{tool}: {other}");
+        assert!(!desk.work().join("went").exists());
+    }
+    assert_eq!(desk.aye(&["runs", "--json"]).json().as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn a_modern_client_that_shows_nothing_gets_the_pause() {
     for answer in [json!({ "action": "decline" }), json!({ "action": "cancel" }), Value::Null] {
         let desk = Desk::with(&[("go", GATE)]);

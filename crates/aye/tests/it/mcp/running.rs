@@ -249,6 +249,32 @@ steps:
 }
 
 #[test]
+fn what_is_no_message_does_not_end_the_server() {
+    let desk = Desk::with(&[("gate", GATE)]);
+    let mut client = Client::new(&desk);
+    for noise in
+        ["", "nonsense", "{", "[]", "{\"jsonrpc\":\"2.0\",\"method\":\"no/such\",\"id\":\"x\"}"]
+    {
+        client.send_line(noise);
+    }
+    assert_eq!(client.run("gate").status(), "awaiting_confirmation");
+}
+
+#[test]
+fn another_project_can_be_served() {
+    let desk = Desk::with(&[]);
+    desk.write(
+        "elsewhere/skills/here.yaml",
+        "name: here\nsteps:\n  - { name: a, shell: touch made }\n",
+    );
+    desk.write("elsewhere/aye.toml", "");
+    let can = json!({});
+    let mut client = Client::called(&desk, &["mcp", "--workspace", "elsewhere"], Era::Legacy, can);
+    assert_eq!(client.run("here").status(), "completed");
+    assert!(desk.work().join("elsewhere/made").exists());
+}
+
+#[test]
 fn only_the_protocol_is_on_standard_output() {
     let desk = Desk::with(&[(
         "loud",

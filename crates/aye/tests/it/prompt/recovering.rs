@@ -120,3 +120,45 @@ fn a_change_is_only_tried_if_somebody_says_so() {
     assert_eq!(terminal.end(), Some(1), "{}", terminal.vt.all());
     assert!(!terminal.vt.all().contains("went out"));
 }
+
+const BLOCK: &str = "name: calc
+steps:
+  - name: plan
+    # why it is so
+    compute: |
+      total = 2  # a comment
+      result = totl + 1
+  - name: after
+    command: echo
+    args: ['it is {{ plan }}']
+";
+
+#[test]
+fn a_block_is_mended_on_consent_and_the_file_on_a_second_one() {
+    let place = place(BLOCK);
+    let mut terminal = Terminal::sized(&place, &["run", "skill.yaml"], 100, 40);
+    terminal.wait_for("Apply the proposed change").wait_for("+result = total + 1");
+    terminal.keys("2\r");
+    terminal.wait_for("it is 3").wait_for("Write it to").wait_for("[y/n]").keys("y");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    terminal.assert_clean();
+    assert_eq!(place.read("skill.yaml"), BLOCK.replace("totl", "total"));
+}
+
+#[test]
+fn a_file_is_not_changed_without_a_word() {
+    let place = place(BLOCK);
+    let mut terminal = Terminal::sized(&place, &["run", "skill.yaml"], 100, 40);
+    terminal.wait_for("Apply the proposed change").keys("2\r");
+    terminal.wait_for("Write it to").wait_for("[y/n]").keys("n");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert_eq!(place.read("skill.yaml"), BLOCK);
+    // It can be said later, and only once.
+    let asked = place.aye(&["patch", "last"]);
+    assert_eq!(asked.code, 5, "{}", asked.all());
+    assert!(asked.all().contains("+      result = total + 1"), "{}", asked.all());
+    place.aye(&["patch", "last", "--yes"]).ok();
+    assert_eq!(place.read("skill.yaml"), BLOCK.replace("totl", "total"));
+    let again = place.aye(&["patch", "last", "--yes"]);
+    assert_eq!(again.code, 1, "{}", again.all());
+}

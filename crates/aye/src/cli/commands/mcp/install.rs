@@ -23,6 +23,9 @@ use super::super::doctor::on_path;
 /// What the server is called there.
 const NAME: &str = "aye";
 
+/// How an editor names the project to a server.
+const HERE: [&str; 3] = ["mcp", "--workspace", "${workspaceFolder}"];
+
 /// Options of `aye mcp install`.
 #[derive(Debug, Args)]
 pub struct InstallArgs {
@@ -149,8 +152,10 @@ fn program(context: &Context) -> String {
 
 fn entry(client: Which, program: &str) -> Value {
     match client {
-        Which::Claude | Which::Cursor => json!({ "command": program, "args": ["mcp"] }),
-        Which::Vscode => json!({ "type": "stdio", "command": program, "args": ["mcp"] }),
+        // It starts servers in the project's own directory; the others may not.
+        Which::Claude => json!({ "command": program, "args": ["mcp"] }),
+        Which::Cursor => json!({ "command": program, "args": HERE }),
+        Which::Vscode => json!({ "type": "stdio", "command": program, "args": HERE }),
     }
 }
 

@@ -1,0 +1,175 @@
+//! `aye patch`: a change that mended a run, written to the skill's file.
+
+use std::path::{Path, PathBuf};
+
+use aye_core::flow::Flow;
+use aye_core::journal::{State, StepStatus};
+use aye_core::skill::{Action, Step, Template, patch_block};
+use clap::Args;
+use clap::builder::FalseyValueParser;
+
+use crate::cli::{Context, say};
+use crate::compute::diff;
+use crate::driver::Posed;
+use crate::error::Error;
+use crate::paint::inert_lines;
+use crate::prompt::{Alone, Escape, Nowhere, ask_alone};
+use crate::skills::{SkillFile, skill_name};
+
+use super::output::print_line;
+
+const EXAMPLES: &str = "\
+Examples:
+  aye patch last            what was changed in the last run, into the file
+  aye patch k3f9 plan --yes without asking once more";
+
+/// Options of `aye patch`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct PatchArgs {
+    /// A run's id, the beginning of one, or last
+    pub run: String,
+    /// The step; all that were changed if none is named
+    pub step: Option<String>,
+    /// Write it without asking
+    #[arg(
+        short,
+        long,
+        env = "AYE_YES",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub yes: bool,
+}
+
+pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
+    let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let row = context.find_run(&reader, &args.run)?;
+    let state = State::fold(&reader.events(&row.id, 0)?)
+        .map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
+    let wanted = |step: &str| args.step.as_deref().is_none_or(|wanted| wanted == step);
+    let changed: Vec<Mended> = mended(&state).into_iter().filter(|one| wanted(&one.step)).collect();
+    if changed.is_empty() {
+        return Err(Error::Refused {
+            message: format!("no block was changed in run `{}` and then went well", row.id),
+            hint: Some(format!("`aye show {}` tells what happened", row.id)),
+        });
+    }
+    let mut code = 0;
+    for one in &changed {
+        let patch = Patch::of(&state, one, context)?;
+        say(&format!("{}\n{}", patch.path.display(), inert_lines(&patch.diff())));
+        if args.yes || agreed("Write this to the file?", context)? {
+            patch.write()?;
+            print_line(&format!("changed `{}` in {}", one.step, patch.path.display()))?;
+        } else {
+            code = 5;
+        }
+    }
+    Ok(code)
+}
+
+/// After a run that somebody mended: is the file to be mended too?
+pub(super) fn offer(state: &State, context: &Context) -> Result<(), Error> {
+    for one in mended(state) {
+        // A file that was changed meanwhile is its author's business.
+        let Ok(patch) = Patch::of(state, &one, context) else { continue };
+        say(&format!(
+            "`{}` went well with a change that is in this run only:\n{}",
+            one.step,
+            inert_lines(&patch.diff())
+        ));
+        if agreed(&format!("Write it to {} too?", patch.path.display()), context)? {
+            patch.write()?;
+        } else {
+            say(&format!("`aye patch {} {}` writes it later\n", state.run, one.step));
+        }
+    }
+    Ok(())
+}
+
+/// A block that was changed, and went well.
+struct Mended {
+    step: String,
+    code: String,
+}
+
+fn mended(state: &State) -> Vec<Mended> {
+    let one = |(step, record): (&String, &aye_core::journal::StepRecord)| {
+        let code = record.edits.as_ref()?.set.get("code")?.as_str()?;
+        let well = record.status == StepStatus::Completed;
+        well.then(|| Mended { step: step.clone(), code: code.to_owned() })
+    };
+    state.steps.iter().filter_map(one).collect()
+}
+
+/// A file as it is and as it would be.
+struct Patch {
+    path: PathBuf,
+    before: String,
+    after: String,
+}
+
+impl Patch {
+    fn of(state: &State, mended: &Mended, context: &Context) -> Result<Self, Error> {
+        let path = Path::new(&state.started.workspace).join(&state.started.file);
+        let before = std::fs::read_to_string(&path).map_err(|source| Error::File {
+            doing: "read",
+            path: path.clone(),
+            source,
+        })?;
+        let moved = || Error::Refused {
+            message: format!("`{}` is not in {} any more", mended.step, path.display()),
+            hint: Some("change it by hand".to_owned()),
+        };
+        let file = SkillFile::from_text(path.clone(), before.clone());
+        let file = file.or_lenient(context.settings.lenient);
+        let flow = file.flows.iter().find(|flow| skill_name(flow) == state.started.skill);
+        let block = flow.and_then(|flow| block(flow, &mended.step)).ok_or_else(moved)?;
+        let after = patch_block(&before, block.span, &block.value, &mended.code)
+            .map_err(|error| Error::Refused { message: error.message, hint: Some(error.hint) })?;
+        Ok(Self { path, before, after })
+    }
+
+    fn diff(&self) -> String {
+        diff(&self.before, &self.after)
+    }
+
+    /// The whole file or the old one.
+    fn write(&self) -> Result<(), Error> {
+        let failed = |source| Error::File { doing: "write", path: self.path.clone(), source };
+        let changed = std::fs::read_to_string(&self.path).map_err(failed)? != self.before;
+        if changed {
+            return Err(Error::Refused {
+                message: format!("{} has changed meanwhile", self.path.display()),
+                hint: Some("look at it, and try again".to_owned()),
+            });
+        }
+        let draft = self.path.with_extension("aye-draft");
+        let mode = std::fs::metadata(&self.path).map_err(failed)?.permissions();
+        std::fs::write(&draft, &self.after).map_err(failed)?;
+        std::fs::set_permissions(&draft, mode).map_err(failed)?;
+        std::fs::rename(&draft, &self.path).map_err(failed)
+    }
+}
+
+/// The code of a step, wherever in the skill it stands.
+fn block<'a>(flow: &'a Flow, step: &str) -> Option<&'a Template> {
+    fn within<'a>(step: &'a Step, name: &str) -> Option<&'a Template> {
+        match &step.action {
+            Action::Compute { code, .. } if step.name.value == name => Some(code),
+            Action::ForEach(each) => each.body.iter().find_map(|step| within(step, name)),
+            _ => None,
+        }
+    }
+    flow.nodes.iter().find_map(|node| within(&node.step, step))
+}
+
+fn agreed(message: &str, context: &Context) -> Result<bool, Error> {
+    let question = super::confirm::yes_or_no(message, None)?;
+    let posed =
+        Posed { question: &question, deadline: None, agreed: &[], run: None, secrets: None };
+    let manner = context.manner(Escape::Dismisses, !context.json);
+    let said = ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(None))?;
+    Ok(matches!(said, Alone::Answered(given) if given.value == super::confirm::YES))
+}
