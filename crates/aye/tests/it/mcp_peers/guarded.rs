@@ -166,53 +166,54 @@ fn forges(peer: &mut Peer, room: &Room, id: &str) {
 }
 
 /// The answers of a form, made up: in the era of 2026 the client sends them
-/// itself, with a state that the server gave for something else.
-fn forges_forms(peer: &mut Peer, id: &str) {
-    if !peer.sdk.is_modern() {
-        return;
-    }
+/// itself, with a state that the server gave it.
+fn forges_forms(peer: &mut Peer, room: &Room, id: &str) {
     // A state that is real: of a form for a question that anyone may answer.
-    let args = json!({ "skill": "gate", "inputs": { "target": "elsewhere" } });
-    let asked = peer.ask(json!({ "do": "call", "tool": "skill_run", "args": args, "once": true }));
+    let honest = json!({ "skill": "gate", "inputs": { "target": "elsewhere" } });
+    let asked =
+        peer.ask(json!({ "do": "call", "tool": "skill_run", "args": honest, "once": true }));
     let state = asked["requestState"].as_str().unwrap_or_else(|| panic!("{asked:#}")).to_owned();
     let names: Vec<String> = asked["inputRequests"].as_object().unwrap().keys().cloned().collect();
-    let content = json!({ "choice": "proceed", "answer": "proceed", "decision": "proceed" });
     let mut responses = json!({});
     for name in names.iter().map(String::as_str).chain(["answer", "choice", "confirm"]) {
-        responses[name] = json!({ "action": "accept", "content": content });
+        responses[name] = json!({ "action": "accept", "content": { "choice": "proceed" } });
     }
-    for forged in [
-        id,
-        "",
-        "{}",
-        &format!("0-{id}"),
-        &format!("9999999999999-{id}"),
-        &state[..state.len() - 1],
-    ] {
-        for (tool, args) in [
-            ("skill_continue", json!({ "execution_id": id, "choice": "proceed" })),
-            ("skill_status", json!({ "execution_id": id })),
-        ] {
-            let command = json!({
-                "do": "call", "tool": tool, "args": args, "once": true,
-                "responses": responses, "state": forged,
-            });
-            let sent = peer.send(command);
-            let _ = peer.outcome(sent);
-        }
-    }
-    // The real one, for another call than the one it was given for.
-    for (tool, args) in [
-        ("skill_run", json!({ "skill": "human" })),
-        ("skill_continue", json!({ "execution_id": id, "choice": "proceed" })),
-        ("skill_status", json!({ "execution_id": id })),
-    ] {
+    let mut send = |tool: &str, args: &Value, state: &str| {
         let sent = peer.send(json!({
             "do": "call", "tool": tool, "args": args, "once": true,
             "responses": responses, "state": state,
         }));
-        let _ = peer.outcome(sent);
+        peer.outcome(sent)
+    };
+    let others = [
+        ("skill_run", json!({ "skill": "human" })),
+        ("skill_run", json!({ "skill": "gate", "inputs": { "target": "production" } })),
+        ("skill_continue", json!({ "execution_id": id, "choice": "proceed" })),
+        ("skill_status", json!({ "execution_id": id })),
+    ];
+    let cut = &state[..state.len() - 1];
+    for forged in [id, "", "{}", &format!("0-{id}"), &format!("9999999999999-{id}"), cut] {
+        for (tool, args) in &others[2..] {
+            let _ = send(tool, args, forged);
+            assert_eq!(room.read("forbidden") + &room.read("acted"), "", "{tool} with {forged}");
+        }
     }
+    // The real one, for another call than the one it was given for.
+    for (tool, args) in &others {
+        let outcome = send(tool, args, &state);
+        let taken = outcome.as_ref().is_ok_and(|result| result["isError"] != true);
+        assert!(!taken, "{tool}: {outcome:#?}");
+        assert_eq!(room.read("forbidden") + &room.read("acted"), "", "{tool} with a foreign state");
+    }
+    let open: Vec<Value> = room.inbox().iter().map(|one| one["skill"].clone()).collect();
+    assert_eq!(open, ["human", "gate"], "nothing was begun, nothing answered");
+
+    // For its own call it counts, once.
+    let done = send("skill_run", &honest, &state).unwrap();
+    assert_eq!(done["structuredContent"]["status"], "completed", "{done:#}");
+    let again = send("skill_run", &honest, &state);
+    assert!(!again.as_ref().is_ok_and(|result| result["isError"] != true), "{again:#?}");
+    assert_eq!(room.read("acted"), "proceed elsewhere\n");
 }
 
 /// Proposes memory that would answer, or run something, in its place.
@@ -362,10 +363,10 @@ fn forms_cannot_be_forged_in_the_era_of_2026() {
         let room = room("");
         peer.connect(&room);
         let id = run_of(peer, "human", json!({}));
-        forges_forms(peer, &id);
+        forges_forms(peer, &room, &id);
         assert_eq!(room.read("forbidden"), "");
-        let open = room.inbox();
-        assert!(open.iter().any(|one| one["skill"] == "human"), "{open:#?}");
+        let open: Vec<Value> = room.inbox().iter().map(|one| one["skill"].clone()).collect();
+        assert_eq!(open, ["human"]);
     });
 }
 
