@@ -194,7 +194,7 @@ impl Driver<'_> {
         let request = Request::Answer { question: question.id.clone(), answer };
         let refusal = self.tell(id, Input::Request(request), None)?;
         if remember && refusal.is_none() {
-            self.remember(id, question, &choice);
+            self.remember(id, question, &choice)?;
         }
         if let (Some(refusal), Some(prompter)) = (refusal, self.parts.prompter.as_deref_mut()) {
             prompter.refused(&refusal.to_string());

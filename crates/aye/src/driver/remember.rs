@@ -1,5 +1,6 @@
 //! Answers from memory, and answers for memory.
 
+use aye_core::event::{MemoryKind, Remembered};
 use aye_core::input::{Input, Request};
 use aye_core::journal::State;
 use aye_core::question::{Answer, Prompter, Question};
@@ -108,7 +109,12 @@ impl Driver<'_> {
     }
 
     /// Keeps the answer that was given here.
-    pub(super) fn remember(&mut self, id: LaneId, question: &Question, choice: &str) {
+    pub(super) fn remember(
+        &mut self,
+        id: LaneId,
+        question: &Question,
+        choice: &str,
+    ) -> Result<(), Error> {
         let machine = &self.lane(id).machine;
         let started = &machine.state().started;
         let kept = Kept {
@@ -120,10 +126,22 @@ impl Driver<'_> {
             by: &self.lane(ROOT).machine.state().started.driver.user,
             now: self.parts.clock.now(),
         };
-        let line = match keep(&self.parts.memory, &kept, &|text| machine.secrets().mask(text)) {
-            Ok(kept) => format!("remembered; `aye memory forget {}` takes it back", kept.id),
-            Err(error) => format!("not remembered: {error}"),
+        let kept = match keep(&self.parts.memory, &kept, &|text| machine.secrets().mask(text)) {
+            Ok(kept) => kept,
+            Err(error) => {
+                self.say(id, &[format!("not remembered: {error}")]);
+                return Ok(());
+            }
         };
-        self.say(id, &[line]);
+        let what = Remembered {
+            kind: MemoryKind::Preference,
+            message: format!("remembered; `aye memory forget {}` takes it back", kept.id),
+            id: Some(kept.id),
+            step: Some(question.step.clone()),
+            fix: None,
+        };
+        // A run that ended with the answer is over; what was said is kept all the same.
+        self.tell(id, Input::Remembered { learned: true, what }, None)?;
+        Ok(())
     }
 }

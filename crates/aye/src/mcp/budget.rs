@@ -105,7 +105,7 @@ pub(super) fn fit(payload: &mut Map<String, Value>, least: &[&str], texts: &[&st
             break;
         }
         if let Some(Value::String(long)) = payload.get_mut(*name) {
-            let keep = long.chars().count().saturating_sub(over + 1).max(VALUE);
+            let keep = long.chars().count().saturating_sub(over + '…'.len_utf8()).max(VALUE);
             *long = text(long, keep);
         }
     }

@@ -297,8 +297,8 @@ const ENTRIES: &[Entry] = &[
         name: "inbox",
         title: "What waits for an answer",
         kind: Kind::Reads,
-        description: "Lists the questions that wait for an answer, of every run, oldest first, with \
-            who may answer. Those marked relayable have an execution_id for skill_continue; the \
+        description: "Lists the questions that wait for an answer, of every run of this project, oldest \
+            first, with who may answer. Those marked relayable have an execution_id for skill_continue; the \
             others are for a person: `aye answer ID`.",
         input: || input(json!({}), &[]),
         output: || list_of("questions"),

@@ -20,7 +20,7 @@ pub(super) fn values(world: &World, argument: &ArgumentInfo) -> Vec<String> {
         "id" | "execution_id" => {
             let store = world.context.store_to_read().ok().flatten();
             let runs = store.and_then(|store| store.runs(&RunFilter::default()).ok());
-            let runs = runs.unwrap_or_default().into_iter();
+            let runs = runs.unwrap_or_default().into_iter().filter(|row| world.is_here(row));
             match argument.name.as_str() {
                 "id" => runs.map(|row| row.id.to_string()).collect(),
                 _ => runs.map(|row| world.handles.of_run(&row.id)).collect(),

@@ -136,6 +136,13 @@ fn next(look: &Look, handle: &str) -> Value {
         Standing::Paused => json!([
             { "person": format!("aye resume {}", look.row.id), "when": "to go on with it" },
         ]),
+        Standing::Failed if look.state.failed_step().is_some() => json!([
+            logs,
+            { "tool": "debug_tool", "arguments": { "execution_id": handle },
+              "when": "to see how the failing step is written" },
+            { "person": format!("aye retry {}", look.row.id),
+              "when": "to try the failed step again" },
+        ]),
         Standing::Failed => json!([
             logs,
             { "tool": "debug_tool", "arguments": { "execution_id": handle },

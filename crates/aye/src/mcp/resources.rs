@@ -69,7 +69,8 @@ pub(super) fn list(world: &World) -> Result<ListResourcesResult, Error> {
         }
     }
     if let Some(store) = world.context.store_to_read()? {
-        for row in store.runs(&RunFilter { limit: RUNS, ..RunFilter::default() })? {
+        let runs = store.runs(&RunFilter { limit: RUNS, ..RunFilter::default() })?;
+        for row in runs.into_iter().filter(|row| world.is_here(row)) {
             let about = format!("{}, began {}", row.status.word(), row.started);
             all.push(
                 Resource::new(Named::Run(row.id.clone()).uri(), row.id.as_str())
@@ -110,7 +111,8 @@ pub(super) fn read(world: &World, uri: &str) -> Result<Option<ReadResourceResult
     let (text, mime) = match &named {
         Named::Run(run) => {
             let Some(store) = world.context.store_to_read()? else { return Ok(None) };
-            let Some(outer) = store.outermost(run)? else { return Ok(None) };
+            let outer = store.outermost(run)?.filter(|row| world.is_here(row));
+            let Some(outer) = outer else { return Ok(None) };
             (pretty(&report::run(world, &store, &outer.id, None)?.data), JSON)
         }
         Named::Skill(name) => {

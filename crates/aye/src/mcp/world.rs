@@ -1,12 +1,13 @@
 //! What every connection shares.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::store::Store;
+use crate::store::{RunRow, Store};
 
 use super::handle::Handles;
 use super::key;
@@ -44,6 +45,12 @@ impl World {
     /// The journal, to read.
     pub(super) fn journal(&self) -> Result<Store, Error> {
         self.context.store_to_read()?.ok_or_else(Context::no_journal)
+    }
+
+    /// Whether a run belongs to the project that is served. An assistant that
+    /// works on one project has no business with the questions of another.
+    pub(super) fn is_here(&self, row: &RunRow) -> bool {
+        Path::new(&row.workspace).starts_with(&self.context.settings.root)
     }
 
     /// The last event of the journal; 0 if there is none.

@@ -128,6 +128,10 @@ impl Patch {
         let block = flow.and_then(|flow| block(flow, &mended.step)).ok_or_else(moved)?;
         let after = patch_block(&before, block.span, &block.value, &mended.code)
             .map_err(|error| Error::Refused { message: error.message, hint: Some(error.hint) })?;
+        if after == before {
+            let message = format!("{} has the change already", path.display());
+            return Err(Error::Refused { message, hint: None });
+        }
         Ok(Self { path, before, after })
     }
 

@@ -258,7 +258,12 @@ pub(super) fn inbox(world: &World) -> Result<Told, Error> {
     };
     let mut found = Vec::new();
     let mut lines = Vec::new();
-    let open = store.open_questions()?;
+    let mut open = Vec::new();
+    for row in store.open_questions()? {
+        if store.run(&row.run)?.is_some_and(|run| world.is_here(&run)) {
+            open.push(row);
+        }
+    }
     for row in open.iter().take(MOST) {
         let Some(question) = store.asked(&row.id)? else { continue };
         let message = budget::line(&row.message, budget::VALUE);

@@ -242,7 +242,9 @@ impl Client {
 
     /// Calls a tool.
     pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Got {
-        let got = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
+        let mut params = json!({ "name": tool });
+        params["arguments"] = arguments;
+        let got = self.request("tools/call", params);
         assert!(got.get("result").is_some(), "{got}");
         Got { whole: got["result"].clone() }
     }

@@ -175,6 +175,26 @@ fn ids_that_were_not_made_here_are_none() {
 }
 
 #[test]
+fn the_questions_of_another_project_are_not_told() {
+    let desk = Desk::with(&[("delete", HUMAN)]);
+    desk.write("aye.toml", "");
+    desk.write("other/aye.toml", "");
+    let mut client = Client::new(&desk);
+    let run = client.run("delete").ok()["run"].as_str().unwrap().to_owned();
+    let uri = json!({ "uri": format!("aye://runs/{run}") });
+    let other = ["mcp", "--workspace", "other"];
+    let mut stranger = Client::called(&desk, &other, Era::Legacy, json!({}));
+    for (client, seen) in [(&mut client, true), (&mut stranger, false)] {
+        let waits = client.call("inbox", json!({})).ok();
+        assert_eq!(waits["questions"].as_array().unwrap().len(), usize::from(seen));
+        let list = client.request("resources/list", json!({})).to_string();
+        assert_eq!(list.contains(&run), seen, "{list}");
+        let read = client.request("resources/read", uri.clone());
+        assert_eq!(read.get("result").is_some(), seen, "{read}");
+    }
+}
+
+#[test]
 fn an_id_expires_and_the_person_still_can() {
     let open = "
 steps:
