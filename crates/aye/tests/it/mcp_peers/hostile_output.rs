@@ -51,7 +51,9 @@ steps:
         "skills/poisoned_error.yaml",
         "name: poisoned_error\nsteps:\n  - { name: scan, shell: 'cat payload >&2; exit 3', on_error: ask }\n",
     );
-    let issue = json!({ "pattern": "ALL PREVIOUS INSTRUCTIONS", "meaning": POISON, "fix": POISON });
+    // YAML itself refuses these two.
+    let poison = POISON.replace(['\u{7f}', '\u{9b}'], "");
+    let issue = json!({ "pattern": "ALL PREVIOUS INSTRUCTIONS", "meaning": poison, "fix": poison });
     let memory = json!({ "issues": [issue] }).to_string();
     room.write(".aye/memory/learned/patterns.yaml", &memory);
     room
