@@ -267,8 +267,8 @@ impl Peer {
                 },
             },
         });
-        for (key, value) in more.as_object().into_iter().flatten() {
-            command[key] = value.clone();
+        if let Value::Object(more) = more {
+            command.as_object_mut().unwrap().extend(more);
         }
         let about = self.ask(command);
         self.check_era(&about);
@@ -299,7 +299,9 @@ impl Peer {
 
     /// Calls a tool and does not wait.
     pub(super) fn start_call(&mut self, tool: &str, args: Value) -> u64 {
-        self.send(json!({ "do": "call", "tool": tool, "args": args }))
+        let mut command = json!({ "do": "call", "tool": tool });
+        command["args"] = args;
+        self.send(command)
     }
 
     /// The answer to a call.
@@ -341,7 +343,9 @@ impl Peer {
     /// Answers an elicitation.
     #[track_caller]
     pub(super) fn answer(&mut self, number: u64, action: &str, content: Value) {
-        self.ask(json!({ "do": "answer", "number": number, "action": action, "content": content }));
+        let mut command = json!({ "do": "answer", "number": number, "action": action });
+        command["content"] = content;
+        self.ask(command);
     }
 
     /// How many elicitations it was shown.

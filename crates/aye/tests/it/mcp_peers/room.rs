@@ -147,5 +147,7 @@ impl Drop for Room {
 /// Begins `skill` and comes back with the answer of `skill_run`.
 #[track_caller]
 pub(super) fn run(peer: &mut Peer, skill: &str, inputs: Value) -> super::peer::Reply {
-    peer.call("skill_run", json!({ "skill": skill, "inputs": inputs }))
+    let mut args = json!({ "skill": skill });
+    args["inputs"] = inputs;
+    peer.call("skill_run", args)
 }
