@@ -157,6 +157,12 @@ impl Settings {
             let problem = if about.is_file() { "is too large" } else { "is not a file" };
             return Err(Error::Settings(format!("`{shown}` {problem}")));
         }
+        if is_planted(&path).map_err(failed)? {
+            let shown = path.display();
+            return Err(Error::Settings(format!(
+                "`{shown}` is somebody else's, and everybody may write to its directory"
+            )));
+        }
         let text = std::fs::read_to_string(&path).map_err(failed)?;
         let bad = |found: &Diagnostic| Error::Settings(placed(found, &path, directory, &text));
         let file: File = toml::from_str(&text).map_err(|error| bad(&unreadable(&error)))?;
@@ -209,6 +215,17 @@ impl Settings {
             keep: read(file.journal.keep, DEFAULT_KEEP.as_secs())?,
         })
     }
+}
+
+/// Whether anybody could have put the file there: settings name programs that
+/// are run, and `/tmp` is above many a working directory.
+fn is_planted(path: &Path) -> std::io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let ours = [0, rustix::process::geteuid().as_raw()];
+    let strange =
+        !ours.contains(&path.symlink_metadata()?.uid()) || !ours.contains(&path.metadata()?.uid());
+    let directory = path.parent().unwrap_or(path).metadata()?;
+    Ok(strange && directory.mode() & 0o002 != 0)
 }
 
 fn span(range: std::ops::Range<usize>) -> Span {

@@ -4,6 +4,12 @@ use crate::skill::{Body, Span};
 
 use super::graph::{Flow, NodeId, Target};
 
+/// The most states of a cycle that are named.
+const LONGEST: usize = 12;
+
+/// The most cycles that are told: a tangle has hundreds, and they say the same.
+const MOST: usize = 20;
+
 /// Something a person should look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Concern {
@@ -44,7 +50,18 @@ impl Concern {
             Self::Unreachable { state, .. } => format!("state `{state}` cannot be reached"),
             Self::Cycle { states, .. } => {
                 let first = states.first().map_or("", String::as_str);
-                format!("cycle: {} -> {first}", states.join(" -> "))
+                let shown = match states.len() {
+                    0..=LONGEST => states.join(" -> "),
+                    all => {
+                        let (begin, end) = (&states[..LONGEST - 2], &states[all - 1]);
+                        format!("{} -> … -> {end}", begin.join(" -> "))
+                    }
+                };
+                let count = match states.len() {
+                    0..=LONGEST => String::new(),
+                    all => format!(" ({all} states)"),
+                };
+                format!("cycle: {shown} -> {first}{count}")
             }
             Self::NoEnd { .. } => "no way leads to a final state".to_owned(),
         }
@@ -100,7 +117,12 @@ pub fn survey(flow: &Flow) -> Vec<Concern> {
             concerns.push(Concern::Unreachable { state: name.value.clone(), span: name.span });
         }
     }
-    for cycle in cycles(flow) {
+    let mut cycles = cycles(flow);
+    // The short ones are those that somebody can do something about.
+    cycles.sort_by_key(Vec::len);
+    cycles.truncate(MOST);
+    cycles.sort();
+    for cycle in cycles {
         let span = flow.nodes[cycle[0]].step.name.span;
         let states = cycle.into_iter().map(|n| flow.nodes[n].step.name.value.clone()).collect();
         concerns.push(Concern::Cycle { states, span });

@@ -180,6 +180,26 @@ fn cycles_are_named_once_from_their_first_state() {
 }
 
 #[test]
+fn a_tangle_is_told_in_few_words() {
+    let name = |number: usize| format!("s{number}");
+    let all = (0..60).map(|at| {
+        let (next, back) = (name((at + 1) % 60), name(at.saturating_sub(1)));
+        state(command(&name(at)), &[("success", &next), ("failure", &back)])
+    });
+    let found = messages(states(all));
+    let cycles = found.iter().filter(|text| text.starts_with("cycle: "));
+    assert_eq!(cycles.count(), 20, "{found:#?}");
+    assert!(found.iter().all(|text| text.len() < 100), "{found:#?}");
+    let ring = (0..30).map(|at| {
+        let next = name((at + 1) % 30);
+        state(command(&name(at)), &[("success", &next)])
+    });
+    let ring = messages(states(ring));
+    let shown = "cycle: s0 -> s1 -> s2 -> s3 -> s4 -> s5 -> s6 -> s7 -> s8 -> s9 -> … -> s29 -> s0 (30 states)";
+    assert_eq!(ring, [shown, "no way leads to a final state"]);
+}
+
+#[test]
 fn a_flow_without_an_end_says_so() {
     let round = states([
         state(command("a"), &[("success", "b")]),

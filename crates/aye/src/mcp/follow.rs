@@ -18,6 +18,8 @@ use super::world::World;
 
 /// How long a ring of the bell is waited for; then we look anyway.
 const LOOK: Duration = Duration::from_millis(200);
+/// How often it is looked whether somebody still drives the run.
+const DRIVER: Duration = Duration::from_secs(1);
 /// Silence makes clients give up: after so long we say that it goes on.
 const SILENCE: Duration = Duration::from_secs(10);
 
@@ -54,9 +56,12 @@ pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error
     let mut told = Instant::now();
     let mut after = following.after.load(Ordering::Relaxed);
     let mut last = String::new();
+    let mut looked: Option<Instant> = None;
     loop {
         bell.drain().map_err(|source| unheard(&store, source))?;
-        for (number, event) in store.events_within(&following.run, after)? {
+        let events = store.events_within(&following.run, after)?;
+        let news = !events.is_empty();
+        for (number, event) in events {
             after = number;
             following.after.store(number, Ordering::Relaxed);
             if let Some(words) = words(&event) {
@@ -66,13 +71,12 @@ pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error
                 let _ = following.news.send(words);
             }
         }
-        let look = Look::at(&store, &following.run)?;
-        let same = look.asks.as_ref().map(|asking| asking.question.id.as_str())
-            == following.known.as_deref();
-        match look.standing() {
-            Standing::Running => {}
-            _ if following.known.is_some() && same => {}
-            _ => return Ok(Came::Rests),
+        // A driver that dies says nothing: its lock is looked at from time to time.
+        if news || looked.is_none_or(|looked| looked.elapsed() >= DRIVER) {
+            looked = Some(Instant::now());
+            if rests(&Look::at(&store, &following.run)?, following.known.as_deref()) {
+                return Ok(Came::Rests);
+            }
         }
         if following.stop.load(Ordering::Relaxed) {
             return Ok(Came::Stopped);
@@ -88,6 +92,13 @@ pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error
         bell.wait(LOOK.min(rest).max(Duration::from_millis(1)))
             .map_err(|source| unheard(&store, source))?;
     }
+}
+
+/// Whether there is something to tell: not that it goes on, and not a question
+/// that is known.
+fn rests(look: &Look, known: Option<&str>) -> bool {
+    let asks = look.asks.as_ref().map(|asking| asking.question.id.as_str());
+    look.standing() != Standing::Running && (known.is_none() || asks != known)
 }
 
 /// An event as progress, if it is worth telling.

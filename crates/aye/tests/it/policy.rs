@@ -234,6 +234,31 @@ fn settings_that_cannot_be_read_are_not_taken_for_none() {
 }
 
 #[test]
+fn settings_that_anybody_could_have_put_there_are_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    place.write("below/skill.yaml", "name: s\nsteps: [{ name: a, command: 'true' }]\n");
+    let path = place.write("aye.toml", "[run]\ngrace = \"1s\"\n");
+    let everybody = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(place.work(), everybody).unwrap();
+    let run = || {
+        let mut command = place.command(&["run", "skill.yaml", "-q"]);
+        Ran::of(command.current_dir(place.work().join("below")).output().unwrap(), &place)
+    };
+    run().ok();
+    if std::os::unix::fs::chown(&path, Some(65_534), None).is_err() {
+        eprintln!("skipped: only root can give a file away");
+        return;
+    }
+    let ran = run();
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.stderr.contains("`PLACE/work/aye.toml` is somebody else's"), "{}", ran.all());
+    // In a directory of one's own it is what one has put there.
+    std::fs::set_permissions(place.work(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    run().ok();
+}
+
+#[test]
 fn a_run_keeps_to_its_own_project_wherever_it_goes_on() {
     let place = Place::new();
     place.write("inner.yaml", "name: inner\nsteps: [{ name: i, command: 'true' }]\n");

@@ -44,6 +44,8 @@ const OTHER_WORDS: &[(&str, &[&str])] = &[
     ("foreach", &["loop", "with_items", "each", "items"]),
     ("attempts", &["max_attempts", "max_retries", "retries", "times"]),
     ("backoff", &["delay", "wait", "interval"]),
+    ("max_memory", &["memory", "mem", "memory_limit"]),
+    ("max_cpu", &["cpu", "cpu_limit", "cpu_time"]),
 ];
 
 /// Values that other tools use, by key, and ours.

@@ -39,6 +39,29 @@ fn a_word_of_another_tool() {
 }
 
 #[test]
+fn limits_by_another_name() {
+    insta::assert_snapshot!(check("
+        name: demo
+        steps:
+          - { name: one, command: make, memory: 1GiB, cpu: 5m }
+    "), @"
+    error[unknown-key]: unknown key `memory` in step `one`
+      --> demo.yaml:3:33
+       |
+     3 |   - { name: one, command: make, memory: 1GiB, cpu: 5m }
+       |                                 ^^^^^^ did you mean `max_memory`?
+
+    error[unknown-key]: unknown key `cpu` in step `one`
+      --> demo.yaml:3:47
+       |
+     3 |   - { name: one, command: make, memory: 1GiB, cpu: 5m }
+       |                                               ^^^ did you mean `max_cpu`?
+
+    2 errors
+    ");
+}
+
+#[test]
 fn a_word_of_another_tool_close_to_one_of_ours() {
     insta::assert_snapshot!(check("
         name: demo

@@ -33,7 +33,10 @@ fn the_skill_of_the_readme_runs() {
     let skills = blocks(&readme, "yaml");
     assert_eq!(skills.len(), 1);
     let place = Place::new();
-    place.write("skills/hello.yaml", &skills[0]);
+    place.aye(&["init"]).ok();
+    // What the page shows is what whoever follows it gets.
+    let made = place.read("skills/hello.yaml");
+    assert_eq!(made.split_once('\n').map(|(_, skill)| skill), Some(skills[0].as_str()));
     place.aye(&["check", "--strict"]).ok();
     let ran = place.aye(&["-q", "run", "hello", "--yes"]).ok();
     assert_eq!(ran.stdout, "Hello, world!\nHello, world!\n");
