@@ -19,7 +19,7 @@ const GATES: [(&str, &str); 5] = [
 
 fn room(settings: &str) -> Room {
     let room = Room::with(settings);
-    for (name, guard) in GATES {
+    for (name, guard) in GATES.into_iter().chain([("anyone", "by: anyone")]) {
         // The question as a step of its own, and as the gate of a step.
         room.write(
             &format!("skills/{name}.yaml"),
@@ -408,9 +408,34 @@ fn no_gate_that_wants_more_than_a_word_takes_one() {
     });
 }
 
-/// A person approved one command; the assistant's edit makes it another one.
+/// Somebody approved one command; the assistant's edit makes it another one.
 #[test]
 fn an_edit_voids_the_approval() {
+    with_each(|peer| {
+        let room = room("");
+        peer.connect_with(&room, json!({ "elicitation": false }));
+        let asked = run(peer, "anyone_step", json!({ "target": "broken" }));
+        let first = json!({ "execution_id": asked.id(), "choice": "proceed" });
+        let failed = peer.call("skill_continue", first.clone()).stands("error_recovery_needed");
+        assert_eq!(room.read("forbidden"), "broken\n");
+        let retry = json!({
+            "execution_id": failed.id(), "step": "act", "args": { "1": "production" }, "mode": "merge",
+        });
+        let asked = peer.call("skill_retry_step", retry).stands("awaiting_confirmation");
+        assert!(asked.data["command"].as_str().unwrap().contains("production"), "{asked:#?}");
+        assert_eq!(room.read("forbidden"), "broken\n", "nobody approved it");
+        // The word that was given for the other command is used up.
+        peer.call("skill_continue", first).refused();
+        assert_eq!(room.read("forbidden"), "broken\n");
+        let second = json!({ "execution_id": asked.id(), "choice": "proceed" });
+        peer.call("skill_continue", second).stands("completed");
+        assert_eq!(room.read("forbidden"), "broken\nproduction\n");
+    });
+}
+
+/// What became of a step that a person had to approve is a person's to mend.
+#[test]
+fn a_guarded_step_is_mended_by_people() {
     with_each(|peer| {
         let room = room("");
         peer.connect_with(&room, json!({ "elicitation": false }));
@@ -422,21 +447,24 @@ fn an_edit_voids_the_approval() {
         // The id is of the question before: that there is another one is news, and not waited for.
         let failed = peer.call("skill_status", json!({ "execution_id": id, "wait": 45 }));
         let failed = failed.stands("error_recovery_needed");
+        assert_eq!(failed.data["relayable"], false, "{failed:#?}");
+        let next = failed.data["next"].to_string();
+        assert!(!next.contains("skill_retry_step") && !next.contains("skill_continue"), "{next}");
+        for args in [json!({}), json!({ "1": "production" })] {
+            for mode in ["merge", "replace"] {
+                let retry = json!({ "execution_id": failed.id(), "step": "act", "args": args, "mode": mode });
+                peer.call("skill_retry_step", retry).refused();
+            }
+        }
+        for choice in ["retry", "edit", "done", "skip", "abort"] {
+            let args = json!({ "execution_id": failed.id(), "choice": choice });
+            peer.call("skill_continue", args).refused();
+        }
         assert_eq!(room.read("forbidden"), "broken\n");
-        let retry = json!({
-            "execution_id": failed.id(), "step": "act", "args": { "1": "production" }, "mode": "merge",
-        });
-        let asked = peer.call("skill_retry_step", retry).stands("awaiting_confirmation");
-        assert_eq!(room.read("forbidden"), "broken\n", "{asked:#?}");
-        assert_eq!(asked.data["relayable"], false, "{asked:#?}");
-        assert!(asked.data["command"].as_str().unwrap().contains("production"), "{asked:#?}");
-        let args = json!({ "execution_id": asked.id(), "choice": "proceed" });
-        peer.call("skill_continue", args).refused();
+        assert_eq!(room.decisions(), [("proceed".to_owned(), "command".to_owned())]);
+        room.person_says("skip");
+        room.ends("completed");
         assert_eq!(room.read("forbidden"), "broken\n");
-        room.person_says("proceed");
-        let done = peer.call("skill_status", json!({ "execution_id": asked.id(), "wait": 45 }));
-        done.stands("completed");
-        assert_eq!(room.read("forbidden"), "broken\nproduction\n");
     });
 }
 
