@@ -1,5 +1,7 @@
 //! Forms that the client shows: accepted, declined, dismissed, never shown.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use super::peer::{Peer, with_each};
@@ -68,7 +70,18 @@ fn accepts_nonsense(peer: &mut Peer, room: &Room) {
 /// Nobody reads a form and declines it within a second: it was not shown.
 fn declines_at_once(peer: &mut Peer, room: &Room) {
     peer.answering(json!({ "how": "decline" }));
-    let paused = run(peer, "gate", json!({ "target": "four" })).stands("awaiting_confirmation");
+    // On a busy machine "at once" may take longer than that; then it counts, and is tried once more.
+    let paused = (0..20).find_map(|_| {
+        let since = Instant::now();
+        let reply = run(peer, "gate", json!({ "target": "four" }));
+        if reply.status() == "awaiting_confirmation" {
+            return Some(reply);
+        }
+        assert!(since.elapsed() >= Duration::from_secs(1), "it counted as a no: {reply:#?}");
+        room.ends("cancelled");
+        None
+    });
+    let paused = paused.expect("one of them was quick enough");
     assert_eq!(room.inbox().len(), 1);
     assert_eq!(room.decisions(), []);
     peer.answering(json!({ "how": "cancel" }));
