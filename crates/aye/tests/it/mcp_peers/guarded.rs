@@ -1,6 +1,8 @@
 //! A hostile assistant tries every way to approve what a person has to
 //! approve, with every peer, and fails.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::cli::harness::until;
@@ -445,8 +447,10 @@ fn a_guarded_step_is_mended_by_people() {
             room.inbox().first().is_some_and(|question| question["kind"] == "recover")
         });
         // The id is of the question before: that there is another one is news, and not waited for.
+        let since = Instant::now();
         let failed = peer.call("skill_status", json!({ "execution_id": id, "wait": 45 }));
         let failed = failed.stands("error_recovery_needed");
+        assert!(since.elapsed() < Duration::from_secs(30), "it sat out the wait");
         assert_eq!(failed.data["relayable"], false, "{failed:#?}");
         let next = failed.data["next"].to_string();
         assert!(!next.contains("skill_retry_step") && !next.contains("skill_continue"), "{next}");
