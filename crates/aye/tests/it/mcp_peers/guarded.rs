@@ -429,8 +429,12 @@ fn an_edit_voids_the_approval() {
         // The word that was given for the other command is used up.
         peer.call("skill_continue", first).refused();
         assert_eq!(room.read("forbidden"), "broken\n");
+        // It was anybody's word before; for what an assistant wrote, it takes a person's.
         let second = json!({ "execution_id": asked.id(), "choice": "proceed" });
-        peer.call("skill_continue", second).stands("completed");
+        peer.call("skill_continue", second).refused();
+        room.person_says("proceed");
+        let wait = json!({ "execution_id": asked.id(), "wait": 45 });
+        peer.call("skill_status", wait).stands("completed");
         assert_eq!(room.read("forbidden"), "broken\nproduction\n");
     });
 }

@@ -29,7 +29,15 @@ fn retries_with_edits(peer: &mut Peer, room: &Room) {
     let id = fails_and_tells_why(peer, room);
     let args =
         json!({ "execution_id": id, "step": "pull", "args": { "1": "full" }, "mode": "merge" });
-    let done = peer.call("skill_retry_step", args).stands("completed");
+    // What an assistant writes is not run before a person has seen it.
+    let asked = peer.call("skill_retry_step", args).stands("awaiting_confirmation");
+    assert_eq!(asked.data["relayable"], false, "{asked:#?}");
+    assert_eq!(room.read("tried"), "short\n");
+    let own = json!({ "execution_id": asked.id(), "choice": "proceed" });
+    peer.call("skill_continue", own).refused();
+    room.person_says("proceed");
+    let wait = json!({ "execution_id": asked.id(), "wait": 45 });
+    let done = peer.call("skill_status", wait).stands("completed");
     assert_eq!(room.read("tried"), "short\nfull\n", "{done:?}");
     assert_eq!(room.read("used"), "image of full\n");
     let (_, through) = &room.decisions()[0];
@@ -44,7 +52,10 @@ fn retries_in_vain(peer: &mut Peer, room: &Room) {
     let args = json!({
         "execution_id": failed.id(), "step": "pull", "args": { "1": "longer" }, "mode": "merge",
     });
-    let again = peer.call("skill_retry_step", args.clone()).stands("error_recovery_needed");
+    let asked = peer.call("skill_retry_step", args.clone()).stands("awaiting_confirmation");
+    room.person_says("proceed");
+    let wait = json!({ "execution_id": asked.id(), "wait": 45 });
+    let again = peer.call("skill_status", wait).stands("error_recovery_needed");
     assert_ne!(again.id(), failed.id());
     assert!(room.read("tried").ends_with("short\nlonger\n"), "{}", room.read("tried"));
     peer.call("skill_retry_step", args).refused();
