@@ -219,6 +219,9 @@ impl State {
                 if let Some(edits) = edits {
                     let by_answer = matches!(why, RetryReason::Answer | RetryReason::Relayed);
                     record.edited += u32::from(by_answer);
+                    if by_answer {
+                        record.changes.push((record.error(), edits.clone()));
+                    }
                     record.edits = Some(edits.over(record.edits.take()));
                 }
                 self.phase = Phase::Between(Between::Retrying {

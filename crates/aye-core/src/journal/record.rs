@@ -30,6 +30,9 @@ pub struct StepRecord {
     /// How often somebody changed what it is given.
     #[serde(skip_serializing_if = "is_zero")]
     pub edited: u32,
+    /// What somebody changed in this visit, and because of which error.
+    #[serde(skip)]
+    pub changes: Vec<(String, Edits)>,
     /// The fix that its last attempt tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
@@ -73,6 +76,7 @@ impl StepRecord {
             heals: 0,
             edits: None,
             edited: 0,
+            changes: Vec::new(),
             fix: None,
             proposal: None,
             items: Vec::new(),
@@ -84,6 +88,16 @@ impl StepRecord {
             hint: None,
             process: None,
         }
+    }
+
+    /// What it said about its last failure.
+    pub fn error(&self) -> String {
+        let message = self.message.clone().unwrap_or_default();
+        let said = self.process.as_ref().map(|process| match process.stderr.trim() {
+            "" => process.stdout.trim(),
+            stderr => stderr,
+        });
+        format!("{message}\n{}", said.unwrap_or_default()).trim().to_owned()
     }
 
     /// `steps.NAME` in templates.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::event::{Event, Fact, HealTriggered, RetryReason};
 use crate::heal::{Category, Failing, HealRule};
 use crate::input::{End, Finished};
-use crate::journal::{Close, Healing};
+use crate::journal::{Close, Healing, StepRecord};
 use crate::nested::{Child, ChildBody, Nested, Outer};
 use crate::skill::{Action, OnError, Step};
 use crate::text::{Scope, World};
@@ -72,13 +72,7 @@ impl Machine {
 
     /// What a step that failed said about it.
     pub fn error_of(&self, step: &str) -> String {
-        let Some(record) = self.state.steps.get(step) else { return String::new() };
-        let message = record.message.clone().unwrap_or_default();
-        let said = record.process.as_ref().map(|process| match process.stderr.trim() {
-            "" => process.stdout.trim(),
-            stderr => stderr,
-        });
-        format!("{message}\n{}", said.unwrap_or_default()).trim().to_owned()
+        self.state.steps.get(step).map(StepRecord::error).unwrap_or_default()
     }
 
     /// The repair as a run inside the step.

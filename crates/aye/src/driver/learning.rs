@@ -29,8 +29,6 @@ pub(super) struct Trouble {
     error: String,
     /// Why it is tried again.
     again: Option<RetryReason>,
-    /// What was changed because of which error, in order.
-    edits: Vec<(String, Edits)>,
 }
 
 /// A fix whose outcome is not known yet.
@@ -182,8 +180,12 @@ impl Driver<'_> {
         let relayed = trouble.again == Some(RetryReason::Relayed);
         let mut old = machine.original_arguments(step, &self.world()).unwrap_or_default();
         let mut learned = Vec::new();
-        for (error, edits) in &trouble.edits {
-            if let Some(scope) = edits.remember {
+        let Some(record) = machine.state().steps.get(step) else { return Vec::new() };
+        let errors: Vec<String> = record.changes.iter().map(|(error, _)| pattern(error)).collect();
+        for (n, (error, edits)) in record.changes.iter().enumerate() {
+            // The same error again: what was changed because of it did not help.
+            let helped = errors.get(n + 1).is_none_or(|next| *next != errors[n]);
+            if let (true, Some(scope)) = (helped, edits.remember) {
                 let kept = self.new_fix(machine, trouble, error, &old, edits, scope, relayed);
                 learned.push(self.keep_fix(machine, step, kept, relayed));
             }
@@ -284,8 +286,6 @@ impl Driver<'_> {
 
     fn trouble(&mut self, id: LaneId, step: String, error: String) {
         if let Some(known) = self.troubles.iter_mut().find(|t| t.lane == id && t.step == step) {
-            // The same error again: what was changed because of it did not help.
-            known.edits.retain(|(about, _)| pattern(about) != pattern(&error));
             known.error = error;
             return;
         }
@@ -293,8 +293,7 @@ impl Driver<'_> {
         let tool = tool_of(machine.flow(), machine.state(), &step);
         let args = machine.original_arguments(&step, &self.world());
         let args = args.map_or(Value::Null, Value::Object);
-        let edits = Vec::new();
-        self.troubles.push(Trouble { lane: id, step, tool, args, error, again: None, edits });
+        self.troubles.push(Trouble { lane: id, step, tool, args, error, again: None });
     }
 
     /// Learns from what has just been recorded.
@@ -302,15 +301,11 @@ impl Driver<'_> {
         for event in events {
             match &event.fact {
                 Fact::StepFailed(failed) => self.saw_failed(id, failed),
-                Fact::StepRetried { step, why, fix, edits, .. } => {
+                Fact::StepRetried { step, why, fix, .. } => {
                     self.tries(id, step, fix.as_ref());
                     for trouble in &mut self.troubles {
                         if trouble.lane == id && trouble.step == *step {
                             trouble.again = Some(*why);
-                            let by_answer =
-                                matches!(why, RetryReason::Answer | RetryReason::Relayed);
-                            let edits = edits.clone().filter(|_| by_answer);
-                            trouble.edits.extend(edits.map(|e| (trouble.error.clone(), e)));
                         }
                     }
                 }
@@ -500,17 +495,26 @@ fn pattern(error: &str) -> String {
     crate::memory::pattern_of(error).map_or_else(|_| error.to_owned(), |p| p.to_string())
 }
 
-/// The error without the values that were wrong: the next one has others.
+/// The error without the values that were wrong, where they would be part of
+/// what it is recognised by: the next one has others.
 fn without(error: &str, old: &Map<String, Value>, new: &Map<String, Value>) -> String {
-    let mut error = error.to_owned();
-    for name in new.keys() {
-        if let Some(Value::String(wrong)) = old.get(name)
-            && wrong.trim().chars().count() > 1
-        {
-            error = error.replace(wrong.trim(), "<name>");
-        }
+    let wrong: Vec<&str> = new
+        .keys()
+        .filter_map(|name| old.get(name)?.as_str())
+        .map(str::trim)
+        .filter(|value| value.chars().count() > 1)
+        .collect();
+    let mut lines = Vec::new();
+    for line in error.lines() {
+        let blurred = crate::memory::blur(line);
+        let shown = wrong.iter().find(|value| blurred.contains(**value));
+        lines.push(match shown {
+            // The longer part around it says enough.
+            Some(value) => line.split(value).max_by_key(|part| part.len()).unwrap_or(line).trim(),
+            None => line,
+        });
     }
-    error
+    lines.join("\n")
 }
 
 /// Programs that run what they are given.

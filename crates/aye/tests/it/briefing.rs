@@ -71,6 +71,7 @@ fn step(status: StepStatus, stdout: &str, stderr: &str) -> StepRecord {
         heals: 0,
         edits: None,
         edited: 0,
+        changes: Vec::new(),
         fix: None,
         proposal: None,
         items: Vec::new(),
