@@ -62,7 +62,7 @@ fn a_server_that_asks_is_declined() {
     assert_eq!(asked.text, "asked");
     assert!(shop.notes().contains("\"action\":\"decline\""), "{}", shop.notes());
     let said = shop.seen.iter().any(
-        |event| matches!(event, ToolEvent::Log { line, .. } if line.contains("asked a question")),
+        |event| matches!(event, ToolEvent::Declined { why, .. } if why == "nobody can be asked here"),
     );
     assert!(said, "{:?}", shop.seen);
 }
