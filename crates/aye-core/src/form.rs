@@ -265,10 +265,9 @@ impl Form {
         let one = self.is_one_choice();
         let field = |field: &Field| {
             let mut text = match one {
-                true => asks.clone(),
-                false => format!("The server `{server}` asks for:"),
+                true => format!("{asks}\n> {}", field.name),
+                false => format!("The server `{server}` asks for \"{}\":", field.name),
             };
-            text.push_str(&format!("\n> {}", field.name));
             field.words.iter().for_each(|line| text.push_str(&quoted(line)));
             if let Some(rule) = field.kind.rule() {
                 text.push_str(&format!("\n\nThis has to be {rule}."));
