@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::digest::digest;
+use crate::event::ProcessRecord;
 use crate::flow::{Outcome, Route, Target};
 use crate::id::QuestionId;
 use crate::journal::Unsure;
@@ -93,7 +94,9 @@ impl Machine {
             Purpose::Ask | Purpose::Recover => Vec::new(),
         };
         if !changes.is_empty() {
-            question.message.push_str("\n\nChanged since the skill was written:");
+            // Nobody said yes to this in advance.
+            question.overridable = false;
+            question.message.push_str("\n\nChanged since it failed:");
             for line in changes {
                 question.message.push_str(&format!("\n  {line}"));
             }
@@ -160,6 +163,9 @@ impl Machine {
             return Question { by: By::Human, ..question };
         }
         let mut message = format!("`{step}` failed: {why}");
+        if let Some(said) = record.and_then(|record| last_words(record.process.as_ref()?)) {
+            message.push_str(&format!("\n\n{said}"));
+        }
         let mut offers = vec![RETRY];
         if let Some(proposal) = record.and_then(|record| record.proposal.as_ref()) {
             message.push_str(&format!("\n\n{}\n{}", proposal.why, proposal.diff.trim_end()));
@@ -213,6 +219,14 @@ impl Machine {
     fn next_question(&self) -> QuestionId {
         QuestionId::new(&self.state.run, self.state.questions + 1)
     }
+}
+
+/// The last line that a program wrote about what is wrong.
+fn last_words(process: &ProcessRecord) -> Option<String> {
+    const LONGEST: usize = 300;
+    let said = if process.stderr.trim().is_empty() { &process.stdout } else { &process.stderr };
+    let line = said.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().take(LONGEST).collect())
 }
 
 /// What only shows once everything is rendered: a question must ask

@@ -10,6 +10,7 @@ use crate::text::{self, Scope, TextError, World};
 
 use super::refusal::Refusal;
 use super::run::Machine;
+use super::secrets::is_secret;
 
 /// How often somebody may change what a step is given before it has to be
 /// the skill that changes.
@@ -57,13 +58,24 @@ impl Machine {
     }
 
     /// Whether a step can be given this.
-    pub fn check_edits(&self, step: &str, edits: &Edits) -> Result<(), Refusal> {
+    pub fn check_edits(&self, step: &str, edits: &Edits, world: &World) -> Result<(), Refusal> {
         let refuse = |why: String| Err(Refusal::BadEdit(why));
         let Some((_, node)) = self.node(step).filter(|_| self.is_editable(step)) else {
             return refuse(format!("`{step}` is given nothing that could be changed"));
         };
         if edits.set.is_empty() && !edits.only {
             return Err(Refusal::NoEdits);
+        }
+        if self.lost_secrets() {
+            let why =
+                "the run has secrets that are not known here; change it where the run goes on";
+            return refuse(why.to_owned());
+        }
+        let hidden = self.names_with_secrets(&node.step, world);
+        if let Some(name) = edits.set.keys().find(|name| hidden.contains(*name)) {
+            return refuse(format!(
+                "`{name}` holds a secret; give the secret itself again instead"
+            ));
         }
         let whole = Value::Object(edits.set.clone());
         if self.secrets.mask_value(&whole) != whole {
@@ -79,8 +91,8 @@ impl Machine {
             Action::Command { args, .. } => {
                 let most = args.len() + edits.set.len();
                 for (key, value) in &edits.set {
-                    if key.parse::<usize>().is_ok_and(|n| n > most) || key.parse::<usize>().is_err()
-                    {
+                    let number = key.parse::<usize>().ok().filter(|n| n.to_string() == *key);
+                    if number.is_none_or(|n| n > most) {
                         return refuse(format!(
                             "`{key}` is no argument of `{step}`; `1` is the first, `0` the program"
                         ));
@@ -96,11 +108,32 @@ impl Machine {
         }
     }
 
+    /// Whether this process does not know what the run must not show.
+    fn lost_secrets(&self) -> bool {
+        let inputs = self.state.started.inputs.iter();
+        let lost =
+            |(name, value): (&String, &Value)| is_secret(value) && self.secrets.get(name).is_none();
+        inputs.chain(&*self.state.outputs).any(lost)
+            || self.state.hidden.iter().any(|name| !self.revealed.contains_key(name))
+    }
+
+    /// The arguments in which a secret stands.
+    fn names_with_secrets(&self, step: &Step, world: &World) -> Vec<String> {
+        let given = self.given_with(step, None, &self.scope(world)).unwrap_or_default();
+        let hides = |(_, value): &(&String, &Value)| self.secrets.mask_value(value) != **value;
+        given.iter().filter(hides).map(|(name, _)| name.clone()).collect()
+    }
+
     /// Whether what an answer changes can be changed.
-    pub(super) fn weigh_edits(&self, question: &Question, answer: &Answer) -> Result<(), Refusal> {
+    pub(super) fn weigh_edits(
+        &self,
+        question: &Question,
+        answer: &Answer,
+        world: &World,
+    ) -> Result<(), Refusal> {
         let wanted = answer.value == "edit" && question.kind == AskKind::Recover;
         match (wanted, &answer.edits) {
-            (true, Some(edits)) => self.check_edits(&question.step, edits),
+            (true, Some(edits)) => self.check_edits(&question.step, edits, world),
             (true, None) => Err(Refusal::NoEdits),
             (false, Some(_)) => {
                 let why = "only an answer `edit` to a failed step changes what it is given";
@@ -122,8 +155,16 @@ impl Machine {
         if wanted.is_some_and(|wanted| wanted != step) {
             return Err(Refusal::NotFailed);
         }
+        let (nested, again) = self
+            .node(&step)
+            .map_or((false, false), |(_, n)| (n.step.action.is_nested(), n.step.idempotent));
+        if nested && !again {
+            return Err(Refusal::BadEdit(format!(
+                "`{step}` consists of runs of its own, and what they did would be done again"
+            )));
+        }
         if let Some(edits) = &edits {
-            self.check_edits(&step, edits)?;
+            self.check_edits(&step, edits, world)?;
         }
         // The time since it ended was not the run's.
         let idle = world.now.duration_since(self.state.updated_at).as_millis();

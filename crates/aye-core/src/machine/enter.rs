@@ -10,7 +10,7 @@ use crate::event::{
 };
 use crate::flow::NodeId;
 use crate::question::Purpose;
-use crate::skill::{Action, Ask, Step};
+use crate::skill::{Action, Ask, By, Step};
 use crate::text::{self, TextError, World};
 
 use super::finish::failed;
@@ -223,20 +223,20 @@ impl Machine {
     /// The question before another attempt, if there has to be one.
     fn gate_again(&self, step: &Step, why: RetryReason, world: &World) -> Option<Ask> {
         let record = self.state.steps.get(&step.name.value);
+        // What an assistant may run is what the skill says, not what it writes itself.
+        let written = why == RetryReason::Relayed && record.is_some_and(|r| r.edits.is_some());
+        let programs = matches!(
+            step.action,
+            Action::Command { .. } | Action::Shell { .. } | Action::Compute { python: true, .. }
+        );
         let Some(ask) = &step.confirmation else {
-            // What an assistant may run is what the skill says, not what it writes itself.
-            let runs_anything = matches!(
-                step.action,
-                Action::Command { .. }
-                    | Action::Shell { .. }
-                    | Action::Compute { python: true, .. }
-            );
-            let written = why == RetryReason::Relayed && record.is_some_and(|r| r.edits.is_some());
-            let unseen = match step.destructive {
-                true => why == RetryReason::Fixed || written,
-                false => runs_anything && written,
-            };
+            let unseen = written && (programs || step.destructive)
+                || why == RetryReason::Fixed && step.destructive;
             return unseen.then(|| gate_for_changes(step));
+        };
+        let by = match &ask.by {
+            By::Anyone if written && programs => By::Human,
+            by => by.clone(),
         };
         // What does not render is told when the step starts.
         let (line, _) = self.command_line(step, &self.scope(world)).ok()?;
@@ -252,7 +252,7 @@ impl Machine {
             // Retries that the skill itself asks for were part of what was approved.
             RetryReason::Policy => other,
         };
-        again.then(|| ask.clone())
+        again.then(|| Ask { by, ..ask.clone() })
     }
 
     /// A step that is a question: ask it.

@@ -178,7 +178,7 @@ impl Machine {
         if let (true, None, Some(known)) = (failed, &stopping, known)
             && self.rule_for(&step).is_none()
         {
-            self.recall_fix(&step, *known, world, events);
+            self.recall_fix(&step, &known, world, events);
         }
         match stopping {
             // It ended by itself before the stop reached it: the run ends here all the same.

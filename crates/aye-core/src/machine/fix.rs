@@ -20,11 +20,11 @@ impl Machine {
     pub(super) fn recall_fix(
         &mut self,
         step: &str,
-        known: KnownFix,
+        known: &KnownFix,
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        let Some(plan) = self.plan(step, &known, world) else { return };
+        let Some(plan) = self.plan(step, known, world) else { return };
         let recalled = Remembered {
             kind: MemoryKind::Fix,
             id: Some(plan.id.clone()),
@@ -58,7 +58,7 @@ impl Machine {
             let set = new.as_object()?.clone();
             let same = set.iter().all(|(name, value)| old.get(name) == Some(value));
             let changed = Edits { set, only: false, remember: None };
-            self.check_edits(step, &changed).ok()?;
+            self.check_edits(step, &changed, world).ok()?;
             edits = Some(changed).filter(|_| !same);
         }
         let act = known.replace.clone().or_else(|| known.first.clone());

@@ -112,7 +112,7 @@ impl Machine {
                 let verdict = if open.id == question {
                     self.in_time(&open, world.now)
                         .and_then(|()| weigh(&open, &answer, &agreed, agreed_on.as_ref()))
-                        .and_then(|()| self.weigh_edits(&open, &answer))
+                        .and_then(|()| self.weigh_edits(&open, &answer, world))
                 } else {
                     Err(Refusal::OtherQuestion(question.clone(), open.id.clone()))
                 };

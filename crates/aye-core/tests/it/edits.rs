@@ -14,7 +14,8 @@ use crate::build::{
 };
 
 fn edits(set: Value) -> Edits {
-    Edits { set: set.as_object().unwrap().clone(), ..Edits::default() }
+    let Value::Object(set) = set else { panic!("no mapping: {set}") };
+    Edits { set, ..Edits::default() }
 }
 
 fn edit(set: Value) -> Answer {
@@ -39,7 +40,10 @@ fn known(args: Value) -> KnownFix {
     KnownFix {
         id: "fix-1".to_owned(),
         message: "it helped before".to_owned(),
-        args: args.as_object().cloned().unwrap_or_default(),
+        args: match args {
+            Value::Object(args) => args,
+            other => panic!("no mapping: {other}"),
+        },
         first: None,
         replace: None,
         max_uses: 1,
@@ -111,10 +115,7 @@ fn a_gate_is_asked_again_and_shows_what_changed() {
     run.exit(1);
     run.say(edit(json!({ "1": "v1" }))).unwrap();
     assert_eq!(run.tail(1), ["a ask gate"]);
-    assert_eq!(
-        run.question().message,
-        "go?\n\nChanged since the skill was written:\n  1: abc -> v1"
-    );
+    assert_eq!(run.question().message, "go?\n\nChanged since it failed:\n  1: abc -> v1");
     assert_eq!(run.question().follows.as_deref(), Some("deploy v1 --force"));
     run.answer("yes");
     assert_eq!(run.process().argv, ["deploy", "v1", "--force"]);
@@ -281,4 +282,36 @@ fn what_is_remembered_is_told_and_changes_nothing() {
     assert_eq!(run.tail(3), ["a start", "recalled issue", "learned issue"]);
     run.exit(0);
     assert_eq!(run.send(Input::Remembered { learned: true, what }), Err(Refusal::Ended));
+}
+
+#[test]
+fn nobody_said_yes_to_a_change_in_advance() {
+    let mut run = Run::yes(steps([gated(deploy(), confirm("go?"))]));
+    assert_eq!(run.tail(1), ["a start"], "`--yes` is for what the skill says");
+    fail_with(&mut run, known(json!({ "1": "v1" })));
+    assert_eq!(run.tail(1), ["a ask gate"]);
+    assert!(!run.question().takes_yes());
+}
+
+#[test]
+fn what_consists_of_runs_is_not_done_again_from_the_start() {
+    let each = aye_core::skill::ForEach {
+        items: json!([1, 2]),
+        span: aye_core::skill::Span::default(),
+        name: "item".to_owned(),
+        parallel: 1,
+        fail_fast: true,
+        body: vec![command("x")],
+    };
+    let step = crate::build::step("each", aye_core::skill::Action::ForEach(Box::new(each)));
+    let mut run = Run::start(steps([step]));
+    let end = End::Failed {
+        code: "NESTED".to_owned(),
+        message: "1 of 2 failed".to_owned(),
+        hint: None,
+        proposal: None,
+    };
+    run.finish(end, None);
+    let retry = Retry { driver: driver("bob"), step: None, edits: None };
+    assert!(matches!(run.send(Input::Retry(retry)), Err(Refusal::BadEdit(_))));
 }

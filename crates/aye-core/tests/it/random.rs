@@ -171,7 +171,7 @@ pub(crate) fn fate() -> impl Strategy<Value = Fate> {
 /// One thing that happens to a run. Where it says `offset`, 0 fits.
 #[derive(Debug, Clone)]
 pub(crate) enum Move {
-    Finish { offset: u32, end: End, code: Option<i32>, known: Option<KnownFix> },
+    Finish { offset: u32, end: End, code: Option<i32>, known: Option<Box<KnownFix>> },
     Answer { offset: u32, answer: Answer },
     Hold { offset: u32 },
     Cancel,
@@ -198,7 +198,7 @@ impl Move {
                     ..ProcessRecord::default()
                 });
                 let execution = execution.wrapping_add(*offset);
-                let known = known.clone().map(Box::new);
+                let known = known.clone();
                 let bare = Finished::bare(execution, end.clone(), None);
                 Input::Finished(Finished { process, known, ..bare })
             }
@@ -317,7 +317,7 @@ pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
     let code =
         prop_oneof![4 => Just(Some(0)), 1 => Just(Some(7)), 1 => Just(Some(1)), 1 => Just(None)];
     let one = prop_oneof![
-        12 => (offset(), end, code, option::weighted(0.3, known())).prop_map(
+        12 => (offset(), end, code, option::weighted(0.3, known().prop_map(Box::new))).prop_map(
             |(offset, end, code, known)| Move::Finish { offset, end, code, known }
         ),
         2 => option::of(edits()).prop_map(Move::Retry),

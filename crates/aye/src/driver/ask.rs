@@ -16,6 +16,7 @@ use super::lane::{LaneId, ROOT};
 
 /// What came of waiting for an answer.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "one at a time, and soon gone")]
 pub enum Asked {
     /// Somebody answered here.
     Answered {

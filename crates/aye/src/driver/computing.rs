@@ -197,6 +197,18 @@ impl Driver<'_> {
         let _ = std::fs::write(path, text);
     }
 
+    /// Says something that is Aye's own, and no step's.
+    pub(super) fn note(&mut self, id: LaneId, lines: &[String]) {
+        if lines.is_empty() {
+            return;
+        }
+        self.hide_prompt();
+        for line in lines {
+            let line = self.lane(id).machine.secrets().mask(line);
+            self.parts.report.note(&line);
+        }
+    }
+
     /// Shows lines as if a program had written them.
     pub(super) fn say(&mut self, id: LaneId, lines: &[String]) {
         if lines.is_empty() || !self.parts.report.wants_output() {

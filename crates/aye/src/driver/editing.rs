@@ -135,7 +135,7 @@ impl Driver<'_> {
 
     /// Nothing comes of it; the question is asked again.
     fn not_edited(&mut self, id: LaneId, why: &str) -> Result<(), Error> {
-        self.say(id, &[inert_line(why)]);
+        self.note(id, &[inert_line(why)]);
         Ok(())
     }
 

@@ -45,7 +45,7 @@ impl Driver<'_> {
             let known = self.parts.memory.known_issues(&query);
             let lines: Vec<String> =
                 known.iter().take(SHOWN).map(|(_, issue)| sentence(&issue.value)).collect();
-            self.say(id, &lines);
+            self.note(id, &lines);
         }
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct Trouble {
     error: String,
     /// Why it is tried again.
     again: Option<RetryReason>,
+    /// What was changed because of which error, in order.
+    edits: Vec<(String, Edits)>,
 }
 
 /// A fix whose outcome is not known yet.
@@ -174,18 +176,23 @@ impl Driver<'_> {
     }
 
     /// What somebody changed worked, and they wanted it kept.
-    fn remember_edits(&self, machine: &Machine, step: &str) -> Option<Remembered> {
-        let state = machine.state();
-        let record = state.steps.get(step)?;
-        let edits = record.edits.as_ref()?;
-        let scope = edits.remember?;
-        let trouble = self.troubles.iter().find(|trouble| {
-            trouble.step == step
-                && self.lanes[trouble.lane].is_some()
-                && trouble.is_of(machine, self)
-        })?;
+    fn remember_edits(&self, machine: &Machine, step: &str) -> Vec<Remembered> {
+        let is_this = |trouble: &&Trouble| trouble.step == step && trouble.is_of(machine, self);
+        let Some(trouble) = self.troubles.iter().find(is_this) else { return Vec::new() };
         let relayed = trouble.again == Some(RetryReason::Relayed);
-        let kept = self.new_fix(machine, step, edits, scope, trouble, relayed);
+        let mut old = machine.original_arguments(step, &self.world()).unwrap_or_default();
+        let mut learned = Vec::new();
+        for (error, edits) in &trouble.edits {
+            if let Some(scope) = edits.remember {
+                let kept = self.new_fix(machine, trouble, error, &old, edits, scope, relayed);
+                learned.push(self.keep_fix(machine, step, kept, relayed));
+            }
+            old.extend(edits.set.clone());
+        }
+        learned
+    }
+
+    fn keep_fix(&self, machine: &Machine, step: &str, kept: NewFix, relayed: bool) -> Remembered {
         let mask = |text: &str| machine.secrets().mask(text);
         let (id, message) = match self.parts.memory.remember_fix(kept, &mask) {
             Ok(id) if relayed => {
@@ -199,31 +206,34 @@ impl Driver<'_> {
             Err(error) => (None, format!("the fix was not remembered: {error}")),
         };
         let step = Some(step.to_owned());
-        Some(Remembered { kind: MemoryKind::Fix, id, step, message, fix: None })
+        Remembered { kind: MemoryKind::Fix, id, step, message, fix: None }
     }
 
+    #[expect(clippy::too_many_arguments, reason = "what a fix is made of")]
     fn new_fix(
         &self,
         machine: &Machine,
-        step: &str,
+        trouble: &Trouble,
+        error: &str,
+        old: &Map<String, Value>,
         edits: &Edits,
         scope: FixScope,
-        trouble: &Trouble,
         relayed: bool,
     ) -> NewFix {
-        let old = machine.original_arguments(step, &self.world()).unwrap_or_default();
-        let rule = generalise(&old, &edits.set);
-        let state = machine.state();
+        let rule = generalise(old, &edits.set);
+        let (state, step) = (machine.state(), trouble.step.as_str());
         let tool = Some(trouble.tool.clone()).filter(|tool| !tool.is_empty());
-        let of_step = scope == FixScope::Step || tool.is_none();
+        // What an interpreter is given says nothing about its next script.
+        let telling = tool.as_ref().is_some_and(|tool| !runs_others(tool));
+        let of_step = scope == FixScope::Step || !telling;
         NewFix {
             skill: of_step.then(|| state.started.skill.clone()),
             step: of_step.then(|| step.to_owned()),
             tool,
-            error: ErrorText::Seen(trouble.error.clone()),
+            error: ErrorText::Seen(without(error, old, &edits.set)),
             only_for: rule.only_for,
             change: Change { args: rule.args, ..Change::default() },
-            about: Some(changed(&old, &edits.set)),
+            about: Some(changed(old, &edits.set)),
             from: Origin {
                 kind: if relayed { OriginKind::Assistant } else { OriginKind::Person },
                 by: self.lane(ROOT).machine.state().started.driver.user.clone(),
@@ -273,15 +283,18 @@ impl Driver<'_> {
     }
 
     fn trouble(&mut self, id: LaneId, step: String, error: String) {
-        // What went wrong first is what the fix is for.
-        if self.troubles.iter().any(|t| t.lane == id && t.step == step) {
+        if let Some(known) = self.troubles.iter_mut().find(|t| t.lane == id && t.step == step) {
+            // The same error again: what was changed because of it did not help.
+            known.edits.retain(|(about, _)| pattern(about) != pattern(&error));
+            known.error = error;
             return;
         }
         let machine = &self.lane(id).machine;
         let tool = tool_of(machine.flow(), machine.state(), &step);
         let args = machine.original_arguments(&step, &self.world());
         let args = args.map_or(Value::Null, Value::Object);
-        self.troubles.push(Trouble { lane: id, step, tool, args, error, again: None });
+        let edits = Vec::new();
+        self.troubles.push(Trouble { lane: id, step, tool, args, error, again: None, edits });
     }
 
     /// Learns from what has just been recorded.
@@ -289,11 +302,15 @@ impl Driver<'_> {
         for event in events {
             match &event.fact {
                 Fact::StepFailed(failed) => self.saw_failed(id, failed),
-                Fact::StepRetried { step, why, fix, .. } => {
+                Fact::StepRetried { step, why, fix, edits, .. } => {
                     self.tries(id, step, fix.as_ref());
                     for trouble in &mut self.troubles {
                         if trouble.lane == id && trouble.step == *step {
                             trouble.again = Some(*why);
+                            let by_answer =
+                                matches!(why, RetryReason::Answer | RetryReason::Relayed);
+                            let edits = edits.clone().filter(|_| by_answer);
+                            trouble.edits.extend(edits.map(|e| (trouble.error.clone(), e)));
                         }
                     }
                 }
@@ -361,7 +378,7 @@ impl Driver<'_> {
             true => self.parts.memory.fix_worked(fix, now).map(|()| None),
             false => self.parts.memory.fix_failed(fix, now).map(|suspended| {
                 suspended.then(|| {
-                    format!("`{fix}` did not help twice and is not used any more; `aye memory agree {fix}` lets it be used again")
+                    format!("`{fix}` failed twice in a row and is not used any more; `aye memory agree {fix}` lets it be used again")
                 })
             }),
         };
@@ -369,7 +386,7 @@ impl Driver<'_> {
             Ok(line) => line,
             Err(error) => Some(format!("memory: {error}")),
         };
-        self.say(ROOT, &line.into_iter().collect::<Vec<_>>());
+        self.note(ROOT, &line.into_iter().collect::<Vec<_>>());
     }
 
     /// What is over is learned from.
@@ -454,10 +471,12 @@ fn error_of(finished: &Finished) -> Option<String> {
 fn recalled(fix: &Fix) -> String {
     let mut said = format!("known error: `{}` is tried", fix.id);
     if let Some(about) = &fix.about {
-        said.push_str(&format!(" ({about})"));
+        said.push_str(&format!("; it was learned from {about}"));
     }
-    if fix.verified > 0 {
-        said.push_str(&format!("; it has helped {} times", fix.verified));
+    match fix.verified {
+        0 => {}
+        1 => said.push_str("; it has helped once"),
+        many => said.push_str(&format!("; it has helped {many} times")),
     }
     inert_line(&said)
 }
@@ -474,6 +493,33 @@ fn told(warning: &Warning) -> String {
         said.push_str(&format!("; what helped: {advice}"));
     }
     inert_line(&said)
+}
+
+/// What an error is recognised by, as far as one error is like another.
+fn pattern(error: &str) -> String {
+    crate::memory::pattern_of(error).map_or_else(|_| error.to_owned(), |p| p.to_string())
+}
+
+/// The error without the values that were wrong: the next one has others.
+fn without(error: &str, old: &Map<String, Value>, new: &Map<String, Value>) -> String {
+    let mut error = error.to_owned();
+    for name in new.keys() {
+        if let Some(Value::String(wrong)) = old.get(name)
+            && wrong.trim().chars().count() > 1
+        {
+            error = error.replace(wrong.trim(), "<name>");
+        }
+    }
+    error
+}
+
+/// Programs that run what they are given.
+fn runs_others(tool: &str) -> bool {
+    const OTHERS: [&str; 22] = [
+        "sh", "bash", "dash", "zsh", "fish", "ksh", "busybox", "python", "python3", "node", "deno",
+        "ruby", "perl", "php", "env", "sudo", "doas", "xargs", "nice", "timeout", "ssh", "eval",
+    ];
+    OTHERS.contains(&tool)
 }
 
 /// What was changed, in one line.

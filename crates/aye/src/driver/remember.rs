@@ -129,7 +129,7 @@ impl Driver<'_> {
         let kept = match keep(&self.parts.memory, &kept, &|text| machine.secrets().mask(text)) {
             Ok(kept) => kept,
             Err(error) => {
-                self.say(id, &[format!("not remembered: {error}")]);
+                self.note(id, &[format!("not remembered: {error}")]);
                 return Ok(());
             }
         };

@@ -37,6 +37,11 @@ pub(super) struct Entry<T> {
 impl Book {
     /// Reads a file; one that is not there is empty.
     pub(super) fn read(path: &Path) -> Result<Self, MemoryError> {
+        // A pipe would be waited for.
+        if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, "it is no file");
+            return Err(MemoryError::io("read", path, error));
+        }
         let text = match fs::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),

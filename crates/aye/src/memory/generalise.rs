@@ -50,15 +50,14 @@ fn expression(name: &str, old: &str, new: &str) -> Option<String> {
     if old.chars().count() < TELLING {
         return None;
     }
-    let plain = |text: &str| !text.contains(['{', '}']);
-    let added = |text: &str| plain(text) && !text.is_empty();
-    if let Some(front) = new.strip_suffix(old).filter(|front| added(front)) {
-        return Some(format!("{front}{{{{ {args} }}}}"));
+    // What is put in front is put there once. What is put behind says less:
+    // `stage` to `stage-eu` is no rule for `prod`.
+    let front = new.strip_suffix(old).filter(|front| !front.is_empty())?;
+    if front.contains(['{', '}', '"', '\\']) {
+        return None;
     }
-    let back = new.strip_prefix(old).filter(|back| added(back))?;
-    // `abc` to `abcdef0123…` names something; `x.yml` to `x.yml.bak` adds to it.
-    let separated = back.starts_with(|c: char| !c.is_alphanumeric());
-    separated.then(|| format!("{{{{ {args} }}}}{back}"))
+    let quoted = Value::from(front);
+    Some(format!("{{{{ {args} if {args}.startswith({quoted}) else {quoted} ~ {args} }}}}"))
 }
 
 /// A value that stays what it is when it is rendered.
@@ -93,8 +92,11 @@ mod tests {
             ("V1.2", "v1.2", "{{ args[\"tag\"] | lower }}"),
             ("abc", "ABC", "{{ args[\"tag\"] | upper }}"),
             (" abc\n", "abc", "{{ args[\"tag\"] | trim }}"),
-            ("1.2.3", "v1.2.3", "v{{ args[\"tag\"] }}"),
-            ("web", "web-prod", "{{ args[\"tag\"] }}-prod"),
+            (
+                "1.2.3",
+                "v1.2.3",
+                "{{ args[\"tag\"] if args[\"tag\"].startswith(\"v\") else \"v\" ~ args[\"tag\"] }}",
+            ),
         ] {
             assert_eq!(rule(json!(old), json!(new)), (json!(wanted), false), "{old} {new}");
         }
@@ -102,7 +104,9 @@ mod tests {
 
     #[test]
     fn what_says_nothing_about_others_is_only_for_its_own() {
-        for (old, new) in [("abc", "abcdef0123"), ("main", "release"), ("a", "xa")] {
+        for (old, new) in
+            [("abc", "abcdef0123"), ("main", "release"), ("a", "xa"), ("web", "web-prod")]
+        {
             assert_eq!(rule(json!(old), json!(new)), (json!(new), true), "{old} {new}");
         }
         assert_eq!(rule(json!(1), json!(2)), (json!(2), true));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use aye_core::event::{Event, Fact};
+use aye_core::event::{Event, Fact, RetryReason};
 use aye_core::question::Prompter;
 use jiff::{Timestamp, civil::ISOWeekDate, tz::TimeZone};
 use serde::Serialize;
@@ -45,7 +45,9 @@ impl Weeks {
             {
                 one.by_memory += 1;
             }
-            fact if fact.name() == "auto_heal_completed" => one.heals += 1,
+            // A rule that repaired, or a fix that was tried with nobody asked.
+            Fact::AutoHealCompleted { healed: true, .. } => one.heals += 1,
+            Fact::StepRetried { why: RetryReason::Fixed, .. } => one.heals += 1,
             _ => {}
         }
     }

@@ -98,5 +98,7 @@ impl<W: Write> Report for JsonReport<W> {
 
     fn stopping(&mut self, _: &str) {}
 
+    fn note(&mut self, _: &str) {}
+
     fn pause(&mut self) {}
 }

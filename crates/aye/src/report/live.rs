@@ -284,6 +284,12 @@ impl<W: Write> Report for LiveReport<'_, W> {
         self.line(&self.paint.text(Tone::Warn, words));
     }
 
+    fn note(&mut self, words: &str) {
+        if self.verbosity != Verbosity::Quiet {
+            self.line(&self.paint.text(Tone::Dim, words));
+        }
+    }
+
     fn pause(&mut self) {
         self.erase();
     }

@@ -66,6 +66,9 @@ pub trait Report {
     /// What runs was told to stop, in words.
     fn stopping(&mut self, words: &str);
 
+    /// Something that Aye itself has to say, in a line of its own.
+    fn note(&mut self, words: &str);
+
     /// Leaves the terminal clean, for a prompt or a stop.
     fn pause(&mut self);
 }

@@ -129,5 +129,11 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
         let _ = writeln!(self.err, "{}", self.paint.text(Tone::Warn, words));
     }
 
+    fn note(&mut self, words: &str) {
+        if self.verbosity != Verbosity::Quiet {
+            let _ = writeln!(self.err, "{}", self.paint.text(Tone::Dim, words));
+        }
+    }
+
     fn pause(&mut self) {}
 }

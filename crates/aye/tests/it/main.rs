@@ -10,6 +10,7 @@ mod crash;
 mod examples;
 mod graph;
 mod mcp;
+mod mcp_peers;
 mod memory;
 mod policy;
 mod prompt;

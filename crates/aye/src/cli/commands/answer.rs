@@ -7,7 +7,7 @@ use aye_core::id::QuestionId;
 use aye_core::input::Request;
 use aye_core::journal::{Phase, State};
 use aye_core::question::{Answer, Edits, FixScope, Prompter, Question};
-use aye_core::skill::ChoiceAction;
+use aye_core::skill::{AskKind, ChoiceAction};
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use jiff::Timestamp;
@@ -446,8 +446,13 @@ fn ask_here(
             });
         }
     };
+    // Only who drives the run knows what the step is given; elsewhere it is `--set`.
+    let mut shown = asked.clone();
+    if shown.kind == AskKind::Recover {
+        shown.options.retain(|offer| offer.value != "edit");
+    }
     let posed =
-        Posed { question: asked, deadline, agreed: &agreed, run: Some(&state), secrets: None };
+        Posed { question: &shown, deadline, agreed: &agreed, run: Some(&state), secrets: None };
     let manner = context.manner(Escape::Dismisses, !args.no_input);
     let manner = Manner { opened_with: args.opened_with.clone(), ..manner };
     let mut journal = Journal {

@@ -134,7 +134,7 @@ pub(super) fn drive(
     // Whoever asks next listens for signals itself.
     drop(signals);
     if people.driver(context).attended && people == People::Here {
-        super::patch::offer(machine.state(), context)?;
+        super::patch::offer(machine.state(), store, context)?;
     }
     forget_old_runs(context, store);
     Ok(outcome.exit_code(machine.state()))

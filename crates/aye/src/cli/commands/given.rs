@@ -38,9 +38,9 @@ pub(super) fn values(pairs: &[String]) -> Result<Map<String, Value>, Error> {
                 Error::usage(format!("`{pair}` changes nothing"), "write `--set name=value`")
             })?;
         // `1.10` is a version, and not the number 1.1.
-        let value = serde_json::from_str::<Value>(text)
-            .ok()
-            .filter(|value| !value.is_number() || value.to_string() == text.trim());
+        let value = serde_json::from_str::<Value>(text).ok().filter(|value| {
+            value.as_number().is_none_or(|number| *number.to_string() == *text.trim())
+        });
         values.insert(name.to_owned(), value.unwrap_or_else(|| text.into()));
     }
     Ok(values)

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::paint::inert_lines;
 use crate::prompt::{Alone, Escape, Nowhere, ask_alone};
 use crate::skills::{SkillFile, skill_name};
+use crate::store::Store;
 
 use super::output::print_line;
 
@@ -57,9 +58,9 @@ pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
     }
     let mut code = 0;
     for one in &changed {
-        let patch = Patch::of(&state, one, context)?;
-        say(&format!("{}\n{}", patch.path.display(), inert_lines(&patch.diff())));
-        if args.yes || agreed("Write this to the file?", context)? {
+        let patch = Patch::of(&state, one, &reader, context)?;
+        say(&format!("{}\n{}\n", patch.path.display(), inert_lines(&patch.diff())));
+        if args.yes || agreed("Write this to the file?", context)?.ok_or_else(nobody)? {
             patch.write()?;
             print_line(&format!("changed `{}` in {}", one.step, patch.path.display()))?;
         } else {
@@ -70,17 +71,19 @@ pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
 }
 
 /// After a run that somebody mended: is the file to be mended too?
-pub(super) fn offer(state: &State, context: &Context) -> Result<(), Error> {
+pub(super) fn offer(state: &State, store: &Store, context: &Context) -> Result<(), Error> {
     for one in mended(state) {
         // A file that was changed meanwhile is its author's business.
-        let Ok(patch) = Patch::of(state, &one, context) else { continue };
+        let Ok(patch) = Patch::of(state, &one, store, context) else { continue };
         say(&format!(
-            "`{}` went well with a change that is in this run only:\n{}",
+            "`{}` went well with a change that is in this run only:\n{}\n",
             one.step,
             inert_lines(&patch.diff())
         ));
-        if agreed(&format!("Write it to {} too?", patch.path.display()), context)? {
+        let asked = format!("Write it to {} too?", patch.path.display());
+        if agreed(&asked, context)?.unwrap_or(false) {
             patch.write()?;
+            say(&format!("changed `{}` in {}\n", one.step, patch.path.display()));
         } else {
             say(&format!("`aye patch {} {}` writes it later\n", state.run, one.step));
         }
@@ -111,7 +114,7 @@ struct Patch {
 }
 
 impl Patch {
-    fn of(state: &State, mended: &Mended, context: &Context) -> Result<Self, Error> {
+    fn of(state: &State, mended: &Mended, store: &Store, context: &Context) -> Result<Self, Error> {
         let path = Path::new(&state.started.workspace).join(&state.started.file);
         let before = std::fs::read_to_string(&path).map_err(|source| Error::File {
             doing: "read",
@@ -122,10 +125,26 @@ impl Patch {
             message: format!("`{}` is not in {} any more", mended.step, path.display()),
             hint: Some("change it by hand".to_owned()),
         };
-        let file = SkillFile::from_text(path.clone(), before.clone());
-        let file = file.or_lenient(context.settings.lenient);
-        let flow = file.flows.iter().find(|flow| skill_name(flow) == state.started.skill);
-        let block = flow.and_then(|flow| block(flow, &mended.step)).ok_or_else(moved)?;
+        let read = |text: &str| {
+            let file = SkillFile::from_text(path.clone(), text.to_owned());
+            let file = file.or_lenient(context.settings.lenient);
+            let flow = file.flows.iter().find(|flow| skill_name(flow) == state.started.skill);
+            flow.and_then(|flow| block(flow, &mended.step)).cloned()
+        };
+        let block = read(&before).ok_or_else(moved)?;
+        // What somebody else changed there meanwhile must not be undone.
+        let begun = store.source(&state.started.source)?.and_then(|source| read(&source.text));
+        let same = |code: &str| code.trim_end() == block.value.trim_end();
+        if !begun.is_some_and(|begun| same(&begun.value)) && !same(&mended.code) {
+            return Err(Error::Refused {
+                message: format!(
+                    "`{}` in {} has changed since the run began",
+                    mended.step,
+                    path.display()
+                ),
+                hint: Some("change it by hand; `aye show RUN --json` has the code".to_owned()),
+            });
+        }
         let after = patch_block(&before, block.span, &block.value, &mended.code)
             .map_err(|error| Error::Refused { message: error.message, hint: Some(error.hint) })?;
         if after == before {
@@ -149,6 +168,8 @@ impl Patch {
                 hint: Some("look at it, and try again".to_owned()),
             });
         }
+        // A file that may not be written is not replaced either.
+        std::fs::OpenOptions::new().append(true).open(&self.path).map_err(failed)?;
         let draft = self.path.with_extension("aye-draft");
         let mode = std::fs::metadata(&self.path).map_err(failed)?.permissions();
         std::fs::write(&draft, &self.after).map_err(failed)?;
@@ -169,11 +190,24 @@ fn block<'a>(flow: &'a Flow, step: &str) -> Option<&'a Template> {
     flow.nodes.iter().find_map(|node| within(&node.step, step))
 }
 
-fn agreed(message: &str, context: &Context) -> Result<bool, Error> {
+/// Nobody can be asked here.
+fn nobody() -> Error {
+    Error::Refused {
+        message: "nobody can be asked here".to_owned(),
+        hint: Some("`--yes` writes it".to_owned()),
+    }
+}
+
+/// What somebody says to it; nothing if nobody is there.
+fn agreed(message: &str, context: &Context) -> Result<Option<bool>, Error> {
     let question = super::confirm::yes_or_no(message, None)?;
     let posed =
         Posed { question: &question, deadline: None, agreed: &[], run: None, secrets: None };
     let manner = context.manner(Escape::Dismisses, !context.json);
     let said = ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(None))?;
-    Ok(matches!(said, Alone::Answered(given) if given.value == super::confirm::YES))
+    Ok(match said {
+        Alone::Answered(given) => Some(given.value == super::confirm::YES),
+        Alone::Unavailable(_) => None,
+        Alone::Cancelled | Alone::TimedOut | Alone::Closed | Alone::Stopped(_) => Some(false),
+    })
 }

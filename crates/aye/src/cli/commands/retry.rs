@@ -75,9 +75,25 @@ pub struct RetryArgs {
 pub(super) fn run(args: &RetryArgs, context: &Context) -> Result<u8, Error> {
     let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
     let named = context.find_run(&reader, &args.run)?;
-    let row = reader.outermost(&named.id)?.unwrap_or(named);
-    if let Some(question) = open_recovery(&reader, &row, args.step.as_deref())? {
-        return answer::run(&as_answer(args, &question), context);
+    let waiting = open_recoveries(&reader, &named, args.step.as_deref())?;
+    match waiting.as_slice() {
+        [] => {}
+        [question] => return answer::run(&as_answer(args, question), context),
+        several => {
+            let ids: Vec<&str> = several.iter().map(|question| question.id.as_str()).collect();
+            return Err(Error::usage(
+                format!("{} failed steps of run `{}` wait", several.len(), named.id),
+                format!("answer one of them: `aye answer ID edit --set …`: {}", ids.join(", ")),
+            ));
+        }
+    }
+    let inside = named.parent.is_some();
+    let row = reader.outermost(&named.id)?.unwrap_or_else(|| named.clone());
+    if inside {
+        return Err(Error::Refused {
+            message: format!("no failed step of run `{}` waits for an answer", named.id),
+            hint: Some(format!("the run around it is `{}`", row.id)),
+        });
     }
     if !row.status.is_ended() {
         return Err(Error::Refused {
@@ -88,19 +104,19 @@ pub(super) fn run(args: &RetryArgs, context: &Context) -> Result<u8, Error> {
     again(args, &reader, &row, context)
 }
 
-/// The question about the failed step, in the run or inside it.
-fn open_recovery(
+/// The questions about failed steps, in the run or inside it.
+fn open_recoveries(
     store: &Store,
     row: &RunRow,
     step: Option<&str>,
-) -> Result<Option<QuestionRow>, Error> {
+) -> Result<Vec<QuestionRow>, Error> {
     let inside = format!("{}_", row.id);
     let fits = |question: &QuestionRow| {
         (question.run == row.id || question.run.as_str().starts_with(&inside))
             && question.purpose == "recover"
             && step.is_none_or(|step| step == question.step)
     };
-    Ok(store.open_questions()?.into_iter().find(fits))
+    Ok(store.open_questions()?.into_iter().filter(fits).collect())
 }
 
 fn as_answer(args: &RetryArgs, question: &QuestionRow) -> AnswerArgs {

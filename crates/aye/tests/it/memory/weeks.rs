@@ -69,7 +69,7 @@ fn four_weeks() {
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert!(types(&place).contains(&"memory_learned".to_owned()), "{:?}", types(&place));
     let fixes = place.read("../home/memory/learned/fixes.yaml");
-    assert!(fixes.contains("v{{ args"), "{fixes}");
+    assert!(fixes.contains("startswith"), "{fixes}");
     assert!(fixes.contains("kind: person"), "{fixes}");
 
     // Week 2: the same error with another tag is healed, and nobody is asked.
@@ -196,4 +196,64 @@ fn what_keeps_failing_is_warned_about_and_then_waits_for_a_person() {
     assert_eq!(place.status(), "completed");
     // It went well: the warning was wrong, and that is kept.
     assert!(std::fs::read_to_string(&file).unwrap().contains("wrong: 1"));
+}
+
+#[test]
+fn each_change_is_kept_for_its_own_error() {
+    let place = Place::new();
+    let two = "#!/bin/sh
+case \"$1\" in *[A-Z]*) echo \"repository name must be lowercase: $1\" >&2; exit 1;; esac
+[ \"$2\" = new ] || { echo 'unknown region supplied here' >&2; exit 1; }
+echo \"ok $1 $2\"
+";
+    let path = place.write("two", two);
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let skill = |name: &str| {
+        format!(
+            "name: s\nsteps:\n- {{name: a, command: ./two, args: [{name}, old], on_error: ask}}\n"
+        )
+    };
+    place.write("s.yaml", &skill("ABC"));
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+    let first = open_question(&place);
+    let edit = |id: &str, set: &str| {
+        place.aye(&["answer", id, "edit", "--set", set, "--remember", "--resume"]).code
+    };
+    assert_eq!(edit(&first, "1=abc"), 6);
+    assert_eq!(edit(&open_question(&place), "2=new"), 0);
+    let fixes = place.aye(&["memory", "list", "--json"]).ok().json();
+    assert_eq!(fixes["fixes"].as_array().map(Vec::len), Some(2), "{fixes}");
+    // Another name with the same two mistakes: nobody is asked.
+    place.write("s.yaml", &skill("OtherNAME"));
+    let ran = place.aye(&["run", "s.yaml"]);
+    assert!(ran.code == 0 && ran.all().contains("ok othername new"), "{}", ran.all());
+}
+
+#[test]
+fn a_secret_is_not_changed_into_the_open() {
+    let place = Place::new();
+    let sec = "#!/bin/sh\n[ \"$1\" = good ] && exit 0\necho \"bad credential given for $1\" >&2; exit 1\n";
+    let path = place.write("sec", sec);
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    place.write(
+        "s.yaml",
+        "name: s\ninputs: [{ name: token, type: secret }]\nsteps:\n- {name: a, command: ./sec, args: [x, '{{ inputs.token }}'], on_error: ask}\n",
+    );
+    let token = "token=Sup3rS3cretTok";
+    assert_eq!(place.aye(&["run", "s.yaml", "-i", token]).code, 6);
+    let question = open_question(&place);
+    // Nobody here knows what must not be shown.
+    let ran = place.aye(&["answer", &question, "edit", "--set", "1=Sup3rS3cretTok"]);
+    assert!(ran.all().contains("secrets that are not known here"), "{}", ran.all());
+    place.aye(&["answer", &question, "abort", "--resume"]);
+    place.write("s.yaml", &place.read("s.yaml").replace(", on_error: ask", ""));
+    assert_eq!(place.aye(&["run", "s.yaml", "-i", token]).code, 1);
+    for (set, said) in
+        [("2=newpass999XX", "`2` holds a secret"), ("1=Sup3rS3cretTok", "holds a secret")]
+    {
+        let ran = place.aye(&["retry", "last", "--set", set, "--remember", "-i", token]);
+        assert!(ran.all().contains(said), "{}", ran.all());
+    }
+    let shown = place.aye(&["show", "last", "--json"]).ok().stdout;
+    assert!(!shown.contains("newpass") && !shown.contains("Sup3r"), "{shown}");
 }

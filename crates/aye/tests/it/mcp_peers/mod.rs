@@ -1,0 +1,17 @@
+//! `aye mcp` as real clients see it: the SDKs for Python and TypeScript in both
+//! eras of the protocol, Inspector, and the conformance suites. The scripts
+//! they are driven through are in `tests/peers`; `tests/servers/install`
+//! installs them, and what is not installed says so and is skipped.
+
+mod peer;
+mod room;
+mod service;
+
+mod conformance;
+mod eliciting;
+mod guarded;
+mod hostile_output;
+mod inspector;
+mod lasting;
+mod mending;
+mod running;
