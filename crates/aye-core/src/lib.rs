@@ -13,6 +13,7 @@ pub mod digest;
 pub mod effect;
 pub mod event;
 pub mod flow;
+pub mod form;
 pub mod heal;
 pub mod id;
 pub mod input;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::flow::Flow;
+use crate::form::Form;
 use crate::id::{BadId, RunId};
 use crate::journal::StepRecord;
 use crate::machine::Secrets;
@@ -35,6 +36,9 @@ pub struct Parent {
     /// Which item of a `foreach`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<Item>,
+    /// What a server asks in the middle of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<Box<Form>>,
     /// 1 for a run inside a run that nobody holds.
     pub depth: u32,
 }
@@ -43,17 +47,19 @@ impl Parent {
     /// The id of the run that belongs there.
     pub fn child(&self) -> Result<RunId, BadId> {
         let Self { run, execution, .. } = self;
-        match &self.item {
-            Some(item) => RunId::new(format!("{run}_{execution}_{}", item.index)),
+        let form = self.form.as_ref().map(|form| form.index);
+        match self.item.as_ref().map(|item| item.index).or(form) {
+            Some(index) => RunId::new(format!("{run}_{execution}_{index}")),
             None => RunId::new(format!("{run}_{execution}")),
         }
     }
 
     /// What the run is called beneath its step: `deploy[2]`, `deploy`.
     pub fn label(&self) -> String {
-        match &self.item {
-            Some(item) => format!("{}[{}]", self.step, item.index),
-            None => self.step.clone(),
+        match (&self.item, &self.form) {
+            (Some(item), _) => format!("{}[{}]", self.step, item.index),
+            (None, Some(form)) => format!("{}: {} asks", self.step, form.server),
+            (None, None) => self.step.clone(),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 
+use crate::form::Form;
 use crate::nested::{Child, ChildBody, Item, MOST_ITEMS, Nested, Outer, Parent};
 use crate::skill::{ForEach, Step, Template};
 use crate::text::{self, Scope, TextError};
@@ -24,6 +25,7 @@ impl Machine {
             step: step.to_owned(),
             execution,
             item: None,
+            form: None,
             depth: self.depth() + 1,
         }
     }
@@ -34,8 +36,22 @@ impl Machine {
             step: step.name.value.clone(),
             execution,
             item,
+            form: None,
             depth: self.depth() + 1,
         }
+    }
+
+    /// The run that asks what a server asks while one of our steps waits for
+    /// it. It sees nothing of ours.
+    pub fn asked(&self, step: &str, execution: u32, form: Form) -> Child {
+        let flow = Arc::new(self.flow.of_item(&form.steps()));
+        let outer = Outer {
+            secrets: self.secrets().clone(),
+            locals: Arc::new(form.locals()),
+            ..Outer::default()
+        };
+        let parent = Parent { form: Some(Box::new(form)), ..self.parent_named(step, execution) };
+        Child { parent, body: ChildBody::Item { flow, outer: Box::new(outer) } }
     }
 
     pub(super) fn sub_skill(

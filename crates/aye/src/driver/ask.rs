@@ -59,6 +59,11 @@ pub trait Prompter {
     /// for what it was not woken for.
     fn ask(&mut self, posed: &Posed<'_>, wake: &[BorrowedFd<'_>]) -> Result<Asked, Error>;
 
+    /// Why nobody can be asked here, as far as that is known before trying.
+    fn obstacle(&self) -> Option<&str> {
+        None
+    }
+
     /// How many questions may wait here at once.
     fn room(&self) -> Option<usize> {
         None

@@ -68,6 +68,11 @@ impl Driver<'_> {
         self.parts.report.step_begins(id, false);
         let ToolCall { tool, args } = call;
         let Within { timeout, own_limit } = within;
+        // Whoever is asked meanwhile has the time of the run, not of the step.
+        let now = self.parts.clock.now();
+        let left = self.lane(id).machine.state().deadline().map(|deadline| {
+            Duration::try_from(deadline.duration_since(now)).unwrap_or(Duration::ZERO)
+        });
         self.parts.tools.call(Call {
             id: number,
             name: tool,
@@ -75,6 +80,7 @@ impl Driver<'_> {
             timeout: timeout.filter(|_| own_limit),
             usual: self.parts.limits.step_timeout,
             most: timeout,
+            run: left,
         });
         let since = Instant::now();
         self.waiting = since;
@@ -104,9 +110,15 @@ impl Driver<'_> {
                         self.say(self.any_caller(), &[format!("{server}: {line}")]);
                     }
                 }
+                ToolEvent::Asks { call, ask, form } => self.server_asks(call, ask, *form)?,
+                ToolEvent::AsksNoMore { ask } => self.asks_no_more(ask)?,
+                ToolEvent::Declined { server, why } => {
+                    self.declined(self.any_caller(), &server, &why);
+                }
                 ToolEvent::Started { .. } | ToolEvent::Listed { .. } => {}
                 ToolEvent::Done { call, result } => {
                     let Some((id, execution, since)) = self.caller(call) else { continue };
+                    self.call_ended(call)?;
                     self.lane_mut(id).work = Work::Nothing;
                     self.parts.report.step_ends(id);
                     let end = match result {
@@ -123,7 +135,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    fn caller(&self, number: u64) -> Option<(LaneId, u32, Instant)> {
+    pub(super) fn caller(&self, number: u64) -> Option<(LaneId, u32, Instant)> {
         self.live().into_iter().find_map(|id| match self.lane(id).work {
             Work::Tool { execution, since, call } if call == number => Some((id, execution, since)),
             _ => None,

@@ -21,6 +21,7 @@ use crate::store::{Listener, RequestId, RunLock, Store, Verdict};
 use crate::tools::Tools;
 
 use super::ask::Prompter;
+use super::asking::Asking;
 use super::child::Skills;
 use super::computing::Computing;
 use super::editing::Editing;
@@ -83,6 +84,9 @@ pub struct Driver<'a> {
     pub(super) computing: Computing,
     /// How many tools were called.
     pub(super) calls: u64,
+    /// Servers that wait for an answer, and each call that one asked in.
+    pub(super) asking: Vec<Asking>,
+    pub(super) asked: Vec<u64>,
     /// Questions that memory was asked about.
     pub(super) recalled: Vec<QuestionId>,
     /// Changes to a failed step that wait for a word.
@@ -128,6 +132,10 @@ impl<'a> Driver<'a> {
     /// A driver for a run whose lock is held.
     pub fn new(parts: Parts<'a>) -> Self {
         let root = Lane::new(parts.machine, None, Vec::new());
+        let mut tools = parts.tools;
+        if parts.prompter.as_ref().is_some_and(|prompter| prompter.obstacle().is_none()) {
+            tools.let_servers_ask();
+        }
         Self {
             parts: DriverParts {
                 store: parts.store,
@@ -136,7 +144,7 @@ impl<'a> Driver<'a> {
                 names: parts.names,
                 limits: parts.limits,
                 skills: parts.skills,
-                tools: parts.tools,
+                tools,
                 memory: parts.memory,
                 outlets: parts.outlets,
                 report: parts.report,
@@ -151,6 +159,8 @@ impl<'a> Driver<'a> {
             queued: Vec::new(),
             computing: Computing::default(),
             calls: 0,
+            asking: Vec::new(),
+            asked: Vec::new(),
             recalled: Vec::new(),
             editing: None,
             troubles: Vec::new(),
@@ -175,6 +185,7 @@ impl<'a> Driver<'a> {
 
     /// Takes up a run.
     pub fn resume(mut self, driver: aye_core::event::Driver) -> Result<(Machine, Outcome), Error> {
+        self.close_orphans()?;
         self.take_up_trouble(ROOT);
         self.tell(ROOT, Input::Attach(driver), None)?;
         // What was asked for while nobody drove it comes before anything is run.
@@ -184,6 +195,7 @@ impl<'a> Driver<'a> {
 
     /// Takes up a run that failed, at the step that did.
     pub fn retry(mut self, retry: Retry) -> Result<(Machine, Outcome), Error> {
+        self.close_orphans()?;
         self.take_up_trouble(ROOT);
         if let Some(refusal) = self.tell(ROOT, Input::Retry(retry), None)? {
             return Err(Error::Refused { message: refusal.to_string(), hint: None });

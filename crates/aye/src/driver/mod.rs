@@ -24,6 +24,7 @@
 //! anything is done about them.
 
 mod ask;
+mod asking;
 mod attend;
 mod calling;
 mod child;
@@ -41,6 +42,7 @@ mod remember;
 mod work;
 
 pub use ask::{Asked, Posed, Prompter};
+pub(crate) use asking::{GONE, close_form};
 pub use child::Skills;
 pub(crate) use child::{restore_inside, scope_of};
 pub use drive::{Driver, Parts};

@@ -155,6 +155,9 @@ impl Driver<'_> {
 
     /// A run inside another has ended or rests.
     pub(super) fn rests(&mut self, id: LaneId) -> Result<(), Error> {
+        if self.is_form(id) {
+            return self.form_rests(id);
+        }
         let Some((parent, index)) = self.lane(id).parent else { return Ok(()) };
         if !matches!(self.lane(id).machine.wants(), Effect::Finish) {
             return self.leave_if_all_rest(parent);
@@ -214,7 +217,7 @@ impl Driver<'_> {
     }
 
     /// Forgets a lane that needs nobody any more.
-    fn close(&mut self, id: LaneId) {
+    pub(super) fn close(&mut self, id: LaneId) {
         if self.shown == Some(id) {
             self.withdraw();
         }

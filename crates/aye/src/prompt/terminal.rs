@@ -188,6 +188,10 @@ impl Prompter for TerminalPrompter<'_> {
         })
     }
 
+    fn obstacle(&self) -> Option<&str> {
+        self.manner.obstacle.as_deref()
+    }
+
     fn room(&self) -> Option<usize> {
         Some(MOST_WAITING)
     }

@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
-    ElicitRequestParams, ElicitResult, ElicitationAction, ErrorCode, ErrorData, Implementation,
+    CustomRequest, CustomResult, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation,
     ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken,
     ProtocolVersion, Root, RootsCapabilities,
 };
@@ -60,6 +61,11 @@ impl Shared {
         self.stale.swap(false, Ordering::Relaxed)
     }
 
+    /// What a server may know of where we are.
+    pub(super) fn roots(&self) -> ListRootsResult {
+        ListRootsResult::new(vec![Root::new(file_address(&self.workspace))])
+    }
+
     pub(super) fn log(&self, line: impl Into<String>) {
         self.outbox.send(ToolEvent::Log { server: self.server.clone(), line: line.into() });
     }
@@ -69,6 +75,10 @@ impl ClientHandler for Shared {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
         capabilities.roots = Some(RootsCapabilities::default());
+        if self.outbox.may_ask() {
+            let form = FormElicitationCapability::default();
+            capabilities.elicitation = Some(ElicitationCapability::new().with_form(form));
+        }
         let about = Implementation::new("aye", env!("CARGO_PKG_VERSION"));
         // Only the handshake of 2025 says a version here.
         ClientConfig::new(capabilities, about).with_protocol_version(ProtocolVersion::V_2025_11_25)
@@ -78,7 +88,7 @@ impl ClientHandler for Shared {
         &self,
         _: RequestContext<RoleClient>,
     ) -> Result<ListRootsResult, ErrorData> {
-        Ok(ListRootsResult::new(vec![Root::new(file_address(&self.workspace))]))
+        Ok(self.roots())
     }
 
     async fn create_message(
@@ -93,11 +103,28 @@ impl ClientHandler for Shared {
 
     async fn create_elicitation(
         &self,
-        _: ElicitRequestParams,
-        _: RequestContext<RoleClient>,
+        params: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        self.log("asked a question; Aye declined it: a tool cannot ask yet");
-        Ok(ElicitResult::new(ElicitationAction::Decline))
+        let calls = self.calls().values().copied().collect();
+        tokio::select! {
+            answer = self.ask(calls, &params) => Ok(answer),
+            () = context.ct.cancelled() => Ok(ElicitResult::new(ElicitationAction::Cancel)),
+        }
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleClient>,
+    ) -> Result<CustomResult, ErrorData> {
+        // A question whose form is none that can be read comes here.
+        if request.method == "elicitation/create" {
+            let why = "what it wants to know is no flat form".to_owned();
+            self.outbox.send(ToolEvent::Declined { server: self.server.clone(), why });
+            return Ok(CustomResult::new(serde_json::json!({ "action": "decline" })));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
     }
 
     async fn on_progress(

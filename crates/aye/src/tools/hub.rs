@@ -11,6 +11,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::settings::ToolSettings;
 
+use super::asking::Reply;
 use super::command::{self, CommandTool};
 use super::error::ToolError;
 use super::launch::Launch;
@@ -35,6 +36,8 @@ pub struct Call {
     pub usual: Option<Duration>,
     /// How long it may take at the most, whatever anybody says.
     pub most: Option<Duration>,
+    /// What is left of the run, in which people may be asked as well.
+    pub run: Option<Duration>,
 }
 
 /// The tools of a run. No thread, no runtime and no server before the first
@@ -46,6 +49,8 @@ pub struct Tools {
     at_work: Option<Worker>,
     /// Calls that failed before there was a worker.
     stillborn: Option<ToolEvent>,
+    /// Somebody is there whom servers may ask.
+    may_ask: bool,
 }
 
 #[derive(Debug)]
@@ -58,7 +63,20 @@ struct Worker {
 impl Tools {
     /// The tools of `aye.toml` in this world.
     pub fn new(settings: &ToolSettings, world: World) -> Self {
-        Self { settings: settings.clone(), world, at_work: None, stillborn: None }
+        Self { settings: settings.clone(), world, at_work: None, stillborn: None, may_ask: false }
+    }
+
+    /// Servers may ask in the middle of a call: whoever says so answers each
+    /// [`ToolEvent::Asks`]. To be said before the first call.
+    pub fn let_servers_ask(&mut self) {
+        self.may_ask = true;
+    }
+
+    /// Answers a server.
+    pub fn reply(&self, ask: u64, reply: Reply) {
+        if let Some(worker) = &self.at_work {
+            worker.outbox.questions().reply(ask, reply);
+        }
     }
 
     /// What a name stands for, without starting anything.
@@ -166,7 +184,7 @@ impl Tools {
     }
 
     fn start(&self) -> std::io::Result<Worker> {
-        let outbox = Outbox::new()?;
+        let outbox = Outbox::new(self.may_ask)?;
         let (orders, received) = unbounded_channel();
         let (settings, world) = (self.settings.clone(), self.world.clone());
         let events = outbox.clone();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, PaginatedRequestParams, ProtocolVersion,
-    ServerResult, Tool,
+    CallToolRequest, CallToolRequestParams, ClientRequest, InputRequest, InputRequests,
+    InputResponses, PaginatedRequestParams, ProtocolVersion, ServerResult, Tool,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, PeerRequestOptions,
@@ -25,6 +25,8 @@ use super::result::ToolResult;
 
 /// More pages than any honest list has.
 const PAGES: usize = 100;
+/// How often a server may ask before it answers one call.
+const ROUNDS: usize = 10;
 
 /// One connection.
 pub(super) struct Link {
@@ -177,7 +179,58 @@ impl Link {
         call: u64,
     ) -> Result<ToolResult, ToolError> {
         let full = format!("{}.{tool}", self.shared.server);
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        for _ in 0..ROUNDS {
+            match self.call_once(&full, params.clone(), call).await? {
+                ServerResult::CallToolResult(result) => {
+                    return ToolResult::from_server(&full, result);
+                }
+                ServerResult::InputRequiredResult(wanted) => {
+                    params.input_responses =
+                        Some(self.inform(&full, wanted.input_requests, call).await?);
+                    params.request_state = wanted.request_state;
+                }
+                _ => {
+                    let message = format!("`{full}` gave an answer that is no result");
+                    return Err(ToolError::server(message));
+                }
+            }
+        }
+        Err(ToolError::failed(format!("`{full}` asked {ROUNDS} times and gave no result")))
+    }
+
+    /// What a server of 2026 wants to know before it answers.
+    async fn inform(
+        &self,
+        full: &str,
+        wanted: Option<InputRequests>,
+        call: u64,
+    ) -> Result<InputResponses, ToolError> {
+        let mut responses = InputResponses::new();
+        for (key, request) in wanted.unwrap_or_default() {
+            let response = match request {
+                InputRequest::Elicitation(request) => {
+                    let asked = self.shared.ask(vec![call], &request.params);
+                    serde_json::to_value(self.while_alive(asked).await?)
+                }
+                InputRequest::ListRoots(_) => serde_json::to_value(self.shared.roots()),
+                _ => {
+                    let message = format!("`{full}` asks for the answer of a language model");
+                    return Err(ToolError::failed(message).hint("Aye has none to give"));
+                }
+            };
+            let unsent = |error| ToolError::server(format!("`{full}` cannot be told: {error}"));
+            responses.insert(key, response.map_err(unsent)?);
+        }
+        Ok(responses)
+    }
+
+    async fn call_once(
+        &self,
+        full: &str,
+        params: CallToolRequestParams,
+        call: u64,
+    ) -> Result<ServerResult, ToolError> {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let sent = self.peer.send_request_with_option(request, PeerRequestOptions::no_options());
         let handle = match sent.await {
@@ -191,12 +244,7 @@ impl Link {
         let answered = self.while_alive(flight.response()).await?;
         flight.land();
         match answered {
-            Ok(ServerResult::CallToolResult(result)) => ToolResult::from_server(&full, result),
-            Ok(ServerResult::InputRequiredResult(_)) => {
-                Err(ToolError::failed(format!("`{full}` asks a question, which a tool cannot yet"))
-                    .hint("give it what it needs as arguments"))
-            }
-            Ok(_) => Err(ToolError::server(format!("`{full}` gave an answer that is no result"))),
+            Ok(answer) => Ok(answer),
             Err(error) => Err(self.broken(&error, &format!("`{full}` failed")).await),
         }
     }

@@ -8,9 +8,11 @@
 //! command (named commands: argv for the driver to run like any step)
 //! ```
 
+mod asking;
 mod command;
 mod connect;
 mod error;
+mod form;
 mod handler;
 mod http;
 mod hub;
@@ -27,6 +29,7 @@ mod trust;
 mod watched;
 mod worker;
 
+pub use asking::Reply;
 pub use command::CommandTool;
 pub use error::ToolError;
 pub use hub::{Call, Tools};

@@ -5,8 +5,10 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use aye_core::form::Form;
 use serde_json::{Map, Value};
 
+use super::asking::Questions;
 use super::error::ToolError;
 use super::result::ToolResult;
 
@@ -53,6 +55,27 @@ pub enum ToolEvent {
         /// Its tools.
         result: Result<Vec<ListedTool>, ToolError>,
     },
+    /// A server asks in the middle of a call; [`Tools::reply`](super::Tools::reply) answers.
+    Asks {
+        /// The call, or the oldest of those that it may be about.
+        call: u64,
+        /// Names the question.
+        ask: u64,
+        /// What it wants to know.
+        form: Box<Form>,
+    },
+    /// A server no longer waits for an answer.
+    AsksNoMore {
+        /// Which question.
+        ask: u64,
+    },
+    /// A server asked, and was declined without asking anybody.
+    Declined {
+        /// Which.
+        server: String,
+        /// Why.
+        why: String,
+    },
     /// A call ended.
     Done {
         /// Which.
@@ -85,6 +108,9 @@ struct Inner {
     events: Mutex<VecDeque<ToolEvent>>,
     read: OwnedFd,
     write: OwnedFd,
+    questions: Questions,
+    /// Somebody is there whom servers may ask.
+    may_ask: bool,
 }
 
 /// The queue; both sides hold it.
@@ -92,12 +118,13 @@ struct Inner {
 pub(super) struct Outbox(Arc<Inner>);
 
 impl Outbox {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(super) fn new(may_ask: bool) -> io::Result<Self> {
         let (read, write) = io::pipe()?;
         let (read, write) = (OwnedFd::from(read), OwnedFd::from(write));
         rustix::io::ioctl_fionbio(&read, true)?;
         rustix::io::ioctl_fionbio(&write, true)?;
-        Ok(Self(Arc::new(Inner { events: Mutex::default(), read, write })))
+        let (events, questions) = (Mutex::default(), Questions::default());
+        Ok(Self(Arc::new(Inner { events, read, write, questions, may_ask })))
     }
 
     fn events(&self) -> std::sync::MutexGuard<'_, VecDeque<ToolEvent>> {
@@ -129,6 +156,14 @@ impl Outbox {
         while rustix::io::read(&self.0.read, &mut bytes).is_ok_and(|count| count == bytes.len()) {}
         // What came between the look and the emptied pipe.
         self.events().pop_front()
+    }
+
+    pub(super) fn questions(&self) -> &Questions {
+        &self.0.questions
+    }
+
+    pub(super) fn may_ask(&self) -> bool {
+        self.0.may_ask
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {

@@ -136,13 +136,19 @@ impl Shop {
 
     /// One call to its end, whatever that is.
     async fn attend(&self, call: Call, cancelled: oneshot::Receiver<()>) {
-        let Call { id, name, args, timeout, usual, most } = call;
+        let Call { id, name, args, timeout, usual, most, run } = call;
         let mut end = End { call: id, outbox: &self.outbox, told: false };
         let limit = timeout.or_else(|| self.default_timeout(&name)).or(usual);
         let limit = [limit, most].into_iter().flatten().min();
         let late = async {
             match limit {
-                Some(limit) => tokio::time::sleep(limit).await,
+                Some(limit) => self.outbox.questions().time_of(id, limit).await,
+                None => std::future::pending().await,
+            }
+        };
+        let over = async {
+            match run {
+                Some(run) => tokio::time::sleep(run).await,
                 None => std::future::pending().await,
             }
         };
@@ -157,6 +163,9 @@ impl Shop {
             result = self.call(&name, args, id) => result,
             () = cancelled => {
                 Err(ToolError::new("CANCELLED", format!("the call of `{name}` was cancelled")))
+            }
+            () = over => {
+                Err(ToolError::new("TIMEOUT", format!("the time of the run was up during `{name}`")))
             }
             () = late => {
                 let limit = limit.map(format_duration).unwrap_or_default();

@@ -13,7 +13,7 @@ use clap::Args;
 use clap::builder::FalseyValueParser;
 
 use crate::cli::{Context, say};
-use crate::driver::restore_inside;
+use crate::driver::{GONE, close_form, restore_inside};
 use crate::error::Error;
 use crate::paint::{inert_line, plural};
 use crate::report::{Verbosity, run_command};
@@ -325,6 +325,10 @@ pub(super) fn apply(
         end_survivors(&outer, context)?;
         cancel_inside(&held, store, row, &request)?;
     }
+    if close_form(store, &held.outermost, &row.id, &held.world)? {
+        let cancelled = matches!(request, Request::Cancel { .. });
+        return Ok((!cancelled).then(|| GONE.to_owned()));
+    }
     let mut machine = held.machine(store, row)?;
     // Time may have run out while nobody looked.
     let expired = machine.handle(Input::Tick, &held.world);
@@ -345,6 +349,9 @@ fn cancel_inside(
         if inside.status.is_ended() {
             continue;
         }
+        if close_form(store, &held.outermost, &inside.id, &held.world)? {
+            continue;
+        }
         cancel_inside(held, store, &inside, request)?;
         let mut machine = held.machine(store, &inside)?;
         let reaction = machine.handle(Input::Request(request.clone()), &held.world);
@@ -356,6 +363,12 @@ fn cancel_inside(
 /// Reads the mail of a run that nobody drives any more, without driving it.
 pub(super) fn settle_mail(context: &Context, store: &mut Store, row: &RunRow) -> Result<(), Error> {
     let (held, _) = Held::take(context, store, row)?;
+    if close_form(store, &held.outermost, &row.id, &held.world)? {
+        for letter in store.pending(&row.id)? {
+            store.append(&[], &[(letter.id, Verdict::Refused(GONE.to_owned()))])?;
+        }
+        return Ok(());
+    }
     let mut machine = held.machine(store, row)?;
     let expired = machine.handle(Input::Tick, &held.world);
     store.append(&expired.events, &[])?;

@@ -176,3 +176,24 @@ fn a_form_counts_as_a_person_only_where_the_project_says_so() {
     let said = json!({ "execution_id": asks.id(), "choice": "proceed" });
     client.call("skill_continue", said).refused();
 }
+
+#[test]
+fn what_a_server_of_a_step_asks_is_relayed_like_any_question() {
+    let desk = Desk::with(&[("go", "\nsteps:\n  - { name: call, tool: own.ask }")]);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/tools/asking.sh");
+    let server = format!("['/bin/sh', '{script}', '2025', 'form.json', 'notes']");
+    desk.write("aye.toml", &format!("[tools.own]\nserver = {server}\n"));
+    let schema = json!({ "type": "object", "properties": { "ok": { "type": "boolean" } } });
+    let form = json!({ "mode": "form", "message": "Sure?", "requestedSchema": schema });
+    desk.write("form.json", &form.to_string());
+    desk.aye(&["tools", "trust", "--yes"]).ok();
+    let mut client = Client::new(&desk);
+    let asks = client.run("go");
+    assert_eq!(asks.status(), "awaiting_confirmation", "{}", asks.text());
+    assert!(asks.text().contains("The server `own` asks"), "{}", asks.text());
+    let said = json!({ "execution_id": asks.id(), "choice": "no", "reason": "they said no" });
+    let done = client.call("skill_continue", said);
+    assert_eq!(done.status(), "completed", "{}", done.text());
+    let told = desk.read("notes");
+    assert!(told.contains(r#"{"action":"accept","content":{"ok":false}}"#), "{told}");
+}

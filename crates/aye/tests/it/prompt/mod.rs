@@ -5,6 +5,7 @@
 mod across;
 mod advice;
 mod advice_look;
+mod asked;
 mod desk;
 mod dialog;
 mod hostile;

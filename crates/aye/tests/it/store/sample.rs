@@ -81,7 +81,14 @@ impl Tale {
     /// Inside the first step of another run.
     pub(super) fn started_in(&mut self, run: &str) -> Event {
         let step = "each".to_owned();
-        self.begun(Some(Parent { run: id(run), step, execution: 1, item: None, depth: 1 }))
+        self.begun(Some(Parent {
+            run: id(run),
+            step,
+            execution: 1,
+            item: None,
+            form: None,
+            depth: 1,
+        }))
     }
 
     fn begun(&mut self, parent: Option<Parent>) -> Event {

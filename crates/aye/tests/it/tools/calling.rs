@@ -62,7 +62,7 @@ fn a_server_that_asks_is_declined() {
     assert_eq!(asked.text, "asked");
     assert!(shop.notes().contains("\"action\":\"decline\""), "{}", shop.notes());
     let said = shop.seen.iter().any(
-        |event| matches!(event, ToolEvent::Log { line, .. } if line.contains("asked a question")),
+        |event| matches!(event, ToolEvent::Declined { why, .. } if why == "nobody can be asked here"),
     );
     assert!(said, "{:?}", shop.seen);
 }
@@ -87,9 +87,11 @@ fn a_server_of_2026_that_asks_back_is_declined_and_any_json_is_data() {
         _ => None,
     });
     assert_eq!(spoken.as_deref(), Some("2026-07-28"));
-    let asked = shop.call("new.ask", json!({})).expect_err("nobody answers it");
+    let asked = shop.call("new.ask", json!({})).expect_err("it does not take the no");
     assert_eq!(asked.code, "TOOL_FAILED");
-    assert_eq!(asked.message, "`new.ask` asks a question, which a tool cannot yet");
+    assert_eq!(asked.message, "`new.ask` asked 10 times and gave no result");
+    let no = |event: &&ToolEvent| matches!(event, ToolEvent::Declined { .. });
+    assert_eq!(shop.seen.iter().filter(no).count(), 10);
 }
 
 #[test]

@@ -66,7 +66,15 @@ impl Shop {
         let id = self.next;
         self.next += 1;
         let args = object(args);
-        self.tools.call(Call { id, name: name.to_owned(), args, timeout, usual: None, most: None });
+        self.tools.call(Call {
+            id,
+            name: name.to_owned(),
+            args,
+            timeout,
+            usual: None,
+            most: None,
+            run: None,
+        });
         id
     }
 

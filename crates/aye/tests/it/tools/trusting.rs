@@ -20,7 +20,8 @@ fn an_agreement_is_to_a_command_in_a_workspace() {
         let mut tools = Tools::new(&settings, world(work.path(), Trust::Book(book.clone())));
         let launch = tools.launch("own").expect("a server").expect("a program");
         let name = "own.fine".to_owned();
-        tools.call(Call { id: 1, name, args: Map::new(), timeout: None, usual: None, most: None });
+        let (timeout, usual, most, run) = (None, None, None, None);
+        tools.call(Call { id: 1, name, args: Map::new(), timeout, usual, most, run });
         loop {
             if let ToolEvent::Done { result, .. } = tools.wait(None).expect("it ends") {
                 return (result, launch, book);

@@ -55,6 +55,7 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<u8, Error> {
         timeout: limit(own),
         usual: None,
         most: None,
+        run: None,
     });
     attend(&mut tools, context)
 }
@@ -218,7 +219,14 @@ impl<'c> Progress<'c> {
                 self.clear();
                 crate::cli::say(&format!("{server} was started again: {}\n", inert_line(why)));
             }
+            ToolEvent::Declined { server, why } => {
+                self.clear();
+                let why = inert_line(why);
+                crate::cli::say(&format!("{server} asked a question and was declined: {why}\n"));
+            }
             ToolEvent::Log { .. }
+            | ToolEvent::Asks { .. }
+            | ToolEvent::AsksNoMore { .. }
             | ToolEvent::Started { .. }
             | ToolEvent::Listed { .. }
             | ToolEvent::Done { .. } => {}

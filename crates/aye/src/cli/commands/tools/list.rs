@@ -120,6 +120,9 @@ fn ask_all(found: &mut [Found], context: &Context) {
             ToolEvent::Log { .. }
             | ToolEvent::Restarted { .. }
             | ToolEvent::Progress { .. }
+            | ToolEvent::Asks { .. }
+            | ToolEvent::AsksNoMore { .. }
+            | ToolEvent::Declined { .. }
             | ToolEvent::Done { .. } => {}
         }
     }
