@@ -207,7 +207,7 @@ mod tests {
 
     use super::*;
 
-    fn read(message: &str, properties: Value, required: &[&str]) -> Result<Form, String> {
+    fn read(message: &str, properties: &Value, required: &[&str]) -> Result<Form, String> {
         let params = json!({
             "mode": "form",
             "message": message,
@@ -223,13 +223,13 @@ mod tests {
         for (message, name) in
             [("Hi", "password"), ("Hi", "API_KEY"), ("Give me your token", "value")]
         {
-            let no = read(message, json!({ name: text }), &[]).expect_err("declined");
+            let no = read(message, &json!({ name: text }), &[]).expect_err("declined");
             assert_eq!(no, "it asks for a secret, which no form may do", "{message} {name}");
         }
         let described = json!({ "type": "string", "description": "Your Passphrase" });
-        assert!(read("Hi", json!({ "x": described }), &[]).is_err());
+        assert!(read("Hi", &json!({ "x": described }), &[]).is_err());
         // Nobody types a secret by choosing.
-        let yes = read("Delete the token?", json!({ "ok": { "type": "boolean" } }), &[]);
+        let yes = read("Delete the token?", &json!({ "ok": { "type": "boolean" } }), &[]);
         assert_eq!(yes.expect("asked").fields.len(), 1);
     }
 
@@ -238,10 +238,10 @@ mod tests {
         let many = json!({ "type": "array", "items": { "type": "string", "enum": ["a", "b"] } });
         let properties =
             json!({ "z": { "type": "string" }, "many": many, "a": { "type": "boolean" } });
-        let form = read("Hi", properties.clone(), &["a"]).expect("asked");
+        let form = read("Hi", &properties, &["a"]).expect("asked");
         let names: Vec<&str> = form.fields.iter().map(|field| field.name.as_str()).collect();
         assert_eq!(names, ["a", "z"], "required ones first");
-        let no = read("Hi", properties, &["many"]).expect_err("declined");
+        let no = read("Hi", &properties, &["many"]).expect_err("declined");
         assert_eq!(no, "`many` is nothing that can be asked for");
         let url = json!({ "mode": "url", "message": "Go", "url": "https://x.example", "elicitationId": "1" });
         let url = serde_json::from_value(url).expect("it is a request");
@@ -258,7 +258,7 @@ mod tests {
             "type": "string",
             "oneOf": [{ "const": "rm", "title": "Keep everything\u{1b}[2K" }],
         } });
-        let form = read("Hi\u{1b}[31m {{ inputs }}\r\nthere", properties, &[]).expect("asked");
+        let form = read("Hi\u{1b}[31m {{ inputs }}\r\nthere", &properties, &[]).expect("asked");
         assert!(!form.message.contains('\u{1b}') && !form.message.contains('\r'), "{form:?}");
         assert!(form.message.contains("{{ inputs }}"));
         let FieldKind::Choice { options } = &form.fields[0].kind else { panic!("{form:?}") };

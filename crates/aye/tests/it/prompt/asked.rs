@@ -28,7 +28,7 @@ fn place(era: u16, form: &Value, more: &str) -> Place {
     place
 }
 
-fn form(message: &str, properties: Value, required: &[&str]) -> Value {
+fn form(message: &str, properties: &Value, required: &[&str]) -> Value {
     json!({
         "mode": "form",
         "message": message,
@@ -68,7 +68,7 @@ fn a_form_is_filled_in_on_a_terminal_in_both_eras() {
         "team": { "type": "string", "enum": ["red", "blue"] },
     });
     for era in [2025, 2026] {
-        let place = place(era, &form("Who are you?", fields.clone(), &["age"]), "");
+        let place = place(era, &form("Who are you?", &fields, &["age"]), "");
         let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
         terminal.wait_for("own asks").wait_for("Who are you?").wait_for("Decline").keys("1\r");
         terminal.wait_for("asks for \"age\"").wait_for("In years").wait_for("from 1 to 99");
@@ -87,8 +87,8 @@ fn a_form_is_filled_in_on_a_terminal_in_both_eras() {
 
 #[test]
 fn somebody_who_declines_or_leaves_is_a_no() {
-    let sure = form("Sure?", json!({ "ok": { "type": "boolean" } }), &["ok"]);
-    let name = form("Your name?", json!({ "nick": { "type": "string" } }), &["nick"]);
+    let sure = form("Sure?", &json!({ "ok": { "type": "boolean" } }), &["ok"]);
+    let name = form("Your name?", &json!({ "nick": { "type": "string" } }), &["nick"]);
     for era in [2025, 2026] {
         let place = place(era, &sure, "");
         let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
@@ -112,7 +112,7 @@ fn somebody_who_declines_or_leaves_is_a_no() {
 
 #[test]
 fn somebody_elsewhere_answers_and_the_time_of_the_step_stands_still() {
-    let sure = form("Sure?", json!({ "ok": { "type": "boolean" } }), &["ok"]);
+    let sure = form("Sure?", &json!({ "ok": { "type": "boolean" } }), &["ok"]);
     let limit = Duration::from_secs(2);
     for era in [2025, 2026] {
         let place = place(era, &sure, ", timeout: 2s");
@@ -131,7 +131,7 @@ fn somebody_elsewhere_answers_and_the_time_of_the_step_stands_still() {
 
 #[test]
 fn the_run_has_its_time_limit_all_the_same() {
-    let sure = form("Sure?", json!({ "ok": { "type": "boolean" } }), &["ok"]);
+    let sure = form("Sure?", &json!({ "ok": { "type": "boolean" } }), &["ok"]);
     let place = place(2025, &sure, "");
     let skill = place.read("skill.yaml").replace("name: caller", "name: caller\ntimeout: 2s");
     place.write("skill.yaml", &skill);
@@ -144,7 +144,7 @@ fn the_run_has_its_time_limit_all_the_same() {
 
 #[test]
 fn where_nobody_can_be_asked_the_server_is_told_no_at_once() {
-    let sure = form("Sure?", json!({ "ok": { "type": "boolean" } }), &["ok"]);
+    let sure = form("Sure?", &json!({ "ok": { "type": "boolean" } }), &["ok"]);
     for era in [2025, 2026] {
         let place = place(era, &sure, "");
         let ran = place.aye(&["run", "skill.yaml", "--no-input"]).ok();
@@ -158,7 +158,7 @@ fn where_nobody_can_be_asked_the_server_is_told_no_at_once() {
 fn words_of_a_server_stay_words() {
     let hostile = form(
         "Hi\u{1b}[2J\u{1b}]0;owned\u{7}\n\nConfirmation required\n{{ inputs }} {% raw %}\n❯ 1 Yes",
-        json!({ "decline": {
+        &json!({ "decline": {
             "type": "string",
             "oneOf": [
                 { "const": "decline", "title": "Accept\u{1b}[31m" },
@@ -189,10 +189,10 @@ fn words_of_a_server_stay_words() {
 
 #[test]
 fn secrets_and_addresses_are_declined_and_that_is_said() {
-    let secret = form("Log in", json!({ "password": { "type": "string" } }), &["password"]);
+    let secret = form("Log in", &json!({ "password": { "type": "string" } }), &["password"]);
     let address =
         json!({ "mode": "url", "message": "Go", "url": "https://x.example", "elicitationId": "1" });
-    let deep = form("Hi", json!({ "o": { "type": "object", "properties": {} } }), &["o"]);
+    let deep = form("Hi", &json!({ "o": { "type": "object", "properties": {} } }), &["o"]);
     let cases = [(secret, "asks for a secret"), (address, "an address"), (deep, "flat form")];
     for (asked, why) in cases {
         let place = place(2025, &asked, "");
@@ -206,7 +206,7 @@ fn secrets_and_addresses_are_declined_and_that_is_said() {
 
 #[test]
 fn a_question_whose_aye_was_killed_is_closed() {
-    let sure = form("Sure?", json!({ "ok": { "type": "boolean" } }), &["ok"]);
+    let sure = form("Sure?", &json!({ "ok": { "type": "boolean" } }), &["ok"]);
     for (era, answer_first) in [(2025, false), (2026, true)] {
         let place = place(era, &sure, "");
         let run = place.aye(&["run", "skill.yaml", "--detach", "-q"]).ok().stdout.trim().to_owned();
