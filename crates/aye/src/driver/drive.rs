@@ -25,10 +25,12 @@ use super::asking::Asking;
 use super::child::Skills;
 use super::computing::Computing;
 use super::editing::Editing;
+use super::fixes::Tried;
 use super::lane::{Lane, LaneId, ROOT};
-use super::learning::{Tried, Trouble, Warned};
+use super::learning::Trouble;
 use super::logs::Logs;
 use super::outcome::Outcome;
+use super::warnings::Warned;
 
 /// How often the mailbox is looked at without having been rung for.
 pub(super) const SLOW_POLL: Duration = Duration::from_secs(1);

@@ -1,128 +1,33 @@
-//! What memory knows about a step before it runs and when it fails, and what
-//! is learned from how it went.
+//! What is learned from how a step went.
 
-use aye_core::event::{BadOutcome, Event, Fact, MemoryKind, Remembered, RetryReason, StepFailed};
-use aye_core::heal::{Act, KnownFix};
+use aye_core::event::{BadOutcome, Event, Fact, RetryReason, StepFailed};
 use aye_core::input::{End, Finished, Input};
 use aye_core::journal::{Between, Ended, Phase, StepStatus};
 use aye_core::machine::{Machine, USUALLY_FAILS};
-use aye_core::question::{Edits, FixScope, Purpose};
-use serde_json::{Map, Value};
+use aye_core::question::Purpose;
+use serde_json::Value;
 
 use crate::error::Error;
-use crate::memory::{
-    Change, Ending, ErrorText, Fix, Keep, Level, NewFix, Origin, OriginKind, Query, SHOWN, Seen,
-    Warning, generalise,
-};
-use crate::paint::inert_line;
+use crate::memory::{Ending, Seen};
 
 use super::drive::Driver;
-use super::known::{sentence, tool_of};
-use super::lane::{LaneId, ROOT};
+use super::fixes::{Tried, changed};
+use super::known::tool_of;
+use super::lane::LaneId;
+use super::warnings::Warned;
 
 /// A failure that is not over yet.
 pub(super) struct Trouble {
-    lane: LaneId,
-    step: String,
-    tool: String,
+    pub(super) lane: LaneId,
+    pub(super) step: String,
+    pub(super) tool: String,
     args: Value,
     error: String,
     /// Why it is tried again.
-    again: Option<RetryReason>,
-}
-
-/// A fix whose outcome is not known yet.
-pub(super) struct Tried {
-    lane: LaneId,
-    step: String,
-    fix: String,
-}
-
-/// A warning that was given before a step.
-pub(super) struct Warned {
-    lane: LaneId,
-    step: String,
-    id: String,
+    pub(super) again: Option<RetryReason>,
 }
 
 impl Driver<'_> {
-    /// Says what people wrote about the tools of this run.
-    pub(super) fn warn_before_run(&mut self) -> Result<(), Error> {
-        let flow = self.lane(ROOT).machine.flow();
-        let mut tools: Vec<String> = Vec::new();
-        for node in &flow.nodes {
-            let named = match &node.step.action {
-                aye_core::skill::Action::Tool { tool, .. } => Some(tool.value.clone()),
-                aye_core::skill::Action::Command { program, .. } => Some(program.value.clone()),
-                _ => None,
-            };
-            let named = named.map(|name| name.rsplit('/').next().unwrap_or_default().to_owned());
-            tools.extend(named.filter(|name| !name.is_empty() && !name.contains('{')));
-        }
-        let names: Vec<&str> = tools.iter().map(String::as_str).collect();
-        let known = self.parts.memory.issues_before(&names);
-        for issue in known.iter().take(SHOWN) {
-            let what = Remembered {
-                kind: MemoryKind::Issue,
-                id: Some(issue.value.id.clone()),
-                step: None,
-                message: sentence(&issue.value),
-                fix: None,
-            };
-            self.tell(ROOT, Input::Remembered { learned: false, what }, None)?;
-        }
-        Ok(())
-    }
-
-    /// Looks whether such a call usually fails. If that is nearly certain, the
-    /// step ends before it begins, and waits for a person's word.
-    pub(super) fn warn_before_step(
-        &mut self,
-        id: LaneId,
-        step: &str,
-        attempt: u32,
-    ) -> Result<Option<End>, Error> {
-        let machine = &self.lane(id).machine;
-        let tool = tool_of(machine.flow(), machine.state(), step);
-        // What failed and is tried again was told before; a person's word lets it begin.
-        let failed = self.troubles.iter().any(|t| t.lane == id && t.step == step);
-        if tool.is_empty() || failed || !self.parts.memory.has_usage(&tool) {
-            return Ok(None);
-        }
-        let args = machine.arguments(step, &self.world()).map_or(Value::Null, Value::Object);
-        let mask = |text: &str| machine.secrets().mask(text);
-        let now = self.parts.clock.now();
-        let warnings = self.parts.memory.check_before(&tool, &args, &mask, now);
-        let Some(first) = warnings.first() else { return Ok(None) };
-        let said = told(first);
-        let block = first.level == Level::Block && attempt == 1;
-        let again = attempt > 1;
-        for warning in &warnings {
-            let (step, id_of) = (step.to_owned(), warning.id.clone());
-            self.warned.push(Warned { lane: id, step, id: id_of });
-        }
-        if block {
-            return Ok(Some(End::Failed {
-                code: USUALLY_FAILS.to_owned(),
-                message: said,
-                hint: Some(format!("`aye memory forget {}` if that is wrong", warnings[0].id)),
-                proposal: None,
-            }));
-        }
-        if again {
-            return Ok(None);
-        }
-        let what = Remembered {
-            kind: MemoryKind::Usage,
-            id: Some(warnings[0].id.clone()),
-            step: Some(step.to_owned()),
-            message: said,
-            fix: None,
-        };
-        self.tell(id, Input::Remembered { learned: false, what }, None)?;
-        Ok(None)
-    }
-
     /// Tells a machine how a step ended, and what memory has to do with it.
     pub(super) fn tell_end(&mut self, id: LaneId, finished: Finished) -> Result<(), Error> {
         let finished = self.with_memory(id, finished);
@@ -140,111 +45,6 @@ impl Driver<'_> {
             None => finished.learned.extend(self.remember_edits(machine, step)),
         }
         finished
-    }
-
-    /// The fix that memory has for a failure.
-    fn known_fix(&self, machine: &Machine, step: &str, error: &str) -> Option<KnownFix> {
-        if !self.parts.memory.has_fixes() {
-            return None;
-        }
-        let tool = tool_of(machine.flow(), machine.state(), step);
-        let args = machine.arguments(step, &self.world());
-        let query = Query {
-            tool: &tool,
-            skill: Some(&machine.state().started.skill),
-            step: Some(step),
-            error,
-            args: args.as_ref(),
-        };
-        let fix = self.parts.memory.fix_for(&query)?;
-        let act = |act: &crate::memory::Act| Act {
-            command: act.command.clone(),
-            tool: act.tool.clone(),
-            skill: act.skill.clone(),
-            with: act.with.clone(),
-        };
-        Some(KnownFix {
-            message: recalled(&fix),
-            args: fix.change.args.clone(),
-            first: fix.change.first.as_ref().map(act),
-            replace: fix.change.replace.as_ref().map(act),
-            max_uses: fix.max_uses,
-            id: fix.id,
-        })
-    }
-
-    /// What somebody changed worked, and they wanted it kept.
-    fn remember_edits(&self, machine: &Machine, step: &str) -> Vec<Remembered> {
-        let is_this = |trouble: &&Trouble| trouble.step == step && trouble.is_of(machine, self);
-        let Some(trouble) = self.troubles.iter().find(is_this) else { return Vec::new() };
-        let relayed = trouble.again == Some(RetryReason::Relayed);
-        let mut old = machine.original_arguments(step, &self.world()).unwrap_or_default();
-        let mut learned = Vec::new();
-        let Some(record) = machine.state().steps.get(step) else { return Vec::new() };
-        let errors: Vec<String> = record.changes.iter().map(|(error, _)| pattern(error)).collect();
-        for (n, (error, edits)) in record.changes.iter().enumerate() {
-            // The same error again: what was changed because of it did not help.
-            let helped = errors.get(n + 1).is_none_or(|next| *next != errors[n]);
-            if let (true, Some(scope)) = (helped, edits.remember) {
-                let kept = self.new_fix(machine, trouble, error, &old, edits, scope, relayed);
-                learned.push(self.keep_fix(machine, step, kept, relayed));
-            }
-            old.extend(edits.set.clone());
-        }
-        learned
-    }
-
-    fn keep_fix(&self, machine: &Machine, step: &str, kept: NewFix, relayed: bool) -> Remembered {
-        let mask = |text: &str| machine.secrets().mask(text);
-        let (id, message) = match self.parts.memory.remember_fix(kept, &mask) {
-            Ok(id) if relayed => {
-                let said = format!("proposed `{id}`; `aye memory agree {id}` lets it be used");
-                (Some(id), said)
-            }
-            Ok(id) => {
-                let said = format!("remembered as `{id}`; `aye memory forget {id}` takes it back");
-                (Some(id), said)
-            }
-            Err(error) => (None, format!("the fix was not remembered: {error}")),
-        };
-        let step = Some(step.to_owned());
-        Remembered { kind: MemoryKind::Fix, id, step, message, fix: None }
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "what a fix is made of")]
-    fn new_fix(
-        &self,
-        machine: &Machine,
-        trouble: &Trouble,
-        error: &str,
-        old: &Map<String, Value>,
-        edits: &Edits,
-        scope: FixScope,
-        relayed: bool,
-    ) -> NewFix {
-        let rule = generalise(old, &edits.set);
-        let (state, step) = (machine.state(), trouble.step.as_str());
-        let tool = Some(trouble.tool.clone()).filter(|tool| !tool.is_empty());
-        // What an interpreter is given says nothing about its next script.
-        let telling = tool.as_ref().is_some_and(|tool| !runs_others(tool));
-        let of_step = scope == FixScope::Step || !telling;
-        NewFix {
-            skill: of_step.then(|| state.started.skill.clone()),
-            step: of_step.then(|| step.to_owned()),
-            tool,
-            error: ErrorText::Seen(without(error, old, &edits.set)),
-            only_for: rule.only_for,
-            change: Change { args: rule.args, ..Change::default() },
-            about: Some(changed(old, &edits.set)),
-            from: Origin {
-                kind: if relayed { OriginKind::Assistant } else { OriginKind::Person },
-                by: self.lane(ROOT).machine.state().started.driver.user.clone(),
-                run: Some(state.run.to_string()),
-                at: self.parts.clock.now(),
-                other: Map::new(),
-            },
-            keep: Keep::Auto,
-        }
     }
 
     /// A failure that another process has seen and that is not over yet.
@@ -356,34 +156,6 @@ impl Driver<'_> {
         }
     }
 
-    /// A fix is about to be tried, or none.
-    fn tries(&mut self, id: LaneId, step: &str, fix: Option<&String>) {
-        self.tried.retain(|tried| tried.lane != id || tried.step != step);
-        let step = step.to_owned();
-        self.tried.extend(fix.map(|fix| Tried { lane: id, step, fix: fix.clone() }));
-    }
-
-    /// How the step ended tells whether the fix that was tried for it helps.
-    fn fix_ended(&mut self, id: LaneId, step: &str, worked: bool) {
-        let of_step = |tried: &mut Tried| tried.lane == id && tried.step == step;
-        let Some(Tried { fix, .. }) = self.tried.extract_if(.., of_step).next() else { return };
-        let fix = fix.as_str();
-        let now = self.parts.clock.now();
-        let said = match worked {
-            true => self.parts.memory.fix_worked(fix, now).map(|()| None),
-            false => self.parts.memory.fix_failed(fix, now).map(|suspended| {
-                suspended.then(|| {
-                    format!("`{fix}` failed twice in a row and is not used any more; `aye memory agree {fix}` lets it be used again")
-                })
-            }),
-        };
-        let line = match said {
-            Ok(line) => line,
-            Err(error) => Some(format!("memory: {error}")),
-        };
-        self.note(ROOT, &line.into_iter().collect::<Vec<_>>());
-    }
-
     /// What is over is learned from.
     fn conclude_troubles(&mut self, id: LaneId) {
         let Some(lane) = self.lanes.get(id).and_then(Option::as_ref) else { return };
@@ -438,7 +210,7 @@ impl Driver<'_> {
 }
 
 impl Trouble {
-    fn is_of(&self, machine: &Machine, driver: &Driver<'_>) -> bool {
+    pub(super) fn is_of(&self, machine: &Machine, driver: &Driver<'_>) -> bool {
         driver.lane(self.lane).machine.state().run == machine.state().run
     }
 }
@@ -460,81 +232,4 @@ fn error_of(finished: &Finished) -> Option<String> {
         End::Declined { .. } | End::Stopped => return None,
     };
     Some(format!("{message}\n{}", said.unwrap_or_default()).trim().to_owned())
-}
-
-/// A fix from memory in one line.
-fn recalled(fix: &Fix) -> String {
-    let mut said = format!("known error: `{}` is tried", fix.id);
-    if let Some(about) = &fix.about {
-        said.push_str(&format!("; it was learned from {about}"));
-    }
-    match fix.verified {
-        0 => {}
-        1 => said.push_str("; it has helped once"),
-        many => said.push_str(&format!("; it has helped {many} times")),
-    }
-    inert_line(&said)
-}
-
-/// A warning in one line.
-fn told(warning: &Warning) -> String {
-    let mut said = format!(
-        "this usually fails because {} (seen {} times): {}",
-        warning.mistake.because(),
-        warning.sightings,
-        warning.error
-    );
-    if let Some(advice) = &warning.advice {
-        said.push_str(&format!("; what helped: {advice}"));
-    }
-    inert_line(&said)
-}
-
-/// What an error is recognised by, as far as one error is like another.
-fn pattern(error: &str) -> String {
-    crate::memory::pattern_of(error).map_or_else(|_| error.to_owned(), |p| p.to_string())
-}
-
-/// The error without the values that were wrong, where they would be part of
-/// what it is recognised by: the next one has others.
-fn without(error: &str, old: &Map<String, Value>, new: &Map<String, Value>) -> String {
-    let wrong: Vec<&str> = new
-        .keys()
-        .filter_map(|name| old.get(name)?.as_str())
-        .map(str::trim)
-        .filter(|value| value.chars().count() > 1)
-        .collect();
-    let mut lines = Vec::new();
-    for line in error.lines() {
-        let blurred = crate::memory::blur(line);
-        let shown = wrong.iter().find(|value| blurred.contains(**value));
-        lines.push(match shown {
-            // The longer part around it says enough.
-            Some(value) => line.split(value).max_by_key(|part| part.len()).unwrap_or(line).trim(),
-            None => line,
-        });
-    }
-    lines.join("\n")
-}
-
-/// Programs that run what they are given.
-fn runs_others(tool: &str) -> bool {
-    const OTHERS: [&str; 22] = [
-        "sh", "bash", "dash", "zsh", "fish", "ksh", "busybox", "python", "python3", "node", "deno",
-        "ruby", "perl", "php", "env", "sudo", "doas", "xargs", "nice", "timeout", "ssh", "eval",
-    ];
-    OTHERS.contains(&tool)
-}
-
-/// What was changed, in one line.
-fn changed(old: &Map<String, Value>, new: &Map<String, Value>) -> String {
-    let short = |value: &Value| match value {
-        Value::String(text) => crate::term::cut(text.lines().next().unwrap_or_default(), 60),
-        other => crate::term::cut(&other.to_string(), 60),
-    };
-    let one = |(name, new): (&String, &Value)| match old.get(name) {
-        Some(old) => format!("{name}: {} -> {}", short(old), short(new)),
-        None => format!("{name}: {}", short(new)),
-    };
-    new.iter().map(one).collect::<Vec<_>>().join(", ")
 }

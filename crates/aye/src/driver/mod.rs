@@ -16,7 +16,7 @@
 //! | questions, letters, signals | `ask`, `mail` |
 //! | answers from memory and for it, known issues | `remember`, `known` |
 //! | changing what a failed step is given | `editing` |
-//! | known fixes, warnings, what is learned from failures | `learning` |
+//! | known fixes, warnings, what is learned from failures | `fixes`, `warnings`, `learning` |
 //!
 //! One loop, one thread: a child's end, a signal, a letter in the mailbox, a
 //! key at the prompt and a deadline all become one [`aye_core::input::Input`]
@@ -31,6 +31,7 @@ mod child;
 mod computing;
 mod drive;
 mod editing;
+mod fixes;
 mod known;
 mod lane;
 mod learning;
@@ -39,6 +40,7 @@ mod mail;
 mod nested;
 mod outcome;
 mod remember;
+mod warnings;
 mod work;
 
 pub use ask::{Asked, Posed, Prompter};

@@ -1,0 +1,221 @@
+//! Fixes: looked up when a step fails, counted when they were tried, kept when
+//! somebody wants that.
+
+use aye_core::event::{MemoryKind, Remembered, RetryReason};
+use aye_core::heal::{Act, KnownFix};
+use aye_core::machine::Machine;
+use aye_core::question::{Edits, FixScope};
+use serde_json::{Map, Value};
+
+use crate::memory::{Change, ErrorText, Fix, Keep, NewFix, Origin, OriginKind, Query, generalise};
+use crate::paint::inert_line;
+
+use super::drive::Driver;
+use super::known::tool_of;
+use super::lane::{LaneId, ROOT};
+use super::learning::Trouble;
+
+/// A fix whose outcome is not known yet.
+pub(super) struct Tried {
+    pub(super) lane: LaneId,
+    pub(super) step: String,
+    pub(super) fix: String,
+}
+
+impl Driver<'_> {
+    /// The fix that memory has for a failure.
+    pub(super) fn known_fix(&self, machine: &Machine, step: &str, error: &str) -> Option<KnownFix> {
+        if !self.parts.memory.has_fixes() {
+            return None;
+        }
+        let tool = tool_of(machine.flow(), machine.state(), step);
+        let args = machine.arguments(step, &self.world());
+        let query = Query {
+            tool: &tool,
+            skill: Some(&machine.state().started.skill),
+            step: Some(step),
+            error,
+            args: args.as_ref(),
+        };
+        let fix = self.parts.memory.fix_for(&query)?;
+        let act = |act: &crate::memory::Act| Act {
+            command: act.command.clone(),
+            tool: act.tool.clone(),
+            skill: act.skill.clone(),
+            with: act.with.clone(),
+        };
+        Some(KnownFix {
+            message: recalled(&fix),
+            args: fix.change.args.clone(),
+            first: fix.change.first.as_ref().map(act),
+            replace: fix.change.replace.as_ref().map(act),
+            max_uses: fix.max_uses,
+            id: fix.id,
+        })
+    }
+
+    /// What somebody changed worked, and they wanted it kept.
+    pub(super) fn remember_edits(&self, machine: &Machine, step: &str) -> Vec<Remembered> {
+        let is_this = |trouble: &&Trouble| trouble.step == step && trouble.is_of(machine, self);
+        let Some(trouble) = self.troubles.iter().find(is_this) else { return Vec::new() };
+        let relayed = trouble.again == Some(RetryReason::Relayed);
+        let mut old = machine.original_arguments(step, &self.world()).unwrap_or_default();
+        let mut learned = Vec::new();
+        let Some(record) = machine.state().steps.get(step) else { return Vec::new() };
+        let errors: Vec<String> = record.changes.iter().map(|(error, _)| pattern(error)).collect();
+        for (n, (error, edits)) in record.changes.iter().enumerate() {
+            // The same error again: what was changed because of it did not help.
+            let helped = errors.get(n + 1).is_none_or(|next| *next != errors[n]);
+            if let (true, Some(scope)) = (helped, edits.remember) {
+                let kept = self.new_fix(machine, trouble, error, &old, edits, scope, relayed);
+                learned.push(self.keep_fix(machine, step, kept, relayed));
+            }
+            old.extend(edits.set.clone());
+        }
+        learned
+    }
+
+    fn keep_fix(&self, machine: &Machine, step: &str, kept: NewFix, relayed: bool) -> Remembered {
+        let mask = |text: &str| machine.secrets().mask(text);
+        let (id, message) = match self.parts.memory.remember_fix(kept, &mask) {
+            Ok(id) if relayed => {
+                let said = format!("proposed `{id}`; `aye memory agree {id}` lets it be used");
+                (Some(id), said)
+            }
+            Ok(id) => {
+                let said = format!("remembered as `{id}`; `aye memory forget {id}` takes it back");
+                (Some(id), said)
+            }
+            Err(error) => (None, format!("the fix was not remembered: {error}")),
+        };
+        let step = Some(step.to_owned());
+        Remembered { kind: MemoryKind::Fix, id, step, message, fix: None }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what a fix is made of")]
+    fn new_fix(
+        &self,
+        machine: &Machine,
+        trouble: &Trouble,
+        error: &str,
+        old: &Map<String, Value>,
+        edits: &Edits,
+        scope: FixScope,
+        relayed: bool,
+    ) -> NewFix {
+        let rule = generalise(old, &edits.set);
+        let (state, step) = (machine.state(), trouble.step.as_str());
+        let tool = Some(trouble.tool.clone()).filter(|tool| !tool.is_empty());
+        // What an interpreter is given says nothing about its next script.
+        let telling = tool.as_ref().is_some_and(|tool| !runs_others(tool));
+        let of_step = scope == FixScope::Step || !telling;
+        NewFix {
+            skill: of_step.then(|| state.started.skill.clone()),
+            step: of_step.then(|| step.to_owned()),
+            tool,
+            error: ErrorText::Seen(without(error, old, &edits.set)),
+            only_for: rule.only_for,
+            change: Change { args: rule.args, ..Change::default() },
+            about: Some(changed(old, &edits.set)),
+            from: Origin {
+                kind: if relayed { OriginKind::Assistant } else { OriginKind::Person },
+                by: self.lane(ROOT).machine.state().started.driver.user.clone(),
+                run: Some(state.run.to_string()),
+                at: self.parts.clock.now(),
+                other: Map::new(),
+            },
+            keep: Keep::Auto,
+        }
+    }
+
+    /// A fix is about to be tried, or none.
+    pub(super) fn tries(&mut self, id: LaneId, step: &str, fix: Option<&String>) {
+        self.tried.retain(|tried| tried.lane != id || tried.step != step);
+        let step = step.to_owned();
+        self.tried.extend(fix.map(|fix| Tried { lane: id, step, fix: fix.clone() }));
+    }
+
+    /// How the step ended tells whether the fix that was tried for it helps.
+    pub(super) fn fix_ended(&mut self, id: LaneId, step: &str, worked: bool) {
+        let of_step = |tried: &mut Tried| tried.lane == id && tried.step == step;
+        let Some(Tried { fix, .. }) = self.tried.extract_if(.., of_step).next() else { return };
+        let fix = fix.as_str();
+        let now = self.parts.clock.now();
+        let said = match worked {
+            true => self.parts.memory.fix_worked(fix, now).map(|()| None),
+            false => self.parts.memory.fix_failed(fix, now).map(|suspended| {
+                suspended.then(|| {
+                    format!("`{fix}` failed twice in a row and is not used any more; `aye memory agree {fix}` lets it be used again")
+                })
+            }),
+        };
+        let line = match said {
+            Ok(line) => line,
+            Err(error) => Some(format!("memory: {error}")),
+        };
+        self.note(ROOT, &line.into_iter().collect::<Vec<_>>());
+    }
+}
+
+/// A fix from memory in one line.
+fn recalled(fix: &Fix) -> String {
+    let mut said = format!("known error: `{}` is tried", fix.id);
+    if let Some(about) = &fix.about {
+        said.push_str(&format!("; it was learned from {about}"));
+    }
+    match fix.verified {
+        0 => {}
+        1 => said.push_str("; it has helped once"),
+        many => said.push_str(&format!("; it has helped {many} times")),
+    }
+    inert_line(&said)
+}
+
+/// What an error is recognised by, as far as one error is like another.
+fn pattern(error: &str) -> String {
+    crate::memory::pattern_of(error).map_or_else(|_| error.to_owned(), |p| p.to_string())
+}
+
+/// The error without the values that were wrong, where they would be part of
+/// what it is recognised by: the next one has others.
+fn without(error: &str, old: &Map<String, Value>, new: &Map<String, Value>) -> String {
+    let wrong: Vec<&str> = new
+        .keys()
+        .filter_map(|name| old.get(name)?.as_str())
+        .map(str::trim)
+        .filter(|value| value.chars().count() > 1)
+        .collect();
+    let mut lines = Vec::new();
+    for line in error.lines() {
+        let blurred = crate::memory::blur(line);
+        let shown = wrong.iter().find(|value| blurred.contains(**value));
+        lines.push(match shown {
+            // The longer part around it says enough.
+            Some(value) => line.split(value).max_by_key(|part| part.len()).unwrap_or(line).trim(),
+            None => line,
+        });
+    }
+    lines.join("\n")
+}
+
+/// Programs that run what they are given.
+fn runs_others(tool: &str) -> bool {
+    const OTHERS: [&str; 22] = [
+        "sh", "bash", "dash", "zsh", "fish", "ksh", "busybox", "python", "python3", "node", "deno",
+        "ruby", "perl", "php", "env", "sudo", "doas", "xargs", "nice", "timeout", "ssh", "eval",
+    ];
+    OTHERS.contains(&tool)
+}
+
+/// What was changed, in one line.
+pub(super) fn changed(old: &Map<String, Value>, new: &Map<String, Value>) -> String {
+    let short = |value: &Value| match value {
+        Value::String(text) => crate::term::cut(text.lines().next().unwrap_or_default(), 60),
+        other => crate::term::cut(&other.to_string(), 60),
+    };
+    let one = |(name, new): (&String, &Value)| match old.get(name) {
+        Some(old) => format!("{name}: {} -> {}", short(old), short(new)),
+        None => format!("{name}: {}", short(new)),
+    };
+    new.iter().map(one).collect::<Vec<_>>().join(", ")
+}
