@@ -124,7 +124,14 @@ impl Call<'_> {
         let mut count = 0.0;
         loop {
             tokio::select! {
-                came = &mut waiting => return came,
+                came = &mut waiting => {
+                    // What happened last is told before how it ended.
+                    while let Ok(words) = heard.try_recv() {
+                        count += 1.0;
+                        self.progress(count, words).await;
+                    }
+                    return came;
+                }
                 Some(words) = heard.recv() => {
                     count += 1.0;
                     self.progress(count, words).await;

@@ -57,6 +57,7 @@ pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error
     let mut after = following.after.load(Ordering::Relaxed);
     let mut last = String::new();
     let mut looked: Option<Instant> = None;
+    let mut resting = false;
     loop {
         bell.drain().map_err(|source| unheard(&store, source))?;
         let events = store.events_within(&following.run, after)?;
@@ -71,11 +72,16 @@ pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error
                 let _ = following.news.send(words);
             }
         }
+        // What happened until then has been told now.
+        if resting {
+            return Ok(Came::Rests);
+        }
         // A driver that dies says nothing: its lock is looked at from time to time.
         if news || looked.is_none_or(|looked| looked.elapsed() >= DRIVER) {
             looked = Some(Instant::now());
             if rests(&Look::at(&store, &following.run)?, following.known.as_deref()) {
-                return Ok(Came::Rests);
+                resting = true;
+                continue;
             }
         }
         if following.stop.load(Ordering::Relaxed) {

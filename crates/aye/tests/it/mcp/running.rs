@@ -54,7 +54,7 @@ fn a_run_pauses_tells_what_it_asks_and_goes_on() {
         let word = json!({ "execution_id": asks.id(), "choice": "go", "reason": "she said so" });
         assert_eq!(client.call("skill_continue", word).status(), "completed");
         let told = client.progress.join("\n");
-        assert!(told.contains("step deploy ") && !told.contains("look"), "{told}");
+        assert!(told.contains("step deploy completed") && !told.contains("look"), "{told}");
         assert!(desk.work().join("deployed").exists());
         let decision = desk.decision();
         assert_eq!(decision["through"], "assistant", "{decision}");
