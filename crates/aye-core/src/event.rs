@@ -504,6 +504,16 @@ pub struct ProcessRecord {
     pub remarks: Vec<String>,
 }
 
+impl ProcessRecord {
+    /// What it said about itself: standard error, or else standard output.
+    pub fn said(&self) -> &str {
+        match self.stderr.trim() {
+            "" => self.stdout.trim(),
+            stderr => stderr,
+        }
+    }
+}
+
 /// The run's normal course is over; only a clean-up path may still run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WindingDown {

@@ -93,10 +93,7 @@ impl StepRecord {
     /// What it said about its last failure.
     pub fn error(&self) -> String {
         let message = self.message.clone().unwrap_or_default();
-        let said = self.process.as_ref().map(|process| match process.stderr.trim() {
-            "" => process.stdout.trim(),
-            stderr => stderr,
-        });
+        let said = self.process.as_ref().map(ProcessRecord::said);
         format!("{message}\n{}", said.unwrap_or_default()).trim().to_owned()
     }
 

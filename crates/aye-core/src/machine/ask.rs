@@ -166,6 +166,10 @@ impl Machine {
         if let Some(said) = record.and_then(|record| last_words(record.process.as_ref()?)) {
             message.push_str(&format!("\n\n{said}"));
         }
+        let left = record.and_then(|record| record.process.as_ref()).map_or(0, |p| p.left_running);
+        if left > 0 {
+            message.push_str(&format!("\n\n{left} of its processes could not be ended."));
+        }
         let mut offers = vec![RETRY];
         if let Some(proposal) = record.and_then(|record| record.proposal.as_ref()) {
             message.push_str(&format!("\n\n{}\n{}", proposal.why, proposal.diff.trim_end()));
@@ -224,8 +228,7 @@ impl Machine {
 /// The last line that a program wrote about what is wrong.
 fn last_words(process: &ProcessRecord) -> Option<String> {
     const LONGEST: usize = 300;
-    let said = if process.stderr.trim().is_empty() { &process.stdout } else { &process.stderr };
-    let line = said.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+    let line = process.said().lines().rev().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().take(LONGEST).collect())
 }
 

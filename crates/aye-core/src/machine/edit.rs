@@ -185,23 +185,7 @@ impl Machine {
         let Some(edits) = self.edits_of(&step.name) else { return Vec::new() };
         let before = self.given_with(step, None, scope).unwrap_or_default();
         let after = self.given_with(step, Some(edits), scope).unwrap_or_default();
-        let show = |value: &Value| self.secrets.mask(&word(value));
-        let mut lines = Vec::new();
-        for (name, old) in &before {
-            match after.get(name) {
-                Some(new) if new == old => {}
-                Some(new) if is_long(old) || is_long(new) => {
-                    lines.push(format!("{name}:"));
-                    lines.extend(text::diff(&show(old), &show(new)));
-                }
-                Some(new) => lines.push(format!("{name}: {} -> {}", show(old), show(new))),
-                None => lines.push(format!("{name}: {} -> (left out)", show(old))),
-            }
-        }
-        for (name, new) in after.iter().filter(|(name, _)| !before.contains_key(*name)) {
-            lines.push(format!("{name}: (not given) -> {}", show(new)));
-        }
-        lines
+        text::changes(&before, &after, |value| self.secrets.mask(&word(value)))
     }
 
     pub(super) fn edits_of(&self, step: &str) -> Option<&Edits> {
@@ -329,8 +313,4 @@ fn word(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
-}
-
-fn is_long(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| text.trim_end().contains('\n'))
 }

@@ -18,7 +18,7 @@ mod shell;
 mod splice;
 mod words;
 
-pub use diff::diff;
+pub use diff::{changes, diff};
 pub use render::{
     TextError, holds, names_in, names_in_condition, names_in_condition_with, names_in_with, render,
     render_value, text,

@@ -315,3 +315,19 @@ fn what_consists_of_runs_is_not_done_again_from_the_start() {
     let retry = Retry { driver: driver("bob"), step: None, edits: None };
     assert!(matches!(run.send(Input::Retry(retry)), Err(Refusal::BadEdit(_))));
 }
+
+#[test]
+fn what_a_step_said_and_left_behind_is_part_of_the_question() {
+    let mut run = Run::start(steps([deploy()]));
+    let process = aye_core::event::ProcessRecord {
+        exit_code: Some(2),
+        stderr: "first\nno such tag\n".to_owned(),
+        left_running: 2,
+        ..Default::default()
+    };
+    run.finish(End::Exited { value: Value::Null, parsed: None }, Some(process));
+    assert_eq!(
+        run.question().message,
+        "`a` failed: exit code 2\n\nno such tag\n\n2 of its processes could not be ended."
+    );
+}

@@ -117,6 +117,9 @@ impl Driver<'_> {
         let Some(room) = self.parts.prompter.as_ref().and_then(|prompter| prompter.room()) else {
             return Ok(());
         };
+        if self.lanes.len() <= room {
+            return Ok(());
+        }
         let asking: Vec<LaneId> =
             self.live().into_iter().filter(|id| self.lane(*id).question().is_some()).collect();
         for id in asking.into_iter().skip(room) {

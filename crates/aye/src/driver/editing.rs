@@ -214,21 +214,9 @@ fn consent(question: &Question, before: &Map<String, Value>, edits: &Edits) -> Q
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let mut lines = Vec::new();
-    for (name, new) in &edits.set {
-        match before.get(name) {
-            Some(old) if old == new => {}
-            Some(old) if show(old).trim_end().contains('\n') || show(new).contains('\n') => {
-                lines.extend(aye_core::text::diff(&show(old), &show(new)));
-            }
-            Some(old) => lines.push(format!("{name}: {} -> {}", show(old), show(new))),
-            None => lines.push(format!("{name}: (not given) -> {}", show(new))),
-        }
-    }
-    if edits.only {
-        let gone = before.iter().filter(|(name, _)| !edits.set.contains_key(*name));
-        lines.extend(gone.map(|(name, old)| format!("{name}: {} -> (left out)", show(old))));
-    }
+    let mut after = if edits.only { Map::new() } else { before.clone() };
+    after.extend(edits.set.clone());
+    let lines = aye_core::text::changes(before, &after, show);
     let offer = |value: &str, label: &str, description: &str, action| Offer {
         value: value.to_owned(),
         label: label.to_owned(),

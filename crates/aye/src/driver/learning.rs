@@ -1,6 +1,6 @@
 //! What is learned from how a step went.
 
-use aye_core::event::{BadOutcome, Event, Fact, RetryReason, StepFailed};
+use aye_core::event::{BadOutcome, Event, Fact, ProcessRecord, RetryReason, StepFailed};
 use aye_core::input::{End, Finished, Input};
 use aye_core::journal::{Between, Ended, Phase, StepStatus};
 use aye_core::machine::{Machine, USUALLY_FAILS};
@@ -8,7 +8,7 @@ use aye_core::question::Purpose;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::memory::{Ending, Seen};
+use crate::memory::{Ending, MemoryError, Seen};
 
 use super::drive::Driver;
 use super::fixes::{Tried, changed};
@@ -130,10 +130,7 @@ impl Driver<'_> {
         if failed.code.as_deref() == Some(USUALLY_FAILS) {
             return;
         }
-        let said = failed.process.as_ref().map(|process| match process.stderr.trim() {
-            "" => process.stdout.trim(),
-            stderr => stderr,
-        });
+        let said = failed.process.as_ref().map(ProcessRecord::said);
         let error = format!("{}\n{}", failed.message, said.unwrap_or_default());
         self.trouble(id, failed.step.clone(), error.trim().to_owned());
     }
@@ -144,15 +141,16 @@ impl Driver<'_> {
         let wrong: Vec<Warned> = self.warned.extract_if(.., |warned| of_step(warned)).collect();
         let recovered = self.troubles.iter().any(|t| t.lane == id && t.step == step);
         for warned in wrong {
-            // Whatever cannot be written down is not worth stopping for.
-            let _ = self.parts.memory.warning_was_wrong(&warned.id);
+            let kept = self.parts.memory.warning_was_wrong(&warned.id);
+            self.kept(id, kept);
         }
         let machine = &self.lane(id).machine;
         let tool = tool_of(machine.flow(), machine.state(), step);
         if !recovered && !tool.is_empty() && self.parts.memory.has_usage(&tool) {
             let args = machine.arguments(step, &self.world()).map_or(Value::Null, Value::Object);
             let mask = |text: &str| machine.secrets().mask(text);
-            let _ = self.parts.memory.saw_success(&tool, &args, &mask);
+            let kept = self.parts.memory.saw_success(&tool, &args, &mask);
+            self.kept(id, kept);
         }
     }
 
@@ -173,7 +171,7 @@ impl Driver<'_> {
         }
     }
 
-    fn conclude_trouble(&self, id: LaneId, trouble: &Trouble) {
+    fn conclude_trouble(&mut self, id: LaneId, trouble: &Trouble) {
         let machine = &self.lane(id).machine;
         let state = machine.state();
         let record = state.steps.get(&trouble.step);
@@ -204,8 +202,15 @@ impl Driver<'_> {
             now: self.parts.clock.now(),
         };
         let mask = |text: &str| machine.secrets().mask(text);
-        // A memory that cannot be written is told by `aye memory`; the run goes on.
-        let _ = self.parts.memory.saw_failure(&seen, &mask);
+        let kept = self.parts.memory.saw_failure(&seen, &mask);
+        self.kept(id, kept.map(drop));
+    }
+
+    /// A memory that cannot be written stops nothing, and is told.
+    fn kept(&mut self, id: LaneId, kept: Result<(), MemoryError>) {
+        if let Err(error) = kept {
+            self.note(id, &[format!("memory: nothing is learned from this: {error}")]);
+        }
     }
 }
 
@@ -217,10 +222,7 @@ impl Trouble {
 
 /// What went wrong with a step, if it did.
 fn error_of(finished: &Finished) -> Option<String> {
-    let said = finished.process.as_ref().map(|process| match process.stderr.trim() {
-        "" => process.stdout.trim(),
-        stderr => stderr,
-    });
+    let said = finished.process.as_ref().map(ProcessRecord::said);
     let message = match &finished.end {
         End::Exited { .. } => {
             let code = finished.process.as_ref().and_then(|process| process.exit_code);

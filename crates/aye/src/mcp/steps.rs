@@ -33,7 +33,7 @@ pub(super) fn failure(state: &State, step: &str) -> Value {
     parts.extend(record.message.clone());
     parts.extend(record.hint.as_ref().map(|hint| format!("hint: {hint}")));
     if let Some(process) = &record.process {
-        let said = if process.stderr.trim().is_empty() { &process.stdout } else { &process.stderr };
+        let said = process.said();
         let said = said.trim_end();
         let from = said.char_indices().rev().nth(TAIL).map_or(0, |(at, _)| at);
         if !said.is_empty() {

@@ -139,7 +139,7 @@ fn so_far(rows: &mut Rows, run: &State, step: &str, now: Timestamp) {
     }
     let failed = run.steps.get(step).and_then(|record| record.process.as_ref());
     if let Some(process) = failed {
-        let text = if process.stderr.trim().is_empty() { &process.stdout } else { &process.stderr };
+        let text = process.said();
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         for (index, line) in lines.iter().skip(lines.len().saturating_sub(OUTPUT)).enumerate() {
             rows.row(if index == 0 { "it wrote" } else { "" }, line, None);
