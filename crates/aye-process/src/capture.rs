@@ -185,8 +185,11 @@ impl Capture {
     fn leave_log(&mut self, log: &mut Log, error: io::Error) {
         let (total, tail) = log
             .writer
-            .as_ref()
-            .map(|writer| writer.tail(self.stream, self.limit))
+            .as_mut()
+            .map(|writer| {
+                writer.give_back(self.stream);
+                writer.tail(self.stream, self.limit)
+            })
             .unwrap_or_default();
         self.ring = Some(Ring::resume(self.limit, &tail, total));
         log.error.get_or_insert(error);

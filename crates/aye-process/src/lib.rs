@@ -36,6 +36,7 @@ pub mod policy;
 mod procfs;
 mod pty;
 mod reap;
+mod reserve;
 mod resolve;
 mod ring;
 mod running;

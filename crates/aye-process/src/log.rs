@@ -15,6 +15,7 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::reserve::Reserve;
 use crate::spec::Stream;
 
 /// The path of one stream's file.
@@ -64,6 +65,7 @@ pub(crate) struct Writer {
     base: PathBuf,
     files: [Option<File>; 2],
     lengths: [u64; 2],
+    reserves: [Reserve; 2],
     order: Option<File>,
     current: Option<Stream>,
     stretch: u64,
@@ -71,7 +73,15 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn new(base: PathBuf) -> Self {
-        Self { base, files: [None, None], lengths: [0, 0], order: None, current: None, stretch: 0 }
+        Self {
+            base,
+            files: [None, None],
+            lengths: [0, 0],
+            reserves: [Reserve::new(), Reserve::new()],
+            order: None,
+            current: None,
+            stretch: 0,
+        }
     }
 
     pub(crate) fn write(&mut self, stream: Stream, bytes: &[u8]) -> io::Result<()> {
@@ -107,8 +117,12 @@ impl Writer {
     }
 
     fn count(&mut self, stream: Stream, bytes: u64) {
-        self.lengths[stream.index()] += bytes;
+        let at = stream.index();
+        self.lengths[at] += bytes;
         self.stretch += bytes;
+        if let Some(file) = &self.files[at] {
+            self.reserves[at].keep_ahead(file, self.lengths[at]);
+        }
     }
 
     /// Closes the stretch of the other stream before this one's bytes begin.
@@ -142,8 +156,17 @@ impl Writer {
         }
     }
 
+    /// The stream gets no more bytes here.
+    pub(crate) fn give_back(&mut self, stream: Stream) {
+        let at = stream.index();
+        if let Some(file) = &self.files[at] {
+            self.reserves[at].give_back(file, self.lengths[at]);
+        }
+    }
+
     /// The stream's length and, if it has any bytes, its file.
     pub(crate) fn take(&mut self, stream: Stream) -> (u64, Option<File>) {
+        self.give_back(stream);
         (self.lengths[stream.index()], self.files[stream.index()].take())
     }
 
