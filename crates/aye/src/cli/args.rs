@@ -112,6 +112,12 @@ pub struct Global {
     version: Option<bool>,
 }
 
+/// Whether `--version` is all there is.
+pub(super) fn only_version() -> bool {
+    let mut words = std::env::args_os().skip(1);
+    words.next().is_some_and(|word| word == "--version" || word == "-V") && words.next().is_none()
+}
+
 /// The word that makes Aye a background process.
 pub(super) const BACKGROUND: &str = "background";
 
@@ -133,7 +139,11 @@ impl Cli {
                 Background::try_parse_from(std::iter::once(BACKGROUND.into()).chain(words))?;
             return Ok(Self { global, command: Command::Background });
         }
-        let matches = Self::command().try_get_matches()?;
+        let mut command = Self::command();
+        let matches = command.try_get_matches_from_mut(std::env::args_os());
+        // Every verb and option of it would be freed one by one, just to go on.
+        std::mem::forget(command);
+        let matches = matches?;
         let mut cli = Self::from_arg_matches(&matches)?;
         let typed = |name| matches.value_source(name) == Some(ValueSource::CommandLine);
         if cli.global.quiet && cli.global.verbose {
@@ -144,8 +154,10 @@ impl Cli {
     }
 }
 
-/// The verbs.
+/// The verbs. `defer`: only the one that was typed builds its options. A doc comment at their
+/// types would then take the place of the sentences here, so they have plain ones.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     /// Run a skill
     Run(commands::run::RunArgs),

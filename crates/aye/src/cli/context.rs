@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use aye_core::diagnostic;
 use aye_core::event::Driver;
@@ -307,8 +307,13 @@ fn speaks_unicode(env: &BTreeMap<String, String>) -> bool {
     })
 }
 
-/// The operating system's user, not what the environment claims.
+/// The operating system's user, not what the environment claims. Looked up once.
 fn user_name() -> String {
+    static NAME: OnceLock<String> = OnceLock::new();
+    NAME.get_or_init(look_up_user).clone()
+}
+
+fn look_up_user() -> String {
     let uid = rustix::process::getuid().as_raw().to_string();
     let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let name = passwd.lines().find_map(|line| {

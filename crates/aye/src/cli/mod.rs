@@ -17,9 +17,17 @@ pub use context::Context;
 use crate::error::Error;
 use crate::paint::{Paint, Tone, inert_lines};
 
+const VERSION: &str = concat!("aye ", env!("CARGO_PKG_VERSION"), "\n");
+
 /// Runs the program and returns its exit code.
 pub fn main() -> u8 {
     aye_process::survive_file_size_limit();
+    if args::only_version() {
+        // As clap says it, without building every verb first.
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(VERSION.as_bytes()).and_then(|()| out.flush());
+        return 0;
+    }
     let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(found) => {

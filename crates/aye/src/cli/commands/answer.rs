@@ -35,7 +35,7 @@ Examples:
   aye answer k3f9 proceed --resume     go on with the run if nobody else does
   aye answer k3f9 edit --set tag=v1.2  try a failed step again with another argument";
 
-/// Options of `aye answer`.
+// Options of `aye answer`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct AnswerArgs {

@@ -8,7 +8,7 @@ use crate::paint::{Glyph, Tone, inert, plural};
 
 use super::output::{print, print_json};
 
-/// Options of `aye audit`.
+// Options of `aye audit`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye audit\n  aye audit last --json")]
 pub struct AuditArgs {

@@ -11,7 +11,7 @@ use crate::paint::Tone;
 
 use super::output::{print, print_json, print_line};
 
-/// Options of `aye auth`.
+// Options of `aye auth`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  aye auth setup             scan the picture with an authenticator app\n  \
@@ -25,7 +25,7 @@ pub struct AuthArgs {
     pub command: AuthCommand,
 }
 
-/// What to do about the second factor.
+// What to do about the second factor.
 #[derive(Debug, Subcommand)]
 pub enum AuthCommand {
     /// Make a secret and show it to your authenticator app

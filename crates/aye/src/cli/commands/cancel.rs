@@ -11,7 +11,7 @@ use super::output::print_line;
 use super::request::{Sent, send};
 use super::resume::{self, Loaded, ResumeArgs};
 
-/// Options of `aye cancel`.
+// Options of `aye cancel`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye cancel last\n  aye cancel k3f9 --reason 'wrong commit'")]
 pub struct CancelArgs {

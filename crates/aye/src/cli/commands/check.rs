@@ -14,7 +14,7 @@ use crate::skills::{SkillFile, all_files, files_below, relative_to};
 use super::output::{print, print_json};
 use super::references;
 
-/// Options of `aye check`.
+// Options of `aye check`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye check\n  aye check skills/release.yaml\n  \
     aye check skills --strict --json")]

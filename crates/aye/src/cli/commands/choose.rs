@@ -23,7 +23,7 @@ they are read from standard input, one a line.
 Exit codes: 0 chosen, 5 cancelled with Esc, 6 nobody can be asked, 124 timed out
 without a default, 130 interrupted.";
 
-/// Options of `aye choose`.
+// Options of `aye choose`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ChooseArgs {

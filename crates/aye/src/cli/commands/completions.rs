@@ -8,7 +8,7 @@ use crate::error::Error;
 
 use super::output::print;
 
-/// Options of `aye completions`.
+// Options of `aye completions`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  aye completions bash > ~/.local/share/bash-completion/completions/aye\n  \

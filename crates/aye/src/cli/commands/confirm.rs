@@ -21,7 +21,7 @@ Exit codes: 0 yes, 1 no, 5 cancelled with Esc, 6 nobody can be asked, 124 timed 
 without a default, 130 interrupted. When standard output is captured, `yes` or `no`
 is written to it.";
 
-/// Options of `aye confirm`.
+// Options of `aye confirm`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ConfirmArgs {

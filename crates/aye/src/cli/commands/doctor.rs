@@ -24,7 +24,7 @@ Examples:
 
 Exit codes: 0 nothing is broken, 1 something is.";
 
-/// Options of `aye doctor`.
+// Options of `aye doctor`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct DoctorArgs {}

@@ -10,7 +10,7 @@ use crate::term;
 
 use super::output::{print, print_json};
 
-/// Options of `aye graph`.
+// Options of `aye graph`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye graph release\n  \
     aye graph examples/deploy.yaml\n  aye graph release --format svg > release.svg\n  \

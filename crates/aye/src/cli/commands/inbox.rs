@@ -29,7 +29,7 @@ const LONGEST: usize = 300;
 /// How often a list that shows times is painted.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Options of `aye inbox`.
+// Options of `aye inbox`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye inbox\n  aye inbox --watch\n  \
     aye inbox --json | jq -r '.[].id'")]

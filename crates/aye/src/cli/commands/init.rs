@@ -12,7 +12,7 @@ use crate::skills::relative_to;
 
 use super::output::print;
 
-/// Options of `aye init`.
+// Options of `aye init`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye init\n  aye init release")]
 pub struct InitArgs {

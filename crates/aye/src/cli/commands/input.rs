@@ -20,7 +20,7 @@ The text is written to standard output.
 Exit codes: 0 answered, 5 cancelled with Esc, 6 nobody can be asked, 124 timed out
 without a default, 130 interrupted.";
 
-/// Options of `aye input`.
+// Options of `aye input`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct InputArgs {

@@ -11,7 +11,7 @@ use crate::term;
 
 use super::output::{print, print_json};
 
-/// Options of `aye list`.
+// Options of `aye list`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye list\n  aye list --json\n\n\
     Skills are looked for in `.aye/skills` and `skills` next to `aye.toml`, or where\n\

@@ -20,7 +20,7 @@ use crate::store::{Listener, RunLock, Store};
 /// How often a followed log is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Options of `aye logs`.
+// Options of `aye logs`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye logs last\n  aye logs k3f9 build\n  aye logs last -f")]
 pub struct LogsArgs {

@@ -9,7 +9,7 @@ use crate::error::Error;
 
 use super::output::print;
 
-/// Options of `aye man`.
+// Options of `aye man`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye man | man -l -\n  aye man --out ~/.local/share/man/man1")]
 pub struct ManArgs {

@@ -36,7 +36,7 @@ Examples:
 
 The token stands in `AYE_HOME/mcp.token`, for you alone; remove the file for a new one.";
 
-/// Options of `aye mcp`.
+// Options of `aye mcp`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, subcommand_negates_reqs = true)]
 pub struct McpArgs {
@@ -51,7 +51,7 @@ pub struct McpArgs {
     pub command: Option<McpCommand>,
 }
 
-/// What there is besides serving.
+// What there is besides serving.
 #[derive(Debug, Subcommand)]
 pub enum McpCommand {
     /// Print the token that clients need over HTTP

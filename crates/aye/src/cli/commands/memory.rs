@@ -77,7 +77,7 @@ Examples:
   aye memory stats --weeks 26
   aye memory stats --json | jq '.weeks[-1].asked'";
 
-/// Options of `aye memory`.
+// Options of `aye memory`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct MemoryArgs {
@@ -86,7 +86,7 @@ pub struct MemoryArgs {
     pub command: MemoryCommand,
 }
 
-/// What to do with what was learned.
+// What to do with what was learned.
 #[derive(Debug, Subcommand)]
 pub enum MemoryCommand {
     /// List what was learned
@@ -151,7 +151,7 @@ pub enum Kind {
     Failures,
 }
 
-/// Options of `aye memory check`.
+// Options of `aye memory check`.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
     /// The error; `-` reads it from standard input
@@ -167,7 +167,7 @@ pub struct CheckArgs {
     pub step: Option<String>,
 }
 
-/// Options of `aye memory learn`.
+// Options of `aye memory learn`.
 #[derive(Debug, Args)]
 pub struct LearnArgs {
     /// Words of the error, or `/a regular expression/`

@@ -24,7 +24,7 @@ Examples:
   aye patch last            what was changed in the last run, into the file
   aye patch k3f9 plan --yes without asking once more";
 
-/// Options of `aye patch`.
+// Options of `aye patch`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PatchArgs {

@@ -33,7 +33,7 @@ Examples:
   aye resume k3f9 -i token=… secrets are not kept; give them again
   aye resume k3f9 --detach   in the background; answer with `aye inbox`";
 
-/// Options of `aye resume`.
+// Options of `aye resume`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ResumeArgs {

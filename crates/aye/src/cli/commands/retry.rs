@@ -22,7 +22,7 @@ Examples:
   aye retry k3f9 deploy --set 2=production  the second argument of a command
   aye retry k3f9 --set tag=v1.2 --remember  and keep that as a fix if it works";
 
-/// Options of `aye retry`.
+// Options of `aye retry`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RetryArgs {

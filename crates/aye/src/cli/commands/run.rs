@@ -37,7 +37,7 @@ Examples:
   aye run nightly --yes --json         for a scheduler
   aye run release --detach             in the background; answer with `aye inbox`";
 
-/// Options of `aye run`.
+// Options of `aye run`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RunArgs {

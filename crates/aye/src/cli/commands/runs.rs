@@ -14,7 +14,7 @@ use crate::term;
 use super::inbox::since;
 use super::output::{print, print_json, print_line};
 
-/// Options of `aye runs`.
+// Options of `aye runs`.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -49,14 +49,14 @@ pub struct RunsArgs {
     pub limit: u32,
 }
 
-/// What else to do with runs.
+// What else to do with runs.
 #[derive(Debug, Subcommand)]
 pub enum RunsCommand {
     /// Forget finished runs that are older than a time
     Prune(PruneArgs),
 }
 
-/// Options of `aye runs prune`.
+// Options of `aye runs prune`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye runs prune\n  aye runs prune --older-than 7d --dry-run")]
 pub struct PruneArgs {

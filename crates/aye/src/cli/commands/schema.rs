@@ -7,7 +7,7 @@ use crate::error::Error;
 
 use super::output::print_json;
 
-/// Options of `aye schema`.
+// Options of `aye schema`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye schema > skill.schema.json\n\n\
     Editors with the YAML language server use it through a first line\n  \

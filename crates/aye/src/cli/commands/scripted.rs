@@ -28,7 +28,7 @@ const TIMED_OUT: u8 = 124;
 /// The longest question and answer in the line that stays.
 const SHORT: usize = 60;
 
-/// Options of every question a script asks.
+// Options of every question a script asks.
 #[derive(Debug, Args)]
 pub struct Asking {
     /// A heading above the message

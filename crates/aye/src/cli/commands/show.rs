@@ -16,7 +16,7 @@ use crate::term;
 
 use super::output::{print, print_json};
 
-/// Options of `aye show`.
+// Options of `aye show`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye show last\n  aye show k3f9 --json\n  \
     aye show last --markdown > report.md")]

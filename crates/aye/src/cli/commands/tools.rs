@@ -47,7 +47,7 @@ asked again.";
 
 const FORGET: &str = "Examples:\n  aye tools forget git    ask again before it is started";
 
-/// Options of `aye tools`.
+// Options of `aye tools`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ToolsArgs {
@@ -56,7 +56,7 @@ pub struct ToolsArgs {
     pub command: ToolsCommand,
 }
 
-/// What to do with tools.
+// What to do with tools.
 #[derive(Debug, Subcommand)]
 pub enum ToolsCommand {
     /// List the tools of this project
@@ -91,7 +91,7 @@ pub enum ToolsCommand {
     },
 }
 
-/// Options of `aye tools call`.
+// Options of `aye tools call`.
 #[derive(Debug, Args)]
 pub struct CallArgs {
     /// `server.tool`, a tool that only one server has, or a command of `aye.toml`

@@ -23,7 +23,7 @@ use super::resume::Loaded;
 /// How often output is looked for, and the bottom line painted.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Options of `aye watch`.
+// Options of `aye watch`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye watch                  the newest run\n  \
     aye watch k3f9 --json      its events, as they come\n\n\

@@ -71,7 +71,8 @@ fn the_overview() {
 #[test]
 fn every_command_helps_with_examples() {
     let place = Place::new();
-    let cli = aye::cli::Cli::command();
+    let mut cli = aye::cli::Cli::command();
+    cli.build();
     let mut paths: Vec<Vec<&str>> = Vec::new();
     for command in cli.get_subcommands() {
         paths.push(vec![command.get_name()]);
@@ -111,7 +112,9 @@ fn every_option_has_a_twin_in_the_environment() {
         }
     }
     let mut seen = 0;
-    look(&aye::cli::Cli::command(), &mut seen);
+    let mut cli = aye::cli::Cli::command();
+    cli.build();
+    look(&cli, &mut seen);
     assert!(seen > 20);
 }
 

@@ -26,7 +26,7 @@ const NAME: &str = "aye";
 /// How an editor names the project to a server.
 const HERE: [&str; 3] = ["mcp", "--workspace", "${workspaceFolder}"];
 
-/// Options of `aye mcp install`.
+// Options of `aye mcp install`.
 #[derive(Debug, Args)]
 pub struct InstallArgs {
     /// For which client
