@@ -192,6 +192,11 @@ impl Capture {
             })
             .unwrap_or_default();
         self.ring = Some(Ring::resume(self.limit, &tail, total));
+        if let (io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded, Some(writer)) =
+            (error.kind(), &mut log.writer)
+        {
+            writer.make_room(self.stream);
+        }
         log.error.get_or_insert(error);
     }
 

@@ -64,6 +64,9 @@ pub struct Exit {
     /// When its time was up a process of it stood still, most likely because
     /// it wanted to use the terminal: `interactive: true` would help.
     pub stopped: bool,
+    /// It had the terminal, which is gone: what it did then is not to be trusted, and whoever
+    /// runs us is told nothing of it.
+    pub hung_up: bool,
     /// Processes that went on after the leader had ended by itself, and that
     /// we ended.
     pub leftovers: usize,

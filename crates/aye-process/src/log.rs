@@ -170,6 +170,15 @@ impl Writer {
         (self.lengths[stream.index()], self.files[stream.index()].take())
     }
 
+    /// No room is left, and others need some: the journal, for one. The second half of what the
+    /// stream wrote goes.
+    pub(crate) fn make_room(&mut self, stream: Stream) {
+        let at = stream.index();
+        if let Some(file) = &self.files[at] {
+            let _ = file.set_len(self.lengths[at] / 2);
+        }
+    }
+
     /// The newest bytes of a stream, for going on without the log.
     pub(crate) fn tail(&self, stream: Stream, limit: usize) -> (u64, Vec<u8>) {
         let length = self.lengths[stream.index()];

@@ -296,9 +296,7 @@ impl Running {
         self.slot = None;
         self.feed = None;
         self.members.clear();
-        if let Some(terminal) = self.terminal.take() {
-            terminal.take_back();
-        }
+        let hung_up = self.terminal.take().is_some_and(|terminal| !terminal.take_back());
         Exit {
             outcome: match (self.why, status) {
                 (Some(Stop::Timeout), _) => Outcome::TimedOut,
@@ -314,6 +312,7 @@ impl Running {
             duration: self.elapsed(),
             leaky: self.leaky,
             stopped: self.stopped,
+            hung_up,
             leftovers: self.leftovers,
             left_running: self.left_running,
             peak_memory: self.peak_memory,

@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr, tcsetpgrp};
 
@@ -94,9 +95,8 @@ impl Owner {
 
 fn group_exists(group: i32) -> bool {
     // One that has no number here is not ours to judge.
-    Pid::from_raw(group).is_none_or(|group| {
-        rustix::process::test_kill_process_group(group) != Err(rustix::io::Errno::SRCH)
-    })
+    Pid::from_raw(group)
+        .is_none_or(|group| rustix::process::test_kill_process_group(group) != Err(Errno::SRCH))
 }
 
 /// A terminal on loan to a child's process group.
@@ -165,12 +165,15 @@ impl Handover {
         });
     }
 
-    /// The child has ended, in whatever way.
-    pub(crate) fn take_back(mut self) {
-        if self.held {
-            // Without a terminal there is nothing left to clean.
+    /// The child has ended, in whatever way. False if the terminal is gone: the kernel tells
+    /// the group that had it, which was the child's, and not ours.
+    pub(crate) fn take_back(mut self) -> bool {
+        let is_there = tcgetattr(&self.terminal.device).err() != Some(Errno::IO);
+        if self.held && is_there {
+            // It may go any moment; then there is nothing left to clean.
             let _ = if self.reclaim() { self.terminal.restore() } else { self.terminal.reset() };
         }
+        is_there
     }
 
     /// Makes our group the foreground group again, if the child's was. False

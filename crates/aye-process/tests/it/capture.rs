@@ -105,7 +105,7 @@ fn a_log_that_cannot_be_written_does_not_lose_the_tail() {
 }
 
 #[test]
-fn a_disk_that_fills_up_takes_what_it_can_and_the_tail_is_whole() {
+fn a_disk_that_fills_up_loses_no_tail_and_keeps_room_for_others() {
     let scratch = Scratch::new("full");
     let mount = |options: &[&str]| {
         let status = Command::new(options[0]).args(&options[1..]).arg(&scratch.0).status();
@@ -125,7 +125,8 @@ fn a_disk_that_fills_up_takes_what_it_can_and_the_tail_is_whole() {
     assert!(exit.log_problem().is_some_and(|problem| problem.contains("No space left")));
     assert_eq!(exit.stdout.total(), 30 * MIB);
     assert_eq!(exit.stdout.bytes().len() as u64, 10 * MIB);
-    assert!(written.expect("a log") > 11 * MIB);
+    let written = written.expect("a log");
+    assert!((5 * MIB..7 * MIB).contains(&written), "{written}");
 }
 
 #[test]

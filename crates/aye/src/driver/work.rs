@@ -7,7 +7,7 @@ use aye_core::event::ProcessRecord;
 use aye_core::input::{End, Finished};
 use aye_core::text::TextError;
 use aye_process::policy::Policy;
-use aye_process::{Exit, Limits, Outcome, SpawnError, Spec, Stdin, Stop};
+use aye_process::{Exit, Limits, Outcome, Signal, SpawnError, Spec, Stdin, Stop};
 use serde_json::Value;
 
 use crate::compute;
@@ -108,10 +108,15 @@ impl Driver<'_> {
         self.logs.finished(log, exit.stdout.total() + exit.stderr.total());
         let (mut end, process) = conclude(exit);
         // Ctrl-C in a program that has the terminal reaches it and not us, and
-        // means the same.
-        if interactive && process.signal == Some(INTERRUPT) {
-            self.told_to_stop.get_or_insert(INTERRUPT);
-            self.interrupt("SIGINT")?;
+        // means the same; so does the end of the terminal.
+        let for_us = match process.signal {
+            _ if exit.hung_up => Some(Signal::Hangup),
+            Some(INTERRUPT) if interactive => Some(Signal::Interrupt),
+            _ => None,
+        };
+        if let Some(signal) = for_us {
+            self.told_to_stop.get_or_insert(signal.number());
+            self.interrupt(signal.name())?;
             end = End::Stopped;
         }
         if process.exit_code == Some(0) {

@@ -135,7 +135,7 @@ impl StoreError {
                 "make the directory and the files in it writable, or set AYE_HOME to another one"
             }
             Self::Full { .. } => {
-                "free some room (disk, quota, `ulimit -f`) or look whether the disk fails; nothing was half written"
+                "free some room (`aye runs prune`, disk, quota, `ulimit -f`) or look whether the disk fails; nothing was half written, and `aye resume` goes on with a run that it cut off"
             }
             Self::Damaged { .. } => {
                 "move `journal.db` and `journal.db-wal` away; put a backup in their place, or start afresh"

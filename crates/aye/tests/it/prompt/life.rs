@@ -201,6 +201,35 @@ fn a_closed_window_is_no_answer() {
     assert_eq!(inbox.as_array().unwrap().len(), 1, "the question still waits");
 }
 
+/// The kernel tells the group that has the terminal, which is the step's and not ours; what the
+/// step does then (end well, for `cat`) says nothing about it.
+#[test]
+fn a_window_closed_during_an_interactive_step_interrupts_the_run() {
+    let skill = "
+name: gate
+initial: edit
+states:
+  edit: { shell: 'echo ready; cat', interactive: true, transitions: { success: ship, failure: back } }
+  ship: { command: touch, args: [shipped], transitions: { success: end } }
+  back: { command: touch, args: [rolled-back], transitions: { success: end } }
+  end: { type: final }
+";
+    for with_shell in [false, true] {
+        let place = Place::new();
+        place.write("skill.yaml", skill);
+        let mut terminal = if with_shell { Terminal::dash(&place) } else { run(&place) };
+        if with_shell {
+            terminal.keys("$AYE run skill.yaml\n");
+        }
+        terminal.wait_for("ready");
+        terminal.hang_up().unwrap();
+        until("the run is paused", || place.status() == "paused");
+        for trace in ["shipped", "rolled-back"] {
+            assert!(!place.work().join(trace).exists(), "{trace} with a shell: {with_shell}");
+        }
+    }
+}
+
 #[test]
 fn a_killed_prompt_is_asked_again_with_the_time_that_is_left() {
     let place = place("timeout: 10m, default: no");

@@ -56,6 +56,14 @@ impl Terminal {
         shell
     }
 
+    /// A shell that tells its jobs nothing when its window is closed.
+    pub(super) fn dash(place: &Place) -> Self {
+        let env = [("PS1", "$ "), ("AYE", AYE)];
+        let mut shell = Self::run(place, "dash", &["-i"], 80, 24, &env, true);
+        shell.wait_for("$");
+        shell
+    }
+
     fn run(
         place: &Place,
         program: &str,
