@@ -10,7 +10,7 @@ use crate::flow::{Outcome, Route, Target};
 use crate::id::QuestionId;
 use crate::journal::Unsure;
 use crate::question::{Offer, Purpose, Question};
-use crate::skill::{Ask, AskKind, By, ChoiceAction, Step};
+use crate::skill::{Action, Ask, AskKind, By, ChoiceAction, Step};
 use crate::text::{self, Scope, TextError, World};
 
 use super::edit::MOST_EDITS;
@@ -179,8 +179,20 @@ impl Machine {
         if self.is_editable(step) && edited < MOST_EDITS {
             offers.push(EDIT);
         }
-        offers.extend([DONE, SKIP, ABORT]);
+        // A question that could not be put was not answered, and is not left out either.
+        if self.asked_itself(step).is_none() {
+            offers.extend([DONE, SKIP]);
+        }
+        offers.push(ABORT);
         self.recovery(step, "Step failed", message, &offers)
+    }
+
+    /// The question that a step consists of.
+    fn asked_itself(&self, step: &str) -> Option<&Ask> {
+        match &self.node(step)?.1.step.action {
+            Action::Ask(ask) => Some(ask),
+            _ => None,
+        }
     }
 
     fn recovery(&self, step: &str, title: &str, message: String, offers: &[Said]) -> Question {
@@ -193,6 +205,7 @@ impl Machine {
         let follows = self.state.steps.get(step).and_then(|record| record.command.clone());
         // Whoever may let a step run may say what becomes of it, nobody else.
         let gate = self.node(step).and_then(|(_, node)| node.step.confirmation.as_ref());
+        let gate = gate.or_else(|| self.asked_itself(step));
         let by = gate.map_or(By::Anyone, |gate| gate.by.clone());
         let mut question = Question {
             id: self.next_question(),

@@ -27,6 +27,8 @@ pub(super) struct Inside {
     /// Somebody inside declined, or did not answer.
     declined: Option<(bool, Option<String>, String)>,
     timed_out: bool,
+    /// Somebody gave one of them up, and with it the rest.
+    aborted: bool,
     /// The step is to end: nothing further is begun.
     stopping: bool,
 }
@@ -42,13 +44,14 @@ impl Inside {
             failed: Vec::new(),
             declined: None,
             timed_out: false,
+            aborted: false,
             stopping: false,
         }
     }
 
     /// Whether another run may be begun now.
     fn has_room(&self) -> bool {
-        let held = !self.failed.is_empty() && self.nested.fail_fast;
+        let held = self.aborted || !self.failed.is_empty() && self.nested.fail_fast;
         !self.stopping
             && !held
             && self.declined.is_none()
@@ -173,6 +176,7 @@ impl Driver<'_> {
         self.close(id);
         let Work::Nested { inside, .. } = &mut self.lane_mut(parent).work else { return Ok(()) };
         inside.live.retain(|live| *live != id);
+        inside.aborted |= ended == Ended::Failed(FailReason::Aborted);
         match ended {
             Ended::Completed => inside.results[index] = result,
             Ended::Failed(FailReason::RunTimedOut) if !in_time => inside.timed_out = true,

@@ -1,7 +1,7 @@
 //! From events to the derived rows: a pure fold, used alike when appending,
 //! rebuilding and auditing.
 
-use aye_core::event::{Answered, Event, Fact, SkillStarted};
+use aye_core::event::{Answered, Driver, Event, Fact, SkillStarted};
 use aye_core::question::Question;
 use aye_core::skill::ChoiceAction;
 use jiff::Timestamp;
@@ -51,6 +51,11 @@ pub(super) fn milliseconds(at: Timestamp) -> Timestamp {
     Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at)
 }
 
+/// A row says who drives a run; whether somebody was there to be asked is in the events.
+fn of_a_row(driver: &Driver) -> Driver {
+    Driver { attended: false, ..driver.clone() }
+}
+
 fn begin(next: Placed<'_>, started: &SkillStarted) -> RunRow {
     let at = milliseconds(next.event.at);
     RunRow {
@@ -62,7 +67,7 @@ fn begin(next: Placed<'_>, started: &SkillStarted) -> RunRow {
         workspace: started.workspace.clone(),
         environment: started.environment.clone(),
         parent: started.parent.as_ref().map(|parent| parent.run.clone()),
-        driver: started.driver.clone(),
+        driver: of_a_row(&started.driver),
         steps: started.steps,
         status: RunStatus::Running,
         why: None,
@@ -91,7 +96,7 @@ impl Derived {
             Fact::SkillResumed { driver, .. } => {
                 self.stand(RunStatus::Running, None, None);
                 self.run.ended = None;
-                self.run.driver = driver.clone();
+                self.run.driver = of_a_row(driver);
             }
             Fact::SkillCompleted { .. } => self.end(at, RunStatus::Completed, None, None),
             Fact::SkillFailed { why, message, step, .. } => {

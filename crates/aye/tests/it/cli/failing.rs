@@ -90,6 +90,44 @@ fn a_failure_may_be_asked_about() {
     assert!(ran.code == 0 || place.status() == "completed", "{}", ran.all());
 }
 
+/// A gate that its own text breaks is not passed by saying that it was done.
+#[test]
+fn a_question_that_cannot_be_put_is_not_answered() {
+    let (place, ran) = run("name: s
+steps:
+- {name: approve, confirm: {message: 'Ship {{ nope }}?', by: human}, on_error: ask}
+- {name: ship, command: touch, args: [shipped]}
+");
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    let question = format!("{}-1", place.last());
+    for way_round in ["done", "skip"] {
+        assert_ne!(place.aye(&["answer", &question, way_round, "--resume"]).code, 0);
+    }
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let offered = &inbox[0]["options"];
+    assert_eq!(*offered, serde_json::json!(["retry", "abort"]), "{inbox}");
+    assert!(!place.work().join("shipped").exists());
+}
+
+#[test]
+fn who_gives_up_one_item_gives_up_the_rest() {
+    let (place, ran) = run("name: s
+steps:
+- name: hosts
+  foreach: [h1, h2]
+  fail_fast: false
+  steps:
+  - {name: drain, shell: 'test {{ item }} != h1', on_error: ask}
+  - {name: wipe, command: touch, args: ['wiped-{{ item }}']}
+");
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let question = inbox[0]["id"].as_str().unwrap();
+    let ran = place.aye(&["answer", question, "abort", "--resume"]);
+    assert_eq!(place.status(), "failed", "{}", ran.all());
+    assert!(!place.work().join("wiped-h2").exists(), "{}", ran.all());
+}
+
 #[test]
 fn a_command_that_is_not_there_is_127() {
     let (_, ran) = run("name: s\nsteps:\n- {name: a, command: no-such-program-anywhere}\n");

@@ -199,6 +199,7 @@ fn a_closed_window_is_no_answer() {
     assert!(!place.work().join("deployed").exists());
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
     assert_eq!(inbox.as_array().unwrap().len(), 1, "the question still waits");
+    place.aye(&["audit"]).ok();
 }
 
 /// The kernel tells the group that has the terminal, which is the step's and not ours; what the
