@@ -3,6 +3,7 @@
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::process::CommandExt as _;
 
+use aye_core::event::{Event, Fact};
 use aye_core::id::QuestionId;
 use aye_core::input::Request;
 use aye_core::journal::{Phase, State};
@@ -21,9 +22,10 @@ use crate::paint::{Tone, inert_line, shell_word};
 use crate::prompt::dialog::{meaning, yes_and_no};
 use crate::prompt::key::Key;
 use crate::prompt::{Alone, Elsewhere, Escape, Given, Manner, News, Nowhere, ask_alone};
+use crate::report::event_json;
 use crate::store::{Found, Listener, QuestionRow, QuestionState, RunLock, RunRow, Store};
 
-use super::output::print_line;
+use super::output::{print_line, print_words};
 use super::request::{Sent, leave, send};
 
 const EXAMPLES: &str = "\
@@ -136,14 +138,29 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
     let (row, question, came) = answer(args, context)?;
     match came {
         Came::Taken { label, undriven } => {
-            let more = still_missing(&question, context)?;
-            print_line(&format!("answered {}: {}{more}", question.id, inert_line(&label)))?;
+            if context.json {
+                print_line(&as_recorded(&question, context)?)?;
+            } else {
+                let more = still_missing(&question, context)?;
+                print_line(&format!("answered {}: {}{more}", question.id, inert_line(&label)))?;
+            }
             if undriven { go_on(&row, args, context) } else { Ok(0) }
         }
         Came::Left => Ok(5),
         Came::TimedOut => Ok(124),
         Came::Stopped(signal) => Ok(u8::try_from(128 + signal).unwrap_or(1)),
     }
+}
+
+/// The answer as the journal has it, in the words of `aye run --json`.
+fn as_recorded(question: &QuestionRow, context: &Context) -> Result<String, Error> {
+    let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let ours = |event: &&Event| match &event.fact {
+        Fact::ConfirmationAnswered(one) => one.question == question.id && one.refused.is_none(),
+        _ => false,
+    };
+    let events = reader.events(&question.run, 0)?;
+    Ok(events.iter().rev().find(ours).map(event_json).unwrap_or_default())
 }
 
 /// Who else has to agree, once an answer was taken.
@@ -298,7 +315,8 @@ fn remember(
     // What the question shows has been masked.
     match keep(&context.memory(), &kept, &str::to_owned) {
         Ok(kept) => {
-            print_line(&format!("remembered; `aye memory forget {}` takes it back", kept.id))
+            let words = format!("remembered; `aye memory forget {}` takes it back", kept.id);
+            print_words(&words, context)
         }
         Err(error) => {
             let warning = context.paint_err.text(Tone::Warn, "warning:");
@@ -507,7 +525,8 @@ fn go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<u8, Error
     if args.resume || wants_to_go_on(row, args, context)? {
         return resume(row, context);
     }
-    print_line(&format!("nobody drives the run; go on with: aye resume {}", row.id))?;
+    let words = format!("nobody drives the run; go on with: aye resume {}", row.id);
+    print_words(&words, context)?;
     Ok(0)
 }
 

@@ -166,7 +166,7 @@ fn list(open: &[Waiting], context: &Context) -> String {
             paint.text(Tone::Strong, &one.id),
             inert_line(&one.skill),
             one.place.join(&dot),
-            crate::term::cut(&inert_line(&one.message), LONGEST),
+            crate::term::fit(&inert_line(&one.message), LONGEST),
             paint.text(Tone::Dim, &note),
             one.id,
             one.answers,

@@ -6,6 +6,7 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use serde_json::json;
 
 use crate::cli::{Context, say};
 use crate::error::Error;
@@ -13,7 +14,7 @@ use crate::mcp;
 use crate::settings::Settings;
 
 use super::assist;
-use super::output::print_line;
+use super::output::{print_json, print_line};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -75,14 +76,19 @@ pub(super) fn run(args: &McpArgs, context: &Context) -> Result<u8, Error> {
     match (&args.command, &args.http) {
         (Some(McpCommand::Token), _) => {
             let (_, token) = mcp::token(context)?;
-            print_line(&token)?;
+            if context.json {
+                print_json(&json!({ "token": token }))?;
+            } else {
+                print_line(&token)?;
+            }
             Ok(0)
         }
         (Some(McpCommand::Install(args)), _) => install::run(args, context),
         (None, Some(address)) => {
             let (token, _) = mcp::token(context)?;
             mcp::serve_http(assist::quiet(context.clone()), address, |bound| {
-                print_line(&format!("http://{bound}/mcp"))?;
+                let url = format!("http://{bound}/mcp");
+                print_line(&if context.json { json!({ "url": url }).to_string() } else { url })?;
                 say(&format!("clients need the token in {}\n", token.display()));
                 Ok(())
             })

@@ -7,6 +7,7 @@ use aye_core::journal::{State, StepStatus};
 use aye_core::skill::{Action, Step, Template, patch_block};
 use clap::Args;
 use clap::builder::FalseyValueParser;
+use serde_json::json;
 
 use crate::cli::{Context, say};
 use crate::compute::diff;
@@ -17,7 +18,7 @@ use crate::prompt::{Alone, Escape, Nowhere, ask_alone};
 use crate::skills::{SkillFile, skill_name};
 use crate::store::Store;
 
-use super::output::print_line;
+use super::output::{print_json, print_line};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,15 +58,24 @@ pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
         });
     }
     let mut code = 0;
+    let mut done = Vec::new();
     for one in &changed {
         let patch = Patch::of(&state, one, &reader, context)?;
-        say(&format!("{}\n{}\n", patch.path.display(), inert_lines(&patch.diff())));
+        if !context.json {
+            say(&format!("{}\n{}\n", patch.path.display(), inert_lines(&patch.diff())));
+        }
         if args.yes || agreed("Write this to the file?", context)?.ok_or_else(nobody)? {
             patch.write()?;
-            print_line(&format!("changed `{}` in {}", one.step, patch.path.display()))?;
+            if !context.json {
+                print_line(&format!("changed `{}` in {}", one.step, patch.path.display()))?;
+            }
+            done.push(json!({ "step": one.step, "file": patch.path, "diff": patch.diff() }));
         } else {
             code = 5;
         }
+    }
+    if context.json {
+        print_json(&done)?;
     }
     Ok(code)
 }

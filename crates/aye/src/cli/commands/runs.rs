@@ -12,7 +12,7 @@ use crate::store::{RunFilter, RunLock, RunRow, RunStatus};
 use crate::term;
 
 use super::inbox::since;
-use super::output::{print, print_json, print_line};
+use super::output::{print, print_json, print_line, print_words};
 
 /// Options of `aye runs`.
 #[derive(Debug, Args)]
@@ -144,6 +144,14 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
     Ok(0)
 }
 
+/// One run as it stands now, as a line of JSON.
+pub(super) fn print_as_listed(row: &RunRow, context: &Context) -> Result<(), Error> {
+    let store = context.store()?;
+    let row = context.find_run(&store, row.id.as_str())?;
+    let driven = store.is_driven(&row.id)?;
+    print_line(&serde_json::to_string(&listed(&row, driven)).unwrap_or_default())
+}
+
 fn listed(row: &RunRow, driven: bool) -> Listed<'_> {
     Listed {
         id: row.id.as_str(),
@@ -188,7 +196,7 @@ fn line(row: &RunRow, driven: bool, widest: usize, now: Timestamp, paint: Paint)
         term::pad(&row.skill, widest),
         paint.text(tone, &term::pad(status, 9)),
         term::pad(&ago(row.started, now), 11),
-        paint.text(Tone::Dim, &term::cut(format!("{took} {about}").trim(), 60)),
+        paint.text(Tone::Dim, &term::fit(format!("{took} {about}").trim(), 60)),
     );
     format!("{}\n", text.trim_end())
 }
@@ -219,19 +227,24 @@ fn prune(args: &PruneArgs, context: &Context) -> Result<u8, Error> {
         })?),
         None => context.settings.keep,
     };
-    let Some(keep) = keep else {
-        print_line(
-            "aye.toml says to keep runs for ever; give `--older-than` to prune all the same",
-        )?;
-        return Ok(0);
+    let pruned = match keep {
+        None => {
+            Err("aye.toml says to keep runs for ever; give `--older-than` to prune all the same")
+        }
+        Some(_) if context.store_to_read()?.is_none() => Err("no runs"),
+        Some(keep) => {
+            let keep = SignedDuration::try_from(keep).unwrap_or(SignedDuration::MAX);
+            let before = context.now().checked_sub(keep).unwrap_or(Timestamp::MIN);
+            Ok(context.store()?.prune(before, args.dry_run)?)
+        }
     };
-    if context.store_to_read()?.is_none() {
-        print_line("no runs")?;
-        return Ok(0);
+    if let Err(why) = pruned {
+        print_words(why, context)?;
+        if !context.json {
+            return Ok(0);
+        }
     }
-    let keep = SignedDuration::try_from(keep).unwrap_or(SignedDuration::MAX);
-    let before = context.now().checked_sub(keep).unwrap_or(Timestamp::MIN);
-    let pruned = context.store()?.prune(before, args.dry_run)?;
+    let pruned = pruned.unwrap_or_default();
     if context.json {
         print_json(&serde_json::json!({
             "runs": pruned.runs, "events": pruned.events, "bytes": pruned.bytes,

@@ -10,7 +10,7 @@ use serde::Serialize as _;
 use serde_json::{Map, Value, json};
 
 use crate::cli::commands::confirm::{Default as OnEnter, YES, yes_or_no};
-use crate::cli::commands::output::print_line;
+use crate::cli::commands::output::{print_json, print_line};
 use crate::cli::commands::scripted::{Asked, Asking, ask};
 use crate::cli::{Context, say};
 use crate::error::Error;
@@ -86,6 +86,9 @@ pub(super) fn run(args: &InstallArgs, context: &Context) -> Result<u8, Error> {
         )
     })?;
     if new == old {
+        if context.json {
+            return print_json(&json!({ "file": shown, "changed": false })).map(|()| 0);
+        }
         print_line(&format!("{} names the server already", shown.display()))?;
         return Ok(0);
     }
@@ -107,7 +110,11 @@ pub(super) fn run(args: &InstallArgs, context: &Context) -> Result<u8, Error> {
         path: path.clone(),
         source,
     })?;
-    print_line(&format!("wrote {}", shown.display()))?;
+    if context.json {
+        print_json(&json!({ "file": shown, "changed": true }))?;
+    } else {
+        print_line(&format!("wrote {}", shown.display()))?;
+    }
     Ok(0)
 }
 
