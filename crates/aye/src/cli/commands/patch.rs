@@ -15,6 +15,7 @@ use crate::driver::Posed;
 use crate::error::Error;
 use crate::paint::inert_lines;
 use crate::prompt::{Alone, Escape, Nowhere, ask_alone};
+use crate::replace::replace;
 use crate::skills::{SkillFile, skill_name};
 use crate::store::Store;
 
@@ -180,11 +181,7 @@ impl Patch {
         }
         // A file that may not be written is not replaced either.
         std::fs::OpenOptions::new().append(true).open(&self.path).map_err(failed)?;
-        let draft = self.path.with_extension("aye-draft");
-        let mode = std::fs::metadata(&self.path).map_err(failed)?.permissions();
-        std::fs::write(&draft, &self.after).map_err(failed)?;
-        std::fs::set_permissions(&draft, mode).map_err(failed)?;
-        std::fs::rename(&draft, &self.path).map_err(failed)
+        replace(&self.path, &self.after, 0o666).map_err(failed)
     }
 }
 

@@ -1,7 +1,6 @@
 //! `aye mcp install`: tells a client of the server, in the project's own files.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use aye_core::text::diff;
 use clap::builder::FalseyValueParser;
@@ -16,6 +15,7 @@ use crate::cli::{Context, say};
 use crate::error::Error;
 use crate::paint::{Tone, inert};
 use crate::prompt::Escape;
+use crate::replace::replace;
 use crate::skills::relative_to;
 
 use super::super::doctor::on_path;
@@ -105,7 +105,7 @@ pub(super) fn run(args: &InstallArgs, context: &Context) -> Result<u8, Error> {
             Said::No(code) => return Ok(code),
         }
     }
-    write(&path, &new).map_err(|source| Error::File {
+    replace(&path, &new, 0o666).map_err(|source| Error::File {
         doing: "write",
         path: path.clone(),
         source,
@@ -201,21 +201,6 @@ fn indent_of(text: &str) -> String {
     let indented = text.lines().find(|line| line.starts_with([' ', '\t']));
     let indent = indented.map(|line| &line[..line.len() - line.trim_start().len()]);
     indent.filter(|indent| indent.len() <= 8).unwrap_or("  ").to_owned()
-}
-
-/// A reader sees the old file or the new one, never half of one.
-fn write(path: &PathBuf, text: &str) -> std::io::Result<()> {
-    if let Some(directory) = path.parent() {
-        std::fs::create_dir_all(directory)?;
-    }
-    let draft = path.with_extension(format!("json.{}.new", std::process::id()));
-    let mut file = std::fs::File::create(&draft)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    if let Ok(there) = std::fs::metadata(path) {
-        file.set_permissions(there.permissions())?;
-    }
-    std::fs::rename(&draft, path)
 }
 
 #[cfg(test)]
