@@ -10,7 +10,6 @@ use aye_core::journal::{Phase, State};
 use aye_core::question::{Answer, Edits, FixScope, Prompter, Question};
 use aye_core::skill::{AskKind, ChoiceAction};
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use jiff::Timestamp;
 
 use crate::auth::{AuthError, Authenticator};
@@ -25,6 +24,7 @@ use crate::prompt::{Alone, Elsewhere, Escape, Given, Manner, News, Nowhere, ask_
 use crate::report::event_json;
 use crate::store::{Found, Listener, QuestionRow, QuestionState, RunLock, RunRow, Store};
 
+use super::changes::Changes;
 use super::output::{print_line, print_words};
 use super::request::{Sent, leave, send};
 
@@ -46,51 +46,25 @@ pub struct AnswerArgs {
     /// The value of an option, or the text asked for; asked for here if not given
     pub choice: Option<String>,
     /// Why; recorded in the journal
-    #[arg(long, value_name = "TEXT", env = "AYE_REASON", hide_env_values = true)]
+    #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
     /// The text that has to be typed to agree, where a question wants it
-    #[arg(long = "type", value_name = "TEXT", env = "AYE_TYPE", hide_env_values = true)]
+    #[arg(long = "type", value_name = "TEXT")]
     pub typed: Option<String>,
     /// A one-time code, where a question wants it
-    #[arg(long, value_name = "CODE", env = "AYE_CODE", hide_env_values = true)]
+    #[arg(long, value_name = "CODE")]
     pub code: Option<String>,
     /// Remember the answer: for this step, for the skill, or always
-    #[arg(
-        long,
-        value_name = "SCOPE",
-        num_args = 0..=1,
-        default_missing_value = "step",
-        env = "AYE_REMEMBER",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "SCOPE", num_args = 0..=1, default_missing_value = "step")]
     pub remember: Option<Reach>,
-    /// With the choice `edit`: what a failed step is given differently; repeat it
-    #[arg(long, value_name = "NAME=VALUE", env = "AYE_SET", hide_env_values = true)]
-    pub set: Vec<String>,
-    /// With `--set`: everything that is not named is left out
-    #[arg(
-        long,
-        requires = "set",
-        env = "AYE_ONLY",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
-    pub only: bool,
+    /// With the choice `edit`
+    #[command(flatten)]
+    pub changes: Changes,
     /// Go on with the run if nobody drives it
-    #[arg(
-        long,
-        env = "AYE_RESUME",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub resume: bool,
     /// Never ask on this terminal
-    #[arg(
-        long,
-        env = "AYE_NO_INPUT",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub no_input: bool,
     /// The key that opened the question, where one did.
     #[arg(skip)]
@@ -107,8 +81,7 @@ impl AnswerArgs {
             typed: None,
             code: None,
             remember: None,
-            set: Vec::new(),
-            only: false,
+            changes: Changes::default(),
             resume: false,
             no_input: false,
             opened_with: Some(Key::Enter),
@@ -247,25 +220,11 @@ pub(super) fn answer(
                 say(&format!("{} {error}\n", context.paint_err.text(Tone::Bad, "error:")));
             }
             (Err(error), _) => return Err(error.into()),
-            (Ok(_), Sent::Accepted) => {
-                remember(
-                    &row,
-                    asked.as_ref(),
-                    &choice,
-                    scope.filter(|_| edits.is_none()),
-                    context,
-                )?;
-                return Ok((outer, question, Came::Taken { label, undriven: false }));
-            }
-            (Ok(_), Sent::AcceptedUndriven) => {
-                remember(
-                    &row,
-                    asked.as_ref(),
-                    &choice,
-                    scope.filter(|_| edits.is_none()),
-                    context,
-                )?;
-                return Ok((outer, question, Came::Taken { label, undriven: true }));
+            (Ok(_), sent @ (Sent::Accepted | Sent::AcceptedUndriven)) => {
+                let scope = scope.filter(|_| edits.is_none());
+                remember(&row, asked.as_ref(), &choice, scope, context)?;
+                let undriven = sent == Sent::AcceptedUndriven;
+                return Ok((outer, question, Came::Taken { label, undriven }));
             }
             (Ok(_), Sent::Refused(why)) => {
                 return Err(refused(&question, asked.as_ref(), args, &why));
@@ -276,21 +235,17 @@ pub(super) fn answer(
 
 /// What a failed step is given differently.
 fn edits(args: &AnswerArgs, choice: &str) -> Result<Option<Edits>, Error> {
-    if args.set.is_empty() {
-        return match choice {
-            "edit" => Err(Error::usage(
-                "`edit` needs what to change",
-                "write `--set NAME=VALUE`; `aye show RUN` has the names",
-            )),
-            _ => Ok(None),
-        };
+    match (args.changes.edits(args.remember)?, choice) {
+        (Some(_), choice) if choice != "edit" => {
+            let hint = format!("write `aye answer {} edit --set …`", args.question);
+            Err(Error::usage("`--set` goes with the choice `edit`", hint))
+        }
+        (None, "edit") => Err(Error::usage(
+            "`edit` needs what to change",
+            "write `--set NAME=VALUE`; `aye show RUN` has the names",
+        )),
+        (edits, _) => Ok(edits),
     }
-    if choice != "edit" {
-        let hint = format!("write `aye answer {} edit --set …`", args.question);
-        return Err(Error::usage("`--set` goes with the choice `edit`", hint));
-    }
-    let remember = args.remember.map(FixScope::from);
-    Ok(Some(Edits { set: super::given::values(&args.set)?, only: args.only, remember }))
 }
 
 /// Keeps the answer if somebody wants that.

@@ -31,7 +31,7 @@ pub enum AuthCommand {
     /// Make a secret and show it to your authenticator app
     Setup {
         /// Replace the one that is there: a code of it, as proof
-        #[arg(long, value_name = "CODE", env = "AYE_REPLACE", hide_env_values = true)]
+        #[arg(long, value_name = "CODE")]
         replace: Option<String>,
     },
     /// Finish the set-up with a first code

@@ -19,7 +19,7 @@ pub struct CancelArgs {
     /// A run's id, the beginning of one, or last
     pub run: String,
     /// Why; recorded in the journal
-    #[arg(long, value_name = "TEXT", env = "AYE_REASON", hide_env_values = true)]
+    #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
 }
 

@@ -32,7 +32,7 @@ pub struct ChooseArgs {
     /// What can be chosen
     pub options: Vec<String>,
     /// Marked at first, and taken when the time is up
-    #[arg(long, value_name = "OPTION", env = "AYE_DEFAULT", hide_env_values = true)]
+    #[arg(long, value_name = "OPTION")]
     pub default: Option<String>,
     /// Options of every question.
     #[command(flatten)]

@@ -19,14 +19,7 @@ pub struct GraphArgs {
     /// A skill's name, a file, or FILE#NAME
     pub skill: String,
     /// How to draw it
-    #[arg(
-        short,
-        long,
-        value_name = "FORMAT",
-        default_value = "text",
-        env = "AYE_FORMAT",
-        hide_env_values = true
-    )]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
 }
 

@@ -9,7 +9,6 @@ use aye_core::nested::Parent;
 use aye_core::question::{Offer, Question};
 use aye_process::{Signal, Signals};
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -35,13 +34,7 @@ const LOOK: Duration = Duration::from_secs(1);
     aye inbox --json | jq -r '.[].id'")]
 pub struct InboxArgs {
     /// Go on and show what comes and goes; on a terminal, answer from the list
-    #[arg(
-        short,
-        long,
-        env = "AYE_WATCH",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(short, long)]
     pub watch: bool,
 }
 

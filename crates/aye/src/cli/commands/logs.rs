@@ -9,7 +9,6 @@ use aye_core::id::RunId;
 use aye_process::lines::Lines;
 use aye_process::{LogReader, Stream};
 use clap::Args;
-use clap::builder::FalseyValueParser;
 
 use crate::cli::Context;
 use crate::error::Error;
@@ -30,13 +29,7 @@ pub struct LogsArgs {
     /// Only this step
     pub step: Option<String>,
     /// Go on as the run goes on
-    #[arg(
-        short,
-        long,
-        env = "AYE_FOLLOW",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(short, long)]
     pub follow: bool,
 }
 

@@ -42,10 +42,10 @@ The token stands in `AYE_HOME/mcp.token`, for you alone; remove the file for a n
 #[command(after_help = EXAMPLES, subcommand_negates_reqs = true)]
 pub struct McpArgs {
     /// Serve over HTTP at this loopback address; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", env = "AYE_HTTP", hide_env_values = true)]
+    #[arg(long, value_name = "ADDRESS")]
     pub http: Option<String>,
     /// The project to serve [default: the working directory]
-    #[arg(long, value_name = "DIR", env = "AYE_WORKSPACE", hide_env_values = true)]
+    #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
     /// What to do instead of serving
     #[command(subcommand)]

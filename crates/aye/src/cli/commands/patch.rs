@@ -6,7 +6,6 @@ use aye_core::flow::Flow;
 use aye_core::journal::{State, StepStatus};
 use aye_core::skill::{Action, Step, Template, patch_block};
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use serde_json::json;
 
 use crate::cli::{Context, say};
@@ -35,13 +34,7 @@ pub struct PatchArgs {
     /// The step; all that were changed if none is named
     pub step: Option<String>,
     /// Write it without asking
-    #[arg(
-        short,
-        long,
-        env = "AYE_YES",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(short, long)]
     pub yes: bool,
 }
 

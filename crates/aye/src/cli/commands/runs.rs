@@ -1,6 +1,5 @@
 //! `aye runs`.
 
-use clap::builder::FalseyValueParser;
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -26,26 +25,17 @@ pub struct RunsArgs {
     #[command(subcommand)]
     pub command: Option<RunsCommand>,
     /// Only runs of this skill
-    #[arg(long, value_name = "NAME", env = "AYE_SKILL", hide_env_values = true)]
+    #[arg(long, value_name = "NAME")]
     pub skill: Option<String>,
     /// Only runs that stand like this
     #[arg(
         long,
         value_name = "STATUS",
-        env = "AYE_STATUS",
-        hide_env_values = true,
         value_parser = ["running", "paused", "completed", "failed", "cancelled"]
     )]
     pub status: Option<String>,
     /// How many, the newest first
-    #[arg(
-        short = 'n',
-        long,
-        value_name = "COUNT",
-        default_value_t = 20,
-        env = "AYE_LIMIT",
-        hide_env_values = true
-    )]
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 20)]
     pub limit: u32,
 }
 
@@ -61,15 +51,10 @@ pub enum RunsCommand {
 #[command(after_help = "Examples:\n  aye runs prune\n  aye runs prune --older-than 7d --dry-run")]
 pub struct PruneArgs {
     /// How old, e.g. 30d or 12h [default: what aye.toml says, else 30d]
-    #[arg(long, value_name = "TIME", env = "AYE_OLDER_THAN", hide_env_values = true)]
+    #[arg(long, value_name = "TIME")]
     pub older_than: Option<String>,
     /// Only say what would go
-    #[arg(
-        long,
-        env = "AYE_DRY_RUN",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub dry_run: bool,
 }
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use aye_core::journal::StepStatus;
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use serde_json::{Value, json};
 
 use crate::cli::Context;
@@ -25,12 +24,7 @@ pub struct ShowArgs {
     #[arg(default_value = "last")]
     pub run: String,
     /// As Markdown, for a ticket or a chat
-    #[arg(
-        long,
-        env = "AYE_MARKDOWN",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub markdown: bool,
 }
 

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use aye_core::text::diff;
-use clap::builder::FalseyValueParser;
 use clap::{Args, ValueEnum};
 use serde::Serialize as _;
 use serde_json::{Map, Value, json};
@@ -32,13 +31,7 @@ pub struct InstallArgs {
     /// For which client
     pub client: Which,
     /// Write without being asked, for scripts
-    #[arg(
-        short,
-        long,
-        env = "AYE_YES",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(short, long)]
     pub yes: bool,
 }
 
@@ -132,13 +125,7 @@ fn agreed(shown: &Path, context: &Context) -> Result<Said, Error> {
             hint: Some("`--yes` writes without asking".to_owned()),
         });
     }
-    let asking = Asking {
-        title: None,
-        timeout: None,
-        yes: false,
-        default_on_no_terminal: false,
-        no_input: false,
-    };
+    let asking = Asking::default();
     let question = yes_or_no(&format!("Write `{}`?", shown.display()), Some(OnEnter::Yes))?;
     Ok(match ask(&question, None, &asking, context)? {
         Asked::Value(value, _) if value == YES => Said::Yes,

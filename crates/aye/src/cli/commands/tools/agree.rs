@@ -119,13 +119,7 @@ pub(super) fn agree(launch: &Launch, yes: bool, context: &Context) -> Result<Sai
             });
         }
         crate::cli::say(&shown);
-        let asking = Asking {
-            title: None,
-            timeout: None,
-            yes: false,
-            default_on_no_terminal: false,
-            no_input: false,
-        };
+        let asking = Asking::default();
         let question = yes_or_no(&message, Some(Default::No))?;
         let asked = ask(&question, None, &asking, context)?;
         match asked {
