@@ -35,7 +35,8 @@ fn take(draft: &Path, mode: u32) -> io::Result<File> {
     loop {
         let file =
             OpenOptions::new().write(true).create(true).truncate(false).mode(mode).open(draft)?;
-        file.lock()?;
+        // Not every file system can; two at once are rare.
+        let _ = file.lock();
         // Whoever had it before us has put it in place.
         let ours = file.metadata()?.ino();
         if fs::metadata(draft).is_ok_and(|there| there.ino() == ours) {
