@@ -4,15 +4,25 @@
 //! nothing else (`journal::State`). An event is a fact: it is never changed,
 //! and its names and fields are never reused for another meaning.
 
+mod memory;
+mod reason;
+mod step;
+
 use indexmap::IndexMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::heal::{Category, FixPlan};
 use crate::id::{QuestionId, RunId};
 use crate::nested::Parent;
 use crate::question::{Answer, Edits, Question};
+
+pub use memory::{HealTriggered, MemoryKind, Remembered};
+pub use reason::{CancelReason, FailReason, PauseReason, RetryReason, SkipReason};
+pub use step::{
+    BadOutcome, ProcessRecord, Proposal, StepCompleted, StepFailed, StepStarted, WindDownReason,
+    WindingDown,
+};
 
 /// The version of the vocabulary written by this program.
 pub const VERSION: u32 = 1;
@@ -270,275 +280,6 @@ pub struct Driver {
     pub attended: bool,
 }
 
-/// The intent of a step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StepStarted {
-    /// Which step.
-    pub step: String,
-    /// Counts every start in the run; a result names it.
-    pub execution: u32,
-    /// 1, or more after retries.
-    pub attempt: u32,
-    /// `command`, `shell`, `confirm`, …
-    pub kind: String,
-    /// The resolved command line, secrets masked; absent for questions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
-    /// May be run again if its outcome is unknown.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub idempotent: bool,
-    /// When its own time-out is up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline: Option<Timestamp>,
-    /// It consists of runs of its own, which remember how far they are.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub nested: bool,
-    /// What a `foreach` goes through; secrets masked.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub items: Vec<Value>,
-}
-
-/// The intent of a repair.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HealTriggered {
-    /// The step that failed.
-    pub step: String,
-    /// Counts like a start of a step.
-    pub execution: u32,
-    /// The rule.
-    pub rule: String,
-    /// The kind of error, if it is one that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub category: Option<Category>,
-    /// What went wrong, secrets masked.
-    pub error: String,
-    /// When it has to be over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline: Option<Timestamp>,
-    /// It is no rule but a fix from memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fix: Option<Box<FixPlan>>,
-}
-
-/// Something from memory, or for it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Remembered {
-    /// What kind of thing.
-    pub kind: MemoryKind,
-    /// Its name in memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-    /// The step it is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<String>,
-    /// In words; learned text, so data.
-    pub message: String,
-    /// A fix that is about to be carried out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fix: Option<Box<FixPlan>>,
-}
-
-/// Kinds of things in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MemoryKind {
-    /// What people wrote about an error.
-    Issue,
-    /// What to do about an error.
-    Fix,
-    /// An answer to give again.
-    Preference,
-    /// A call that keeps failing in the same way.
-    Usage,
-}
-
-impl MemoryKind {
-    /// The word used in listings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Issue => "issue",
-            Self::Fix => "fix",
-            Self::Preference => "preference",
-            Self::Usage => "usage",
-        }
-    }
-}
-
-/// The good end of a step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StepCompleted {
-    /// Which step.
-    pub step: String,
-    /// Which start.
-    pub execution: u32,
-    /// The name of its result in templates.
-    pub output: String,
-    /// Its result.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub value: Value,
-    /// The `key: value` lines of a tool's text, under `<output>_parsed`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parsed: Option<Value>,
-    /// What a process left behind; absent for everything else.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub process: Option<ProcessRecord>,
-    /// How long it took, where there was no process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub took_ms: Option<u64>,
-    /// The result held a secret: what stands here is not what later steps get.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub hidden: bool,
-    /// What a note tells the person.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-    /// Set when a person said it was done.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub marked_by: Option<String>,
-}
-
-/// The bad end of a step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StepFailed {
-    /// Which step.
-    pub step: String,
-    /// Which start; 0 if it never started.
-    pub execution: u32,
-    /// How it ended.
-    pub outcome: BadOutcome,
-    /// One of the typed codes, e.g. `COMMAND_NOT_FOUND`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub code: Option<String>,
-    /// In words.
-    pub message: String,
-    /// What to do about it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
-    /// What a process left behind.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub process: Option<ProcessRecord>,
-    /// How long it took, where there was no process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub took_ms: Option<u64>,
-    /// What would mend a block that failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proposal: Option<Box<Proposal>>,
-    /// A guard of the step stops the run: nothing passes over it.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub guarded: bool,
-    /// Who declined, where a person did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
-    /// Set when this ends the run's normal course: only clean-up follows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub winding_down: Option<WindingDown>,
-}
-
-/// A change that would mend what went wrong; only made if somebody agrees.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Proposal {
-    /// In one sentence.
-    pub why: String,
-    /// What would change, as a diff.
-    pub diff: String,
-    /// The whole code as it would be.
-    pub code: String,
-}
-
-/// How a step ended badly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BadOutcome {
-    /// It failed by itself.
-    Failure,
-    /// We ended it: out of time.
-    Timeout,
-    /// We ended it: the run was cancelled.
-    Cancelled,
-    /// We ended it: Aye was told to stop.
-    Interrupted,
-    /// Aye died while it ran: it may or may not have happened.
-    Unknown,
-    /// Somebody inside it said no.
-    Declined,
-    /// Nobody inside it answered in time.
-    Expired,
-}
-
-/// What is known of a finished process.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct ProcessRecord {
-    /// Exit code; 128+n for a signal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<i32>,
-    /// The signal that ended it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signal: Option<i32>,
-    /// How long it ran.
-    pub duration_ms: u64,
-    /// The end of its standard output.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub stdout: String,
-    /// The end of its standard error.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub stderr: String,
-    /// How many bytes of both are only in the log.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub dropped: u64,
-    /// It left a process holding its output.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub leaky: bool,
-    /// Processes that went on after it had ended, and that were ended.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub leftovers: u32,
-    /// Processes that could not be ended.
-    #[serde(default)]
-    pub left_running: u32,
-    /// Largest resident memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub peak_memory: Option<u64>,
-    /// Processor time, user and system.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpu_ms: Option<u64>,
-    /// What else is to be said of it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub remarks: Vec<String>,
-}
-
-impl ProcessRecord {
-    /// What it said about itself: standard error, or else standard output.
-    pub fn said(&self) -> &str {
-        match self.stderr.trim() {
-            "" => self.stdout.trim(),
-            stderr => stderr,
-        }
-    }
-}
-
-/// The run's normal course is over; only a clean-up path may still run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WindingDown {
-    /// Why.
-    pub why: WindDownReason,
-    /// When clean-up must be over.
-    pub until: Timestamp,
-    /// Who cancelled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
-    /// Why they did, if they said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-/// Why a run winds down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WindDownReason {
-    /// The run's own time-out.
-    RunTimeout,
-    /// Somebody cancelled it.
-    Cancelled,
-}
-
 /// An answer and what became of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answered {
@@ -556,86 +297,6 @@ pub struct Answered {
     pub refused: Option<String>,
 }
 
-/// Why a run is paused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PauseReason {
-    /// A question is open and nobody can be asked here.
-    Waiting,
-    /// Aye was told to stop.
-    Interrupted,
-}
-
-/// Why a run failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FailReason {
-    /// A step failed and nothing caught it.
-    StepFailed,
-    /// A step timed out and nothing caught it.
-    StepTimedOut,
-    /// The run's own time-out.
-    RunTimedOut,
-    /// The step limit.
-    StepLimit,
-    /// A final state with `status: failed`.
-    FinalState,
-    /// Somebody answered a recovery question with abort.
-    Aborted,
-    /// An output could not be rendered.
-    Output,
-}
-
-/// Why a run was cancelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CancelReason {
-    /// A question was declined.
-    Declined,
-    /// A question expired without a default.
-    Expired,
-    /// Somebody cancelled the run.
-    Cancelled,
-    /// A final state with `status: cancelled`.
-    FinalState,
-}
-
-/// Why a step was left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SkipReason {
-    /// Its condition is false.
-    Condition,
-    /// Its gate was declined.
-    Declined,
-    /// Its gate expired without a default.
-    Expired,
-    /// Somebody chose to skip it.
-    Answer,
-}
-
-/// Why a step is tried again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RetryReason {
-    /// `idempotent: true` and the outcome was unknown.
-    Idempotent,
-    /// Somebody answered a recovery question with retry.
-    Answer,
-    /// The step's `retry` says so.
-    Policy,
-    /// What was wrong has been repaired.
-    Healed,
-    /// A fix from memory is tried.
-    Fixed,
-    /// An assistant answered a recovery question with retry.
-    Relayed,
-}
-
 fn is_false(value: &bool) -> bool {
     !value
-}
-
-fn is_zero<N: Default + PartialEq>(value: &N) -> bool {
-    *value == N::default()
 }

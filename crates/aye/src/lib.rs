@@ -27,6 +27,7 @@ pub mod memory;
 pub mod outside;
 pub mod paint;
 pub mod prompt;
+mod replace;
 pub mod report;
 pub mod settings;
 pub mod skills;

@@ -14,6 +14,15 @@ pub fn size() -> Option<(u16, u16)> {
     (size.ws_col > 0).then_some((size.ws_col, size.ws_row))
 }
 
+/// The text for a list on standard output: cut to a number of columns on a
+/// terminal, whole for whatever else reads it.
+pub fn fit(text: &str, columns: usize) -> String {
+    match std::io::stdout().is_terminal() {
+        true => cut(text, columns),
+        false => text.to_owned(),
+    }
+}
+
 /// How many columns a text takes.
 pub fn width(text: &str) -> usize {
     text.width()

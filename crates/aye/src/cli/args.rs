@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
 use clap::parser::ValueSource;
-use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{Arg, ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::paint::ColorChoice;
 
@@ -37,7 +37,8 @@ executable/found, 130 interrupted.";
     disable_help_flag = true,
     disable_version_flag = true,
     subcommand_required = true,
-    max_term_width = 100
+    max_term_width = 100,
+    mut_args = with_twin
 )]
 pub struct Cli {
     /// Options of every command.
@@ -53,56 +54,28 @@ pub struct Cli {
 #[command(next_help_heading = "Options of every command")]
 pub struct Global {
     /// Where journal and logs are kept [default: ~/.local/state/aye]
-    #[arg(long, global = true, value_name = "DIR", env = "AYE_HOME", hide_env_values = true)]
+    #[arg(long, global = true, value_name = "DIR")]
     pub home: Option<PathBuf>,
     /// When to use colours: auto, always or never
     #[arg(
         long,
         global = true,
         value_name = "WHEN",
-        env = "AYE_COLOR",
-        hide_env_values = true,
         default_value = "auto",
         hide_possible_values = true
     )]
     pub color: ColorChoice,
     /// Print JSON for programs
-    #[arg(
-        long,
-        global = true,
-        env = "AYE_JSON",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long, global = true)]
     pub json: bool,
     /// Say less: only the steps' output, and what went wrong
-    #[arg(
-        short,
-        long,
-        global = true,
-        env = "AYE_QUIET",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Say more: every event
-    #[arg(
-        short,
-        long,
-        global = true,
-        env = "AYE_VERBOSE",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(short, long, global = true)]
     pub verbose: bool,
     /// Plain lines, no moving parts, ASCII: for screen readers and logs
-    #[arg(
-        long,
-        global = true,
-        env = "AYE_PLAIN",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long, global = true)]
     pub plain: bool,
     /// Print help
     #[arg(short, long, global = true, action = ArgAction::HelpShort)]
@@ -123,10 +96,35 @@ pub(super) const BACKGROUND: &str = "background";
 
 /// `aye background`.
 #[derive(Debug, Parser)]
-#[command(version, disable_help_flag = true, disable_version_flag = true)]
+#[command(
+    version,
+    disable_help_flag = true,
+    disable_version_flag = true,
+    mut_args = with_twin
+)]
 struct Background {
     #[command(flatten)]
     global: Global,
+}
+
+/// For a verb that has verbs of its own.
+pub(crate) fn with_twins(command: clap::Command) -> clap::Command {
+    command.mut_args(with_twin).mut_subcommands(with_twins)
+}
+
+/// Every option can be given in the environment, too: `--no-input` as
+/// `AYE_NO_INPUT`. What is set there is not shown, it may be secret.
+pub(crate) fn with_twin(option: Arg) -> Arg {
+    let Some(long) = option.get_long() else { return option };
+    let twin = format!("AYE_{}", long.to_uppercase().replace('-', "_"));
+    match option.get_action() {
+        ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version => option,
+        ArgAction::SetTrue => {
+            option.value_parser(FalseyValueParser::new()).env(twin.leak() as &str)
+        }
+        _ => option.env(twin.leak() as &str),
+    }
+    .hide_env_values(true)
 }
 
 impl Cli {
@@ -155,7 +153,8 @@ impl Cli {
 }
 
 /// The verbs. `defer`: only the one that was typed builds its options. A doc comment at their
-/// types would then take the place of the sentences here, so they have plain ones.
+/// types would then take the place of the sentences here, so they have plain ones; and each has
+/// to say [`with_twin`] itself.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub enum Command {

@@ -11,6 +11,7 @@ use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 
 pub use args::{Cli, Global};
+pub(crate) use args::{with_twin, with_twins};
 pub(crate) use commands::assist;
 pub use context::Context;
 
@@ -40,33 +41,39 @@ pub fn main() -> u8 {
                 let _ = found.print();
                 return u8::try_from(found.exit_code()).unwrap_or(2);
             };
-            report_error(&error, context::paint_of_errors());
+            report_error(&error, usage::wants_json(), context::paint_of_errors());
             return error.exit_code();
         }
     };
     let context = match Context::new(&cli.global) {
         Ok(context) => context,
         Err(error) => {
-            report_error(&error, context::paint_of_errors());
+            report_error(&error, cli.global.json, context::paint_of_errors());
             return error.exit_code();
         }
     };
     match commands::run(cli.command, &context) {
         Ok(code) => code,
         Err(error) => {
-            report_error(&error, context.paint_err);
+            report_error(&error, context.json, context.paint_err);
             error.exit_code()
         }
     }
 }
 
-/// One error, printed once.
-fn report_error(error: &Error, paint: Paint) {
+/// One error, printed once: for programs, as one line of JSON.
+fn report_error(error: &Error, json: bool, paint: Paint) {
     // Somebody closed the pipe: they have seen enough.
     if let Error::Output(source) = error
         && source.kind() == std::io::ErrorKind::BrokenPipe
     {
         return;
+    }
+    if json {
+        let (message, hint) = (error.to_string(), error.hint());
+        let line =
+            serde_json::json!({ "error": message, "hint": hint, "exit_code": error.exit_code() });
+        return say(&format!("{line}\n"));
     }
     let mut text =
         format!("{} {}\n", paint.text(Tone::Bad, "error:"), inert_lines(&error.to_string()));

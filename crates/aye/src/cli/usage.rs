@@ -4,6 +4,14 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::Error;
 
+/// Whether JSON was asked for on a command line that makes no sense.
+pub(super) fn wants_json() -> bool {
+    let said = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
+    let set = std::env::var_os("AYE_JSON").and_then(|value| value.into_string().ok());
+    let falsey = ["", "0", "n", "no", "f", "false", "off"];
+    said || set.is_some_and(|value| !falsey.contains(&value.to_lowercase().as_str()))
+}
+
 /// The error for what clap found; nothing for `--help` and `--version`, which
 /// it prints itself.
 pub(super) fn error(found: &clap::Error) -> Option<Error> {

@@ -24,7 +24,7 @@ const STACK: usize = 256 << 20;
 /// How often memory and cancelling are looked at.
 const LOOK: Duration = Duration::from_millis(5);
 /// A block that does not heed its time limit is left behind after this.
-const OVERTIME: Duration = Duration::from_secs(5);
+const OVERTIME: Duration = Duration::from_secs(1);
 
 /// Runs a block; its result is data.
 pub fn run(

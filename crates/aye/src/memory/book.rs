@@ -1,7 +1,7 @@
 //! One file of memory: read with places, changed by one writer at a time.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -230,28 +230,9 @@ pub(super) fn rewrite(
     replace(root, &path, &text)
 }
 
-/// A whole new file or the old one, whenever the power goes.
 fn replace(root: &Root, path: &Path, text: &str) -> Result<(), MemoryError> {
-    let failed = |error: io::Error| MemoryError::io("write", path, error);
-    let directory = path.parent().unwrap_or(Path::new("."));
-    root.create(directory).map_err(failed)?;
-    let draft = path.with_extension("yaml.new");
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(root.file_mode())
-        .open(&draft)
-        .map_err(failed)?;
-    // Who could read it before can read it after.
-    if let Ok(there) = fs::metadata(path) {
-        file.set_permissions(there.permissions()).map_err(failed)?;
-    }
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
-    fs::rename(&draft, path).map_err(failed)?;
-    // Not every file system can: the file is whole all the same.
-    let _ = File::open(directory).and_then(|directory| directory.sync_all());
-    Ok(())
+    crate::replace::replace(path, text, root.file_mode())
+        .map_err(|error| MemoryError::io("write", path, error))
 }
 
 /// Held while a memory is written: an OS lock, so it goes with its holder.

@@ -1,11 +1,11 @@
 //! A whole command line where a program's name belongs.
 
 use super::Checker;
-use crate::diagnostic::{Diagnostic, quote};
+use crate::diagnostic::{Diagnostic, quote, visible};
 use crate::skill::Spanned;
 
 /// Longer ones are no help as a hint.
-const MOST_WORDS: usize = 9;
+pub(super) const MOST_WORDS: usize = 9;
 
 impl Checker<'_> {
     /// Reports it, with the words apart. `shell` says whether the place has
@@ -36,7 +36,7 @@ impl Checker<'_> {
 
 /// The words of a line, with `{{ … }}` in one piece; `None` if only a shell
 /// could tell them apart.
-fn words(line: &str) -> Option<Vec<String>> {
+pub(super) fn words(line: &str) -> Option<Vec<String>> {
     let mut words = vec![String::new()];
     let mut rest = line.trim();
     while let Some(next) = rest.chars().next() {
@@ -60,10 +60,13 @@ fn words(line: &str) -> Option<Vec<String>> {
 }
 
 /// A word as it is written in a list between brackets.
-fn in_list(word: &str) -> String {
-    match word.contains('{') {
-        true if word.contains('"') => format!("'{}'", word.replace('\'', "''")),
-        true => format!("\"{word}\""),
-        false => word.to_owned(),
+pub(super) fn in_list(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-./+=@%^~".contains(c);
+    let word = visible(word);
+    let begins = word.trim_start_matches('-').starts_with(|c| plain(c) && !"=@%~".contains(c));
+    match begins && word.chars().all(plain) {
+        true => word.into_owned(),
+        false if word.contains(['"', '\\']) => format!("'{}'", word.replace('\'', "''")),
+        false => format!("\"{word}\""),
     }
 }

@@ -15,6 +15,7 @@ mod heal;
 mod input;
 mod names;
 mod nested;
+mod own_words;
 mod problem;
 mod report;
 mod skill;
@@ -26,12 +27,12 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use crate::diagnostic::{Diagnostic, quote};
+use crate::diagnostic::Diagnostic;
 use crate::skill::duration::{Period, parse_duration};
 use crate::skill::size::{Size, parse_size};
 use crate::skill::{Span, Spanned, Template};
-use crate::yaml::decode::{Fault, Problem, Raw, Text, decode};
-use crate::yaml::{Kind, NodeId, Tree};
+use crate::yaml::decode::{Fault, Raw, Text, decode};
+use crate::yaml::{NodeId, Tree};
 use problem::Place;
 use report::Report;
 
@@ -79,47 +80,6 @@ impl<'t> Checker<'t> {
         value
     }
 
-    /// Words a problem, with what the author wrote in the hint.
-    fn with_own_words(&self, problem: Problem, id: NodeId, place: Place<'_>) -> Diagnostic {
-        let own = match &problem.fault {
-            Fault::UnknownKey { key, known } => self.one_result(id, key, known),
-            Fault::Mismatch { found, .. } if found == "a mapping" => {
-                problem.key.as_deref().and_then(|key| self.as_list(id, key))
-            }
-            _ => None,
-        };
-        let diagnostic = problem::diagnose(problem, place, &self.report);
-        match own {
-            Some(hint) => diagnostic.hint(hint),
-            None => diagnostic,
-        }
-    }
-
-    /// `outputs: [x]` at a step.
-    fn one_result(&self, id: NodeId, key: &str, known: &[&str]) -> Option<String> {
-        if key != "outputs" || !known.contains(&"output") {
-            return None;
-        }
-        let (_, value) = self.tree.entry(id, key)?;
-        let Kind::List(items) = &self.tree.node(value).kind else { return None };
-        let first = self.tree.text(*items.first()?)?;
-        Some(format!("a step has one result: {}", quote(&format!("output: {first}"))))
-    }
-
-    /// Inputs or outputs by name, as the list they should be.
-    fn as_list(&self, id: NodeId, key: &str) -> Option<String> {
-        let rest = match key {
-            "inputs" => "type: string",
-            "outputs" => "value: …",
-            _ => return None,
-        };
-        let (_, value) = self.tree.entry(id, key)?;
-        let (first, _) = self.tree.entries(value).first()?;
-        let first = quote(self.tree.text(*first)?);
-        let first = first.trim_matches('`');
-        Some(format!("write a list with a name each:\n{key}:\n  - {{ name: {first}, {rest} }}"))
-    }
-
     /// Decodes one key of a node that has been decoded as a whole: only what is
     /// wrong with that key is news.
     fn decode_part<T: Deserialize<'t>>(&mut self, id: NodeId, place: &str) -> Option<T> {
@@ -127,7 +87,7 @@ impl<'t> Checker<'t> {
         for problem in problems {
             if !matches!(problem.fault, Fault::UnknownKey { .. }) {
                 let place = Place { words: place, not_here: &[] };
-                let diagnostic = problem::diagnose(problem, place, &self.report);
+                let diagnostic = self.with_own_words(problem, id, place);
                 self.report.push(diagnostic);
             }
         }

@@ -3,7 +3,7 @@
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, quote, quote_list};
 use crate::skill::Span;
-use crate::skill::document::{misspelt_other_word, other_value, other_word};
+use crate::skill::document::{instead_of, misspelt_other_word, other_value, other_word};
 use crate::yaml::decode::{Fault, Problem};
 
 /// What a problem was found in.
@@ -50,6 +50,14 @@ pub(super) fn meant<'a>(key: &str, known: &[&'a str], report: &Report) -> Option
 fn unknown_key(key: &str, known: &[&str], span: Span, place: &str, report: &Report) -> Diagnostic {
     let message = format!("unknown key {} in {place}", quote(key));
     let diagnostic = Diagnostic::error("unknown-key", message);
+    let instead = instead_of(key, known);
+    match (other_word(key, known), instead) {
+        (Some(meant), Some(hint)) => {
+            return diagnostic.label(span, format!("did you mean `{meant}`?")).hint(hint);
+        }
+        (None, Some(hint)) => return diagnostic.label(span, "").hint(hint),
+        (_, None) => {}
+    }
     match meant(key, known, report) {
         Some(meant) => diagnostic.label(span, format!("did you mean `{meant}`?")),
         None => {

@@ -21,5 +21,5 @@ pub(super) use parts::{
 };
 pub(super) use step::{Question, StateItem, StepDoc, StepItem, Targets};
 pub(super) use words::{
-    ALIASES, STATE_KEYS, STEP_KEYS, misspelt_other_word, other_value, other_word,
+    ALIASES, STATE_KEYS, STEP_KEYS, instead_of, misspelt_other_word, other_value, other_word,
 };

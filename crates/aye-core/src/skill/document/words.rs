@@ -26,27 +26,77 @@ pub(in crate::skill) const ALIASES: &[(&str, &str, &str)] = &[
 
 /// Words that other tools use, and ours.
 const OTHER_WORDS: &[(&str, &[&str])] = &[
-    ("shell", &["run", "script", "sh", "bash"]),
-    ("command", &["cmd", "exec", "program"]),
+    ("shell", &["run", "script", "sh", "bash", "cmds", "commands"]),
+    ("command", &["cmd", "exec", "program", "entrypoint"]),
     ("args", &["arguments", "argv", "params"]),
     ("name", &["id", "key"]),
+    ("description", &["desc", "summary"]),
     ("condition", &["if", "when", "only_if"]),
     ("env", &["environment", "vars", "variables"]),
-    ("cwd", &["dir", "directory", "workdir", "working_directory", "chdir"]),
+    ("cwd", &["dir", "directory", "workdir", "working_directory", "working_dir", "chdir"]),
+    ("confirm", &["ask", "prompt", "question", "approval"]),
     ("message", &["prompt", "question", "text"]),
     ("options", &["choices", "answers"]),
     ("match", &["pattern", "regex"]),
     ("output", &["register", "save_as"]),
+    ("skill", &["uses", "task", "workflow"]),
+    ("inputs", &["with", "params", "parameters"]),
+    ("steps", &["tasks", "jobs", "stages"]),
+    ("timeout", &["timeout-minutes", "timeout_minutes"]),
+    ("on_error", &["continue-on-error", "continueOn", "ignore_errors", "allow_failure"]),
     ("initial", &["start", "first", "entry"]),
     ("transitions", &["next", "goto"]),
     ("by", &["approvers", "who"]),
     ("enum", &["options", "choices", "values", "allowed"]),
-    ("foreach", &["loop", "with_items", "each", "items"]),
+    ("foreach", &["loop", "with_items", "each", "items", "matrix", "strategy"]),
+    ("retry", &["retryPolicy"]),
     ("attempts", &["max_attempts", "max_retries", "retries", "times"]),
     ("backoff", &["delay", "wait", "interval"]),
     ("max_memory", &["memory", "mem", "memory_limit"]),
     ("max_cpu", &["cpu", "cpu_limit", "cpu_time"]),
 ];
+
+/// What to write for words of other tools where another key is not all of it:
+/// where the place has a key, the words, and what to write.
+const INSTEAD: &[(&str, &[&str], &str)] = &[
+    ("shell", &["cmds", "commands"], "write a step each, or `shell: |` and a line each below it"),
+    (
+        "command",
+        &["needs", "depends", "depends_on", "deps", "dependencies"],
+        "steps go in the order in which they are written: leave it out",
+    ),
+    (
+        "on_error",
+        &["continue-on-error", "continueOn", "ignore_errors", "ignore_error", "allow_failure"],
+        "write `on_error: continue`",
+    ),
+    ("skill", &["uses"], "`skill: NAME` runs another skill; for all else write the command itself"),
+    ("skill", &["task"], "write `skill: NAME`"),
+    ("command", &["become"], "leave it out, or write `command: sudo` and `args: [PROGRAM, …]`"),
+    (
+        "step_limit",
+        &["tasks", "jobs", "stages", "services"],
+        "write one list, in order:\nsteps:\n  - name: …\n    shell: …",
+    ),
+    (
+        "step_limit",
+        &["env", "environment", "vars", "variables"],
+        "variables of programs are given to a step: `env: { NAME: value }`; values for templates \
+         go under `defaults:`, or `inputs:` if they are given with each run",
+    ),
+    (
+        "step_limit",
+        &["on", "schedule", "hosts", "runs-on"],
+        "a skill runs on this machine when it is called: leave it out",
+    ),
+];
+
+/// What to write for a word of another tool, at a place with these keys.
+pub(in crate::skill) fn instead_of(word: &str, known: &[&str]) -> Option<&'static str> {
+    let fits =
+        |(here, words, _): &&(&str, &[&str], &str)| known.contains(here) && words.contains(&word);
+    INSTEAD.iter().find(fits).map(|(_, _, hint)| *hint)
+}
 
 /// Values that other tools use, by key, and ours.
 const OTHER_VALUES: &[(&str, &str, &[&str])] = &[

@@ -177,6 +177,8 @@ fn wrong_types() {
        |
      4 |     command: [make]
        |              ^^^^^^ this is a list
+       |
+    hint: write `command: make`
 
     error[two-actions]: step `one` has both `command` and `shell`
       --> demo.yaml:6:5
@@ -361,6 +363,8 @@ fn a_step_that_is_text() {
        |
      3 |   - make all
        |     ^^^^^^^^ this is the text `make all`
+       |
+    hint: write `- { name: …, shell: make all }`
 
     1 error
     ");
@@ -412,6 +416,56 @@ fn the_hint_uses_what_was_written() {
         "args: [show, \"{{ made }}\", --stat]",
         "- { name: made, value: … }",
     ] {
+        assert!(said.contains(expected), "no {expected:?} in:\n{said}");
+    }
+}
+
+/// What people write who come from another tool, and what they are told.
+#[test]
+fn who_comes_from_another_tool_is_told_what_to_write() {
+    let steps = [
+        (
+            "command: [npm, run, 'a b', '{{ branch }}']",
+            "command: npm\n      args: [run, \"a b\", \"{{ branch }}\"]",
+        ),
+        ("command: [make]", "write `command: make`"),
+        ("{ command: npm, args: run build }", "write `args: [run, build]`"),
+        ("shell: [make, make test]", "shell: |\n        make\n        make test"),
+        ("{ command: make, env: [A=b, C=d e] }", "env:\n        A: b\n        C: \"d e\""),
+        ("command: make, env: [{ A: b }]", "env:\n        A: b"),
+        ("{ command: make, env: A=b }", "write `env: { A: b }`"),
+        ("{ command: make, output: [made] }", "a step has one result: `output: made`"),
+        ("python: print(1)", "code goes under `compute: |`"),
+        ("{ command: make, timeout-minutes: 5 }", "write `timeout: 5m`"),
+        ("{ command: make, continue-on-error: true }", "write `on_error: continue`"),
+        ("{ command: make, ignore_errors: true }", "write `on_error: continue`"),
+        ("{ command: make, needs: a }", "in the order in which they are written"),
+        ("{ command: make, depends_on: [a] }", "in the order in which they are written"),
+        ("{ command: make, desc: x }", "did you mean `description`?"),
+        ("{ command: make, working-directory: x }", "did you mean `cwd`?"),
+        ("{ command: make, if: x }", "did you mean `condition`?"),
+        ("{ command: make, become: true }", "command: sudo"),
+        ("cmds: [make]", "`shell: |` and a line each below it"),
+        ("uses: actions/checkout@v4", "`skill: NAME` runs another skill"),
+        ("prompt: Sure?", "did you mean `confirm`?"),
+    ];
+    for (step, expected) in steps {
+        let step = step.trim_start_matches("{ ").trim_end_matches(" }");
+        let said = check(&format!(
+            "\n        name: demo\n        steps:\n          - {{ name: one, {step} }}\n    "
+        ));
+        assert!(said.contains(expected), "no {expected:?} in:\n{said}");
+    }
+    let skills = [
+        ("jobs: { build: { steps: [] } }", "write one list, in order"),
+        ("tasks: []", "did you mean `steps`?"),
+        ("services: {}", "write one list, in order"),
+        ("env: { A: b }", "variables of programs are given to a step"),
+        ("params: []", "did you mean `inputs`?"),
+        ("on: push", "when it is called: leave it out"),
+    ];
+    for (key, expected) in skills {
+        let said = check(&format!("\n        name: demo\n        {key}\n    "));
         assert!(said.contains(expected), "no {expected:?} in:\n{said}");
     }
 }

@@ -3,13 +3,13 @@
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::process::CommandExt as _;
 
+use aye_core::event::{Event, Fact};
 use aye_core::id::QuestionId;
 use aye_core::input::Request;
 use aye_core::journal::{Phase, State};
 use aye_core::question::{Answer, Edits, FixScope, Prompter, Question};
 use aye_core::skill::{AskKind, ChoiceAction};
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use jiff::Timestamp;
 
 use crate::auth::{AuthError, Authenticator};
@@ -21,9 +21,11 @@ use crate::paint::{Tone, inert_line, shell_word};
 use crate::prompt::dialog::{meaning, yes_and_no};
 use crate::prompt::key::Key;
 use crate::prompt::{Alone, Elsewhere, Escape, Given, Manner, News, Nowhere, ask_alone};
+use crate::report::event_json;
 use crate::store::{Found, Listener, QuestionRow, QuestionState, RunLock, RunRow, Store};
 
-use super::output::print_line;
+use super::changes::Changes;
+use super::output::{print_line, print_words};
 use super::request::{Sent, leave, send};
 
 const EXAMPLES: &str = "\
@@ -37,58 +39,32 @@ Examples:
 
 // Options of `aye answer`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_twin, after_help = EXAMPLES)]
 pub struct AnswerArgs {
     /// A question's id, or the beginning of one
     pub question: String,
     /// The value of an option, or the text asked for; asked for here if not given
     pub choice: Option<String>,
     /// Why; recorded in the journal
-    #[arg(long, value_name = "TEXT", env = "AYE_REASON", hide_env_values = true)]
+    #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
     /// The text that has to be typed to agree, where a question wants it
-    #[arg(long = "type", value_name = "TEXT", env = "AYE_TYPE", hide_env_values = true)]
+    #[arg(long = "type", value_name = "TEXT")]
     pub typed: Option<String>,
     /// A one-time code, where a question wants it
-    #[arg(long, value_name = "CODE", env = "AYE_CODE", hide_env_values = true)]
+    #[arg(long, value_name = "CODE")]
     pub code: Option<String>,
     /// Remember the answer: for this step, for the skill, or always
-    #[arg(
-        long,
-        value_name = "SCOPE",
-        num_args = 0..=1,
-        default_missing_value = "step",
-        env = "AYE_REMEMBER",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "SCOPE", num_args = 0..=1, default_missing_value = "step")]
     pub remember: Option<Reach>,
-    /// With the choice `edit`: what a failed step is given differently; repeat it
-    #[arg(long, value_name = "NAME=VALUE", env = "AYE_SET", hide_env_values = true)]
-    pub set: Vec<String>,
-    /// With `--set`: everything that is not named is left out
-    #[arg(
-        long,
-        requires = "set",
-        env = "AYE_ONLY",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
-    pub only: bool,
+    /// With the choice `edit`
+    #[command(flatten)]
+    pub changes: Changes,
     /// Go on with the run if nobody drives it
-    #[arg(
-        long,
-        env = "AYE_RESUME",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub resume: bool,
     /// Never ask on this terminal
-    #[arg(
-        long,
-        env = "AYE_NO_INPUT",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub no_input: bool,
     /// The key that opened the question, where one did.
     #[arg(skip)]
@@ -105,8 +81,7 @@ impl AnswerArgs {
             typed: None,
             code: None,
             remember: None,
-            set: Vec::new(),
-            only: false,
+            changes: Changes::default(),
             resume: false,
             no_input: false,
             opened_with: Some(Key::Enter),
@@ -136,14 +111,29 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
     let (row, question, came) = answer(args, context)?;
     match came {
         Came::Taken { label, undriven } => {
-            let more = still_missing(&question, context)?;
-            print_line(&format!("answered {}: {}{more}", question.id, inert_line(&label)))?;
+            if context.json {
+                print_line(&as_recorded(&question, context)?)?;
+            } else {
+                let more = still_missing(&question, context)?;
+                print_line(&format!("answered {}: {}{more}", question.id, inert_line(&label)))?;
+            }
             if undriven { go_on(&row, args, context) } else { Ok(0) }
         }
         Came::Left => Ok(5),
         Came::TimedOut => Ok(124),
         Came::Stopped(signal) => Ok(u8::try_from(128 + signal).unwrap_or(1)),
     }
+}
+
+/// The answer as the journal has it, in the words of `aye run --json`.
+fn as_recorded(question: &QuestionRow, context: &Context) -> Result<String, Error> {
+    let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let ours = |event: &&Event| match &event.fact {
+        Fact::ConfirmationAnswered(one) => one.question == question.id && one.refused.is_none(),
+        _ => false,
+    };
+    let events = reader.events(&question.run, 0)?;
+    Ok(events.iter().rev().find(ours).map(event_json).unwrap_or_default())
 }
 
 /// Who else has to agree, once an answer was taken.
@@ -230,25 +220,11 @@ pub(super) fn answer(
                 say(&format!("{} {error}\n", context.paint_err.text(Tone::Bad, "error:")));
             }
             (Err(error), _) => return Err(error.into()),
-            (Ok(_), Sent::Accepted) => {
-                remember(
-                    &row,
-                    asked.as_ref(),
-                    &choice,
-                    scope.filter(|_| edits.is_none()),
-                    context,
-                )?;
-                return Ok((outer, question, Came::Taken { label, undriven: false }));
-            }
-            (Ok(_), Sent::AcceptedUndriven) => {
-                remember(
-                    &row,
-                    asked.as_ref(),
-                    &choice,
-                    scope.filter(|_| edits.is_none()),
-                    context,
-                )?;
-                return Ok((outer, question, Came::Taken { label, undriven: true }));
+            (Ok(_), sent @ (Sent::Accepted | Sent::AcceptedUndriven)) => {
+                let scope = scope.filter(|_| edits.is_none());
+                remember(&row, asked.as_ref(), &choice, scope, context)?;
+                let undriven = sent == Sent::AcceptedUndriven;
+                return Ok((outer, question, Came::Taken { label, undriven }));
             }
             (Ok(_), Sent::Refused(why)) => {
                 return Err(refused(&question, asked.as_ref(), args, &why));
@@ -259,21 +235,17 @@ pub(super) fn answer(
 
 /// What a failed step is given differently.
 fn edits(args: &AnswerArgs, choice: &str) -> Result<Option<Edits>, Error> {
-    if args.set.is_empty() {
-        return match choice {
-            "edit" => Err(Error::usage(
-                "`edit` needs what to change",
-                "write `--set NAME=VALUE`; `aye show RUN` has the names",
-            )),
-            _ => Ok(None),
-        };
+    match (args.changes.edits(args.remember)?, choice) {
+        (Some(_), choice) if choice != "edit" => {
+            let hint = format!("write `aye answer {} edit --set …`", args.question);
+            Err(Error::usage("`--set` goes with the choice `edit`", hint))
+        }
+        (None, "edit") => Err(Error::usage(
+            "`edit` needs what to change",
+            "write `--set NAME=VALUE`; `aye show RUN` has the names",
+        )),
+        (edits, _) => Ok(edits),
     }
-    if choice != "edit" {
-        let hint = format!("write `aye answer {} edit --set …`", args.question);
-        return Err(Error::usage("`--set` goes with the choice `edit`", hint));
-    }
-    let remember = args.remember.map(FixScope::from);
-    Ok(Some(Edits { set: super::given::values(&args.set)?, only: args.only, remember }))
 }
 
 /// Keeps the answer if somebody wants that.
@@ -298,7 +270,8 @@ fn remember(
     // What the question shows has been masked.
     match keep(&context.memory(), &kept, &str::to_owned) {
         Ok(kept) => {
-            print_line(&format!("remembered; `aye memory forget {}` takes it back", kept.id))
+            let words = format!("remembered; `aye memory forget {}` takes it back", kept.id);
+            print_words(&words, context)
         }
         Err(error) => {
             let warning = context.paint_err.text(Tone::Warn, "warning:");
@@ -507,7 +480,8 @@ fn go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<u8, Error
     if args.resume || wants_to_go_on(row, args, context)? {
         return resume(row, context);
     }
-    print_line(&format!("nobody drives the run; go on with: aye resume {}", row.id))?;
+    let words = format!("nobody drives the run; go on with: aye resume {}", row.id);
+    print_words(&words, context)?;
     Ok(0)
 }
 

@@ -14,6 +14,8 @@ use super::output::{print, print_json, print_line};
 // Options of `aye auth`.
 #[derive(Debug, Args)]
 #[command(
+    mut_args = crate::cli::with_twin,
+    mut_subcommands = crate::cli::with_twins,
     after_help = "Examples:\n  aye auth setup             scan the picture with an authenticator app\n  \
     aye auth confirm 123456    prove that the app has it\n\n\
     Questions with `reauth: true` then want a code: at the prompt, or with\n  \
@@ -31,7 +33,7 @@ pub enum AuthCommand {
     /// Make a secret and show it to your authenticator app
     Setup {
         /// Replace the one that is there: a code of it, as proof
-        #[arg(long, value_name = "CODE", env = "AYE_REPLACE", hide_env_values = true)]
+        #[arg(long, value_name = "CODE")]
         replace: Option<String>,
     },
     /// Finish the set-up with a first code
@@ -64,16 +66,24 @@ pub(super) fn run(args: &AuthArgs, context: &Context) -> Result<u8, Error> {
                 (false, _) => {}
             }
             let address = authenticator.set_up(context.now())?;
-            print(&picture(&address, context)?)?;
+            if context.json {
+                standing(&user, false, Some(&address))?;
+            } else {
+                print(&picture(&address, context)?)?;
+            }
         }
         AuthCommand::Confirm { code } => {
             authenticator.confirm(code, context.now())?;
-            print_line(&format!("a second factor is set up for {user}"))?;
+            if context.json {
+                standing(&user, true, None)?;
+            } else {
+                print_line(&format!("a second factor is set up for {user}"))?;
+            }
         }
         AuthCommand::Status => {
             let set_up = authenticator.is_set_up();
             if context.json {
-                print_json(&serde_json::json!({ "user": user, "set_up": set_up }))?;
+                standing(&user, set_up, None)?;
             } else if set_up {
                 print_line(&format!("a second factor is set up for {user}"))?;
             } else {
@@ -86,10 +96,23 @@ pub(super) fn run(args: &AuthArgs, context: &Context) -> Result<u8, Error> {
         AuthCommand::Remove { code } => {
             authenticator.check(code, context.now())?;
             authenticator.remove()?;
-            print_line(&format!("the second factor of {user} is forgotten"))?;
+            if context.json {
+                standing(&user, false, None)?;
+            } else {
+                print_line(&format!("the second factor of {user} is forgotten"))?;
+            }
         }
     }
     Ok(0)
+}
+
+/// Whether there is a second factor, for programs; the address of a new one.
+fn standing(user: &str, set_up: bool, address: Option<&str>) -> Result<(), Error> {
+    let mut standing = serde_json::json!({ "user": user, "set_up": set_up });
+    if let Some(address) = address {
+        standing["address"] = address.into();
+    }
+    print_json(&standing)
 }
 
 /// The address as a picture and as text, with what to do next.

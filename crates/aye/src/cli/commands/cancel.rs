@@ -10,15 +10,16 @@ use crate::store::{RunLock, RunStatus};
 use super::output::print_line;
 use super::request::{Sent, send};
 use super::resume::{self, Loaded, ResumeArgs};
+use super::runs;
 
 // Options of `aye cancel`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  aye cancel last\n  aye cancel k3f9 --reason 'wrong commit'")]
+#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye cancel last\n  aye cancel k3f9 --reason 'wrong commit'")]
 pub struct CancelArgs {
     /// A run's id, the beginning of one, or last
     pub run: String,
     /// Why; recorded in the journal
-    #[arg(long, value_name = "TEXT", env = "AYE_REASON", hide_env_values = true)]
+    #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
 }
 
@@ -50,11 +51,18 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
             detach: false,
         };
         let code = resume::run(&resumed, context)?;
+        if context.json {
+            runs::print_as_listed(&row, context)?;
+        }
         return Ok(if code == 5 { 0 } else { code });
     }
     match send(context, &mut store, &row, &request)? {
-        Sent::Accepted => print_line(&format!("run {} is cancelled", row.id))?,
-        Sent::AcceptedUndriven => print_line(&format!("run {} is cancelled", row.id))?,
+        Sent::Accepted | Sent::AcceptedUndriven if context.json => {
+            runs::print_as_listed(&row, context)?;
+        }
+        Sent::Accepted | Sent::AcceptedUndriven => {
+            print_line(&format!("run {} is cancelled", row.id))?;
+        }
         Sent::Refused(why) => {
             return Err(Error::Refused {
                 message: format!("run `{}` was not cancelled: {why}", row.id),

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use aye_core::diagnostic::{self, Source};
 use clap::Args;
-use clap::builder::FalseyValueParser;
 
 use crate::cli::Context;
 use crate::error::Error;
@@ -16,18 +15,13 @@ use super::references;
 
 // Options of `aye check`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  aye check\n  aye check skills/release.yaml\n  \
+#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye check\n  aye check skills/release.yaml\n  \
     aye check skills --strict --json")]
 pub struct CheckArgs {
     /// Files or directories [default: the project's skills]
     pub paths: Vec<PathBuf>,
     /// Warnings count as errors
-    #[arg(
-        long,
-        env = "AYE_STRICT",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub strict: bool,
 }
 

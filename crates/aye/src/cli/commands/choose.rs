@@ -25,14 +25,14 @@ without a default, 130 interrupted.";
 
 // Options of `aye choose`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_twin, after_help = EXAMPLES)]
 pub struct ChooseArgs {
     /// The question
     pub message: String,
     /// What can be chosen
     pub options: Vec<String>,
     /// Marked at first, and taken when the time is up
-    #[arg(long, value_name = "OPTION", env = "AYE_DEFAULT", hide_env_values = true)]
+    #[arg(long, value_name = "OPTION")]
     pub default: Option<String>,
     /// Options of every question.
     #[command(flatten)]

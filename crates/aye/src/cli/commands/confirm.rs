@@ -23,12 +23,12 @@ is written to it.";
 
 // Options of `aye confirm`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_twin, after_help = EXAMPLES)]
 pub struct ConfirmArgs {
     /// The question; Markdown-light: **bold**, `code`, lists
     pub message: String,
     /// Taken on Enter, and when the time is up
-    #[arg(long, value_name = "YES|NO", env = "AYE_DEFAULT", hide_env_values = true)]
+    #[arg(long, value_name = "YES|NO")]
     pub default: Option<Default>,
     /// Options of every question.
     #[command(flatten)]

@@ -12,21 +12,14 @@ use super::output::{print, print_json};
 
 // Options of `aye graph`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  aye graph release\n  \
+#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye graph release\n  \
     aye graph examples/deploy.yaml\n  aye graph release --format svg > release.svg\n  \
     aye graph release --format mermaid")]
 pub struct GraphArgs {
     /// A skill's name, a file, or FILE#NAME
     pub skill: String,
     /// How to draw it
-    #[arg(
-        short,
-        long,
-        value_name = "FORMAT",
-        default_value = "text",
-        env = "AYE_FORMAT",
-        hide_env_values = true
-    )]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
 }
 

@@ -9,7 +9,6 @@ use aye_core::nested::Parent;
 use aye_core::question::{Offer, Question};
 use aye_process::{Signal, Signals};
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -31,17 +30,11 @@ const LOOK: Duration = Duration::from_secs(1);
 
 // Options of `aye inbox`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  aye inbox\n  aye inbox --watch\n  \
+#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye inbox\n  aye inbox --watch\n  \
     aye inbox --json | jq -r '.[].id'")]
 pub struct InboxArgs {
     /// Go on and show what comes and goes; on a terminal, answer from the list
-    #[arg(
-        short,
-        long,
-        env = "AYE_WATCH",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(short, long)]
     pub watch: bool,
 }
 
@@ -166,7 +159,7 @@ fn list(open: &[Waiting], context: &Context) -> String {
             paint.text(Tone::Strong, &one.id),
             inert_line(&one.skill),
             one.place.join(&dot),
-            crate::term::cut(&inert_line(&one.message), LONGEST),
+            crate::term::fit(&inert_line(&one.message), LONGEST),
             paint.text(Tone::Dim, &note),
             one.id,
             one.answers,

@@ -10,11 +10,11 @@ use crate::error::Error;
 use crate::paint::{Glyph, Tone};
 use crate::skills::relative_to;
 
-use super::output::print;
+use super::output::{print, print_json};
 
 // Options of `aye init`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  aye init\n  aye init release")]
+#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye init\n  aye init release")]
 pub struct InitArgs {
     /// The name of the skill to make
     #[arg(default_value = "hello")]
@@ -107,8 +107,15 @@ pub(super) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {
         return Err(Error::usage(message, "choose another name: `aye init NAME`"));
     }
     let made = write_new(&settings, SETTINGS)?;
-    text.push_str(&note(made, &settings));
     write_new(&skill, &SKILL.replace("NAME", &args.name))?;
+    if context.json {
+        let shown = |path: &PathBuf| relative_to(path, &context.directory);
+        let made: Vec<_> =
+            made.then(|| shown(&settings)).into_iter().chain([shown(&skill)]).collect();
+        print_json(&serde_json::json!({ "skill": args.name, "made": made }))?;
+        return Ok(0);
+    }
+    text.push_str(&note(made, &settings));
     text.push_str(&note(true, &skill));
     text.push_str(&format!("\nRun it:  aye run {}\n", args.name));
     print(&text)?;

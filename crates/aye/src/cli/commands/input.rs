@@ -2,7 +2,6 @@
 
 use aye_core::skill::AskKind;
 use clap::Args;
-use clap::builder::FalseyValueParser;
 
 use crate::cli::Context;
 use crate::error::Error;
@@ -22,23 +21,18 @@ without a default, 130 interrupted.";
 
 // Options of `aye input`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_twin, after_help = EXAMPLES)]
 pub struct InputArgs {
     /// The question
     pub message: String,
     /// Taken on Enter when nothing is typed, and when the time is up
-    #[arg(long, value_name = "TEXT", env = "AYE_DEFAULT", hide_env_values = true)]
+    #[arg(long, value_name = "TEXT")]
     pub default: Option<String>,
     /// A regular expression the text must match
-    #[arg(long = "match", value_name = "REGEX", env = "AYE_MATCH", hide_env_values = true)]
+    #[arg(long = "match", value_name = "REGEX")]
     pub pattern: Option<String>,
     /// Show a dot for each character
-    #[arg(
-        long,
-        env = "AYE_SECRET",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub secret: bool,
     /// Options of every question.
     #[command(flatten)]

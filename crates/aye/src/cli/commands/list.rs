@@ -1,5 +1,7 @@
 //! `aye list`.
 
+use std::io::IsTerminal as _;
+
 use clap::Args;
 use serde::Serialize;
 
@@ -13,7 +15,7 @@ use super::output::{print, print_json};
 
 // Options of `aye list`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  aye list\n  aye list --json\n\n\
+#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye list\n  aye list --json\n\n\
     Skills are looked for in `.aye/skills` and `skills` next to `aye.toml`, or where\n\
     `skills = [\"…\"]` in `aye.toml` says.")]
 pub struct ListArgs {}
@@ -116,10 +118,12 @@ fn render(listed: &[Listed], context: &Context) -> String {
         let about = skill.description.as_deref().map(str::trim).unwrap_or_default();
         let about = inert_line(about.lines().next().unwrap_or_default());
         let room = columns.saturating_sub(widest + 4);
-        let about = term::cut(&about, room);
+        let about = term::fit(&about, room);
         let rest = room.saturating_sub(term::width(&about) + 2);
-        let wanted = term::cut(&wanted.join(" "), rest);
-        let wanted = paint.text(Tone::Dim, if rest > 8 { &wanted } else { "" });
+        let wanted = match rest > 8 || !std::io::stdout().is_terminal() {
+            true => paint.text(Tone::Dim, &term::fit(&wanted.join(" "), rest)),
+            false => String::new(),
+        };
         let mark = paint.text(Tone::Ask, paint.glyph(Glyph::Running));
         text.push_str(format!("{mark} {name}  {about}  {wanted}").trim_end());
         text.push('\n');

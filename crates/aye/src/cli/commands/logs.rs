@@ -9,7 +9,6 @@ use aye_core::id::RunId;
 use aye_process::lines::Lines;
 use aye_process::{LogReader, Stream};
 use clap::Args;
-use clap::builder::FalseyValueParser;
 
 use crate::cli::Context;
 use crate::error::Error;
@@ -22,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 // Options of `aye logs`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  aye logs last\n  aye logs k3f9 build\n  aye logs last -f")]
+#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye logs last\n  aye logs k3f9 build\n  aye logs last -f")]
 pub struct LogsArgs {
     /// A run's id, the beginning of one, or last
     #[arg(default_value = "last")]
@@ -30,13 +29,7 @@ pub struct LogsArgs {
     /// Only this step
     pub step: Option<String>,
     /// Go on as the run goes on
-    #[arg(
-        short,
-        long,
-        env = "AYE_FOLLOW",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(short, long)]
     pub follow: bool,
 }
 

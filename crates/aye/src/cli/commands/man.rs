@@ -11,10 +11,10 @@ use super::output::print;
 
 // Options of `aye man`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  aye man | man -l -\n  aye man --out ~/.local/share/man/man1")]
+#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye man | man -l -\n  aye man --out ~/.local/share/man/man1")]
 pub struct ManArgs {
     /// Write one page per command into this directory
-    #[arg(long, value_name = "DIR", env = "AYE_OUT", hide_env_values = true)]
+    #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
 

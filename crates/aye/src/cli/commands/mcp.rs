@@ -6,6 +6,7 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use serde_json::json;
 
 use crate::cli::{Context, say};
 use crate::error::Error;
@@ -13,7 +14,7 @@ use crate::mcp;
 use crate::settings::Settings;
 
 use super::assist;
-use super::output::print_line;
+use super::output::{print_json, print_line};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,13 +39,13 @@ The token stands in `AYE_HOME/mcp.token`, for you alone; remove the file for a n
 
 // Options of `aye mcp`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, subcommand_negates_reqs = true)]
+#[command(mut_args = crate::cli::with_twin, mut_subcommands = crate::cli::with_twins, after_help = EXAMPLES, subcommand_negates_reqs = true)]
 pub struct McpArgs {
     /// Serve over HTTP at this loopback address; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", env = "AYE_HTTP", hide_env_values = true)]
+    #[arg(long, value_name = "ADDRESS")]
     pub http: Option<String>,
     /// The project to serve [default: the working directory]
-    #[arg(long, value_name = "DIR", env = "AYE_WORKSPACE", hide_env_values = true)]
+    #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
     /// What to do instead of serving
     #[command(subcommand)]
@@ -75,14 +76,19 @@ pub(super) fn run(args: &McpArgs, context: &Context) -> Result<u8, Error> {
     match (&args.command, &args.http) {
         (Some(McpCommand::Token), _) => {
             let (_, token) = mcp::token(context)?;
-            print_line(&token)?;
+            if context.json {
+                print_json(&json!({ "token": token }))?;
+            } else {
+                print_line(&token)?;
+            }
             Ok(0)
         }
         (Some(McpCommand::Install(args)), _) => install::run(args, context),
         (None, Some(address)) => {
             let (token, _) = mcp::token(context)?;
             mcp::serve_http(assist::quiet(context.clone()), address, |bound| {
-                print_line(&format!("http://{bound}/mcp"))?;
+                let url = format!("http://{bound}/mcp");
+                print_line(&if context.json { json!({ "url": url }).to_string() } else { url })?;
                 say(&format!("clients need the token in {}\n", token.display()));
                 Ok(())
             })

@@ -79,7 +79,7 @@ Examples:
 
 // Options of `aye memory`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_twin, mut_subcommands = crate::cli::with_twins, after_help = EXAMPLES)]
 pub struct MemoryArgs {
     /// What to do
     #[command(subcommand)]
@@ -125,13 +125,7 @@ pub enum MemoryCommand {
     #[command(after_help = STATS)]
     Stats {
         /// How many weeks
-        #[arg(
-            long,
-            value_name = "N",
-            default_value_t = 12,
-            env = "AYE_WEEKS",
-            hide_env_values = true
-        )]
+        #[arg(long, value_name = "N", default_value_t = 12)]
         weeks: usize,
     },
 }
@@ -157,13 +151,13 @@ pub struct CheckArgs {
     /// The error; `-` reads it from standard input
     pub error: String,
     /// The tool or program that failed
-    #[arg(long, value_name = "NAME", env = "AYE_TOOL", hide_env_values = true)]
+    #[arg(long, value_name = "NAME")]
     pub tool: Option<String>,
     /// The skill it was in
-    #[arg(long, value_name = "NAME", env = "AYE_SKILL", hide_env_values = true)]
+    #[arg(long, value_name = "NAME")]
     pub skill: Option<String>,
     /// The step it was in
-    #[arg(long, value_name = "NAME", env = "AYE_STEP", hide_env_values = true)]
+    #[arg(long, value_name = "NAME")]
     pub step: Option<String>,
 }
 
@@ -171,45 +165,34 @@ pub struct CheckArgs {
 #[derive(Debug, Args)]
 pub struct LearnArgs {
     /// Words of the error, or `/a regular expression/`
-    #[arg(long, value_name = "PATTERN", env = "AYE_ERROR", hide_env_values = true)]
+    #[arg(long, value_name = "PATTERN")]
     pub error: Option<String>,
     /// The tool or program, or the family of it
-    #[arg(long, value_name = "NAME", env = "AYE_TOOL", hide_env_values = true)]
+    #[arg(long, value_name = "NAME")]
     pub tool: Option<String>,
     /// Only in this skill
-    #[arg(long, value_name = "NAME", env = "AYE_SKILL", hide_env_values = true)]
+    #[arg(long, value_name = "NAME")]
     pub skill: Option<String>,
     /// Only at this step
-    #[arg(long, value_name = "NAME", env = "AYE_STEP", hide_env_values = true)]
+    #[arg(long, value_name = "NAME")]
     pub step: Option<String>,
     /// Change an argument; a template over `args`, the old ones
-    #[arg(long, value_name = "NAME=VALUE", env = "AYE_SET", hide_env_values = true)]
+    #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// What the error means
-    #[arg(long, value_name = "TEXT", env = "AYE_MEANING", hide_env_values = true)]
+    #[arg(long, value_name = "TEXT")]
     pub meaning: Option<String>,
     /// What to do about it, in words
-    #[arg(long, value_name = "TEXT", env = "AYE_FIX", hide_env_values = true)]
+    #[arg(long, value_name = "TEXT")]
     pub fix: Option<String>,
     /// What a known issue belongs to
-    #[arg(long, value_name = "TAG", env = "AYE_TAG", hide_env_values = true)]
+    #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
     /// Keep it in the project's memory, for everybody who works on it
-    #[arg(
-        long,
-        conflicts_with = "everywhere",
-        env = "AYE_SHARED",
-        hide_env_values = true,
-        value_parser = clap::builder::FalseyValueParser::new()
-    )]
+    #[arg(long, conflicts_with = "everywhere")]
     pub shared: bool,
     /// Keep it in your memory, for every project
-    #[arg(
-        long,
-        env = "AYE_EVERYWHERE",
-        hide_env_values = true,
-        value_parser = clap::builder::FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub everywhere: bool,
     /// A command that runs before the step is tried again
     #[arg(last = true)]

@@ -31,6 +31,7 @@ pub(super) mod tools;
 pub(super) mod watch;
 
 mod background;
+mod changes;
 mod drive;
 mod given;
 mod missing;

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use serde::Serialize;
 
+use crate::cli::{Context, say};
 use crate::error::Error;
 
 /// Prints text as it is.
@@ -15,6 +16,15 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
 /// Prints a line.
 pub(super) fn print_line(text: &str) -> Result<(), Error> {
     print(&format!("{text}\n"))
+}
+
+/// Prints a line for people: with `--json` standard output belongs to programs.
+pub(super) fn print_words(text: &str, context: &Context) -> Result<(), Error> {
+    match context.json {
+        true => say(&format!("{text}\n")),
+        false => print_line(text)?,
+    }
+    Ok(())
 }
 
 /// Prints a value as JSON, indented.

@@ -6,7 +6,7 @@ use aye_core::flow::Flow;
 use aye_core::journal::{State, StepStatus};
 use aye_core::skill::{Action, Step, Template, patch_block};
 use clap::Args;
-use clap::builder::FalseyValueParser;
+use serde_json::json;
 
 use crate::cli::{Context, say};
 use crate::compute::diff;
@@ -14,10 +14,11 @@ use crate::driver::Posed;
 use crate::error::Error;
 use crate::paint::inert_lines;
 use crate::prompt::{Alone, Escape, Nowhere, ask_alone};
+use crate::replace::replace;
 use crate::skills::{SkillFile, skill_name};
 use crate::store::Store;
 
-use super::output::print_line;
+use super::output::{print_json, print_line};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,20 +27,14 @@ Examples:
 
 // Options of `aye patch`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_twin, after_help = EXAMPLES)]
 pub struct PatchArgs {
     /// A run's id, the beginning of one, or last
     pub run: String,
     /// The step; all that were changed if none is named
     pub step: Option<String>,
     /// Write it without asking
-    #[arg(
-        short,
-        long,
-        env = "AYE_YES",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(short, long)]
     pub yes: bool,
 }
 
@@ -57,15 +52,24 @@ pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
         });
     }
     let mut code = 0;
+    let mut done = Vec::new();
     for one in &changed {
         let patch = Patch::of(&state, one, &reader, context)?;
-        say(&format!("{}\n{}\n", patch.path.display(), inert_lines(&patch.diff())));
+        if !context.json {
+            say(&format!("{}\n{}\n", patch.path.display(), inert_lines(&patch.diff())));
+        }
         if args.yes || agreed("Write this to the file?", context)?.ok_or_else(nobody)? {
             patch.write()?;
-            print_line(&format!("changed `{}` in {}", one.step, patch.path.display()))?;
+            if !context.json {
+                print_line(&format!("changed `{}` in {}", one.step, patch.path.display()))?;
+            }
+            done.push(json!({ "step": one.step, "file": patch.path, "diff": patch.diff() }));
         } else {
             code = 5;
         }
+    }
+    if context.json {
+        print_json(&done)?;
     }
     Ok(code)
 }
@@ -170,11 +174,7 @@ impl Patch {
         }
         // A file that may not be written is not replaced either.
         std::fs::OpenOptions::new().append(true).open(&self.path).map_err(failed)?;
-        let draft = self.path.with_extension("aye-draft");
-        let mode = std::fs::metadata(&self.path).map_err(failed)?.permissions();
-        std::fs::write(&draft, &self.after).map_err(failed)?;
-        std::fs::set_permissions(&draft, mode).map_err(failed)?;
-        std::fs::rename(&draft, &self.path).map_err(failed)
+        replace(&self.path, &self.after, 0o666).map_err(failed)
     }
 }
 

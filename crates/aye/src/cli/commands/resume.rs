@@ -10,7 +10,6 @@ use aye_core::journal::State;
 use aye_core::machine::{Machine, Secrets, is_secret};
 use aye_core::text::World;
 use clap::Args;
-use clap::builder::FalseyValueParser;
 
 use crate::cli::{Context, say};
 use crate::driver::{GONE, close_form, restore_inside};
@@ -35,35 +34,18 @@ Examples:
 
 // Options of `aye resume`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_twin, after_help = EXAMPLES)]
 pub struct ResumeArgs {
     /// A run's id, the beginning of one, or last
     pub run: String,
     /// A secret input, NAME=VALUE: secrets are not kept in the journal
-    #[arg(
-        short,
-        long = "input",
-        value_name = "NAME=VALUE",
-        env = "AYE_INPUT",
-        hide_env_values = true
-    )]
+    #[arg(short, long = "input", value_name = "NAME=VALUE")]
     pub inputs: Vec<String>,
     /// Never ask on this terminal; pause instead
-    #[arg(
-        long,
-        env = "AYE_NO_INPUT",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub no_input: bool,
     /// Go on in the background; questions wait in `aye inbox`
-    #[arg(
-        short,
-        long,
-        env = "AYE_DETACH",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(short, long)]
     pub detach: bool,
 }
 

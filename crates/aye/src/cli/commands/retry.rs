@@ -1,9 +1,7 @@
 //! `aye retry`.
 
 use aye_core::journal::State;
-use aye_core::question::{Edits, FixScope};
 use clap::Args;
-use clap::builder::FalseyValueParser;
 
 use crate::cli::Context;
 use crate::error::Error;
@@ -11,8 +9,8 @@ use crate::store::{QuestionRow, RunRow, Store};
 
 use super::answer::{self, AnswerArgs, Reach};
 use super::cancel::ended;
+use super::changes::Changes;
 use super::drive::{Beginning, People};
-use super::given;
 use super::resume::{Loaded, take_up};
 
 const EXAMPLES: &str = "\
@@ -24,51 +22,29 @@ Examples:
 
 // Options of `aye retry`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_twin, after_help = EXAMPLES)]
 pub struct RetryArgs {
     /// A run's id, the beginning of one, or last
     pub run: String,
     /// The step; it has to be the one that failed
     pub step: Option<String>,
-    /// What the step is given differently; repeat it. JSON, or plain text
-    #[arg(long, value_name = "NAME=VALUE", env = "AYE_SET", hide_env_values = true)]
-    pub set: Vec<String>,
-    /// With `--set`: everything that is not named is left out
-    #[arg(
-        long,
-        requires = "set",
-        env = "AYE_ONLY",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
-    pub only: bool,
+    /// What the step is given differently
+    #[command(flatten)]
+    pub changes: Changes,
     /// Keep the change as a fix if it works: for this step, or always for the tool
     #[arg(
         long,
         value_name = "SCOPE",
         num_args = 0..=1,
         default_missing_value = "step",
-        requires = "set",
-        env = "AYE_REMEMBER",
-        hide_env_values = true
+        requires = "set"
     )]
     pub remember: Option<Reach>,
     /// A secret input that the journal does not keep: NAME=VALUE; repeat it
-    #[arg(
-        short,
-        long = "input",
-        value_name = "NAME=VALUE",
-        env = "AYE_INPUT",
-        hide_env_values = true
-    )]
+    #[arg(short, long = "input", value_name = "NAME=VALUE")]
     pub inputs: Vec<String>,
     /// Never ask on this terminal
-    #[arg(
-        long,
-        env = "AYE_NO_INPUT",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub no_input: bool,
 }
 
@@ -120,11 +96,10 @@ fn open_recoveries(
 }
 
 fn as_answer(args: &RetryArgs, question: &QuestionRow) -> AnswerArgs {
-    let choice = if args.set.is_empty() { "retry" } else { "edit" };
+    let choice = if args.changes.set.is_empty() { "retry" } else { "edit" };
     AnswerArgs {
         choice: Some(choice.to_owned()),
-        set: args.set.clone(),
-        only: args.only,
+        changes: args.changes.clone(),
         remember: args.remember,
         no_input: args.no_input,
         resume: true,
@@ -156,14 +131,7 @@ fn again(args: &RetryArgs, reader: &Store, row: &RunRow, context: &Context) -> R
         Ok(inputs) => inputs,
         Err(code) => return Ok(code),
     };
-    let edits = match args.set.is_empty() {
-        true => None,
-        false => Some(Edits {
-            set: given::values(&args.set)?,
-            only: args.only,
-            remember: args.remember.map(FixScope::from),
-        }),
-    };
+    let edits = args.changes.edits(args.remember)?;
     let people = if args.no_input { People::Nobody } else { People::Here };
     let beginning = Beginning::Retried { step: Some(failed), edits };
     take_up(row, &inputs, &beginning, people, context)

@@ -10,7 +10,6 @@ use aye_core::machine::{Machine, Secrets, Start, StartError};
 use aye_core::skill::{Given, InputError, Inputs, resolve_inputs};
 use aye_core::text::{self, World};
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -39,70 +38,36 @@ Examples:
 
 // Options of `aye run`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_twin, after_help = EXAMPLES)]
 pub struct RunArgs {
     /// A skill's name, a file, or FILE#NAME
     pub skill: String,
     /// An input, NAME=VALUE; may be given several times
-    #[arg(
-        short,
-        long = "input",
-        value_name = "NAME=VALUE",
-        env = "AYE_INPUT",
-        hide_env_values = true
-    )]
+    #[arg(short, long = "input", value_name = "NAME=VALUE")]
     pub inputs: Vec<String>,
     /// Inputs from a JSON file, or - for standard input
-    #[arg(long = "inputs", value_name = "FILE", env = "AYE_INPUTS", hide_env_values = true)]
+    #[arg(long = "inputs", value_name = "FILE")]
     pub inputs_file: Option<PathBuf>,
     /// Begin at this step
-    #[arg(long, value_name = "STEP", env = "AYE_FROM", hide_env_values = true)]
+    #[arg(long, value_name = "STEP")]
     pub from: Option<String>,
     /// Run this step alone
-    #[arg(
-        long,
-        value_name = "STEP",
-        env = "AYE_ONLY",
-        hide_env_values = true,
-        conflicts_with = "from"
-    )]
+    #[arg(long, value_name = "STEP", conflicts_with = "from")]
     pub only: Option<String>,
     /// Answer yes to every question that allows it
-    #[arg(
-        short,
-        long,
-        env = "AYE_YES",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(short, long)]
     pub yes: bool,
     /// Show what would happen; run nothing, ask nothing
-    #[arg(
-        long,
-        env = "AYE_DRY_RUN",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub dry_run: bool,
     /// Never ask on this terminal; pause instead
-    #[arg(
-        long,
-        env = "AYE_NO_INPUT",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub no_input: bool,
     /// Go on in the background; questions wait in `aye inbox`
-    #[arg(
-        short,
-        long,
-        env = "AYE_DETACH",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(short, long)]
     pub detach: bool,
     /// The environment it runs against, e.g. stage or production
-    #[arg(long, value_name = "NAME", env = "AYE_ENVIRONMENT", hide_env_values = true)]
+    #[arg(long, value_name = "NAME")]
     pub environment: Option<String>,
 }
 

@@ -1,6 +1,5 @@
 //! `aye runs`.
 
-use clap::builder::FalseyValueParser;
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -12,11 +11,13 @@ use crate::store::{RunFilter, RunLock, RunRow, RunStatus};
 use crate::term;
 
 use super::inbox::since;
-use super::output::{print, print_json, print_line};
+use super::output::{print, print_json, print_line, print_words};
 
 // Options of `aye runs`.
 #[derive(Debug, Args)]
 #[command(
+    mut_args = crate::cli::with_twin,
+    mut_subcommands = crate::cli::with_twins,
     args_conflicts_with_subcommands = true,
     after_help = "Examples:\n  aye runs\n  aye runs --status failed --skill release\n  \
         aye runs prune --older-than 7d --dry-run"
@@ -26,26 +27,17 @@ pub struct RunsArgs {
     #[command(subcommand)]
     pub command: Option<RunsCommand>,
     /// Only runs of this skill
-    #[arg(long, value_name = "NAME", env = "AYE_SKILL", hide_env_values = true)]
+    #[arg(long, value_name = "NAME")]
     pub skill: Option<String>,
     /// Only runs that stand like this
     #[arg(
         long,
         value_name = "STATUS",
-        env = "AYE_STATUS",
-        hide_env_values = true,
         value_parser = ["running", "paused", "completed", "failed", "cancelled"]
     )]
     pub status: Option<String>,
     /// How many, the newest first
-    #[arg(
-        short = 'n',
-        long,
-        value_name = "COUNT",
-        default_value_t = 20,
-        env = "AYE_LIMIT",
-        hide_env_values = true
-    )]
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 20)]
     pub limit: u32,
 }
 
@@ -61,15 +53,10 @@ pub enum RunsCommand {
 #[command(after_help = "Examples:\n  aye runs prune\n  aye runs prune --older-than 7d --dry-run")]
 pub struct PruneArgs {
     /// How old, e.g. 30d or 12h [default: what aye.toml says, else 30d]
-    #[arg(long, value_name = "TIME", env = "AYE_OLDER_THAN", hide_env_values = true)]
+    #[arg(long, value_name = "TIME")]
     pub older_than: Option<String>,
     /// Only say what would go
-    #[arg(
-        long,
-        env = "AYE_DRY_RUN",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub dry_run: bool,
 }
 
@@ -144,6 +131,14 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
     Ok(0)
 }
 
+/// One run as it stands now, as a line of JSON.
+pub(super) fn print_as_listed(row: &RunRow, context: &Context) -> Result<(), Error> {
+    let store = context.store()?;
+    let row = context.find_run(&store, row.id.as_str())?;
+    let driven = store.is_driven(&row.id)?;
+    print_line(&serde_json::to_string(&listed(&row, driven)).unwrap_or_default())
+}
+
 fn listed(row: &RunRow, driven: bool) -> Listed<'_> {
     Listed {
         id: row.id.as_str(),
@@ -188,7 +183,7 @@ fn line(row: &RunRow, driven: bool, widest: usize, now: Timestamp, paint: Paint)
         term::pad(&row.skill, widest),
         paint.text(tone, &term::pad(status, 9)),
         term::pad(&ago(row.started, now), 11),
-        paint.text(Tone::Dim, &term::cut(format!("{took} {about}").trim(), 60)),
+        paint.text(Tone::Dim, &term::fit(format!("{took} {about}").trim(), 60)),
     );
     format!("{}\n", text.trim_end())
 }
@@ -219,19 +214,24 @@ fn prune(args: &PruneArgs, context: &Context) -> Result<u8, Error> {
         })?),
         None => context.settings.keep,
     };
-    let Some(keep) = keep else {
-        print_line(
-            "aye.toml says to keep runs for ever; give `--older-than` to prune all the same",
-        )?;
-        return Ok(0);
+    let pruned = match keep {
+        None => {
+            Err("aye.toml says to keep runs for ever; give `--older-than` to prune all the same")
+        }
+        Some(_) if context.store_to_read()?.is_none() => Err("no runs"),
+        Some(keep) => {
+            let keep = SignedDuration::try_from(keep).unwrap_or(SignedDuration::MAX);
+            let before = context.now().checked_sub(keep).unwrap_or(Timestamp::MIN);
+            Ok(context.store()?.prune(before, args.dry_run)?)
+        }
     };
-    if context.store_to_read()?.is_none() {
-        print_line("no runs")?;
-        return Ok(0);
+    if let Err(why) = pruned {
+        print_words(why, context)?;
+        if !context.json {
+            return Ok(0);
+        }
     }
-    let keep = SignedDuration::try_from(keep).unwrap_or(SignedDuration::MAX);
-    let before = context.now().checked_sub(keep).unwrap_or(Timestamp::MIN);
-    let pruned = context.store()?.prune(before, args.dry_run)?;
+    let pruned = pruned.unwrap_or_default();
     if context.json {
         print_json(&serde_json::json!({
             "runs": pruned.runs, "events": pruned.events, "bytes": pruned.bytes,

@@ -7,7 +7,6 @@ use aye_core::id::QuestionId;
 use aye_core::question::{Offer, Purpose, Question};
 use aye_core::skill::{AskKind, By, parse_duration};
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
@@ -29,38 +28,22 @@ const TIMED_OUT: u8 = 124;
 const SHORT: usize = 60;
 
 // Options of every question a script asks.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct Asking {
     /// A heading above the message
-    #[arg(long, value_name = "TEXT", env = "AYE_TITLE", hide_env_values = true)]
+    #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
     /// How long to wait, such as 30s or 5m; then the default, or exit code 124
-    #[arg(long, value_name = "TIME", env = "AYE_TIMEOUT", hide_env_values = true)]
+    #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
     /// Do not ask: answer yes, or the default
-    #[arg(
-        short,
-        long,
-        env = "AYE_YES",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(short, long)]
     pub yes: bool,
     /// Take the default when there is no terminal, instead of exit code 6
-    #[arg(
-        long,
-        env = "AYE_DEFAULT_ON_NO_TERMINAL",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub default_on_no_terminal: bool,
     /// Never ask on this terminal
-    #[arg(
-        long,
-        env = "AYE_NO_INPUT",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub no_input: bool,
 }
 

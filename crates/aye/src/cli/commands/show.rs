@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use aye_core::journal::StepStatus;
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use serde_json::{Value, json};
 
 use crate::cli::Context;
@@ -18,19 +17,14 @@ use super::output::{print, print_json};
 
 // Options of `aye show`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  aye show last\n  aye show k3f9 --json\n  \
+#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye show last\n  aye show k3f9 --json\n  \
     aye show last --markdown > report.md")]
 pub struct ShowArgs {
     /// A run's id, the beginning of one, or last
     #[arg(default_value = "last")]
     pub run: String,
     /// As Markdown, for a ticket or a chat
-    #[arg(
-        long,
-        env = "AYE_MARKDOWN",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long)]
     pub markdown: bool,
 }
 

@@ -5,7 +5,6 @@ mod call;
 mod command;
 mod list;
 
-use clap::builder::FalseyValueParser;
 use clap::{Args, Subcommand};
 
 use crate::cli::Context;
@@ -49,7 +48,7 @@ const FORGET: &str = "Examples:\n  aye tools forget git    ask again before it i
 
 // Options of `aye tools`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_twin, mut_subcommands = crate::cli::with_twins, after_help = EXAMPLES)]
 pub struct ToolsArgs {
     /// What to do
     #[command(subcommand)]
@@ -74,13 +73,7 @@ pub enum ToolsCommand {
         /// Only this server
         server: Option<String>,
         /// Agree without being asked
-        #[arg(
-            short,
-            long,
-            env = "AYE_YES",
-            hide_env_values = true,
-            value_parser = FalseyValueParser::new()
-        )]
+        #[arg(short, long)]
         yes: bool,
     },
     /// Take back the agreement to start a server
@@ -97,13 +90,13 @@ pub struct CallArgs {
     /// `server.tool`, a tool that only one server has, or a command of `aye.toml`
     pub name: String,
     /// An argument; text that is a number or a truth value becomes one where the tool wants it
-    #[arg(short, long, value_name = "NAME=VALUE", env = "AYE_ARG", hide_env_values = true)]
+    #[arg(short, long, value_name = "NAME=VALUE")]
     pub arg: Vec<String>,
     /// All arguments as one JSON object; `-` reads it from standard input
-    #[arg(long, value_name = "JSON", env = "AYE_ARGS", hide_env_values = true)]
+    #[arg(long, value_name = "JSON")]
     pub args: Option<String>,
     /// How long it may take, such as 30s or 5m [default: as for steps]
-    #[arg(long, value_name = "TIME", env = "AYE_TIMEOUT", hide_env_values = true)]
+    #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
 }
 

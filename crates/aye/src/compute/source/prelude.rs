@@ -116,6 +116,10 @@ pub(super) enum Helper {
     Merge,
     /// `"%s" % x`
     Percent,
+    /// `a ** b` and `pow(a, b)`: the interpreter does not look up during it.
+    Power,
+    /// `a << b`: numbers that take too long to multiply come from here, too.
+    Shift,
     /// `re.sub(…)` with a function.
     Sub,
     /// `json.dumps(…, default=…)`
@@ -192,6 +196,8 @@ impl Helper {
             Self::GetAttr => "__aye_getattr",
             Self::Merge => "__aye_merge",
             Self::Percent => "__aye_percent",
+            Self::Power => "__aye_power",
+            Self::Shift => "__aye_shift",
             Self::Sub => "__aye_sub",
             Self::Dumps => "__aye_dumps",
             Self::UtcNow => "__aye_utcnow",
@@ -296,6 +302,8 @@ impl Helper {
             Self::GetAttr => include_str!("helpers/getattr.py"),
             Self::Merge => include_str!("helpers/merge.py"),
             Self::Percent => include_str!("helpers/percent.py"),
+            Self::Power => include_str!("helpers/power.py"),
+            Self::Shift => include_str!("helpers/shift.py"),
             Self::Sub => include_str!("helpers/sub.py"),
             Self::Dumps => include_str!("helpers/dumps.py"),
             Self::UtcNow => {

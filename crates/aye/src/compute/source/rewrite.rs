@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
-    Expr, ExprBinOp, ExprCall, ExprContext, ExprName, InterpolatedStringElement, Mod, Operator,
-    Pattern, Stmt,
+    Expr, ExprBinOp, ExprCall, ExprContext, ExprName, InterpolatedStringElement, Mod, Number,
+    Operator, Pattern, Stmt,
 };
 use ruff_text_size::{Ranged, TextRange};
 
@@ -78,6 +78,24 @@ pub(super) fn rewrite(code: &str, tree: &Mod, survey: &Survey) -> Rewritten {
     Rewritten { text, helpers: editor.helpers, pieces, lines }
 }
 
+/// What stands for an operation that may make a number too large to go on with
+/// in time.
+fn makes_large(op: Operator, right: &Expr) -> Option<Helper> {
+    let helper = match op {
+        Operator::Pow => Helper::Power,
+        Operator::LShift => Helper::Shift,
+        _ => return None,
+    };
+    let is_small = match right {
+        Expr::NumberLiteral(number) => match &number.value {
+            Number::Int(value) => value.as_u64().is_some_and(|value| value <= 64),
+            Number::Float(_) | Number::Complex { .. } => true,
+        },
+        _ => false,
+    };
+    (!is_small).then_some(helper)
+}
+
 struct Edit {
     start: usize,
     end: usize,
@@ -109,13 +127,14 @@ impl Editor<'_> {
     }
 
     /// `a | b` as `helper(a, b)`.
-    fn operator(&mut self, operation: &ExprBinOp, sign: char, helper: Helper) {
+    fn operator(&mut self, operation: &ExprBinOp, helper: Helper) {
+        let sign = operation.op.as_str();
         let (start, end) = (operation.start().to_usize(), operation.end().to_usize());
         let between = operation.left.end().to_usize()..operation.right.start().to_usize();
         let Some(at) = self.code[between.clone()].find(sign) else { return };
         let call = format!("{}(", self.helper(helper));
         self.insert(start, &call);
-        self.replace(between.start + at, between.start + at + 1, ",");
+        self.replace(between.start + at, between.start + at + sign.len(), ",");
         self.visit_expr(&operation.left);
         self.visit_expr(&operation.right);
         self.insert(end, ")");
@@ -184,6 +203,7 @@ impl Editor<'_> {
                 }
                 "hasattr" => self.rename(name, Helper::HasAttr),
                 "getattr" => self.rename(name, Helper::GetAttr),
+                "pow" => self.rename(name, Helper::Power),
                 "next" => {
                     if let Some(Expr::Generator(generator)) = call.arguments.args.first() {
                         self.insert(generator.start().to_usize(), "iter(");
@@ -234,6 +254,20 @@ impl<'a> Visitor<'a> for Editor<'_> {
                 self.replace(alias.start().to_usize(), alias.end().to_usize(), "os");
             }
         }
+        if let Stmt::AugAssign(assign) = stmt
+            && let Expr::Name(name) = &*assign.target
+            && let Some(helper) = makes_large(assign.op, &assign.value)
+        {
+            let between = name.end().to_usize()..assign.value.start().to_usize();
+            let sign = format!("{}=", assign.op.as_str());
+            if let Some(at) = self.code[between.clone()].find(&sign) {
+                let call = format!("= {}({}, ", self.helper(helper), name.id);
+                self.replace(between.start + at, between.start + at + sign.len(), call);
+                self.visit_expr(&assign.value);
+                self.insert(stmt.end().to_usize(), ")");
+                return;
+            }
+        }
         visitor::walk_stmt(self, stmt);
     }
 
@@ -267,13 +301,18 @@ impl<'a> Visitor<'a> for Editor<'_> {
                     && !self.is_module(&operation.left)
                     && !self.is_module(&operation.right) =>
             {
-                self.operator(operation, '|', Helper::Merge);
+                self.operator(operation, Helper::Merge);
             }
             Expr::BinOp(operation)
                 if operation.op == Operator::Mod
                     && matches!(*operation.left, Expr::StringLiteral(_)) =>
             {
-                self.operator(operation, '%', Helper::Percent);
+                self.operator(operation, Helper::Percent);
+            }
+            Expr::BinOp(operation)
+                if let Some(helper) = makes_large(operation.op, &operation.right) =>
+            {
+                self.operator(operation, helper);
             }
             Expr::Subscript(subscript)
                 if subscript.ctx == ExprContext::Load

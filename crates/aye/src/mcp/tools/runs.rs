@@ -9,12 +9,14 @@ use aye_core::question::{Edits, FixScope, Prompter, Purpose};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::cli::assist::{self, Sent};
 use crate::error::Error;
 use crate::mcp::answer::{self, Word};
 use crate::mcp::call::{Call, finish, read};
+use crate::mcp::handle::Handle;
 use crate::mcp::pause::{EDIT, relayable};
 use crate::mcp::report::{Told, refused};
 use crate::mcp::world::World;
@@ -47,11 +49,7 @@ pub(super) async fn run(
     call: &Call<'_>,
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
-    let args: Run = match read(request.arguments) {
-        Ok(args) => args,
-        Err(error) => return Ok(refused(&error).into()),
-    };
-    let begun = call.assistant.blocking(move |world| {
+    let begun = work(call, request, |world, args: Run, _| {
         let context = &world.context;
         let ready = assist::prepare(&args.skill, args.inputs, args.environment, context)?;
         if args.dry_run {
@@ -62,6 +60,21 @@ pub(super) async fn run(
     go(call, begun.await?).await
 }
 
+/// Reads what was given and does it, on behalf of whoever calls.
+async fn work<A: DeserializeOwned + Send + 'static, T: Send + 'static>(
+    call: &Call<'_>,
+    request: CallToolRequestParams,
+    work: impl FnOnce(&World, A, String) -> Result<T, Error> + Send + 'static,
+) -> Result<Result<T, Error>, ErrorData> {
+    let args = match read(request.arguments) {
+        Ok(args) => args,
+        Err(error) => return Ok(Err(error)),
+    };
+    let by = call.who.clone();
+    call.assistant.blocking(move |world| work(world, args, by)).await
+}
+
+/// Stays with the run that was begun or goes on.
 async fn go(call: &Call<'_>, begun: Result<Begun, Error>) -> Result<CallToolResponse, ErrorData> {
     match begun {
         Ok(Begun::Run(run, note)) => call.attend(run, note).await,
@@ -94,18 +107,13 @@ pub(super) async fn status(
     call: &Call<'_>,
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
-    let Status { execution_id, wait } = match read(request.arguments) {
-        Ok(args) => args,
-        Err(error) => return Ok(refused(&error).into()),
-    };
-    let found = call.assistant.blocking(move |world| {
-        let store = world.journal()?;
-        let handle = world.handles.open(&execution_id, &store)?;
+    let found = work(call, request, |world, args: Status, _| {
+        let handle = world.handles.open(&args.execution_id, &world.journal()?)?;
         // The question whose id this is is no news; any other one is.
         let open = handle.question.filter(|(row, _)| row.state == QuestionState::Open);
-        Ok((handle.outer.id, open.map(|(row, _)| row.id.to_string())))
+        Ok((handle.outer.id, open.map(|(row, _)| row.id.to_string()), args.wait))
     });
-    let (run, known) = match found.await? {
+    let (run, known, wait) = match found.await? {
         Ok(found) => found,
         Err(error) => return Ok(refused(&error).into()),
     };
@@ -130,24 +138,25 @@ pub(super) async fn go_on(
     call: &Call<'_>,
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
-    let args: Continue = match read(request.arguments) {
-        Ok(args) => args,
-        Err(error) => return Ok(refused(&error).into()),
-    };
-    let by = call.who.clone();
-    let begun = call.assistant.blocking(move |world| {
+    let begun = work(call, request, |world, args: Continue, by| {
         let handle = world.handles.open(&args.execution_id, &world.journal()?)?;
-        let word = Word {
-            value: args.choice,
-            reason: args.reason,
-            edits: None,
-            by,
-            prompter: Prompter::Assistant,
-        };
-        let note = answer::answer(world, &handle, word)?;
-        Ok(Begun::Run(handle.outer.id, note))
+        relay(world, handle, args.choice, args.reason, None, by)
     });
     go(call, begun.await?).await
+}
+
+/// Hands on what a person said; the run goes on with it.
+fn relay(
+    world: &World,
+    handle: Handle,
+    value: String,
+    reason: Option<String>,
+    edits: Option<Edits>,
+    by: String,
+) -> Result<Begun, Error> {
+    let word = Word { value, reason, edits, by, prompter: Prompter::Assistant };
+    let note = answer::answer(world, &handle, word)?;
+    Ok(Begun::Run(handle.outer.id, note))
 }
 
 #[derive(Debug, Deserialize)]
@@ -175,12 +184,7 @@ pub(super) async fn retry(
     call: &Call<'_>,
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
-    let args: Retry = match read(request.arguments) {
-        Ok(args) => args,
-        Err(error) => return Ok(refused(&error).into()),
-    };
-    let by = call.who.clone();
-    let begun = call.assistant.blocking(move |world| {
+    let begun = work(call, request, |world, args: Retry, by| {
         let handle = world.handles.open(&args.execution_id, &world.journal()?)?;
         let (_, question) = handle.open_question()?;
         if question.purpose != Purpose::Recover || question.step != args.step {
@@ -197,15 +201,7 @@ pub(super) async fn retry(
             remember: args.remember,
         });
         let value = if edited { EDIT } else { "retry" };
-        let word = Word {
-            value: value.to_owned(),
-            reason: args.reason,
-            edits,
-            by,
-            prompter: Prompter::Assistant,
-        };
-        let note = answer::answer(world, &handle, word)?;
-        Ok(Begun::Run(handle.outer.id, note))
+        relay(world, handle, value.to_owned(), args.reason, edits, by)
     });
     go(call, begun.await?).await
 }
@@ -221,12 +217,7 @@ pub(super) async fn cancel(
     call: &Call<'_>,
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
-    let args: Cancel = match read(request.arguments) {
-        Ok(args) => args,
-        Err(error) => return Ok(refused(&error).into()),
-    };
-    let by = call.who.clone();
-    let begun = call.assistant.blocking(move |world| {
+    let begun = work(call, request, |world, args: Cancel, by| {
         let outer = world.handles.open(&args.execution_id, &world.journal()?)?.outer;
         if outer.status.is_ended() {
             return Ok(Begun::Run(outer.id, Some("the run had ended already".to_owned())));

@@ -16,6 +16,7 @@ mod help;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod home;
 mod inputs;
+mod json;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod looks;
 mod nested;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use aye::compute::{Limits, Quiet, check, run};
 
-use super::{block, compute_with, error, scope};
+use super::{block, compute_with, error, scope, value};
 
 fn tight() -> Limits {
     Limits { time: Duration::from_millis(700), memory: 96 << 20, ..Limits::default() }
@@ -43,6 +43,13 @@ fn memory_is_limited() {
         "x = 'a' * (10 ** 10)\nresult = 1",
         "x = [0] * (10 ** 10)\nresult = 1",
         "x = 2 ** (10 ** 10)\nresult = 1",
+        "x = 10 ** 10000000\nresult = 1",
+        "x = pow(3, 10 ** 7)\nresult = 1",
+        "x = 7\nx **= 10 ** 7\nresult = 1",
+        "x = (10 ** 1000) ** (5000)\nresult = 1",
+        "x = 2 ** 2 ** 2 ** 2 ** 2 ** 2\nresult = 1",
+        "x = 1 << 10 ** 8\nresult = 1",
+        "x = 1\nx <<= 10 ** 8\nresult = 1",
         "result = x = []\nwhile True:\n    x.append('y' * 10000 + str(len(x)))",
         "result = x = 'a'\nwhile True:\n    x += x",
         "x = list(range(10 ** 9))\nresult = 1",
@@ -196,4 +203,28 @@ impl aye::compute::Host for Cancels<'_> {
     }
 
     fn emit(&mut self, _name: &str, _data: serde_json::Value) {}
+}
+
+#[test]
+fn powers_that_are_not_too_large_are_what_they_are() {
+    for (code, wanted) in [
+        ("result = 2 ** 100 % 1000", "376"),
+        ("a, b = 10, 3000\nresult = (a ** b) % 7", "1"),
+        ("a, b = 2, 3\nresult = a ** b ** 2 - -a ** b", "520"),
+        ("a, b = 2, -1\nresult = a ** b", "0.5"),
+        ("a, b = 1, 10 ** 12\nresult = a ** b", "1"),
+        ("a, b = 4.0, 0.5\nresult = a ** b", "2.0"),
+        ("n = 10 ** 9\nresult = pow(3, n, 7)", "4"),
+        ("x, n = 3, 200\nx **= (n)  # twice\nx %= 1000\nresult = x", "1"),
+        ("x, n = 3, 70\nx <<= n\nresult = x >> n", "3"),
+        ("n = 70\nresult = f'{(1 << n) >> n} {2 ** n >> n}'", "\"1 1\""),
+        ("n = 4000000\nresult = (1 << n) % 7", "2"),
+    ] {
+        assert_eq!(value(code).to_string(), wanted, "{code}");
+    }
+    // A mistake is told as it was.
+    let said = error("a, b = 'x', 100\nresult = a ** b");
+    assert!(said.message.contains("unsupported operand"), "{said}");
+    let place = said.place.unwrap();
+    assert_eq!(&place.source[place.columns], "a ** b");
 }

@@ -218,3 +218,26 @@ fn stats_count_questions_week_by_week() {
     let plain = place.aye(&["memory", "stats", "--plain"]).ok().stdout;
     assert!(plain.contains("####"), "{plain}");
 }
+
+/// Who reads a list through a pipe gets all of it.
+#[test]
+fn lists_are_whole_in_a_pipe() {
+    let place = Place::new();
+    let long = "manifest unknown ".repeat(12).trim().to_owned();
+    place.aye(&["memory", "learn", "--error", &long, "--fix", &long]).ok();
+    let listed = place.aye(&["memory", "list"]).ok().stdout;
+    assert_eq!(listed.matches(&long).count(), 2, "{listed}");
+    let skill = serde_json::json!({
+        "name": "s", "description": long,
+        "steps": [{ "name": "a", "confirm": long }, { "name": "b", "shell": format!("exit 1 # {long}") }],
+    });
+    place.write("skills/s.yaml", &skill.to_string());
+    place.aye(&["run", "s", "--no-input"]);
+    for list in ["list", "inbox"] {
+        let listed = place.aye(&[list]).ok().stdout;
+        assert!(listed.contains(&long), "{listed}");
+    }
+    place.aye(&["cancel", "last", "--reason", &long]).ok();
+    let listed = place.aye(&["runs"]).ok().stdout;
+    assert!(listed.contains(&long), "{listed}");
+}

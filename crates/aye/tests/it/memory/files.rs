@@ -333,3 +333,19 @@ fn a_file_is_never_written_that_could_not_be_read_again() -> Outcome {
     assert!(memory.problems().is_empty());
     Ok(())
 }
+
+#[test]
+fn a_file_that_is_a_link_stays_one() -> Outcome {
+    let place = tempfile::tempdir()?;
+    let memory = memory(place.path());
+    memory.remember_fix(fix("one", "manifest unknown"), &plain)?;
+    let link = place.path().join("user/learned/fixes.yaml");
+    let real = place.path().join("dotfiles.yaml");
+    std::fs::rename(&link, &real)?;
+    std::os::unix::fs::symlink(&real, &link)?;
+    memory.remember_fix(fix("two", "manifest unknown"), &plain)?;
+    assert!(link.is_symlink());
+    let text = std::fs::read_to_string(&real)?;
+    assert!(text.contains("one") && text.contains("two"), "{text}");
+    Ok(())
+}

@@ -162,7 +162,9 @@ fn a_file_is_not_changed_without_a_word() {
     assert!(other.all().contains("has changed since the run began"), "{}", other.all());
     place.write("skill.yaml", BLOCK);
     assert!(asked.all().contains("+      result = total + 1"), "{}", asked.all());
-    place.aye(&["patch", "last", "--yes"]).ok();
+    let patched = place.aye(&["patch", "last", "--yes", "--json"]).ok();
+    assert_eq!(patched.json()[0]["file"], "PLACE/work/skill.yaml", "{}", patched.all());
+    assert_eq!(patched.stderr, "");
     assert_eq!(place.read("skill.yaml"), BLOCK.replace("totl", "total"));
     let again = place.aye(&["patch", "last", "--yes"]);
     assert_eq!(again.code, 1, "{}", again.all());

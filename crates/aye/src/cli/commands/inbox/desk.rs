@@ -57,7 +57,7 @@ fn work(first: Desk, context: &Context) -> Result<u8, Error> {
                 match settle(&question, context) {
                     Ok(None) => {}
                     Ok(Some(code)) => return Ok(code),
-                    Err(error) => report_error(&error, context.paint_err),
+                    Err(error) => report_error(&error, context.json, context.paint_err),
                 }
             }
         }

@@ -1,21 +1,20 @@
 //! `aye mcp install`: tells a client of the server, in the project's own files.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use aye_core::text::diff;
-use clap::builder::FalseyValueParser;
 use clap::{Args, ValueEnum};
 use serde::Serialize as _;
 use serde_json::{Map, Value, json};
 
 use crate::cli::commands::confirm::{Default as OnEnter, YES, yes_or_no};
-use crate::cli::commands::output::print_line;
+use crate::cli::commands::output::{print_json, print_line};
 use crate::cli::commands::scripted::{Asked, Asking, ask};
 use crate::cli::{Context, say};
 use crate::error::Error;
 use crate::paint::{Tone, inert};
 use crate::prompt::Escape;
+use crate::replace::replace;
 use crate::skills::relative_to;
 
 use super::super::doctor::on_path;
@@ -32,13 +31,7 @@ pub struct InstallArgs {
     /// For which client
     pub client: Which,
     /// Write without being asked, for scripts
-    #[arg(
-        short,
-        long,
-        env = "AYE_YES",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(short, long)]
     pub yes: bool,
 }
 
@@ -86,6 +79,9 @@ pub(super) fn run(args: &InstallArgs, context: &Context) -> Result<u8, Error> {
         )
     })?;
     if new == old {
+        if context.json {
+            return print_json(&json!({ "file": shown, "changed": false })).map(|()| 0);
+        }
         print_line(&format!("{} names the server already", shown.display()))?;
         return Ok(0);
     }
@@ -102,12 +98,16 @@ pub(super) fn run(args: &InstallArgs, context: &Context) -> Result<u8, Error> {
             Said::No(code) => return Ok(code),
         }
     }
-    write(&path, &new).map_err(|source| Error::File {
+    replace(&path, &new, 0o666).map_err(|source| Error::File {
         doing: "write",
         path: path.clone(),
         source,
     })?;
-    print_line(&format!("wrote {}", shown.display()))?;
+    if context.json {
+        print_json(&json!({ "file": shown, "changed": true }))?;
+    } else {
+        print_line(&format!("wrote {}", shown.display()))?;
+    }
     Ok(0)
 }
 
@@ -125,13 +125,7 @@ fn agreed(shown: &Path, context: &Context) -> Result<Said, Error> {
             hint: Some("`--yes` writes without asking".to_owned()),
         });
     }
-    let asking = Asking {
-        title: None,
-        timeout: None,
-        yes: false,
-        default_on_no_terminal: false,
-        no_input: false,
-    };
+    let asking = Asking::default();
     let question = yes_or_no(&format!("Write `{}`?", shown.display()), Some(OnEnter::Yes))?;
     Ok(match ask(&question, None, &asking, context)? {
         Asked::Value(value, _) if value == YES => Said::Yes,
@@ -194,21 +188,6 @@ fn indent_of(text: &str) -> String {
     let indented = text.lines().find(|line| line.starts_with([' ', '\t']));
     let indent = indented.map(|line| &line[..line.len() - line.trim_start().len()]);
     indent.filter(|indent| indent.len() <= 8).unwrap_or("  ").to_owned()
-}
-
-/// A reader sees the old file or the new one, never half of one.
-fn write(path: &PathBuf, text: &str) -> std::io::Result<()> {
-    if let Some(directory) = path.parent() {
-        std::fs::create_dir_all(directory)?;
-    }
-    let draft = path.with_extension(format!("json.{}.new", std::process::id()));
-    let mut file = std::fs::File::create(&draft)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    if let Ok(there) = std::fs::metadata(path) {
-        file.set_permissions(there.permissions())?;
-    }
-    std::fs::rename(&draft, path)
 }
 
 #[cfg(test)]

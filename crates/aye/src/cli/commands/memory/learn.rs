@@ -180,13 +180,7 @@ fn text(
 ) -> Result<Result<Option<String>, u8>, Error> {
     let mut question = question(AskKind::Input, message, None)?;
     question.default = default.map(str::to_owned);
-    let asking = Asking {
-        title: None,
-        timeout: None,
-        yes: false,
-        default_on_no_terminal: false,
-        no_input: false,
-    };
+    let asking = Asking::default();
     match ask(&question, None, &asking, context) {
         Ok(Asked::Value(value, _)) => {
             let value = value.trim();

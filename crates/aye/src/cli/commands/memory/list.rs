@@ -210,7 +210,7 @@ fn times(count: u64) -> String {
 }
 
 fn short(text: &str) -> String {
-    term::cut(&inert_line(text), SHORT)
+    term::fit(&inert_line(text), SHORT)
 }
 
 pub(crate) fn fix_json(fix: &Placed<Fix>) -> Value {

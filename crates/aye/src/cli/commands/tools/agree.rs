@@ -64,14 +64,18 @@ pub(super) fn run(server: Option<&str>, yes: bool, context: &Context) -> Result<
 }
 
 pub(super) fn forget(server: &str, context: &Context) -> Result<u8, Error> {
-    if book(context).withdraw(server)? {
-        print_line(&format!("{server} is asked about again before it is started"))?;
-        return Ok(0);
-    }
-    if !context.settings.tools.servers.contains_key(server) {
+    let withdrawn = book(context).withdraw(server)?;
+    if !withdrawn && !context.settings.tools.servers.contains_key(server) {
         return Err(no_server(server, context));
     }
-    print_line(&format!("{server} was not trusted"))?;
+    if context.json {
+        let forgotten: &[&str] = if withdrawn { &[server] } else { &[] };
+        print_json(&serde_json::json!({ "forgotten": forgotten }))?;
+    } else if withdrawn {
+        print_line(&format!("{server} is asked about again before it is started"))?;
+    } else {
+        print_line(&format!("{server} was not trusted"))?;
+    }
     Ok(0)
 }
 
@@ -115,13 +119,7 @@ pub(super) fn agree(launch: &Launch, yes: bool, context: &Context) -> Result<Sai
             });
         }
         crate::cli::say(&shown);
-        let asking = Asking {
-            title: None,
-            timeout: None,
-            yes: false,
-            default_on_no_terminal: false,
-            no_input: false,
-        };
+        let asking = Asking::default();
         let question = yes_or_no(&message, Some(Default::No))?;
         let asked = ask(&question, None, &asking, context)?;
         match asked {

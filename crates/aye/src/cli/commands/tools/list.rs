@@ -220,7 +220,7 @@ fn entry(
     text: &mut String,
 ) {
     let first = description.unwrap_or_default().trim().lines().next().unwrap_or_default();
-    let first = crate::term::cut(&inert_line(first), 100);
+    let first = crate::term::fit(&inert_line(first), 100);
     text.push_str(format!("  {}  {first}", inert_line(name)).trim_end());
     text.push('\n');
     let empty = Map::new();
@@ -240,7 +240,7 @@ fn entry(
         if let Some(about) = property.get("description").and_then(Value::as_str) {
             words.push(about.trim().lines().next().unwrap_or_default().to_owned());
         }
-        let about = crate::term::cut(&inert_line(&words.join(", ")), 100);
+        let about = crate::term::fit(&inert_line(&words.join(", ")), 100);
         text.push_str(&format!("    {}  {}\n", inert_line(name), paint.text(Tone::Dim, &about)));
     }
 }

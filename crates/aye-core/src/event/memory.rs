@@ -1,0 +1,72 @@
+//! What was learned, and what it led to.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::heal::{Category, FixPlan};
+
+/// The intent of a repair.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HealTriggered {
+    /// The step that failed.
+    pub step: String,
+    /// Counts like a start of a step.
+    pub execution: u32,
+    /// The rule.
+    pub rule: String,
+    /// The kind of error, if it is one that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<Category>,
+    /// What went wrong, secrets masked.
+    pub error: String,
+    /// When it has to be over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
+    /// It is no rule but a fix from memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Box<FixPlan>>,
+}
+
+/// Something from memory, or for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Remembered {
+    /// What kind of thing.
+    pub kind: MemoryKind,
+    /// Its name in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The step it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// In words; learned text, so data.
+    pub message: String,
+    /// A fix that is about to be carried out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Box<FixPlan>>,
+}
+
+/// Kinds of things in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryKind {
+    /// What people wrote about an error.
+    Issue,
+    /// What to do about an error.
+    Fix,
+    /// An answer to give again.
+    Preference,
+    /// A call that keeps failing in the same way.
+    Usage,
+}
+
+impl MemoryKind {
+    /// The word used in listings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Issue => "issue",
+            Self::Fix => "fix",
+            Self::Preference => "preference",
+            Self::Usage => "usage",
+        }
+    }
+}

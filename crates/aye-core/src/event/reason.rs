@@ -1,0 +1,79 @@
+//! Why something happened.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a run is paused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PauseReason {
+    /// A question is open and nobody can be asked here.
+    Waiting,
+    /// Aye was told to stop.
+    Interrupted,
+}
+
+/// Why a run failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailReason {
+    /// A step failed and nothing caught it.
+    StepFailed,
+    /// A step timed out and nothing caught it.
+    StepTimedOut,
+    /// The run's own time-out.
+    RunTimedOut,
+    /// The step limit.
+    StepLimit,
+    /// A final state with `status: failed`.
+    FinalState,
+    /// Somebody answered a recovery question with abort.
+    Aborted,
+    /// An output could not be rendered.
+    Output,
+}
+
+/// Why a run was cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CancelReason {
+    /// A question was declined.
+    Declined,
+    /// A question expired without a default.
+    Expired,
+    /// Somebody cancelled the run.
+    Cancelled,
+    /// A final state with `status: cancelled`.
+    FinalState,
+}
+
+/// Why a step was left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SkipReason {
+    /// Its condition is false.
+    Condition,
+    /// Its gate was declined.
+    Declined,
+    /// Its gate expired without a default.
+    Expired,
+    /// Somebody chose to skip it.
+    Answer,
+}
+
+/// Why a step is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RetryReason {
+    /// `idempotent: true` and the outcome was unknown.
+    Idempotent,
+    /// Somebody answered a recovery question with retry.
+    Answer,
+    /// The step's `retry` says so.
+    Policy,
+    /// What was wrong has been repaired.
+    Healed,
+    /// A fix from memory is tried.
+    Fixed,
+    /// An assistant answered a recovery question with retry.
+    Relayed,
+}

@@ -1,0 +1,111 @@
+//! `--json`: standard output is JSON and nothing else, and so is an error.
+
+use serde_json::Value;
+
+use super::harness::{Place, Ran};
+
+/// The values on standard output: one, or one a line.
+fn values(ran: &Ran) -> Vec<Value> {
+    let read = serde_json::Deserializer::from_str(&ran.stdout).into_iter();
+    read.map(|value| value.unwrap_or_else(|_| panic!("no JSON: {}", ran.all()))).collect()
+}
+
+fn paused(skill: &str) -> (Place, String) {
+    let place = Place::new();
+    place.write("s.yaml", skill);
+    assert_eq!(place.aye(&["run", "s.yaml", "--no-input"]).code, 6);
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let id = inbox[0]["id"].as_str().unwrap().to_owned();
+    (place, id)
+}
+
+const ASKS: &str = "name: s\nsteps:\n- {name: a, confirm: Go?}\n- {name: b, command: 'true'}\n";
+
+#[test]
+fn an_answer_is_the_event_of_the_journal() {
+    let (place, question) = paused(ASKS);
+    let ran = place.aye(&["answer", &question, "proceed", "--reason", "ok", "--json"]).ok();
+    let events = place.aye(&["show", "last", "--json"]).ok().json()["events"].clone();
+    let recorded = events.as_array().unwrap().iter().find(|e| e["type"] == "confirmation_answered");
+    assert_eq!(values(&ran), [recorded.unwrap().clone()]);
+    assert!(ran.stderr.contains("go on with: aye resume"), "{}", ran.all());
+}
+
+#[test]
+fn an_answer_that_goes_on_is_followed_by_the_run() {
+    let (place, question) = paused(ASKS);
+    let ran = place.aye(&["answer", &question, "proceed", "--remember", "--resume", "--json"]).ok();
+    let said = values(&ran);
+    assert_eq!(said[0]["type"], "confirmation_answered");
+    assert_eq!(said[said.len() - 1]["type"], "skill_completed");
+}
+
+#[test]
+fn a_cancelled_run_is_as_it_is_listed() {
+    let (place, _) = paused(ASKS);
+    let said = values(&place.aye(&["cancel", "last", "--json"]).ok());
+    let listed = place.aye(&["runs", "--json"]).ok().json();
+    assert_eq!(Value::Array(said), listed);
+    assert_eq!(listed[0]["status"], "cancelled");
+}
+
+#[test]
+fn an_error_is_one_line() {
+    let (place, question) = paused(ASKS);
+    for (args, code) in [
+        (&["answer", "nothing-1", "proceed", "--json"][..], 3),
+        (&["answer", &question, "maybe", "--json"], 1),
+        (&["answer", &question, "--json"], 6),
+        (&["patch", "last", "--json"], 1),
+        (&["runs", "--json", "--frobnicate"], 2),
+        (&["show", "nothing", "--json"], 3),
+    ] {
+        let ran = place.aye(args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{}", ran.all());
+        let error: Value = serde_json::from_str(&ran.stderr).expect("one value");
+        assert_eq!(error["exit_code"], code);
+        assert!(error["error"].is_string() && ran.stderr.lines().count() == 1, "{error}");
+    }
+}
+
+#[test]
+fn no_verb_prints_words() {
+    let place = Place::new();
+    for args in [
+        &["runs", "prune"][..],
+        &["init", "hello"],
+        &["list"],
+        &["check"],
+        &["graph", "hello"],
+        &["runs"],
+        &["inbox"],
+        &["doctor"],
+        &["schema"],
+        &["auth", "setup"],
+        &["auth", "status"],
+        &["mcp", "token"],
+        &["mcp", "install", "claude", "--yes"],
+        &["mcp", "install", "claude", "--yes"],
+        &["tools", "list"],
+        &["memory", "list"],
+        &["memory", "stats"],
+        &["memory", "learn", "--error", "manifest unknown", "--meaning", "no such tag"],
+        &["memory", "check", "manifest unknown"],
+        &["run", "hello", "--dry-run"],
+        &["run", "hello", "--no-input"],
+        &["audit"],
+        &["logs", "last"],
+        &["show", "last"],
+        &["resume", "last", "--no-input"],
+        &["cancel", "last"],
+    ] {
+        let ran = place.aye(&[args, &["--json"]].concat());
+        assert!(!values(&ran).is_empty() || args == ["logs", "last"], "{args:?}: {}", ran.all());
+        assert!(!ran.stderr.contains("error"), "{args:?}: {}", ran.all());
+    }
+    place.write("aye.toml", "[tools.git]\nserver = [\"true\"]\n");
+    assert_eq!(
+        values(&place.aye(&["tools", "forget", "git", "--json"]).ok()),
+        [serde_json::json!({ "forgotten": [] })]
+    );
+}
