@@ -30,6 +30,9 @@ pub enum Input {
     },
     /// Time passed.
     Tick,
+    /// Whether somebody can see the open question where it is asked. One that
+    /// waits behind another there does so with its time standing still.
+    Shown(bool),
     /// The driver and everything it runs stood still for so long (Ctrl-Z).
     Continued {
         /// How long.

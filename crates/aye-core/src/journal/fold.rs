@@ -245,14 +245,7 @@ impl State {
             Fact::MemoryRecalled(what) => self.recalled(what),
             Fact::MemoryLearned(_) => {}
             Fact::ConfirmationRequired(question) => self.ask(question, at),
-            Fact::ConfirmationHeld { deadline, .. } => {
-                if let Phase::Asking { question, held_ms, .. } = &mut self.phase {
-                    if let Some(before) = question.deadline {
-                        *held_ms += deadline.as_millisecond() - before.as_millisecond();
-                    }
-                    question.deadline = Some(*deadline);
-                }
-            }
+            Fact::ConfirmationHeld { deadline, .. } => self.held(*deadline, at),
             Fact::ConfirmationAnswered(answered) => self.answered(answered),
             Fact::ConfirmationExpired { applied, .. } => {
                 self.resolve(Resolution::Expired(applied.clone()));
@@ -434,7 +427,24 @@ impl State {
             agreed: Vec::new(),
             agreed_on: None,
             held_ms: 0,
+            still_ms: None,
         };
+    }
+
+    /// The open question has another deadline, or none for the time being.
+    fn held(&mut self, deadline: Option<jiff::Timestamp>, at: jiff::Timestamp) {
+        let Phase::Asking { question, held_ms, still_ms, .. } = &mut self.phase else {
+            return;
+        };
+        let before = std::mem::replace(&mut question.deadline, deadline);
+        let later = |now: jiff::Timestamp, than: jiff::Timestamp| {
+            now.as_millisecond() - than.as_millisecond()
+        };
+        match (before, deadline) {
+            (Some(before), Some(deadline)) => *held_ms += later(deadline, before),
+            (Some(before), None) => *still_ms = Some(later(before, at).max(0)),
+            (None, _) => *still_ms = None,
+        }
     }
 
     fn answered(&mut self, answered: &Answered) {

@@ -65,6 +65,7 @@ impl Machine {
                 | Input::Request(Request::Hold { .. } | Request::Cancel { .. })
                 | Input::Remembered { .. }
                 | Input::Tick
+                | Input::Shown(_)
                 | Input::Continued { .. }
                 | Input::Interrupt { .. }
                 | Input::Leave { .. },
@@ -200,12 +201,20 @@ impl Machine {
                 self.advance(world, events);
                 Ok(())
             }
+            (Phase::Asking { question, still_ms, .. }, Input::Shown(shown)) => {
+                if !self.attached {
+                    return Err(Refusal::NotDriven);
+                }
+                self.shown(&question, still_ms, shown, world, events);
+                Ok(())
+            }
             (Phase::Between(_), Input::Tick) => {
                 self.advance(world, events);
                 Ok(())
             }
             // A running step's limits are kept by whoever runs it.
             (Phase::Running { .. }, Input::Tick) => Ok(()),
+            (Phase::Between(_) | Phase::Running { .. }, Input::Shown(_)) => Ok(()),
 
             (
                 Phase::Between(_) | Phase::Running { .. } | Phase::Asking { .. },

@@ -243,8 +243,8 @@ impl Tale {
     pub(super) fn held(&mut self, number: u32, until: i64) -> Event {
         let fact = Fact::ConfirmationHeld {
             question: self.question_id(number),
-            deadline: moment(until),
-            by: "ada".into(),
+            deadline: Some(moment(until)),
+            by: Some("ada".into()),
         };
         self.event(fact)
     }
