@@ -12,7 +12,7 @@ use crate::question::{Purpose, Question};
 use crate::skill::ChoiceAction;
 
 use super::phase::{Between, Close, Ended, Healing, Phase, Resolution, Settled, Unsure};
-use super::record::{StepRecord, StepStatus};
+use super::record::{Changed, StepRecord, StepStatus};
 use super::state::State;
 
 /// Why events are no journal.
@@ -220,7 +220,11 @@ impl State {
                     let by_answer = matches!(why, RetryReason::Answer | RetryReason::Relayed);
                     record.edited += u32::from(by_answer);
                     if by_answer {
-                        record.changes.push((record.error(), edits.clone()));
+                        record.changes.push(Changed {
+                            error: record.error(),
+                            edits: edits.clone(),
+                            relayed: *why == RetryReason::Relayed,
+                        });
                     }
                     record.edits = Some(edits.over(record.edits.take()));
                 }

@@ -30,9 +30,9 @@ pub struct StepRecord {
     /// How often somebody changed what it is given.
     #[serde(skip_serializing_if = "is_zero")]
     pub edited: u32,
-    /// What somebody changed in this visit, and because of which error.
+    /// What somebody changed in this visit.
     #[serde(skip)]
-    pub changes: Vec<(String, Edits)>,
+    pub changes: Vec<Changed>,
     /// The fix that its last attempt tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
@@ -111,6 +111,17 @@ impl StepRecord {
             "duration_ms": process.map(|p| p.duration_ms),
         })
     }
+}
+
+/// What somebody changed about a step that had failed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changed {
+    /// The error it was changed because of.
+    pub error: String,
+    /// What it is given differently.
+    pub edits: Edits,
+    /// An assistant said so.
+    pub relayed: bool,
 }
 
 /// How a step stands.
