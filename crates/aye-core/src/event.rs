@@ -54,6 +54,9 @@ pub enum Fact {
         /// It stood still for so long, with its driver: its time does not count that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         suspended_ms: Option<u64>,
+        /// It had failed and is tried again: for this start of the step around it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<u32>,
     },
     /// The run reached a good end.
     SkillCompleted {
@@ -299,6 +302,9 @@ pub struct StepStarted {
     /// What a `foreach` goes through; secrets masked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Value>,
+    /// The earlier start whose runs it goes on with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goes_on: Option<u32>,
 }
 
 /// The intent of a repair.

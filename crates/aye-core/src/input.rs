@@ -59,6 +59,8 @@ pub struct Retry {
     pub step: Option<String>,
     /// What it is given differently.
     pub edits: Option<Edits>,
+    /// Inside another run: the start of its step that this is for.
+    pub turn: Option<u32>,
 }
 
 /// What any process may send to a run, whoever drives it.

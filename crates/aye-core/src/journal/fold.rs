@@ -67,6 +67,8 @@ impl State {
         }
         let started: SkillStarted = SkillStarted::clone(started);
         let started_attended = started.driver.attended;
+        let turn =
+            started.parent.as_ref().map_or(0, |parent| parent.turn.unwrap_or(parent.execution));
         Ok(Self {
             run: event.run.clone(),
             seq: event.seq,
@@ -76,6 +78,7 @@ impl State {
             phase: Phase::Between(Between::Begun),
             attended: started_attended,
             fixes: IndexMap::new(),
+            turn,
             paused: None,
             executions: 0,
             visits: 0,
@@ -170,8 +173,9 @@ impl State {
         match &event.fact {
             Fact::SkillStarted(_) => {}
             Fact::SkillPaused { why, .. } => self.paused = Some(*why),
-            Fact::SkillResumed { driver, suspended_ms } => {
+            Fact::SkillResumed { driver, suspended_ms, turn } => {
                 self.paused = None;
+                self.turn = turn.unwrap_or(self.turn);
                 self.attended = driver.attended;
                 self.reopen();
                 if let Some(ms) = suspended_ms {
@@ -216,10 +220,13 @@ impl State {
                 record.attempt = *attempt;
                 record.status = StepStatus::Waiting;
                 record.fix.clone_from(fix);
-                if let Some(edits) = edits {
-                    let by_answer = matches!(why, RetryReason::Answer | RetryReason::Relayed);
-                    record.edited += u32::from(by_answer);
-                    if by_answer {
+                let by_person = matches!(why, RetryReason::Answer | RetryReason::Relayed);
+                let items = !record.items.is_empty();
+                record.goes_on = by_person && record.runs > 0 && (items || edits.is_none());
+                record.handed_on = edits.clone().filter(|_| items);
+                if let Some(edits) = edits.as_ref().filter(|_| !items) {
+                    record.edited += u32::from(by_person);
+                    if by_person {
                         record.changes.push(Changed {
                             error: record.error(),
                             edits: edits.clone(),
@@ -307,6 +314,11 @@ impl State {
         record.status = StepStatus::Running;
         record.attempt = started.attempt;
         record.execution = started.execution;
+        record.goes_on = started.goes_on.is_some();
+        record.runs = match started.nested {
+            true => started.goes_on.unwrap_or(started.execution),
+            false => 0,
+        };
         record.command.clone_from(&started.command);
         record.started = Some(at);
         record.ended = None;

@@ -216,9 +216,12 @@ impl Move {
             Self::Interrupt => Input::Interrupt { signal: "SIGINT".to_owned() },
             Self::Leave => Input::Leave { message: "gone".to_owned() },
             Self::Attach => Input::Attach(Driver { attended: true, ..driver("bob") }),
-            Self::Retry(edits) => {
-                Input::Retry(Retry { driver: driver("bob"), step: None, edits: edits.clone() })
-            }
+            Self::Retry(edits) => Input::Retry(Retry {
+                driver: driver("bob"),
+                step: None,
+                edits: edits.clone(),
+                turn: None,
+            }),
             Self::Note(learned) => {
                 let what = Remembered {
                     kind: MemoryKind::Usage,

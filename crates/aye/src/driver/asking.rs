@@ -69,7 +69,7 @@ impl Driver<'_> {
         };
         let child = machine.asked(step, execution, shown.clone());
         let deadline = machine.state().deadline();
-        match self.open_child(id, index, child, deadline)? {
+        match self.open_child(id, index, child, deadline, None)? {
             Begun::Going(lane) => self.asking.push(Asking { lane, call, ask, form, shown }),
             Begun::Refused(why) => {
                 self.declined(id, &form.server, &why);
