@@ -21,7 +21,7 @@ use super::lane::{LaneId, ROOT};
 
 /// How often a call may ask; a server that asks for ever is not answered for
 /// ever.
-const MOST_ASKED: usize = 10;
+pub(crate) const MOST_ASKED: usize = 10;
 
 /// Who closes what nobody waits for any more.
 const AYE: &str = "aye";

@@ -292,3 +292,41 @@ fn where_there_are_only_lines_a_word_declines_and_so_it_does_from_elsewhere() {
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert_eq!(told(&place), json!({ "action": "decline" }));
 }
+
+#[test]
+fn a_call_without_a_run_asks_whoever_is_there() {
+    let fields = json!({
+        "age": { "type": "integer", "minimum": 1, "maximum": 99 },
+        "team": { "type": "string", "enum": ["red", "blue"] },
+    });
+    for era in [2025, 2026] {
+        let place = place(era, &form("Who are you?", &fields, &["age"]), "");
+        let mut terminal = Terminal::aye(&place, &["tools", "call", "own.ask"]);
+        terminal.wait_for("own asks").wait_for("own.ask").wait_for("Who are you?").keys("1\r");
+        terminal.wait_for("asks for \"age\"").keys("410\r");
+        terminal.wait_for("asks for \"team\"").keys("2\r");
+        // Asked once more, with what was wrong.
+        terminal.wait_for("410 is not a whole number from 1 to 99").keys("1\r");
+        terminal.wait_gone("410 is not").wait_for("asks for \"age\"").keys("41\r");
+        terminal.wait_gone("asks for \"age\"").wait_for("asks for \"team\"").keys("2\r");
+        assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+        terminal.assert_clean();
+        let content = json!({ "age": 41, "team": "blue" });
+        assert_eq!(told(&place), json!({ "action": "accept", "content": content }));
+        // Escape is a no, Ctrl-C gives the call up.
+        let mut terminal = Terminal::aye(&place, &["tools", "call", "own.ask"]);
+        terminal.wait_for("Who are you?").wait_for("Esc declines").keys("\x1b");
+        assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+        assert_eq!(told(&place), json!({ "action": "decline" }));
+        let mut terminal = Terminal::aye(&place, &["tools", "call", "own.ask"]);
+        terminal.wait_for("Who are you?").keys("\x03");
+        assert_eq!(terminal.end(), Some(130), "{}", terminal.vt.all());
+        terminal.assert_clean();
+        // There is nobody: it is told no, and so are we.
+        let ran = place.aye(&["tools", "call", "own.ask"]).ok();
+        assert_eq!(told(&place), json!({ "action": "decline" }));
+        let said = "own asked a question and was declined: nobody can be asked here";
+        assert!(ran.stderr.contains(said), "{}", ran.all());
+        assert_eq!(place.aye(&["runs", "--json"]).ok().json(), json!([]), "no run was begun");
+    }
+}
