@@ -64,6 +64,9 @@ pub enum Fact {
         /// It stood still for so long, with its driver: its time does not count that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         suspended_ms: Option<u64>,
+        /// It had failed and is tried again: for this start of the step around it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<u32>,
     },
     /// The run reached a good end.
     SkillCompleted {
@@ -163,14 +166,17 @@ pub enum Fact {
     MemoryLearned(Box<Remembered>),
     /// Somebody has to decide.
     ConfirmationRequired(Box<Question>),
-    /// The deadline moved because somebody is typing.
+    /// The deadline moved: somebody is typing, or it waits behind another
+    /// question, or waits no more.
     ConfirmationHeld {
         /// Which question.
         question: QuestionId,
-        /// The new deadline.
-        deadline: Timestamp,
-        /// By whom.
-        by: String,
+        /// The new deadline; absent while its time stands still.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deadline: Option<Timestamp>,
+        /// By whom, where somebody is typing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     },
     /// An answer came: accepted, or refused and recorded.
     ConfirmationAnswered(Box<Answered>),

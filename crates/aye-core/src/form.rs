@@ -177,7 +177,7 @@ impl Form {
                     Some("what it wants to know follows"),
                     ChoiceAction::Proceed,
                 ),
-                declining(),
+                declining(|_| false),
             ],
             ..self.ask(AskKind::Confirm, "intro")
         };
@@ -196,7 +196,7 @@ impl Form {
                     if field.may_be_left_out() {
                         all.push(choice(LEFT_OUT, "Leave it out", None, ChoiceAction::Proceed));
                     }
-                    all.extend(one.then(declining));
+                    all.push(declining(|word| options.iter().any(|(value, _)| value == word)));
                     Ask { options: all, ..self.ask(AskKind::Choose, &words) }
                 }
                 None => {
@@ -206,7 +206,8 @@ impl Form {
                     });
                     let pattern = pattern.map(|pattern| Spanned::new(pattern, Span::default()));
                     let default = (!field.required).then(|| template(String::new()));
-                    Ask { pattern, default, ..self.ask(AskKind::Input, &words) }
+                    let options = vec![declining(|_| false)];
+                    Ask { pattern, default, options, ..self.ask(AskKind::Input, &words) }
                 }
             };
             step(self.step_of(at), ask)
@@ -343,8 +344,13 @@ fn choice(value: &str, label: &str, description: Option<&str>, action: ChoiceAct
     }
 }
 
-fn declining() -> Choice {
-    choice(DECLINE, "Decline", Some("the server is told that nobody answers"), ChoiceAction::Cancel)
+/// Says no to the whole form, in a word that the server does not offer.
+fn declining(taken: impl Fn(&str) -> bool) -> Choice {
+    let mut word = DECLINE.to_owned();
+    while taken(&word) {
+        word.insert(0, '-');
+    }
+    choice(&word, "Decline", Some("the server is told that nobody answers"), ChoiceAction::Cancel)
 }
 
 fn step(name: String, ask: Ask) -> Step {
@@ -378,8 +384,8 @@ mod tests {
         let hostile = form(vec![field("_form", true, FieldKind::Choice { options })]);
         assert_eq!(names(&hostile), ["answer", "field_1_form"]);
         let Action::Ask(ask) = &hostile.steps()[1].action else { panic!("it asks") };
-        assert_eq!(ask.options.len(), 1);
-        assert_eq!(ask.options[0].action, ChoiceAction::Proceed);
+        let words: Vec<_> = ask.options.iter().map(|o| (o.value.as_str(), o.action)).collect();
+        assert_eq!(words, [("decline", ChoiceAction::Proceed), ("-decline", ChoiceAction::Cancel)]);
     }
 
     #[test]

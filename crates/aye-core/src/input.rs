@@ -30,6 +30,9 @@ pub enum Input {
     },
     /// Time passed.
     Tick,
+    /// Whether somebody can see the open question where it is asked. One that
+    /// waits behind another there does so with its time standing still.
+    Shown(bool),
     /// The driver and everything it runs stood still for so long (Ctrl-Z).
     Continued {
         /// How long.
@@ -56,6 +59,8 @@ pub struct Retry {
     pub step: Option<String>,
     /// What it is given differently.
     pub edits: Option<Edits>,
+    /// Inside another run: the start of its step that this is for.
+    pub turn: Option<u32>,
 }
 
 /// What any process may send to a run, whoever drives it.

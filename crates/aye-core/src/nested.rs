@@ -17,6 +17,7 @@ use crate::form::Form;
 use crate::id::{BadId, RunId};
 use crate::journal::StepRecord;
 use crate::machine::Secrets;
+use crate::question::Edits;
 
 /// How deep skills may call skills.
 pub const DEEPEST: u32 = 8;
@@ -33,6 +34,9 @@ pub struct Parent {
     pub step: String,
     /// Which start of it.
     pub execution: u32,
+    /// Which start of it begins the run, where an earlier one began the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u32>,
     /// Which item of a `foreach`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<Item>,
@@ -86,6 +90,17 @@ pub struct Nested {
     pub deadline: Option<Timestamp>,
     /// Whether the result is a list.
     pub is_list: bool,
+    /// Those that failed are tried again.
+    pub again: Option<Again>,
+}
+
+/// How the runs of a nested step that failed are tried again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Again {
+    /// The start of the step: what failed in this one has failed.
+    pub turn: u32,
+    /// What their steps that failed are given differently.
+    pub edits: Option<Edits>,
 }
 
 /// One run of a nested step.

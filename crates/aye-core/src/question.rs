@@ -34,7 +34,7 @@ pub struct Question {
     pub title: String,
     /// The question.
     pub message: String,
-    /// What can be chosen; empty for `input`.
+    /// What can be chosen; for `input`, instead of a text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<Offer>,
     /// Taken on Enter; on expiry too.
@@ -100,13 +100,18 @@ impl Question {
     /// What this value means for the run. Text typed into an `input` goes on;
     /// a value that was never offered is no consent.
     pub fn action(&self, value: &Value) -> ChoiceAction {
+        let offer = value.as_str().and_then(|value| self.offer(value));
         match self.kind {
-            AskKind::Input => ChoiceAction::Proceed,
-            AskKind::Confirm | AskKind::Choose | AskKind::Recover => value
-                .as_str()
-                .and_then(|value| self.offer(value))
-                .map_or(ChoiceAction::Cancel, |offer| offer.action),
+            AskKind::Input => offer.map_or(ChoiceAction::Proceed, |offer| offer.action),
+            AskKind::Confirm | AskKind::Choose | AskKind::Recover => {
+                offer.map_or(ChoiceAction::Cancel, |offer| offer.action)
+            }
         }
+    }
+
+    /// The option that declines, if there is one.
+    pub fn decline(&self) -> Option<&Offer> {
+        self.options.iter().find(|offer| offer.action == ChoiceAction::Cancel)
     }
 
     /// The offered option with this value.

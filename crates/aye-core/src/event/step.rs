@@ -32,6 +32,9 @@ pub struct StepStarted {
     /// What a `foreach` goes through; secrets masked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Value>,
+    /// The earlier start whose runs it goes on with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goes_on: Option<u32>,
 }
 
 /// The good end of a step.

@@ -12,7 +12,7 @@ use crate::question::{Purpose, Question};
 use crate::skill::ChoiceAction;
 
 use super::phase::{Between, Close, Ended, Healing, Phase, Resolution, Settled, Unsure};
-use super::record::{StepRecord, StepStatus};
+use super::record::{Changed, StepRecord, StepStatus};
 use super::state::State;
 
 /// Why events are no journal.
@@ -67,6 +67,8 @@ impl State {
         }
         let started: SkillStarted = SkillStarted::clone(started);
         let started_attended = started.driver.attended;
+        let turn =
+            started.parent.as_ref().map_or(0, |parent| parent.turn.unwrap_or(parent.execution));
         Ok(Self {
             run: event.run.clone(),
             seq: event.seq,
@@ -76,6 +78,7 @@ impl State {
             phase: Phase::Between(Between::Begun),
             attended: started_attended,
             fixes: IndexMap::new(),
+            turn,
             paused: None,
             executions: 0,
             visits: 0,
@@ -170,8 +173,9 @@ impl State {
         match &event.fact {
             Fact::SkillStarted(_) => {}
             Fact::SkillPaused { why, .. } => self.paused = Some(*why),
-            Fact::SkillResumed { driver, suspended_ms } => {
+            Fact::SkillResumed { driver, suspended_ms, turn } => {
                 self.paused = None;
+                self.turn = turn.unwrap_or(self.turn);
                 self.attended = driver.attended;
                 self.reopen();
                 if let Some(ms) = suspended_ms {
@@ -216,11 +220,18 @@ impl State {
                 record.attempt = *attempt;
                 record.status = StepStatus::Waiting;
                 record.fix.clone_from(fix);
-                if let Some(edits) = edits {
-                    let by_answer = matches!(why, RetryReason::Answer | RetryReason::Relayed);
-                    record.edited += u32::from(by_answer);
-                    if by_answer {
-                        record.changes.push((record.error(), edits.clone()));
+                let by_person = matches!(why, RetryReason::Answer | RetryReason::Relayed);
+                let items = !record.items.is_empty();
+                record.goes_on = by_person && record.runs > 0 && (items || edits.is_none());
+                record.handed_on = edits.clone().filter(|_| items);
+                if let Some(edits) = edits.as_ref().filter(|_| !items) {
+                    record.edited += u32::from(by_person);
+                    if by_person {
+                        record.changes.push(Changed {
+                            error: record.error(),
+                            edits: edits.clone(),
+                            relayed: *why == RetryReason::Relayed,
+                        });
                     }
                     record.edits = Some(edits.over(record.edits.take()));
                 }
@@ -245,14 +256,7 @@ impl State {
             Fact::MemoryRecalled(what) => self.recalled(what),
             Fact::MemoryLearned(_) => {}
             Fact::ConfirmationRequired(question) => self.ask(question, at),
-            Fact::ConfirmationHeld { deadline, .. } => {
-                if let Phase::Asking { question, held_ms, .. } = &mut self.phase {
-                    if let Some(before) = question.deadline {
-                        *held_ms += deadline.as_millisecond() - before.as_millisecond();
-                    }
-                    question.deadline = Some(*deadline);
-                }
-            }
+            Fact::ConfirmationHeld { deadline, .. } => self.held(*deadline, at),
             Fact::ConfirmationAnswered(answered) => self.answered(answered),
             Fact::ConfirmationExpired { applied, .. } => {
                 self.resolve(Resolution::Expired(applied.clone()));
@@ -310,6 +314,11 @@ impl State {
         record.status = StepStatus::Running;
         record.attempt = started.attempt;
         record.execution = started.execution;
+        record.goes_on = started.goes_on.is_some();
+        record.runs = match started.nested {
+            true => started.goes_on.unwrap_or(started.execution),
+            false => 0,
+        };
         record.command.clone_from(&started.command);
         record.started = Some(at);
         record.ended = None;
@@ -434,7 +443,24 @@ impl State {
             agreed: Vec::new(),
             agreed_on: None,
             held_ms: 0,
+            still_ms: None,
         };
+    }
+
+    /// The open question has another deadline, or none for the time being.
+    fn held(&mut self, deadline: Option<jiff::Timestamp>, at: jiff::Timestamp) {
+        let Phase::Asking { question, held_ms, still_ms, .. } = &mut self.phase else {
+            return;
+        };
+        let before = std::mem::replace(&mut question.deadline, deadline);
+        let later = |now: jiff::Timestamp, than: jiff::Timestamp| {
+            now.as_millisecond() - than.as_millisecond()
+        };
+        match (before, deadline) {
+            (Some(before), Some(deadline)) => *held_ms += later(deadline, before),
+            (Some(before), None) => *still_ms = Some(later(before, at).max(0)),
+            (None, _) => *still_ms = None,
+        }
     }
 
     fn answered(&mut self, answered: &Answered) {

@@ -11,5 +11,5 @@ mod state;
 
 pub use fold::FoldError;
 pub use phase::{Between, Close, Ended, Healing, Phase, Resolution, Settled, Status, Unsure};
-pub use record::{StepRecord, StepStatus};
+pub use record::{Changed, StepRecord, StepStatus};
 pub use state::State;

@@ -42,6 +42,9 @@ pub enum Phase {
         agreed_on: Option<Value>,
         /// How long the deadline has been held back, in milliseconds.
         held_ms: i64,
+        /// Its time stands still with so much left, in milliseconds: it waits
+        /// behind another question.
+        still_ms: Option<i64>,
     },
     /// The run is over.
     Ended(Ended),

@@ -30,9 +30,9 @@ pub struct StepRecord {
     /// How often somebody changed what it is given.
     #[serde(skip_serializing_if = "is_zero")]
     pub edited: u32,
-    /// What somebody changed in this visit, and because of which error.
+    /// What somebody changed in this visit.
     #[serde(skip)]
-    pub changes: Vec<(String, Edits)>,
+    pub changes: Vec<Changed>,
     /// The fix that its last attempt tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
@@ -42,6 +42,15 @@ pub struct StepRecord {
     /// What a `foreach` goes through.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Value>,
+    /// The start that the runs it consists of were begun for; 0 if it has none.
+    #[serde(skip)]
+    pub runs: u32,
+    /// Those that ended well are kept, those that failed are tried again.
+    #[serde(skip)]
+    pub goes_on: bool,
+    /// What the steps that failed in them are given differently.
+    #[serde(skip)]
+    pub handed_on: Option<Edits>,
     /// The resolved command line, secrets masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -80,6 +89,9 @@ impl StepRecord {
             fix: None,
             proposal: None,
             items: Vec::new(),
+            runs: 0,
+            goes_on: false,
+            handed_on: None,
             command: None,
             started: None,
             ended: None,
@@ -111,6 +123,17 @@ impl StepRecord {
             "duration_ms": process.map(|p| p.duration_ms),
         })
     }
+}
+
+/// What somebody changed about a step that had failed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changed {
+    /// The error it was changed because of.
+    pub error: String,
+    /// What it is given differently.
+    pub edits: Edits,
+    /// An assistant said so.
+    pub relayed: bool,
 }
 
 /// How a step stands.

@@ -31,6 +31,8 @@ pub struct State {
     pub attended: bool,
     /// How often each fix from memory was used.
     pub fixes: IndexMap<String, u32>,
+    /// The start of the step around it that it was last begun or retried for.
+    pub turn: u32,
     /// Nobody drives it, and why.
     pub paused: Option<PauseReason>,
     /// How often a step was started.

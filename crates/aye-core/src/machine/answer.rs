@@ -1,6 +1,7 @@
 //! What becomes of an open question: answered, refused, held, expired.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -12,7 +13,7 @@ use crate::skill::{AskKind, ChoiceAction};
 use crate::text::World;
 
 use super::refusal::Refusal;
-use super::run::Machine;
+use super::run::{Machine, after};
 use super::secrets::secret_marker;
 use super::weigh::weigh_value;
 
@@ -130,9 +131,33 @@ impl Machine {
         }
         if deadline > before {
             let question = open.id.clone();
+            let (deadline, by) = (Some(deadline), Some(by));
             self.emit(Fact::ConfirmationHeld { question, deadline, by }, world, events);
         }
         Ok(())
+    }
+
+    /// The time of a question stands still while it waits behind another, and
+    /// goes on when it is shown.
+    pub(super) fn shown(
+        &mut self,
+        open: &Question,
+        still_ms: Option<i64>,
+        shown: bool,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        let deadline = match (shown, still_ms) {
+            (true, Some(left)) => {
+                let left = u64::try_from(left).unwrap_or(0);
+                Some(after(world.now, Duration::from_millis(left)))
+            }
+            // What has expired is not called back.
+            (false, None) if open.deadline.is_some_and(|deadline| world.now < deadline) => None,
+            (true, None) | (false, _) => return,
+        };
+        let question = open.id.clone();
+        self.emit(Fact::ConfirmationHeld { question, deadline, by: None }, world, events);
     }
 
     /// Closes the open question if its time is up. What follows is decided

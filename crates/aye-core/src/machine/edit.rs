@@ -150,20 +150,22 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) -> Result<(), Refusal> {
-        let Retry { driver, step: wanted, edits } = retry;
+        let Retry { driver, step: wanted, edits, turn } = retry;
         let step = self.state.failed_step().ok_or(Refusal::NotFailed)?.to_owned();
         if wanted.is_some_and(|wanted| wanted != step) {
             return Err(Refusal::NotFailed);
         }
-        let (nested, again) = self
-            .node(&step)
-            .map_or((false, false), |(_, n)| (n.step.action.is_nested(), n.step.idempotent));
-        if nested && !again {
-            return Err(Refusal::BadEdit(format!(
-                "`{step}` consists of runs of its own, and what they did would be done again"
-            )));
-        }
-        if let Some(edits) = &edits {
+        let record = self.state.steps.get(&step);
+        // What is changed in a `foreach` is what its items are given: they check it.
+        let items = record.is_some_and(|record| !record.items.is_empty());
+        if let (false, Some(edits)) = (items, &edits) {
+            let nested = record.is_some_and(|record| record.runs > 0);
+            let again = self.node(&step).is_some_and(|(_, node)| node.step.idempotent);
+            if nested && !again {
+                return Err(Refusal::BadEdit(format!(
+                    "`{step}` is a run of its own, and with other inputs all of it would be done again"
+                )));
+            }
             self.check_edits(&step, edits, world)?;
         }
         // The time since it ended was not the run's.
@@ -171,7 +173,7 @@ impl Machine {
         let suspended_ms =
             self.state.deadline().map(|_| u64::try_from(idle.max(0)).unwrap_or(u64::MAX));
         self.attached = true;
-        self.emit(Fact::SkillResumed { driver, suspended_ms }, world, events);
+        self.emit(Fact::SkillResumed { driver, suspended_ms, turn }, world, events);
         let attempt = self.state.steps.get(&step).map_or(1, |record| record.attempt.max(1)) + 1;
         let (why, not_before, fix) = (RetryReason::Answer, None, None);
         let retried = Fact::StepRetried { step, attempt, why, not_before, edits, fix };

@@ -88,7 +88,10 @@ impl Machine {
             deadline: None,
             nested: step.action.is_nested(),
             items: Vec::new(),
+            goes_on: None,
         };
+        let record = self.state.steps.get(name).filter(|record| record.goes_on);
+        started.goes_on = record.map(|record| record.runs);
         match &step.action {
             Action::Note => {
                 let scope = self.scope(world);
@@ -114,7 +117,11 @@ impl Machine {
                 }
             }
             Action::ForEach(each) => {
-                let items = self.items(each, &self.scope(world));
+                // Whatever the list would be now, the items that are done are of this one.
+                let items = match record {
+                    Some(record) => Ok(record.items.clone()),
+                    None => self.items(each, &self.scope(world)),
+                };
                 match items {
                     Ok(items) if items.is_empty() => {
                         let done = self.done_at_once(name, Value::Array(Vec::new()));

@@ -65,6 +65,7 @@ impl Machine {
                 | Input::Request(Request::Hold { .. } | Request::Cancel { .. })
                 | Input::Remembered { .. }
                 | Input::Tick
+                | Input::Shown(_)
                 | Input::Continued { .. }
                 | Input::Interrupt { .. }
                 | Input::Leave { .. },
@@ -78,7 +79,11 @@ impl Machine {
                     return Err(Refusal::Driven);
                 }
                 self.attached = true;
-                self.emit(Fact::SkillResumed { driver, suspended_ms: None }, world, events);
+                self.emit(
+                    Fact::SkillResumed { driver, suspended_ms: None, turn: None },
+                    world,
+                    events,
+                );
                 self.lose_running_step(world, events);
                 self.advance(world, events);
                 Ok(())
@@ -200,12 +205,20 @@ impl Machine {
                 self.advance(world, events);
                 Ok(())
             }
+            (Phase::Asking { question, still_ms, .. }, Input::Shown(shown)) => {
+                if !self.attached {
+                    return Err(Refusal::NotDriven);
+                }
+                self.shown(&question, still_ms, shown, world, events);
+                Ok(())
+            }
             (Phase::Between(_), Input::Tick) => {
                 self.advance(world, events);
                 Ok(())
             }
             // A running step's limits are kept by whoever runs it.
             (Phase::Running { .. }, Input::Tick) => Ok(()),
+            (Phase::Between(_) | Phase::Running { .. }, Input::Shown(_)) => Ok(()),
 
             (
                 Phase::Between(_) | Phase::Running { .. } | Phase::Asking { .. },
@@ -218,7 +231,7 @@ impl Machine {
                 if self.state.deadline().is_some() {
                     let driver = self.state.started.driver.clone();
                     let ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
-                    let resumed = Fact::SkillResumed { driver, suspended_ms: Some(ms) };
+                    let resumed = Fact::SkillResumed { driver, suspended_ms: Some(ms), turn: None };
                     self.emit(resumed, world, events);
                 }
                 Ok(())

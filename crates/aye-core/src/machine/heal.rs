@@ -114,6 +114,7 @@ impl Machine {
             fail_fast: true,
             deadline: self.running_deadline(),
             is_list: false,
+            again: None,
         }
     }
 

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde_json::{Value, json};
 
 use crate::form::Form;
-use crate::nested::{Child, ChildBody, Item, MOST_ITEMS, Nested, Outer, Parent};
+use crate::nested::{Again, Child, ChildBody, Item, MOST_ITEMS, Nested, Outer, Parent};
 use crate::skill::{ForEach, Step, Template};
 use crate::text::{self, Scope, TextError};
 
@@ -24,6 +24,7 @@ impl Machine {
             run: self.state.run.clone(),
             step: step.to_owned(),
             execution,
+            turn: None,
             item: None,
             form: None,
             depth: self.depth() + 1,
@@ -31,14 +32,16 @@ impl Machine {
     }
 
     fn parent_of(&self, step: &Step, execution: u32, item: Option<Item>) -> Parent {
-        Parent {
-            run: self.state.run.clone(),
-            step: step.name.value.clone(),
-            execution,
-            item,
-            form: None,
-            depth: self.depth() + 1,
-        }
+        let record = self.state.steps.get(&step.name.value);
+        let begun = record.map_or(execution, |record| record.runs);
+        let turn = (begun != execution).then_some(execution);
+        Parent { item, turn, ..self.parent_named(&step.name.value, begun) }
+    }
+
+    /// How the runs of a step that failed are tried again, if they are.
+    fn again(&self, step: &Step, execution: u32) -> Option<Again> {
+        let record = self.state.steps.get(&step.name.value).filter(|record| record.goes_on)?;
+        Some(Again { turn: execution, edits: record.handed_on.clone() })
     }
 
     /// The run that asks what a server asks while one of our steps waits for
@@ -69,6 +72,7 @@ impl Machine {
             fail_fast: true,
             deadline: self.running_deadline(),
             is_list: false,
+            again: self.again(step, execution),
         })
     }
 
@@ -113,6 +117,7 @@ impl Machine {
             fail_fast: each.fail_fast,
             deadline: self.running_deadline(),
             is_list: true,
+            again: self.again(step, execution),
         })
     }
 

@@ -60,6 +60,9 @@ pub(super) fn weigh_value(question: &Question, value: &Value) -> Result<ChoiceAc
             })
         }
         AskKind::Input => {
+            if let Some(offer) = question.offer(text) {
+                return Ok(offer.action);
+            }
             if let Some(pattern) = &question.pattern {
                 let fits = regex_lite::Regex::new(pattern).is_ok_and(|regex| regex.is_match(text));
                 if !fits {

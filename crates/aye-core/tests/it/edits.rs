@@ -1,10 +1,12 @@
 //! Failed steps that are given something else: by people, by assistants, by
 //! memory; and runs that go on after they failed.
 
+use aye_core::effect::Task;
 use aye_core::event::{Driver, MemoryKind, Remembered};
 use aye_core::heal::{Act, KnownFix};
 use aye_core::input::{End, Finished, Input, Retry};
 use aye_core::machine::{Refusal, Start, USUALLY_FAILS};
+use aye_core::nested::Again;
 use aye_core::question::{Answer, Edits, Prompter};
 use aye_core::skill::{By, OnError, Skill, Step};
 use serde_json::{Value, json};
@@ -220,7 +222,7 @@ fn a_run_that_failed_goes_on_where_it_failed() {
     run.crash();
     let retry = |step: Option<&str>, set: Option<Value>| {
         let step = step.map(str::to_owned);
-        Input::Retry(Retry { driver: driver("bob"), step, edits: set.map(edits) })
+        Input::Retry(Retry { driver: driver("bob"), step, edits: set.map(edits), turn: None })
     };
     assert_eq!(run.send(retry(Some("b"), None)), Err(Refusal::NotFailed));
     assert!(matches!(run.send(retry(None, Some(json!({ "x": 1 })))), Err(Refusal::BadEdit(_))));
@@ -311,9 +313,27 @@ fn what_consists_of_runs_is_not_done_again_from_the_start() {
         hint: None,
         proposal: None,
     };
-    run.finish(end, None);
-    let retry = Retry { driver: driver("bob"), step: None, edits: None };
-    assert!(matches!(run.send(Input::Retry(retry)), Err(Refusal::BadEdit(_))));
+    run.finish(end.clone(), None);
+    let children = |run: &Run| match run.execution().task {
+        Task::Nested(nested) => {
+            let ids: Vec<String> =
+                nested.children.iter().map(|c| c.parent.child().unwrap().to_string()).collect();
+            (ids, nested.again)
+        }
+        other => panic!("{other:?}"),
+    };
+    for (turn, set) in [(2, None), (3, Some(json!({ "1": "v1" })))] {
+        let edits = set.map(edits);
+        let retry = Retry { driver: driver("bob"), step: None, edits: edits.clone(), turn: None };
+        run.send(Input::Retry(retry)).unwrap();
+        let wanted = ["run00001_1_0".to_owned(), "run00001_1_1".to_owned()].to_vec();
+        assert_eq!(children(&run), (wanted.clone(), Some(Again { turn, edits: edits.clone() })));
+        // Whoever takes it up after a crash does the same.
+        run.crash();
+        run.attach();
+        assert_eq!(children(&run), (wanted, Some(Again { turn, edits })));
+        run.finish(end.clone(), None);
+    }
 }
 
 #[test]

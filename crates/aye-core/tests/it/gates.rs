@@ -200,6 +200,27 @@ fn typing_holds_the_deadline_for_five_minutes_in_all() {
 }
 
 #[test]
+fn a_question_that_waits_behind_another_keeps_its_time() {
+    let mut run = gate(expiring(confirm("go?"), 60, Some("yes")));
+    run.sleep(20);
+    run.send(Input::Shown(false)).unwrap();
+    assert_eq!(run.machine.wake_at(), None);
+    // However long, whoever looks, and whoever takes the run up meanwhile.
+    run.tick(3600);
+    run.crash();
+    run.attach();
+    run.send(Input::Shown(false)).unwrap();
+    run.tick(3600);
+    assert_eq!(run.tail(1), ["resumed"]);
+    // What was left goes on; it was not held by anybody who types.
+    run.send(Input::Shown(true)).unwrap();
+    run.send(Input::Shown(true)).unwrap();
+    assert_eq!(run.machine.wake_at(), Some(at("2026-01-01T02:01:00Z")));
+    run.tick(40);
+    assert_eq!(run.tail(2), ["expired, takes yes", "a start"]);
+}
+
+#[test]
 fn a_hold_of_another_question_or_too_late_is_refused() {
     let mut run = gate(expiring(confirm("go?"), 60, None));
     let open = run.question().id.clone();

@@ -176,6 +176,7 @@ pub(crate) enum Move {
     Hold { offset: u32 },
     Cancel,
     Tick,
+    Shown(bool),
     Interrupt,
     Leave,
     Attach,
@@ -211,12 +212,16 @@ impl Move {
             }
             Self::Cancel => Input::Request(Request::Cancel { by: "eve".to_owned(), reason: None }),
             Self::Tick => Input::Tick,
+            Self::Shown(shown) => Input::Shown(*shown),
             Self::Interrupt => Input::Interrupt { signal: "SIGINT".to_owned() },
             Self::Leave => Input::Leave { message: "gone".to_owned() },
             Self::Attach => Input::Attach(Driver { attended: true, ..driver("bob") }),
-            Self::Retry(edits) => {
-                Input::Retry(Retry { driver: driver("bob"), step: None, edits: edits.clone() })
-            }
+            Self::Retry(edits) => Input::Retry(Retry {
+                driver: driver("bob"),
+                step: None,
+                edits: edits.clone(),
+                turn: None,
+            }),
             Self::Note(learned) => {
                 let what = Remembered {
                     kind: MemoryKind::Usage,
@@ -326,6 +331,7 @@ pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
         1 => offset().prop_map(|offset| Move::Hold { offset }),
         1 => Just(Move::Cancel),
         3 => Just(Move::Tick),
+        2 => any::<bool>().prop_map(Move::Shown),
         2 => Just(Move::Interrupt),
         2 => Just(Move::Leave),
         4 => Just(Move::Attach),

@@ -81,6 +81,7 @@ impl Writer {
                 deadline: Some(at),
                 nested: false,
                 items: Vec::new(),
+                goes_on: None,
             })),
         )
     }

@@ -64,7 +64,8 @@ pub trait Prompter {
         None
     }
 
-    /// How many questions may wait here at once.
+    /// How many questions may wait here at once, where they are shown one by
+    /// one.
     fn room(&self) -> Option<usize> {
         None
     }
@@ -109,6 +110,28 @@ impl Driver<'_> {
     fn is_asking(&self, id: LaneId) -> bool {
         let lane = self.lanes.get(id).and_then(Option::as_ref);
         lane.is_some_and(|lane| lane.question().is_some())
+    }
+
+    /// Where one question is shown at a time, those behind it do not run out
+    /// of theirs: nobody could have answered them.
+    pub(super) fn keep_time(&mut self, first: Option<LaneId>) -> Result<(), Error> {
+        let one_by_one = self
+            .parts
+            .prompter
+            .as_ref()
+            .is_some_and(|prompter| prompter.room().is_some() && prompter.obstacle().is_none());
+        for id in self.live() {
+            let shown = !one_by_one || first == Some(id);
+            let changes = match &self.lane(id).machine.state().phase {
+                Phase::Asking { still_ms, .. } if shown => still_ms.is_some(),
+                Phase::Asking { question, .. } => question.deadline.is_some(),
+                Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => false,
+            };
+            if changes && self.is_asking(id) {
+                self.tell(id, Input::Shown(shown), None)?;
+            }
+        }
+        Ok(())
     }
 
     /// More questions than one person can keep in mind are not put before

@@ -21,7 +21,7 @@ use super::lane::{LaneId, ROOT};
 
 /// How often a call may ask; a server that asks for ever is not answered for
 /// ever.
-const MOST_ASKED: usize = 10;
+pub(crate) const MOST_ASKED: usize = 10;
 
 /// Who closes what nobody waits for any more.
 const AYE: &str = "aye";
@@ -69,7 +69,7 @@ impl Driver<'_> {
         };
         let child = machine.asked(step, execution, shown.clone());
         let deadline = machine.state().deadline();
-        match self.open_child(id, index, child, deadline)? {
+        match self.open_child(id, index, child, deadline, None)? {
             Begun::Going(lane) => self.asking.push(Asking { lane, call, ask, form, shown }),
             Begun::Refused(why) => {
                 self.declined(id, &form.server, &why);

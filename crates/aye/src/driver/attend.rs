@@ -35,13 +35,14 @@ impl Driver<'_> {
         if self.tick()? {
             return Ok(());
         }
-        self.turn_away()?;
         // The terminal is in the editor's hands.
         let editing = |id: &LaneId| matches!(self.lane(*id).work, Work::Editing(_));
         let asking = match self.live().iter().any(editing) {
             true => None,
             false => self.next_question(),
         };
+        self.keep_time(asking)?;
+        self.turn_away()?;
         match asking {
             Some(id) if !self.is_busy() => self.ask(id, true),
             Some(id) => {

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use aye_core::flow::Flow;
-use aye_core::input::Input;
+use aye_core::input::{Input, Retry};
 use aye_core::journal::Phase;
 use aye_core::machine::{Limits, Machine, Secrets, Start};
-use aye_core::nested::{Child, ChildBody, DEEPEST, Outer};
+use aye_core::nested::{Again, Child, ChildBody, DEEPEST, Outer};
 use aye_core::skill::{Given, resolve_inputs};
 use aye_core::text::{self, Scope, World};
 use indexmap::IndexMap;
@@ -19,7 +19,7 @@ use crate::skills::{SkillFile, skill_name};
 use crate::store::{Source, Store};
 
 use super::drive::Driver;
-use super::lane::{Lane, LaneId};
+use super::lane::{Lane, LaneId, ROOT};
 
 /// Finds skills by what steps call them.
 pub trait Skills {
@@ -55,6 +55,7 @@ impl Driver<'_> {
         index: usize,
         child: Child,
         deadline: Option<Timestamp>,
+        again: Option<Again>,
     ) -> Result<Begun, Error> {
         let run = match child.parent.child() {
             Ok(run) if child.parent.depth <= DEEPEST => run,
@@ -85,17 +86,8 @@ impl Driver<'_> {
             let machine =
                 Machine::restore(flow, self.parts.limits.clone(), secrets, &events, outer)
                     .map_err(|error| Error::Journal { run: run.to_string(), error })?;
-            let over = matches!(machine.state().phase, Phase::Ended(_));
             self.lanes.push(Some(Lane::new(machine, Some((parent, index)), path)));
-            if over {
-                self.look_at(id);
-            } else {
-                let driver = self.lane(super::lane::ROOT).machine.state().started.driver.clone();
-                let driver = aye_core::event::Driver { pid: std::process::id(), ..driver };
-                self.take_up_trouble(id);
-                self.tell(id, Input::Attach(driver), None)?;
-            }
-            return Ok(Begun::Going(id));
+            return self.take_up_child(id, again);
         }
         let Prepared { flow, source, inputs, secrets, outer } = prepared;
         let start = Start {
@@ -126,6 +118,40 @@ impl Driver<'_> {
         self.show(id, &events);
         self.look_at(id);
         Ok(Begun::Going(id))
+    }
+}
+
+impl Driver<'_> {
+    /// Goes on with the run of a child; one that has ended stays as it is,
+    /// unless it failed and is to be tried again.
+    fn take_up_child(&mut self, id: LaneId, again: Option<Again>) -> Result<Begun, Error> {
+        let root = self.lane(ROOT).machine.state();
+        let driver = aye_core::event::Driver {
+            pid: std::process::id(),
+            attended: root.attended,
+            ..root.started.driver.clone()
+        };
+        let state = self.lane(id).machine.state();
+        let again = again.filter(|again| state.turn < again.turn && state.failed_step().is_some());
+        let input = match (again, &state.phase) {
+            (Some(Again { turn, edits }), _) => {
+                Input::Retry(Retry { driver, step: None, edits, turn: Some(turn) })
+            }
+            (None, Phase::Ended(_)) => {
+                self.look_at(id);
+                return Ok(Begun::Going(id));
+            }
+            (None, _) => Input::Attach(driver),
+        };
+        self.take_up_trouble(id);
+        let refusal = self.tell(id, input, None)?;
+        Ok(match refusal {
+            None => Begun::Going(id),
+            Some(refusal) => {
+                self.close(id);
+                Begun::Refused(refusal.to_string())
+            }
+        })
     }
 }
 

@@ -1,19 +1,19 @@
 //! Fixes: looked up when a step fails, counted when they were tried, kept when
 //! somebody wants that.
 
-use aye_core::event::{MemoryKind, Remembered, RetryReason};
+use aye_core::event::{MemoryKind, Remembered};
 use aye_core::heal::{Act, KnownFix};
+use aye_core::journal::Changed;
 use aye_core::machine::Machine;
-use aye_core::question::{Edits, FixScope};
+use aye_core::question::FixScope;
 use serde_json::{Map, Value};
 
 use crate::memory::{Change, ErrorText, Fix, Keep, NewFix, Origin, OriginKind, Query, generalise};
 use crate::paint::inert_line;
 
 use super::drive::Driver;
-use super::known::tool_of;
+use super::known::{program, tool_of};
 use super::lane::{LaneId, ROOT};
-use super::learning::Trouble;
 
 /// A fix whose outcome is not known yet.
 pub(super) struct Tried {
@@ -56,21 +56,18 @@ impl Driver<'_> {
 
     /// What somebody changed worked, and they wanted it kept.
     pub(super) fn remember_edits(&self, machine: &Machine, step: &str) -> Vec<Remembered> {
-        let is_this = |trouble: &&Trouble| trouble.step == step && trouble.is_of(machine, self);
-        let Some(trouble) = self.troubles.iter().find(is_this) else { return Vec::new() };
-        let relayed = trouble.again == Some(RetryReason::Relayed);
+        let Some(record) = machine.state().steps.get(step) else { return Vec::new() };
         let mut old = machine.original_arguments(step, &self.world()).unwrap_or_default();
         let mut learned = Vec::new();
-        let Some(record) = machine.state().steps.get(step) else { return Vec::new() };
-        let errors: Vec<String> = record.changes.iter().map(|(error, _)| pattern(error)).collect();
-        for (n, (error, edits)) in record.changes.iter().enumerate() {
+        let errors: Vec<String> = record.changes.iter().map(|one| pattern(&one.error)).collect();
+        for (n, change) in record.changes.iter().enumerate() {
             // The same error again: what was changed because of it did not help.
             let helped = errors.get(n + 1).is_none_or(|next| *next != errors[n]);
-            if let (true, Some(scope)) = (helped, edits.remember) {
-                let kept = self.new_fix(machine, trouble, error, &old, edits, scope, relayed);
-                learned.push(self.keep_fix(machine, step, kept, relayed));
+            if let (true, Some(scope)) = (helped, change.edits.remember) {
+                let kept = self.new_fix(machine, step, change, &old, scope);
+                learned.push(self.keep_fix(machine, step, kept, change.relayed));
             }
-            old.extend(edits.set.clone());
+            old.extend(change.edits.set.clone());
         }
         learned
     }
@@ -92,20 +89,21 @@ impl Driver<'_> {
         Remembered { kind: MemoryKind::Fix, id, step, message, fix: None }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "what a fix is made of")]
     fn new_fix(
         &self,
         machine: &Machine,
-        trouble: &Trouble,
-        error: &str,
+        step: &str,
+        change: &Changed,
         old: &Map<String, Value>,
-        edits: &Edits,
         scope: FixScope,
-        relayed: bool,
     ) -> NewFix {
+        let Changed { error, edits, relayed } = change;
         let rule = generalise(old, &edits.set);
-        let (state, step) = (machine.state(), trouble.step.as_str());
-        let tool = Some(trouble.tool.clone()).filter(|tool| !tool.is_empty());
+        let state = machine.state();
+        // The program that failed, not the one that was put in its place.
+        let failed = old.get("0").and_then(Value::as_str).map(program);
+        let tool = failed.unwrap_or_else(|| tool_of(machine.flow(), state, step));
+        let tool = Some(tool).filter(|tool| !tool.is_empty());
         // What an interpreter is given says nothing about its next script.
         let telling = tool.as_ref().is_some_and(|tool| !runs_others(tool));
         let of_step = scope == FixScope::Step || !telling;
@@ -118,7 +116,7 @@ impl Driver<'_> {
             change: Change { args: rule.args, ..Change::default() },
             about: Some(changed(old, &edits.set)),
             from: Origin {
-                kind: if relayed { OriginKind::Assistant } else { OriginKind::Person },
+                kind: if *relayed { OriginKind::Assistant } else { OriginKind::Person },
                 by: self.lane(ROOT).machine.state().started.driver.user.clone(),
                 run: Some(state.run.to_string()),
                 at: self.parts.clock.now(),

@@ -61,11 +61,15 @@ pub(crate) fn tool_of(
         Some(Action::Tool { tool, .. }) => tool.value.clone(),
         Some(Action::Command { .. }) => {
             let command = state.steps.get(step).and_then(|record| record.command.as_deref());
-            let program = command.and_then(|line| line.split_whitespace().next());
-            program.map_or(String::new(), |path| path.rsplit('/').next().unwrap_or(path).to_owned())
+            command.and_then(|line| line.split_whitespace().next()).map(program).unwrap_or_default()
         }
         _ => String::new(),
     }
+}
+
+/// The name of a program, wherever it is.
+pub(super) fn program(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or(path).to_owned()
 }
 
 /// What a compute block can ask memory.

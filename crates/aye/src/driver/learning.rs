@@ -3,7 +3,7 @@
 use aye_core::event::{BadOutcome, Event, Fact, ProcessRecord, RetryReason, StepFailed};
 use aye_core::input::{End, Finished, Input};
 use aye_core::journal::{Between, Ended, Phase, StepStatus};
-use aye_core::machine::{Machine, USUALLY_FAILS};
+use aye_core::machine::USUALLY_FAILS;
 use aye_core::question::Purpose;
 use serde_json::Value;
 
@@ -20,11 +20,11 @@ use super::warnings::Warned;
 pub(super) struct Trouble {
     pub(super) lane: LaneId,
     pub(super) step: String,
-    pub(super) tool: String,
+    tool: String,
     args: Value,
     error: String,
     /// Why it is tried again.
-    pub(super) again: Option<RetryReason>,
+    again: Option<RetryReason>,
 }
 
 impl Driver<'_> {
@@ -211,12 +211,6 @@ impl Driver<'_> {
         if let Err(error) = kept {
             self.note(id, &[format!("memory: nothing is learned from this: {error}")]);
         }
-    }
-}
-
-impl Trouble {
-    pub(super) fn is_of(&self, machine: &Machine, driver: &Driver<'_>) -> bool {
-        driver.lane(self.lane).machine.state().run == machine.state().run
     }
 }
 

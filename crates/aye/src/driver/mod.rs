@@ -44,7 +44,7 @@ mod warnings;
 mod work;
 
 pub use ask::{Asked, Posed, Prompter};
-pub(crate) use asking::{GONE, close_form};
+pub(crate) use asking::{GONE, MOST_ASKED, close_form};
 pub use child::Skills;
 pub(crate) use child::{restore_inside, scope_of};
 pub use drive::{Driver, Parts};

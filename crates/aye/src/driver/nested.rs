@@ -98,9 +98,9 @@ impl Driver<'_> {
             let index = inside.next;
             inside.next += 1;
             let child = inside.nested.children[index].clone();
-            let deadline = inside.nested.deadline;
+            let (deadline, again) = (inside.nested.deadline, inside.nested.again.clone());
             let label = child.parent.label();
-            match self.open_child(id, index, child, deadline)? {
+            match self.open_child(id, index, child, deadline, again)? {
                 Begun::Going(lane) => {
                     if let Work::Nested { inside, .. } = &mut self.lane_mut(id).work {
                         inside.live.push(lane);

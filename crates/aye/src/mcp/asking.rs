@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use aye_core::id::RunId;
 use aye_core::question::{Prompter, Question};
-use aye_core::skill::{AskKind, ChoiceAction};
+use aye_core::skill::AskKind;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientResult, ElicitRequest, ElicitRequestParams,
@@ -168,8 +168,7 @@ impl Call<'_> {
         id: String,
         question: &Question,
     ) -> Result<Asked, ErrorData> {
-        let no = question.options.iter().find(|offer| offer.action == ChoiceAction::Cancel);
-        let (value, reason) = match (said, no) {
+        let (value, reason) = match (said, question.decline()) {
             (Said::Choice(value, reason), _) => (value, reason),
             (Said::No, Some(no)) if question.kind == AskKind::Confirm => {
                 (no.value.clone(), Some("declined the form".to_owned()))

@@ -7,7 +7,7 @@
 //! be read; the rest of the run's data is not the assistant's business.
 
 use aye_core::question::{Purpose, Question};
-use aye_core::skill::By;
+use aye_core::skill::{AskKind, By};
 use serde_json::{Map, Value, json};
 
 use crate::cli::{Context, assist};
@@ -204,11 +204,10 @@ fn next(asking: &Asking, expired: bool, handles: &Handles) -> Value {
               "when": "after the person has answered" },
         ]);
     }
-    let choice = match question.options.is_empty() {
-        true => "<the text the person gave>".to_owned(),
-        false => {
-            format!("<one of: {}>", values(question).join(", "))
-        }
+    let choice = match (question.kind, values(question).join(", ")) {
+        (AskKind::Input, none) if none.is_empty() => "<the text the person gave>".to_owned(),
+        (AskKind::Input, or) => format!("<the text the person gave, or: {or}>"),
+        (_, values) => format!("<one of: {values}>"),
     };
     let mut calls = vec![json!({
         "tool": "skill_continue",

@@ -136,8 +136,8 @@ impl Answers {
         let left = TRIES.saturating_sub(self.wrong);
         if left == 0 {
             let reason = Some("no clear answer in three tries".to_owned());
-            return match decline(question) {
-                Some(value) => Said::Answer(Given { reason, ..Given::of(value) }),
+            return match question.decline() {
+                Some(no) => Said::Answer(Given { reason, ..Given::of(&no.value) }),
                 None => Said::Dismissed,
             };
         }
@@ -146,8 +146,8 @@ impl Answers {
     }
 
     fn out(&self, question: &Question) -> Said {
-        match (self.escape, decline(question)) {
-            (Escape::Declines, Some(value)) => Said::Answer(Given::of(value)),
+        match (self.escape, question.decline()) {
+            (Escape::Declines, Some(no)) => Said::Answer(Given::of(&no.value)),
             (Escape::Declines, None) => {
                 Said::Again("nothing here declines; Ctrl-C pauses the run".to_owned())
             }
@@ -160,11 +160,6 @@ impl Answers {
 fn typed_at_once(question: &Question) -> Option<usize> {
     question.typed.as_ref()?;
     yes_and_no(question).map(|(yes, _)| yes)
-}
-
-fn decline(question: &Question) -> Option<&str> {
-    let cancels = question.options.iter().find(|offer| offer.action == ChoiceAction::Cancel);
-    cancels.map(|offer| offer.value.as_str())
 }
 
 /// A number, a name, or yes and no.

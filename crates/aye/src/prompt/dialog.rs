@@ -104,6 +104,18 @@ impl Dialog {
         self.escape
     }
 
+    /// Whether something stands there that Escape takes back first.
+    pub fn is_writing(&self) -> bool {
+        match &self.stage {
+            Stage::Key(..) => false,
+            Stage::List(list) => list.filtering || !list.filter.is_empty(),
+            Stage::Word(_, _, line)
+            | Stage::Input(line)
+            | Stage::Typed(_, line)
+            | Stage::Code(_, line) => !line.is_empty(),
+        }
+    }
+
     /// Takes what was read at once. Whatever follows a decision is dropped.
     pub fn keys(&mut self, question: &Question, keys: &[Key]) -> Reply {
         let mut keys = keys;
@@ -134,6 +146,10 @@ impl Dialog {
         if *key == Key::Ctrl('r') && question.remember {
             self.remember = !self.remember;
             return Reply::Stay;
+        }
+        // The end of input is no answer, wherever it comes.
+        if *key == Key::Ctrl('d') && !self.is_writing() {
+            return Reply::Dismissed;
         }
         let reply = self.stage_key(question, key);
         match reply {
@@ -191,8 +207,6 @@ impl Dialog {
                 None => self.wrong(question, "Enter is no answer here, there is no default"),
             },
             Key::Esc => self.out(question),
-            // The end of input is no answer.
-            Key::Ctrl('d') => Reply::Dismissed,
             Key::Paste(_) => self.wrong(question, "pasted text is no answer"),
             Key::Char(c) => {
                 let shown = crate::paint::inert(&c.to_string());
@@ -227,7 +241,6 @@ impl Dialog {
                 },
             },
             Key::Char('?') if line.is_empty() => self.toggle_details(),
-            Key::Ctrl('d') if line.is_empty() => Reply::Dismissed,
             Key::Esc if line.is_empty() => self.out(question),
             Key::Esc => {
                 self.stage = Stage::Word(yes, no, Line::default());
@@ -281,7 +294,6 @@ impl Dialog {
                 Reply::Typing
             }
             Key::Char('?') if line.is_empty() => self.toggle_details(),
-            Key::Ctrl('d') if line.is_empty() => Reply::Dismissed,
             Key::Esc if line.is_empty() => self.out(question),
             Key::Esc => {
                 self.stage = Stage::Input(Line::default());
@@ -314,7 +326,7 @@ impl Dialog {
                 Reply::Stay
             }
             Key::Char('?') if line.is_empty() => self.toggle_details(),
-            Key::Esc | Key::Ctrl('d') if line.is_empty() => match first_stage(question) {
+            Key::Esc if line.is_empty() => match first_stage(question) {
                 Stage::Typed(..) => self.out(question),
                 list => {
                     self.stage = list;
@@ -379,8 +391,11 @@ impl Dialog {
                 Reply::Stay
             }
             Key::Enter => Reply::Answer(Given { code: Some(line.text()), ..given }),
-            Key::Esc | Key::Ctrl('d') => {
-                self.stage = first_stage(question);
+            Key::Esc => {
+                self.stage = match line.is_empty() {
+                    true => first_stage(question),
+                    false => Stage::Code(given, Line::default()),
+                };
                 Reply::Stay
             }
             key => {
@@ -428,7 +443,7 @@ impl Dialog {
     }
 
     fn decline(&self, question: &Question, reason: Option<&str>) -> Option<Reply> {
-        let offer = question.options.iter().find(|offer| offer.action == ChoiceAction::Cancel)?;
+        let offer = question.decline()?;
         let reason = reason.map(str::to_owned);
         Some(Reply::Answer(Given { reason, ..Given::of(&offer.value) }))
     }
@@ -478,6 +493,7 @@ pub fn meaning(text: &str) -> Option<bool> {
 /// Whether a text answers an `input`.
 pub fn check(question: &Question, text: &str) -> Result<(), String> {
     match &question.pattern {
+        _ if question.offer(text).is_some() => Ok(()),
         Some(pattern) => match regex_lite::Regex::new(pattern) {
             Ok(regex) if regex.is_match(text) => Ok(()),
             Ok(_) | Err(_) => {

@@ -70,7 +70,7 @@ mod tests {
     fn level(step: &str, item: Option<(u32, Value)>) -> Parent {
         let item = item.map(|(index, value)| Item { index, value });
         let run = RunId::new("abcdefgh12").expect("an id");
-        Parent { run, step: step.to_owned(), execution: 1, item, form: None, depth: 1 }
+        Parent { run, step: step.to_owned(), execution: 1, turn: None, item, form: None, depth: 1 }
     }
 
     #[test]

@@ -84,7 +84,7 @@ fn rows(story: &Story, path: &str, text: &mut String) {
             status.word(),
             cell(&about.join(", "))
         );
-        for inside in story.inside_of(name, step.execution) {
+        for inside in story.inside_of(name, step) {
             let parent = inside.state.started.parent.as_ref();
             let label = parent.map(|parent| parent.label()).unwrap_or_default();
             rows(inside, &format!("{path}{label}/"), text);

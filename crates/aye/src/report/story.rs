@@ -45,7 +45,8 @@ impl Story {
     }
 
     /// The runs inside a step, of its last attempt.
-    pub fn inside_of(&self, step: &str, execution: u32) -> impl Iterator<Item = &Self> {
+    pub fn inside_of(&self, step: &str, record: &StepRecord) -> impl Iterator<Item = &Self> {
+        let execution = if record.runs > 0 { record.runs } else { record.execution };
         self.inside.iter().filter(move |story| {
             let parent = story.state.started.parent.as_ref();
             parent.is_some_and(|parent| parent.step == step && parent.execution == execution)

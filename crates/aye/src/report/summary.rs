@@ -8,7 +8,8 @@ use aye_core::event::{FailReason, PauseReason};
 use aye_core::id::RunId;
 use aye_core::journal::{Ended, Phase, State, StepStatus};
 use aye_core::machine::is_secret;
-use aye_core::question::{Offer, Question};
+use aye_core::question::Question;
+use aye_core::skill::AskKind;
 use serde_json::Value;
 
 use crate::driver::Outcome;
@@ -160,7 +161,7 @@ fn answer_command(question: &Question) -> String {
 
 /// What to type behind the name of a question, with all that a yes takes.
 pub fn answers_shown(question: &Question) -> String {
-    let mut shown = choices_shown(&question.options);
+    let mut shown = choices_shown(question);
     if let Some(text) = &question.typed {
         shown.push_str(&format!(" --type {}", shell_word(&inert_line(text))));
     }
@@ -171,15 +172,13 @@ pub fn answers_shown(question: &Question) -> String {
 }
 
 /// What can be answered, as one writes it: the first options of many.
-fn choices_shown(options: &[Offer]) -> String {
+fn choices_shown(question: &Question) -> String {
     const MOST: usize = 8;
-    let mut shown: Vec<String> =
-        options.iter().take(MOST).map(|offer| shell_word(&inert_line(&offer.value))).collect();
-    if shown.is_empty() {
-        return "TEXT".to_owned();
-    }
-    shown.extend((options.len() > MOST).then(|| "…".to_owned()));
-    shown.join("|")
+    let text = (question.kind == AskKind::Input).then(|| "TEXT".to_owned());
+    let options = question.options.iter();
+    let options = options.take(MOST).map(|offer| shell_word(&inert_line(&offer.value)));
+    let more = (question.options.len() > MOST).then(|| "…".to_owned());
+    text.into_iter().chain(options).chain(more).collect::<Vec<_>>().join("|")
 }
 
 /// What to type to run the skill again with the same inputs.

@@ -121,7 +121,7 @@ impl Derived {
             }
             Fact::ConfirmationHeld { question, deadline, .. } => {
                 if let Some(row) = self.open(question.as_str()) {
-                    row.deadline = Some(milliseconds(*deadline));
+                    row.deadline = deadline.map(milliseconds);
                 }
             }
             Fact::ConfirmationAnswered(answered) => self.answer(at, answered),

@@ -321,12 +321,7 @@ fn prove(
 ) -> Result<Result<bool, AuthError>, Error> {
     let wanted = asked.is_some_and(|asked| {
         // What is refused anyway must not use a code up.
-        let agrees = match asked.options.is_empty() {
-            true => true,
-            false => {
-                asked.offer(&given.value).is_some_and(|offer| offer.action == ChoiceAction::Proceed)
-            }
-        };
+        let agrees = asked.action(&given.value.as_str().into()) == ChoiceAction::Proceed;
         asked.reauth && agrees
     });
     match (&given.code, wanted) {

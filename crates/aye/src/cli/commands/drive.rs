@@ -124,6 +124,7 @@ pub(super) fn drive(
             driver: people.driver(context),
             step: step.clone(),
             edits: edits.clone(),
+            turn: None,
         })?,
     };
     conclude(context, machine.state(), outcome);

@@ -6,7 +6,8 @@ use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use aye_core::nested::Parent;
-use aye_core::question::{Offer, Question};
+use aye_core::question::Question;
+use aye_core::skill::AskKind;
 use aye_process::{Signal, Signals};
 use clap::Args;
 use jiff::Timestamp;
@@ -107,7 +108,6 @@ fn open(store: &Store) -> Result<Vec<Waiting>, Error> {
     let mut waiting = Vec::new();
     for row in store.open_questions()? {
         let asked = store.asked(&row.id)?;
-        let offers = asked.as_ref().map_or(&[][..], |asked| asked.options.as_slice());
         let driven = store.is_driven(&row.run)?;
         let around = store.place_of(&row.run)?;
         let item = around.iter().rev().find_map(|parent| parent.item.as_ref());
@@ -122,7 +122,7 @@ fn open(store: &Store) -> Result<Vec<Waiting>, Error> {
             kind: row.kind,
             title: row.title,
             message: row.message,
-            options: choices(offers),
+            options: asked.as_ref().map(choices).unwrap_or_default(),
             agreed: asked.as_ref().map_or((0, 1), |asked| {
                 (asked.approvals.saturating_sub(row.missing), asked.approvals)
             }),
@@ -136,11 +136,9 @@ fn open(store: &Store) -> Result<Vec<Waiting>, Error> {
 }
 
 /// What `aye answer` takes.
-fn choices(offers: &[Offer]) -> Vec<String> {
-    match offers {
-        [] => vec!["TEXT".to_owned()],
-        offers => offers.iter().map(|offer| offer.value.clone()).collect(),
-    }
+fn choices(asked: &Question) -> Vec<String> {
+    let text = (asked.kind == AskKind::Input).then(|| "TEXT".to_owned());
+    text.into_iter().chain(asked.options.iter().map(|offer| offer.value.clone())).collect()
 }
 
 fn list(open: &[Waiting], context: &Context) -> String {

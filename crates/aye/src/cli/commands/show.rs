@@ -142,7 +142,7 @@ fn steps(story: &Story, depth: usize, paint: Paint, text: &mut String) {
         for more in message {
             let _ = writeln!(text, "{indent}    {}", paint.text(Tone::Dim, &more));
         }
-        for inside in story.inside_of(name, step.execution) {
+        for inside in story.inside_of(name, step) {
             let run = &inside.state.run;
             let parent = inside.state.started.parent.as_ref();
             let label = parent.map(|parent| parent.label()).unwrap_or_default();

@@ -115,11 +115,12 @@ fn label(question: &Question, value: &str) -> String {
 fn hints(posed: &Posed<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
     let details = if dialog.details { "? less" } else { "? details" }.to_owned();
     let out = match (dialog.escape(), posed.run) {
-        (Escape::Declines, Some(_)) => "Esc declines",
-        (Escape::Dismisses, Some(_)) => "Esc leaves it open",
-        (Escape::Declines | Escape::Dismisses, None) => "Esc cancels",
+        _ if dialog.is_writing() => Some("Esc empties it"),
+        (Escape::Declines, Some(_)) => posed.question.decline().map(|_| "Esc declines"),
+        (Escape::Dismisses, Some(_)) => Some("Esc leaves it open"),
+        (Escape::Declines | Escape::Dismisses, None) => Some("Esc cancels"),
     };
-    let out = out.to_owned();
+    let out = out.unwrap_or("Ctrl-C pauses").to_owned();
     let remember = posed.question.remember.then(|| match dialog.remember {
         true => "remembered: Ctrl-R takes it back".to_owned(),
         false => "Ctrl-R remembers".to_owned(),
@@ -140,16 +141,16 @@ fn stage_hints(
         Stage::Key(..) => vec![details, out],
         Stage::Word(..) => vec!["Enter answers".to_owned(), details, out],
         Stage::Typed(..) => vec!["Enter agrees".to_owned(), out, details],
-        Stage::Code(..) => vec!["Enter agrees".to_owned(), "Esc goes back".to_owned()],
+        Stage::Code(_, line) => {
+            let back = if line.is_empty() { "Esc goes back".to_owned() } else { out };
+            vec!["Enter agrees".to_owned(), back]
+        }
         Stage::Input(line) => {
             let mut hints = vec!["Enter answers".to_owned()];
             if line.is_empty() && posed.question.default.is_some() && !posed.question.secret {
                 hints.push("Tab edits".to_owned());
             }
-            hints.push(details);
-            // A run's question for text cannot be declined.
-            let can_leave = posed.run.is_none() || dialog.escape() == Escape::Dismisses;
-            hints.extend(can_leave.then_some(out));
+            hints.extend([details, out]);
             hints
         }
         Stage::List(list) => list_hints(list, look, details, out),

@@ -88,6 +88,10 @@ pub fn plain_ask(posed: &Posed<'_>, wanted: Wanted, look: Look, now: Timestamp) 
             None => "Number or name".to_owned(),
         },
     };
+    if let (Wanted::Answer, AskKind::Input, Some(no)) = (wanted, question.kind, question.decline())
+    {
+        ask.push_str(&format!(", `{}` declines", no.value));
+    }
     if let Some(deadline) = posed.deadline {
         let left = left_in_words(seconds_left(deadline, now));
         ask.push_str(&format!(", within {left}, {}", outcome_in_words(posed)));

@@ -3,6 +3,7 @@
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 pub(crate) mod harness;
 
+mod again;
 mod audit;
 mod auth;
 mod checking;

@@ -1,6 +1,6 @@
 //! The whole loop: every error is asked about once.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cli::harness::{Place, Ran};
 
@@ -122,6 +122,38 @@ fn a_run_that_failed_is_tried_again_from_anywhere() {
     // What was kept is for the program, wherever it is used.
     place.write("rel.yaml", &SKILL.replace("name: deploy", "name: ship"));
     assert_eq!(run(&place, 1, "5.0.0").code, 0);
+}
+
+#[test]
+fn what_is_to_be_kept_is_kept_though_aye_was_killed_meanwhile() {
+    // The changed step kills Aye once: its outcome is unknown, then it goes well.
+    let dying = "[ -e killed ] || { touch killed; kill -9 $PPID; sleep 5; }\n";
+    for on_error in ["ask", "fail"] {
+        let place = place();
+        let deploy =
+            DEPLOY.replacen("#!/bin/sh\n", &format!("#!/bin/sh\n[ $1 = 1.0.0 ] || {dying}"), 1);
+        place.write("deploy", &deploy);
+        place.write("rel.yaml", &SKILL.replace("on_error: ask", &format!("on_error: {on_error}")));
+        run(&place, 1, "1.0.0");
+        let change = ["--set", "1=v1.0.0", "--remember"];
+        let ran = match on_error {
+            "ask" => {
+                let question = open_question(&place);
+                place.aye(&[&["answer", &question, "edit", "--resume"], change.as_slice()].concat())
+            }
+            _ => place.aye(&[&["retry", "last"], change.as_slice()].concat()),
+        };
+        assert!(place.work().join("killed").exists(), "{}", ran.all());
+        assert_eq!(place.aye(&["memory", "list", "--json"]).ok().json()["fixes"], json!([]));
+        assert_eq!(place.aye(&["resume", "last", "--no-input"]).code, 6);
+        let ran = place.aye(&["answer", &open_question(&place), "retry", "--resume"]);
+        assert!(ran.code == 0 && ran.all().contains("takes it back"), "{}", ran.all());
+        let fixes = place.aye(&["memory", "list", "--json"]).ok().json();
+        assert_eq!(fixes["fixes"][0]["match"]["tool"], "deploy", "{fixes}");
+        // It is the error that is known, not that Aye was killed.
+        let ran = run(&place, 2, "2.0.0");
+        assert!(ran.code == 0 && ran.all().contains("deployed v2.0.0"), "{}", ran.all());
+    }
 }
 
 #[test]

@@ -245,3 +245,88 @@ fn kill_driver(place: &Place, run: &str) {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     until("the lock is free", || holder().is_none());
 }
+
+#[test]
+fn escape_takes_back_what_is_typed_and_then_declines_the_form_in_every_field() {
+    let fields = json!({
+        "age": { "type": "integer", "minimum": 1, "maximum": 99 },
+        "nick": { "type": "string" },
+        "team": { "type": "string", "enum": ["red", "decline"] },
+    });
+    let asked = form("Who are you?", &fields, &["age", "nick", "team"]);
+    for filled in 0..=2 {
+        let place = place(2025, &asked, "");
+        let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
+        terminal.wait_for("Who are you?").wait_for("Decline").keys("1\r");
+        terminal.wait_for("asks for \"age\"").wait_for("Esc declines");
+        if filled > 0 {
+            terminal.keys("41\r").wait_for("asks for \"nick\"").wait_for("Esc declines");
+        }
+        if filled > 1 {
+            terminal.keys("ada\r").wait_for("asks for \"team\"").wait_for("Esc declines");
+            terminal.keys("re").wait_for("Esc shows all").keys("\x1b").wait_gone("Esc shows all");
+        } else {
+            terminal.keys("7").wait_for("Esc empties it").keys("\x1b").wait_gone("Esc empties it");
+        }
+        terminal.wait_for("Esc declines").keys("\x1b");
+        assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+        terminal.assert_clean();
+        assert_eq!(told(&place), json!({ "action": "decline" }));
+    }
+}
+
+#[test]
+fn where_there_are_only_lines_a_word_declines_and_so_it_does_from_elsewhere() {
+    let age = form("How old?", &json!({ "age": { "type": "integer" } }), &["age"]);
+    let place = place(2025, &age, "");
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml", "--plain"]);
+    terminal.wait_for("Number or name").keys("1\n");
+    terminal.wait_for("Text, `decline` declines:").keys("decline\n");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert_eq!(told(&place), json!({ "action": "decline" }));
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
+    terminal.wait_for("How old?").keys("1\r").wait_for("asks for \"age\"");
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    assert_eq!(inbox[0]["options"], json!(["TEXT", "decline"]), "{inbox}");
+    place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), "decline"]).ok();
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert_eq!(told(&place), json!({ "action": "decline" }));
+}
+
+#[test]
+fn a_call_without_a_run_asks_whoever_is_there() {
+    let fields = json!({
+        "age": { "type": "integer", "minimum": 1, "maximum": 99 },
+        "team": { "type": "string", "enum": ["red", "blue"] },
+    });
+    for era in [2025, 2026] {
+        let place = place(era, &form("Who are you?", &fields, &["age"]), "");
+        let mut terminal = Terminal::aye(&place, &["tools", "call", "own.ask"]);
+        terminal.wait_for("own asks").wait_for("own.ask").wait_for("Who are you?").keys("1\r");
+        terminal.wait_for("asks for \"age\"").keys("410\r");
+        terminal.wait_for("asks for \"team\"").keys("2\r");
+        // Asked once more, with what was wrong.
+        terminal.wait_for("410 is not a whole number from 1 to 99").keys("1\r");
+        terminal.wait_gone("410 is not").wait_for("asks for \"age\"").keys("41\r");
+        terminal.wait_gone("asks for \"age\"").wait_for("asks for \"team\"").keys("2\r");
+        assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+        terminal.assert_clean();
+        let content = json!({ "age": 41, "team": "blue" });
+        assert_eq!(told(&place), json!({ "action": "accept", "content": content }));
+        // Escape is a no, Ctrl-C gives the call up.
+        let mut terminal = Terminal::aye(&place, &["tools", "call", "own.ask"]);
+        terminal.wait_for("Who are you?").wait_for("Esc declines").keys("\x1b");
+        assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+        assert_eq!(told(&place), json!({ "action": "decline" }));
+        let mut terminal = Terminal::aye(&place, &["tools", "call", "own.ask"]);
+        terminal.wait_for("Who are you?").keys("\x03");
+        assert_eq!(terminal.end(), Some(130), "{}", terminal.vt.all());
+        terminal.assert_clean();
+        // There is nobody: it is told no, and so are we.
+        let ran = place.aye(&["tools", "call", "own.ask"]).ok();
+        assert_eq!(told(&place), json!({ "action": "decline" }));
+        let said = "own asked a question and was declined: nobody can be asked here";
+        assert!(ran.stderr.contains(said), "{}", ran.all());
+        assert_eq!(place.aye(&["runs", "--json"]).ok().json(), json!([]), "no run was begun");
+    }
+}

@@ -105,6 +105,32 @@ fn a_paste_or_a_burst_is_no_single_key() {
 }
 
 #[test]
+fn escape_and_the_end_of_input_mean_the_same_everywhere() {
+    let several = Question { approvals: 2, ..confirm() };
+    let typed = Question { typed: Some("prod".into()), ..confirm() };
+    let field = Question { options: confirm().options, ..input() };
+    let mut list = choose(&["a", "b"]);
+    list.options.push(offer("cancel", "Cancel", ChoiceAction::Cancel));
+    for question in [confirm(), several.clone(), typed.clone(), list.clone(), field.clone()] {
+        leads(&question, "Esc", &given("cancel"));
+        // The end of input is no answer.
+        leads(&question, "^d", &Reply::Dismissed);
+    }
+    // What is typed is taken back first, and is deleted by Ctrl-D.
+    for question in [several, typed, list, field] {
+        leads(&question, "x Esc", &Reply::Stay);
+        leads(&question, "x Esc Esc", &given("cancel"));
+        assert_ne!(press(&question, Escape::Declines, "x ^d").0, Reply::Dismissed);
+    }
+    let code = Question { reauth: true, ..confirm() };
+    leads(&code, "y 1 Esc Esc n", &given("cancel"));
+    leads(&code, "y ^d", &Reply::Dismissed);
+    // What the skill does not let anybody decline is not declined.
+    leads(&input(), "Esc", &Reply::Stay);
+    leads(&input(), "^d", &Reply::Dismissed);
+}
+
+#[test]
 fn several_approvals_take_a_word_and_enter() {
     let mut question = confirm();
     question.approvals = 2;
@@ -142,7 +168,7 @@ fn a_one_time_code_goes_with_a_yes_and_not_with_a_no() {
     leads(&question, "n", &given("cancel"));
     leads(&question, "y Enter", &Reply::Stay);
     leads(&question, "y 1 2 Enter", &Reply::Answer(agreed.clone()));
-    leads(&question, "y 1 Esc n", &given("cancel"));
+    leads(&question, "y 1 Esc Esc n", &given("cancel"));
     let typed = Question { typed: Some("p".into()), ..question.clone() };
     let both = Given { typed: Some("p".into()), ..agreed.clone() };
     leads(&typed, "p Enter 1 2 Enter", &Reply::Answer(both));

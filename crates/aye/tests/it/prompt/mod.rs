@@ -16,6 +16,7 @@ mod look;
 mod made;
 mod missing;
 mod pty;
+mod queue;
 mod recovering;
 mod remembering;
 mod screen;

@@ -191,6 +191,8 @@ steps:
     assert!(terminal.vt.all().contains("too many questions"), "{}", terminal.vt.all());
     let waiting = place.aye(&["inbox", "--json"]).ok().json();
     assert_eq!(waiting.as_array().map(Vec::len), Some(2), "{waiting}");
+    // Nobody has seen them: their time stands still until somebody does.
+    assert!(waiting[0]["deadline"].is_null() && waiting[1]["deadline"].is_null(), "{waiting}");
     // Nothing is lost: whoever goes on is asked about the rest.
     let mut terminal = Terminal::aye(&place, &["resume", "last"]);
     for item in 6..=7 {

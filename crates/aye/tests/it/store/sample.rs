@@ -85,6 +85,7 @@ impl Tale {
             run: id(run),
             step,
             execution: 1,
+            turn: None,
             item: None,
             form: None,
             depth: 1,
@@ -120,6 +121,7 @@ impl Tale {
             deadline: None,
             nested: false,
             items: Vec::new(),
+            goes_on: None,
         })))
     }
 
@@ -147,7 +149,7 @@ impl Tale {
 
     pub(super) fn resumed(&mut self) -> Event {
         let driver = Driver { user: "bob".into(), ..driver() };
-        self.event(Fact::SkillResumed { driver, suspended_ms: None })
+        self.event(Fact::SkillResumed { driver, suspended_ms: None, turn: None })
     }
 
     pub(super) fn completed(&mut self) -> Event {
@@ -243,8 +245,8 @@ impl Tale {
     pub(super) fn held(&mut self, number: u32, until: i64) -> Event {
         let fact = Fact::ConfirmationHeld {
             question: self.question_id(number),
-            deadline: moment(until),
-            by: "ada".into(),
+            deadline: Some(moment(until)),
+            by: Some("ada".into()),
         };
         self.event(fact)
     }

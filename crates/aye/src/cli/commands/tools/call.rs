@@ -16,6 +16,7 @@ use crate::report::Verbosity;
 use crate::tools::{Call, Known, ToolError, ToolEvent, ToolResult, Tools};
 
 use super::agree::{Said, agree, launch};
+use super::asked::{Asked, declined};
 use super::{CallArgs, book, command, tools};
 
 /// How long a call may take to notice that it was cancelled.
@@ -48,6 +49,10 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<u8, Error> {
     let own = args.name.split_once('.').and_then(|(server, _)| {
         context.settings.tools.servers.get(server).and_then(|server| server.timeout)
     });
+    let mut asked = Asked::new(&args.name, context);
+    if asked.is_possible() {
+        tools.let_servers_ask();
+    }
     tools.call(Call {
         id: 1,
         name: args.name.clone(),
@@ -57,7 +62,7 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<u8, Error> {
         most: None,
         run: None,
     });
-    attend(&mut tools, context)
+    attend(&mut tools, &mut asked, context)
 }
 
 /// Asks about each server that the call may start; the exit code if it is not to be.
@@ -112,7 +117,7 @@ fn arguments(args: &CallArgs) -> Result<Map<String, Value>, Error> {
 }
 
 /// Follows a call to its end, or to Ctrl-C.
-fn attend(tools: &mut Tools, context: &Context) -> Result<u8, Error> {
+fn attend(tools: &mut Tools, asked: &mut Asked<'_>, context: &Context) -> Result<u8, Error> {
     let mut signals = Signals::catch().map_err(|source| Error::File {
         doing: "catch signals of",
         path: "aye".into(),
@@ -123,31 +128,54 @@ fn attend(tools: &mut Tools, context: &Context) -> Result<u8, Error> {
     loop {
         while let Some(event) = tools.next() {
             match event {
+                ToolEvent::Asks { ask, form, .. } => {
+                    progress.clear();
+                    asked.begin(ask, *form, tools);
+                }
+                ToolEvent::AsksNoMore { ask } => asked.end(ask),
                 ToolEvent::Done { result, .. } => {
                     progress.clear();
+                    asked.end_all();
                     return match (stopped, result) {
                         (Some((code, _)), Err(_)) => Ok(code),
                         (_, result) => show(result, context),
                     };
                 }
-                other => progress.show(&other),
+                // Whoever is asked is not to look at a bar that moves.
+                ToolEvent::Progress { .. } if asked.is_open() => {}
+                other => {
+                    asked.hide();
+                    progress.show(&other);
+                }
             }
         }
         while let Some(signal) = signals.next() {
             match signal {
                 Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => {
                     let code = u8::try_from(signal.exit_code()).unwrap_or(1);
+                    asked.end_all();
                     tools.cancel(1);
                     stopped.get_or_insert((code, Instant::now()));
                 }
-                Signal::Suspend => aye_process::suspend(&mut []),
-                Signal::Continue | Signal::Resize => {}
+                Signal::Suspend => {
+                    asked.rest();
+                    aye_process::suspend(&mut []);
+                    asked.redraw();
+                }
+                Signal::Continue => asked.redraw(),
+                Signal::Resize => asked.hide(),
             }
         }
         if let Some((code, since)) = stopped
             && since.elapsed() > PATIENCE
         {
             return Ok(code);
+        }
+        if asked.is_open() {
+            let mut wake = vec![signals.fd()];
+            wake.extend(tools.fd());
+            asked.ask(&wake, tools)?;
+            continue;
         }
         let soon = rustix::event::Timespec { tv_sec: 1, tv_nsec: 0 };
         let signal = signals.fd();
@@ -221,8 +249,7 @@ impl<'c> Progress<'c> {
             }
             ToolEvent::Declined { server, why } => {
                 self.clear();
-                let why = inert_line(why);
-                crate::cli::say(&format!("{server} asked a question and was declined: {why}\n"));
+                declined(server, why);
             }
             ToolEvent::Log { .. }
             | ToolEvent::Asks { .. }

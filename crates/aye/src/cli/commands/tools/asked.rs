@@ -1,0 +1,200 @@
+//! What a server asks while `aye tools call` waits for it.
+//!
+//! The form is a run like those inside a step, with the same questions, but
+//! of no journal: with the call it is over.
+
+use std::collections::VecDeque;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aye_core::effect::Effect;
+use aye_core::event::CancelReason;
+use aye_core::flow::Flow;
+use aye_core::form::Form;
+use aye_core::input::{Input, Request};
+use aye_core::journal::{Ended, Phase};
+use aye_core::machine::{Machine, Secrets, Start};
+use aye_core::nested::Outer;
+use aye_core::skill::{Body, Skill, Span, Spanned};
+use aye_core::text::World;
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use crate::cli::Context;
+use crate::driver::{self, MOST_ASKED, Posed, Prompter as _};
+use crate::error::Error;
+use crate::paint::inert_line;
+use crate::prompt::{Escape, TerminalPrompter};
+use crate::tools::{Reply, Tools};
+
+/// The questions of servers, one after the other.
+pub(super) struct Asked<'c> {
+    context: &'c Context,
+    /// The tool that was called.
+    tool: String,
+    prompter: TerminalPrompter<'c>,
+    open: VecDeque<Filling>,
+    /// How often it has asked.
+    count: usize,
+}
+
+/// A form that is being filled in.
+struct Filling {
+    ask: u64,
+    form: Form,
+    machine: Machine,
+}
+
+impl<'c> Asked<'c> {
+    pub(super) fn new(tool: &str, context: &'c Context) -> Self {
+        let manner = context.manner(Escape::Declines, true);
+        let prompter = TerminalPrompter::new(manner, &context.clock);
+        Self { context, tool: tool.to_owned(), prompter, open: VecDeque::new(), count: 0 }
+    }
+
+    /// Whether somebody is there.
+    pub(super) fn is_possible(&self) -> bool {
+        self.prompter.obstacle().is_none()
+    }
+
+    /// Whether something is asked right now.
+    pub(super) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// A server asks.
+    pub(super) fn begin(&mut self, ask: u64, form: Form, tools: &Tools) {
+        self.count += 1;
+        if self.count > MOST_ASKED {
+            self.prompter.hide();
+            declined(&form.server, &format!("it has asked {MOST_ASKED} times"));
+            return tools.reply(ask, Reply::Decline);
+        }
+        match self.machine(&form) {
+            Some(machine) => self.open.push_back(Filling { ask, form, machine }),
+            None => tools.reply(ask, Reply::Cancel),
+        }
+    }
+
+    /// The server asks no more.
+    pub(super) fn end(&mut self, ask: u64) {
+        if self.open.front().is_some_and(|first| first.ask == ask) {
+            self.prompter.withdraw();
+        }
+        self.open.retain(|filling| filling.ask != ask);
+    }
+
+    /// The call is over, or given up, and with it what its server asks.
+    pub(super) fn end_all(&mut self) {
+        self.prompter.withdraw();
+        self.open.clear();
+    }
+
+    /// Shows the first question and waits for an answer or one of `wake`.
+    pub(super) fn ask(&mut self, wake: &[BorrowedFd<'_>], tools: &Tools) -> Result<(), Error> {
+        let world = self.world();
+        let Some(first) = self.open.front_mut() else { return Ok(()) };
+        let Effect::Ask(question) = first.machine.wants() else {
+            self.finish(tools);
+            return Ok(());
+        };
+        let run = Some(first.machine.state());
+        let posed = Posed { question: &question, deadline: None, agreed: &[], run, secrets: None };
+        match self.prompter.ask(&posed, wake)? {
+            driver::Asked::Answered { answer, .. } => {
+                let request = Request::Answer { question: question.id.clone(), answer };
+                let reaction = first.machine.handle(Input::Request(request), &world);
+                if let Some(refusal) = reaction.refusal {
+                    self.prompter.refused(&refusal.to_string());
+                }
+            }
+            driver::Asked::Unavailable(why) => {
+                self.prompter.withdraw();
+                declined(&first.form.server, &why);
+                tools.reply(first.ask, Reply::Decline);
+                self.open.pop_front();
+            }
+            driver::Asked::Typing | driver::Asked::Woken | driver::Asked::Deadline => {}
+        }
+        Ok(())
+    }
+
+    /// The first form is filled in, or declined.
+    fn finish(&mut self, tools: &Tools) {
+        self.prompter.withdraw();
+        let Some(Filling { ask, form, machine }) = self.open.pop_front() else { return };
+        let state = machine.state();
+        match &state.phase {
+            Phase::Ended(Ended::Completed) => match form.content(&form, &state.outputs) {
+                Ok(content) => tools.reply(ask, Reply::Accept(content)),
+                // Asked once more, with what was wrong.
+                Err(why) => self.begin(ask, Form { note: Some(why), ..form }, tools),
+            },
+            Phase::Ended(Ended::Cancelled(CancelReason::Declined)) => {
+                tools.reply(ask, Reply::Decline);
+            }
+            _ => tools.reply(ask, Reply::Cancel),
+        }
+    }
+
+    pub(super) fn hide(&mut self) {
+        self.prompter.hide();
+    }
+
+    pub(super) fn rest(&mut self) {
+        self.prompter.rest();
+    }
+
+    pub(super) fn redraw(&mut self) {
+        self.prompter.redraw();
+    }
+
+    fn world(&self) -> World {
+        World { now: self.context.now(), names: self.context.names(&self.context.directory) }
+    }
+
+    fn machine(&self, form: &Form) -> Option<Machine> {
+        let name = Spanned::new(self.tool.clone(), Span::default());
+        let steps = form.steps();
+        let flow = Flow::compile(Skill {
+            name,
+            description: None,
+            version: None,
+            tags: Vec::new(),
+            inputs: Vec::new(),
+            step_limit: u32::try_from(steps.len()).unwrap_or(u32::MAX),
+            body: Body::Steps(steps),
+            outputs: Vec::new(),
+            timeout: None,
+            cleanup: Duration::ZERO,
+            lenient: None,
+            defaults: Value::Null,
+            heal: Vec::new(),
+        });
+        let outer = Outer { locals: Arc::new(form.locals()), ..Outer::default() };
+        let start = Start {
+            run: self.context.new_run_id(),
+            file: String::new(),
+            source: String::new(),
+            inputs: IndexMap::new(),
+            secrets: Secrets::default(),
+            workspace: self.context.directory.to_string_lossy().into_owned(),
+            environment: None,
+            range: None,
+            yes: false,
+            driver: self.context.driver(),
+            parent: None,
+            outer: Some(outer),
+            deadline: None,
+        };
+        let begun = Machine::start(Arc::new(flow), self.context.limits(), start, &self.world());
+        begun.ok().map(|(machine, _)| machine)
+    }
+}
+
+/// Says that a server was told no.
+pub(super) fn declined(server: &str, why: &str) {
+    let why = inert_line(why);
+    crate::cli::say(&format!("{server} asked a question and was declined: {why}\n"));
+}

@@ -1,0 +1,107 @@
+//! Loops and sub-skills that failed and are tried again.
+
+use super::harness::Place;
+
+const INNER: &str = "
+name: inner
+inputs:
+  - { name: what, type: string }
+steps:
+  - { name: before, shell: 'echo {{ inputs.what }} >> first.txt' }
+  - name: each
+    foreach: [a, '{{ inputs.what }}']
+    steps:
+      - { name: second, command: ./act, args: ['{{ item }}'] }
+";
+
+/// Items that fail until they are given `fine`, or there is a file of that name.
+fn failing(skill: &str) -> Place {
+    let place = Place::new();
+    let act = "#!/bin/sh
+echo \"$1\" >> acted.txt
+[ -e deadly ] && { rm deadly; kill -9 $PPID; sleep 5; }
+[ \"$1\" != b ] || [ -e fine ] || { echo \"no such thing: $1\" >&2; exit 1; }
+";
+    let path = place.write("act", act);
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    place.write("inner.yaml", INNER);
+    place.write("s.yaml", skill);
+    let ran = place.aye(&["run", "s.yaml"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.all().contains("aye retry"), "{}", ran.all());
+    place
+}
+
+const EACH: &str = "
+name: s
+steps:
+  - name: each
+    foreach: [a, b, c]
+    steps:
+      - { name: first, shell: 'echo {{ item }} >> first.txt; echo {{ item }}' }
+      - { name: second, command: ./act, args: ['{{ item }}'] }
+outputs:
+  - { name: all, value: '{{ each }}' }
+";
+
+#[test]
+fn of_a_loop_only_what_failed_is_tried_again() {
+    let place = failing(EACH);
+    assert_eq!(place.read("acted.txt"), "a\nb\n");
+    // It may fail again, as often as it does.
+    assert_eq!(place.aye(&["retry", "last"]).code, 1);
+    place.write("fine", "");
+    let ran = place.aye(&["retry", "last", "each"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(place.read("acted.txt"), "a\nb\nb\nb\nc\n");
+    assert_eq!(place.read("first.txt"), "a\nb\nc\n");
+    let shown = place.aye(&["show", "last", "--json"]).ok().json();
+    assert_eq!(shown["outputs"]["all"].as_array().map(Vec::len), Some(3), "{shown}");
+    assert_eq!(shown["runs"].as_array().map(Vec::len), Some(3), "{shown}");
+    assert!(place.aye(&["show", "last"]).ok().stdout.contains("each[1]"));
+    place.aye(&["audit"]).ok();
+}
+
+#[test]
+fn a_change_is_for_the_step_that_failed_inside_and_can_be_remembered() {
+    let place = failing(EACH);
+    let wrong = place.aye(&["retry", "last", "--set", "tag=v1"]);
+    assert!(wrong.all().contains("`tag` is no argument of `second`"), "{}", wrong.all());
+    assert_eq!(place.read("acted.txt"), "a\nb\n");
+    let ran = place.aye(&["retry", "last", "--set", "1=B", "--remember"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(place.read("acted.txt"), "a\nb\nB\nc\n");
+    assert_eq!(place.read("first.txt"), "a\nb\nc\n");
+    // The next loop is healed by what was kept.
+    place.aye(&["run", "s.yaml"]).ok();
+}
+
+#[test]
+fn a_loop_that_is_tried_again_survives_kill_9() {
+    let place = failing(EACH);
+    place.write("fine", "");
+    place.write("deadly", "");
+    place.aye(&["retry", "last"]);
+    assert!(!place.work().join("deadly").exists());
+    let ran = place.aye(&["resume", "last", "--no-input"]);
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let question = inbox[0]["id"].as_str().unwrap();
+    place.aye(&["answer", question, "retry", "--resume"]).ok();
+    assert_eq!(place.read("acted.txt"), "a\nb\nb\nb\nc\n");
+    assert_eq!(place.read("first.txt"), "a\nb\nc\n");
+    assert_eq!(place.status(), "completed");
+}
+
+#[test]
+fn so_it_is_with_skills_in_skills() {
+    let skill = "name: s\nsteps:\n  - { name: sub, skill: inner.yaml, inputs: { what: b } }\n";
+    let place = failing(skill);
+    let refused = place.aye(&["retry", "last", "--set", "what=c"]);
+    assert!(refused.all().contains("would be done again"), "{}", refused.all());
+    place.write("fine", "");
+    let ran = place.aye(&["retry", "last"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(place.read("first.txt"), "b\n");
+    assert_eq!(place.read("acted.txt"), "a\nb\nb\n");
+}
