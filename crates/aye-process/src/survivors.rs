@@ -9,6 +9,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::signals::Signal;
+
 /// The variable that carries [`Spec::run`](crate::Spec::run).
 pub const RUN_VARIABLE: &str = "AYE_RUN";
 
@@ -67,16 +69,26 @@ pub struct Survivor {
     pub command: String,
 }
 
+/// What came of ending them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// How many could not be ended.
+    pub left: usize,
+    /// Whether somebody wanted us to stop meanwhile.
+    pub stop: Option<Signal>,
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::os::fd::OwnedFd;
+    use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
     use std::time::Instant;
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-    use super::{Duration, Identity, RUN_VARIABLE, Survivor};
+    use super::{Duration, Ended, Identity, RUN_VARIABLE, Survivor};
     use crate::procfs;
+    use crate::signals::Signals;
 
     impl Identity {
         /// The process that has this pid now, `None` if there is none alive.
@@ -121,17 +133,18 @@ mod linux {
     }
 
     /// Ends what [`find`] finds, `SIGTERM` first and `SIGKILL` after the
-    /// grace, until nothing is found. The number of processes that are left.
+    /// grace, until nothing is found. Whoever wants us to stop meanwhile is told so at the end,
+    /// and has them killed at once: they are left behind by nobody twice.
     #[must_use]
-    pub fn end(run: &str, grace: Duration) -> usize {
-        let kill_at = Instant::now() + grace;
-        let give_up = kill_at + Duration::from_secs(2);
+    pub fn end(run: &str, grace: Duration, signals: &mut Signals) -> Ended {
+        let mut kill_at = Instant::now() + grace;
         let mut asked: Vec<Identity> = Vec::new();
+        let mut stop = None;
         loop {
             let found = find(run);
             let now = Instant::now();
-            if found.is_empty() || now >= give_up {
-                return found.len();
+            if found.is_empty() || now >= kill_at + Duration::from_secs(2) {
+                return Ended { left: found.len(), stop };
             }
             let mut handles = Vec::new();
             for survivor in found {
@@ -148,7 +161,13 @@ mod linux {
                 handles.push(handle);
             }
             let due = if now < kill_at { kill_at } else { now + Duration::from_millis(20) };
-            wait_for_all(&handles, due);
+            wait_for_all(&handles, due, signals.fd());
+            while let Some(signal) = signals.next() {
+                if signal.is_stop() {
+                    stop.get_or_insert(signal);
+                    kill_at = kill_at.min(Instant::now());
+                }
+            }
         }
     }
 
@@ -158,7 +177,7 @@ mod linux {
         identity.is_alive().then_some(handle)
     }
 
-    fn wait_for_all(handles: &[OwnedFd], until: Instant) {
+    fn wait_for_all(handles: &[OwnedFd], until: Instant, signals: BorrowedFd<'_>) {
         for handle in handles {
             let left = until.saturating_duration_since(Instant::now());
             let timeout = Timespec {
@@ -166,7 +185,12 @@ mod linux {
                 tv_nsec: i64::from(left.subsec_nanos()),
             };
             // An interruption only means that we look again sooner.
-            let _ = poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&timeout));
+            let mut both =
+                [handle.as_fd(), signals].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+            let _ = poll(&mut both, Some(&timeout));
+            if !both[1].revents().is_empty() {
+                return;
+            }
         }
     }
 }
@@ -176,7 +200,8 @@ pub use linux::{end, find};
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    use super::{Duration, Identity, Survivor};
+    use super::{Duration, Ended, Identity, Survivor};
+    use crate::signals::Signals;
 
     impl Identity {
         /// Unknown on this platform.
@@ -200,8 +225,8 @@ mod elsewhere {
 
     /// Nothing can be ended on this platform.
     #[must_use]
-    pub fn end(_: &str, _: Duration) -> usize {
-        0
+    pub fn end(_: &str, _: Duration, _: &mut Signals) -> Ended {
+        Ended::default()
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use aye_core::journal::FoldError;
 use aye_core::skill::InputError;
+use aye_process::Signal;
 
 use crate::store::{LockError, StoreError};
 use crate::tools::ToolError;
@@ -74,6 +75,16 @@ pub enum Error {
     /// A tool gave no result.
     #[error(transparent)]
     Tool(ToolError),
+    /// Somebody wanted Aye to stop before it had begun.
+    #[error("{message}")]
+    Interrupted {
+        /// How.
+        signal: Signal,
+        /// What was stopped.
+        message: String,
+        /// How to go on.
+        hint: Option<String>,
+    },
     /// What was asked for did not happen.
     #[error("{message}")]
     Refused {
@@ -101,6 +112,7 @@ impl Error {
             Self::Usage { .. } | Self::InvalidSkill(_) | Self::Inputs(_) | Self::Settings(_) => 2,
             Self::NotFound { .. } => 3,
             Self::Unattended { .. } => 6,
+            Self::Interrupted { signal, .. } => u8::try_from(signal.exit_code()).unwrap_or(1),
             Self::Tool(error) => match error.code {
                 "TOOL_ARGUMENTS" => 2,
                 "TOOL_NOT_FOUND" => 3,
@@ -123,6 +135,7 @@ impl Error {
             Self::Usage { hint, .. }
             | Self::NotFound { hint, .. }
             | Self::Unattended { hint, .. }
+            | Self::Interrupted { hint, .. }
             | Self::Refused { hint, .. } => hint.clone(),
             Self::Tool(error) => error.hint.clone(),
             Self::Inputs(errors) => {

@@ -256,7 +256,10 @@ fn whatever_a_double_kill_leaves_is_found_and_ended() {
     expected.sort_unstable();
     assert_eq!(found_pids, expected);
     assert!(found.iter().all(|one| one.identity.is_alive() && one.command.contains("stray")));
-    assert_eq!(aye_process::survivors::end(&tag, std::time::Duration::from_secs(5)), 0);
+    let mut signals = aye_process::Signals::catch().expect("signals");
+    let grace = std::time::Duration::from_secs(5);
+    let ended = aye_process::survivors::end(&tag, grace, &mut signals);
+    assert_eq!((ended.left, ended.stop), (0, None));
     assert!(started.iter().all(|pid| !is_alive(*pid)));
     assert!(!found[0].identity.is_alive());
 }

@@ -127,7 +127,17 @@ fn end_survivors(row: &RunRow, context: &Context) -> Result<(), Error> {
     if found.is_empty() {
         return Ok(());
     }
-    let left = aye_process::survivors::end(row.id.as_str(), aye_process::DEFAULT_GRACE);
+    let count = plural(found.len(), "process");
+    if !context.json {
+        let warning = context.paint_err.text(crate::paint::Tone::Warn, "warning:");
+        say(&format!("{warning} the run had left {count} behind: ending them\n"));
+    }
+    let ended = {
+        let mut signals = super::inbox::catch_signals()?;
+        let grace = aye_process::DEFAULT_GRACE;
+        aye_process::survivors::end(row.id.as_str(), grace, &mut signals)
+    };
+    let left = ended.left;
     if left > 0 {
         let pids: Vec<String> = found.iter().map(|one| one.identity.pid.to_string()).collect();
         return Err(Error::Refused {
@@ -135,10 +145,11 @@ fn end_survivors(row: &RunRow, context: &Context) -> Result<(), Error> {
             hint: Some(format!("look at processes {}", pids.join(", "))),
         });
     }
-    if !context.json {
-        let warning = context.paint_err.text(crate::paint::Tone::Warn, "warning:");
-        let count = plural(found.len(), "process");
-        say(&format!("{warning} ended {count} that the run had left behind\n"));
+    if let Some(signal) = ended.stop {
+        let message =
+            format!("told to stop ({}); {count} of run `{}` killed", signal.name(), row.id);
+        let hint = Some(format!("`aye resume {}` goes on", row.id));
+        return Err(Error::Interrupted { signal, message, hint });
     }
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! `aye resume`.
 
+use std::io::{BufRead as _, BufReader};
+
+use aye_process::survivors::Identity;
 use insta::assert_snapshot;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::harness::{Place, signal};
 
@@ -208,4 +211,32 @@ fn the_beginning_of_an_id_is_enough_and_several_are_told() {
     assert_eq!(ran.code, 2, "{}", ran.all());
     assert!(ran.stderr.contains("stands for several runs"), "{}", ran.all());
     assert_eq!(place.aye(&["resume", &shared[..9]]).code, 6);
+}
+
+#[test]
+fn who_is_interrupted_while_ending_survivors_leaves_none() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s\nsteps:\n- {name: a, shell: \"trap '' TERM INT; echo $$ > pid; touch on; while :; do sleep 1; done\"}\n",
+    );
+    let mut guard = place.start_until(&["run", "s.yaml"], "on");
+    let engine = place.aye(&["show", "last", "--json"]).ok().json()["driver"]["pid"].as_i64();
+    let engine = Pid::from_raw(i32::try_from(engine.unwrap()).unwrap()).unwrap();
+    // Both at once, so that neither can clean up after the other.
+    signal(&guard, Signal::STOP);
+    kill_process(engine, Signal::KILL).unwrap();
+    signal(&guard, Signal::KILL);
+    guard.wait().unwrap();
+    let step = Identity::of(place.read("pid").trim().parse().unwrap()).expect("it outlived both");
+
+    let mut resumed = place.start(&["resume", "last"]);
+    let mut said = BufReader::new(resumed.stderr.take().unwrap()).lines();
+    let line = said.find(|line| line.as_ref().unwrap().contains("ending them"));
+    assert!(line.is_some());
+    signal(&resumed, Signal::INT);
+    let rest: Vec<String> = said.map(Result::unwrap).collect();
+    assert_eq!(resumed.wait().unwrap().code(), Some(130), "{rest:?}");
+    assert!(!step.is_alive(), "{rest:?}");
+    assert!(rest.iter().any(|line| line.contains("`aye resume ")), "{rest:?}");
 }
