@@ -128,15 +128,14 @@ fn end_survivors(row: &RunRow, context: &Context) -> Result<(), Error> {
         return Ok(());
     }
     let count = plural(found.len(), "process");
+    let mut signals = super::inbox::catch_signals()?;
     if !context.json {
         let warning = context.paint_err.text(crate::paint::Tone::Warn, "warning:");
         say(&format!("{warning} the run had left {count} behind: ending them\n"));
     }
-    let ended = {
-        let mut signals = super::inbox::catch_signals()?;
-        let grace = aye_process::DEFAULT_GRACE;
-        aye_process::survivors::end(row.id.as_str(), grace, &mut signals)
-    };
+    let grace = aye_process::DEFAULT_GRACE;
+    let ended = aye_process::survivors::end(row.id.as_str(), grace, &mut signals);
+    drop(signals);
     let left = ended.left;
     if left > 0 {
         let pids: Vec<String> = found.iter().map(|one| one.identity.pid.to_string()).collect();
