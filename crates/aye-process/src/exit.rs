@@ -72,9 +72,9 @@ pub struct Exit {
     pub leftovers: usize,
     /// Processes that could not be ended, such as those of another user.
     pub left_running: usize,
-    /// Largest resident size of any one process, in bytes. Never less than
-    /// the runner's own size, which the kernel counts until the `exec`.
-    pub peak_memory: u64,
+    /// Largest resident size of any one process, in bytes. Known where it is more than the
+    /// runner's own, which the kernel counts until the `exec`.
+    pub peak_memory: Option<u64>,
     /// Processor time of all processes that were waited for.
     pub cpu_time: Duration,
     /// Why the log is incomplete, if it is. The tail is complete in any case.

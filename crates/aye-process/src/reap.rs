@@ -124,6 +124,19 @@ pub(crate) fn cpu_time(usage: &libc::rusage) -> Duration {
     part(usage.ru_utime) + part(usage.ru_stime)
 }
 
+/// Our own largest size so far, with some room: the kernel counts in steps. It counts what
+/// starts a program towards the program, so nothing below is known of one.
+pub(crate) fn own_peak_memory() -> u64 {
+    const ROOM: u64 = 1024 * 1024;
+    // SAFETY: a zeroed `rusage` is valid and filled by the call.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+        usage
+    };
+    peak_memory(&usage) + ROOM
+}
+
 /// The largest resident size in bytes.
 pub(crate) fn peak_memory(usage: &libc::rusage) -> u64 {
     let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };

@@ -52,6 +52,8 @@ pub struct Running {
     pub(crate) leftovers: usize,
     pub(crate) left_running: usize,
     pub(crate) peak_memory: u64,
+    /// Ours when it was started.
+    own_peak: u64,
     pub(crate) cpu_time: Duration,
 }
 
@@ -89,6 +91,7 @@ impl Running {
             leftovers: 0,
             left_running: 0,
             peak_memory: 0,
+            own_peak: reap::own_peak_memory(),
             cpu_time: Duration::ZERO,
         }
     }
@@ -315,7 +318,7 @@ impl Running {
             hung_up,
             leftovers: self.leftovers,
             left_running: self.left_running,
-            peak_memory: self.peak_memory,
+            peak_memory: Some(self.peak_memory).filter(|peak| *peak > self.own_peak),
             cpu_time: self.cpu_time,
             log_error: self.log.error.take(),
         }

@@ -234,7 +234,7 @@ fn conclude(exit: &Exit) -> (End, ProcessRecord) {
         leaky: exit.leaky,
         leftovers: u32::try_from(exit.leftovers).unwrap_or(u32::MAX),
         left_running: u32::try_from(exit.left_running).unwrap_or(u32::MAX),
-        peak_memory: Some(exit.peak_memory),
+        peak_memory: exit.peak_memory,
         cpu_ms: Some(u64::try_from(exit.cpu_time.as_millis()).unwrap_or(u64::MAX)),
         remarks: remarks(exit),
         stdout,

@@ -49,7 +49,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
         }
         Fact::StepFailed(failed) => {
             // What was never started has used nothing, and took no time.
-            let process = failed.process.as_ref().filter(|process| process.peak_memory.is_some());
+            let process = failed.process.as_ref().filter(|process| process.cpu_ms.is_some());
             let took = process.map(|process| process.duration_ms).or(failed.took_ms);
             let after = took.map(Duration::from_millis);
             let mut lines = failed.message.lines().map(inert_line);

@@ -70,7 +70,7 @@ fn another_step_is_asked_about_first() {
     --- stdout
     s  run RUN by USER on HOST at TIME
     ✓ a  completed    marked as done by USER
-    ✓ b  completed    DURATION, N MB
+    ✓ b  completed    DURATION
     decisions
       ? a "`a` was stopped before it ended. It may have done part of its work." = done by USER through command after DURATION
     ✓ s completed in DURATION  2 steps done

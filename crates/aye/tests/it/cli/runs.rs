@@ -194,8 +194,8 @@ fn show_tells_a_run() {
     assert_snapshot!(place.aye(&["show", good]).all(), @r"
     --- stdout
     good  run RUN by USER on HOST at TIME
-    ✓ a  completed    DURATION, N MB
-    ✓ b  completed    DURATION, N MB
+    ✓ a  completed    DURATION
+    ✓ b  completed    DURATION
     ✓ good completed in DURATION  2 steps done
       said: more
     --- exit 0
