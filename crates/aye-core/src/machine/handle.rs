@@ -78,7 +78,11 @@ impl Machine {
                     return Err(Refusal::Driven);
                 }
                 self.attached = true;
-                self.emit(Fact::SkillResumed { driver, suspended_ms: None }, world, events);
+                self.emit(
+                    Fact::SkillResumed { driver, suspended_ms: None, ended: None },
+                    world,
+                    events,
+                );
                 self.lose_running_step(world, events);
                 self.advance(world, events);
                 Ok(())
@@ -218,7 +222,8 @@ impl Machine {
                 if self.state.deadline().is_some() {
                     let driver = self.state.started.driver.clone();
                     let ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
-                    let resumed = Fact::SkillResumed { driver, suspended_ms: Some(ms) };
+                    let resumed =
+                        Fact::SkillResumed { driver, suspended_ms: Some(ms), ended: None };
                     self.emit(resumed, world, events);
                 }
                 Ok(())

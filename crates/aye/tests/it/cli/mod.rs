@@ -17,6 +17,7 @@ mod help;
 mod home;
 mod inputs;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+mod leaving;
 mod looks;
 mod nested;
 mod pages;

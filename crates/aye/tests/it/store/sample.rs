@@ -147,7 +147,7 @@ impl Tale {
 
     pub(super) fn resumed(&mut self) -> Event {
         let driver = Driver { user: "bob".into(), ..driver() };
-        self.event(Fact::SkillResumed { driver, suspended_ms: None })
+        self.event(Fact::SkillResumed { driver, suspended_ms: None, ended: None })
     }
 
     pub(super) fn completed(&mut self) -> Event {
@@ -172,6 +172,7 @@ impl Tale {
             by: Some("ada".into()),
             message: None,
             step: None,
+            ended: None,
         })
     }
 
