@@ -20,8 +20,8 @@ use crate::question::{Answer, Edits, Question};
 pub use memory::{HealTriggered, MemoryKind, Remembered};
 pub use reason::{CancelReason, FailReason, PauseReason, RetryReason, SkipReason};
 pub use step::{
-    BadOutcome, ProcessRecord, Proposal, StepCompleted, StepFailed, StepStarted, WindDownReason,
-    WindingDown,
+    BadOutcome, LeftProcess, ProcessRecord, Proposal, StepCompleted, StepFailed, StepStarted,
+    WindDownReason, WindingDown,
 };
 
 /// The version of the vocabulary written by this program.
@@ -67,6 +67,10 @@ pub enum Fact {
         /// It had failed and is tried again: for this start of the step around it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<u32>,
+        /// It had been cut off: so many processes of it were still there and
+        /// were ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ended: Option<u32>,
     },
     /// The run reached a good end.
     SkillCompleted {
@@ -103,6 +107,10 @@ pub enum Fact {
         /// The step that decided it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<String>,
+        /// It had been cut off: so many processes of it were still there and
+        /// were ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ended: Option<u32>,
     },
     /// A step is about to act: the intent, committed before the act.
     StepStarted(Box<StepStarted>),

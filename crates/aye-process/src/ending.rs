@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
+use crate::exit::Left;
 use crate::reap;
 use crate::running::{Running, Stop};
 use crate::slots::Slot;
@@ -75,6 +76,15 @@ impl Running {
             Stage::Lingering(_) => self.terminate(now, self.grace.min(LEFTOVER_GRACE)),
             Stage::Interrupting(_) | Stage::Terminating(_) => self.begin_kill(now),
             Stage::Killing(_) | Stage::Draining(_) | Stage::Done => {}
+        }
+    }
+
+    /// How long after being asked to stop it is killed, unless it ends before.
+    #[must_use]
+    pub fn patience(&self, why: Stop) -> Duration {
+        match why {
+            Stop::Interrupt => INTERRUPT_TIME.min(self.grace) + self.grace,
+            Stop::Timeout | Stop::Cancel => self.grace,
         }
     }
 
@@ -236,7 +246,10 @@ impl Running {
                     } else if now < until {
                         return false;
                     } else {
-                        self.left_running = self.members.len() + usize::from(!ended);
+                        let leader = (!ended).then_some(self.pid);
+                        let pids = self.members.iter().map(|member| member.pid).chain(leader);
+                        self.left_running =
+                            pids.map(|pid| Left { pid, name: tree::name(pid) }).collect();
                         self.leaky |= !self.pipes_closed();
                         self.stage = Stage::Done;
                     }

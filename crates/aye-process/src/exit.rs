@@ -45,6 +45,15 @@ pub enum Outcome {
     Interrupted,
 }
 
+/// A process that could not be ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// Its number.
+    pub pid: i32,
+    /// What its program is called, where the system tells.
+    pub name: Option<String>,
+}
+
 /// Everything known about a child that has ended.
 #[derive(Debug)]
 pub struct Exit {
@@ -71,7 +80,7 @@ pub struct Exit {
     /// we ended.
     pub leftovers: usize,
     /// Processes that could not be ended, such as those of another user.
-    pub left_running: usize,
+    pub left_running: Vec<Left>,
     /// Largest resident size of any one process, in bytes. Known where it is more than the
     /// runner's own, which the kernel counts until the `exec`.
     pub peak_memory: Option<u64>,

@@ -55,7 +55,7 @@ mod wait;
 
 pub use dispositions::survive_file_size_limit;
 pub use error::SpawnError;
-pub use exit::{Exit, Outcome, Output, Status};
+pub use exit::{Exit, Left, Outcome, Output, Status};
 pub use log_reader::LogReader;
 pub use resolve::resolve;
 pub use running::{Running, Stop};

@@ -125,6 +125,12 @@ pub(crate) fn command_line(pid: i32) -> String {
     crate::text::plain(text.trim_end())
 }
 
+/// What a program is called, without its arguments: they may hold secrets.
+pub(crate) fn name(pid: i32) -> Option<String> {
+    let name = fs::read(format!("/proc/{pid}/comm")).ok()?;
+    Some(crate::text::plain(String::from_utf8_lossy(&name).trim_end()))
+}
+
 /// Every process id there is.
 pub(crate) fn all() -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc") else {

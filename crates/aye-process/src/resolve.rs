@@ -1,7 +1,7 @@
 //! Which file a program name means, decided before the start: so that the
 //! errors can name the thing and the start can stay on the `posix_spawn` path.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -127,12 +127,29 @@ fn not_found(name: &OsStr) -> SpawnError {
 /// What the operating system had against it before it came to the program.
 pub(crate) fn unprepared(spec: &Spec, source: std::io::Error) -> SpawnError {
     let program = spec.program.to_string_lossy().into_owned();
+    let source = zero_byte(spec).map_or(source, std::io::Error::other);
     match source.raw_os_error() {
         Some(libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE) => {
             SpawnError::Resources { program, source }
         }
         _ => SpawnError::Failed { program, source },
     }
+}
+
+/// Where a zero byte is, which no program can be given.
+fn zero_byte(spec: &Spec) -> Option<String> {
+    let holds = |text: &OsStr| text.as_bytes().contains(&0);
+    let argument = spec.args.iter().position(|arg| holds(arg));
+    let variable = |(name, value): &&(OsString, Option<OsString>)| {
+        holds(name) || value.as_deref().is_some_and(holds)
+    };
+    let place = match (argument, spec.env.iter().find(variable), &spec.cwd) {
+        (Some(at), _, _) => format!("argument {}", at + 1),
+        (None, Some((name, _)), _) => format!("variable `{}`", name.to_string_lossy()),
+        (None, None, Some(cwd)) if holds(cwd.as_os_str()) => "working directory".to_owned(),
+        (None, None, _) => return None,
+    };
+    Some(format!("its {place} holds a zero byte"))
 }
 
 /// Turns the operating system's refusal to execute `path` into our error.
@@ -176,10 +193,7 @@ pub(crate) fn refused(spec: &Spec, path: PathBuf, source: std::io::Error) -> Spa
                     .then(|| "the file is there but its loader or a library is missing".to_owned()),
             },
         },
-        libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE => {
-            SpawnError::Resources { program, source }
-        }
-        _ => SpawnError::Failed { program, source },
+        _ => unprepared(spec, source),
     }
 }
 

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use crate::capture::{Capture, Log, View};
 use crate::clock::Clock;
 use crate::ending::Stage;
-use crate::exit::{Exit, Outcome, Output, Status};
+use crate::exit::{Exit, Left, Outcome, Output, Status};
 use crate::reap;
 use crate::slots::Slot;
 use crate::terminal::Handover;
@@ -50,7 +50,7 @@ pub struct Running {
     pub(crate) leaky: bool,
     pub(crate) stopped: bool,
     pub(crate) leftovers: usize,
-    pub(crate) left_running: usize,
+    pub(crate) left_running: Vec<Left>,
     pub(crate) peak_memory: u64,
     /// Ours when it was started.
     own_peak: u64,
@@ -89,7 +89,7 @@ impl Running {
             leaky: false,
             stopped: false,
             leftovers: 0,
-            left_running: 0,
+            left_running: Vec::new(),
             peak_memory: 0,
             own_peak: reap::own_peak_memory(),
             cpu_time: Duration::ZERO,
@@ -317,7 +317,7 @@ impl Running {
             stopped: self.stopped,
             hung_up,
             leftovers: self.leftovers,
-            left_running: self.left_running,
+            left_running: std::mem::take(&mut self.left_running),
             peak_memory: Some(self.peak_memory).filter(|peak| *peak > self.own_peak),
             cpu_time: self.cpu_time,
             log_error: self.log.error.take(),

@@ -212,6 +212,11 @@ fn hold(pid: i32, parent: i32) -> Option<(Member, Stat)> {
         .then_some((Member { pid, group: stat.group, handle }, stat))
 }
 
+/// What a process is called.
+pub(crate) fn name(pid: i32) -> Option<String> {
+    procfs::name(pid)
+}
+
 /// Whether a process stands still until somebody continues it.
 pub(crate) fn is_stopped(pid: i32) -> bool {
     procfs::stat(pid).is_some_and(|stat| stat.state == b'T')

@@ -61,6 +61,11 @@ pub(crate) fn below(_: i32) -> Vec<Member> {
 }
 
 /// Unknown here.
+pub(crate) fn name(_: i32) -> Option<String> {
+    None
+}
+
+/// Unknown here.
 pub(crate) fn is_stopped(_: i32) -> bool {
     false
 }

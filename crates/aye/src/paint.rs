@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use aye_core::diagnostic::visible;
+pub use aye_process::text::shell_word;
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -122,15 +123,6 @@ pub fn duration(duration: Duration) -> String {
         3600..=86_399 => format!("{}h {}m", secs / 3600, secs % 3600 / 60),
         _ => format!("{}d {}h", secs / 86_400, secs % 86_400 / 3600),
     }
-}
-
-/// A word as a shell would want it, for people to read and copy.
-pub fn shell_word(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,~^#".contains(c);
-    if !word.is_empty() && !word.starts_with('#') && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// `1 file`, `2 files`, `3 processes`.

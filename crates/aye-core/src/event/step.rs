@@ -166,6 +166,9 @@ pub struct ProcessRecord {
     /// Processes that could not be ended.
     #[serde(default)]
     pub left_running: u32,
+    /// Which those are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<LeftProcess>,
     /// Largest resident memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory: Option<u64>,
@@ -177,7 +180,39 @@ pub struct ProcessRecord {
     pub remarks: Vec<String>,
 }
 
+/// A process that could not be ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftProcess {
+    /// Its number.
+    pub pid: i32,
+    /// What its program is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+impl LeftProcess {
+    fn words(&self) -> String {
+        match &self.name {
+            Some(name) => format!("process {} ({name})", self.pid),
+            None => format!("process {}", self.pid),
+        }
+    }
+}
+
 impl ProcessRecord {
+    /// What it left behind and what became of that, in words.
+    pub fn left_behind(&self) -> Option<String> {
+        let which: Vec<String> = self.left.iter().map(LeftProcess::words).collect();
+        match (self.left_running, self.leftovers) {
+            (0, 0) if self.leaky => Some("its output is still held by another process".to_owned()),
+            (0, 0) => None,
+            (0, 1) => Some("left a process behind, which was ended".to_owned()),
+            (0, many) => Some(format!("left {many} processes behind, which were ended")),
+            (left, _) if which.is_empty() => Some(format!("{left} left running, not to be ended")),
+            (_, _) => Some(format!("could not end {}", which.join(", "))),
+        }
+    }
+
     /// What it said about itself: standard error, or else standard output.
     pub fn said(&self) -> &str {
         match self.stderr.trim() {

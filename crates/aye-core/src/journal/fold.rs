@@ -93,6 +93,7 @@ impl State {
             results: IndexMap::new(),
             final_state: None,
             end_message: None,
+            survivors: None,
             ended_by: None,
         })
     }
@@ -168,14 +169,21 @@ impl State {
         }
     }
 
+    fn cut_off(&mut self, ended: Option<u32>) {
+        if let Some(ended) = ended {
+            *self.survivors.get_or_insert(0) += ended;
+        }
+    }
+
     fn take(&mut self, event: &Event) {
         let at = event.at;
         match &event.fact {
             Fact::SkillStarted(_) => {}
             Fact::SkillPaused { why, .. } => self.paused = Some(*why),
-            Fact::SkillResumed { driver, suspended_ms, turn } => {
+            Fact::SkillResumed { driver, suspended_ms, turn, ended } => {
                 self.paused = None;
                 self.turn = turn.unwrap_or(self.turn);
+                self.cut_off(*ended);
                 self.attended = driver.attended;
                 self.reopen();
                 if let Some(ms) = suspended_ms {
@@ -192,7 +200,8 @@ impl State {
                 self.final_state.clone_from(state);
                 self.end(Ended::Failed(*why));
             }
-            Fact::SkillCancelled { why, by, message, .. } => {
+            Fact::SkillCancelled { why, by, message, ended, .. } => {
+                self.cut_off(*ended);
                 self.end_message.clone_from(message);
                 self.ended_by.clone_from(by);
                 self.end(Ended::Cancelled(*why));

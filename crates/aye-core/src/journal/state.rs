@@ -62,6 +62,8 @@ pub struct State {
     pub final_state: Option<String>,
     /// Why it failed or was cancelled, in words.
     pub end_message: Option<String>,
+    /// It was cut off, and so many of its processes were found and ended.
+    pub survivors: Option<u32>,
     /// Who cancelled or declined.
     pub ended_by: Option<String>,
 }

@@ -173,7 +173,7 @@ impl Machine {
         let suspended_ms =
             self.state.deadline().map(|_| u64::try_from(idle.max(0)).unwrap_or(u64::MAX));
         self.attached = true;
-        self.emit(Fact::SkillResumed { driver, suspended_ms, turn }, world, events);
+        self.emit(Fact::SkillResumed { driver, suspended_ms, turn, ended: None }, world, events);
         let attempt = self.state.steps.get(&step).map_or(1, |record| record.attempt.max(1)) + 1;
         let (why, not_before, fix) = (RetryReason::Answer, None, None);
         let retried = Fact::StepRetried { step, attempt, why, not_before, edits, fix };

@@ -105,7 +105,13 @@ impl Machine {
 
     /// When a step that starts now has to be over.
     pub(super) fn step_deadline(&self, step: &Step, now: Timestamp) -> Option<Timestamp> {
-        let own = match step.timeout {
+        let own = self.own_limit(step).map(|limit| after(now, limit));
+        [own, self.state.deadline()].into_iter().flatten().min()
+    }
+
+    /// How long a step may take, whatever the run may.
+    pub(super) fn own_limit(&self, step: &Step) -> Option<Duration> {
+        match step.timeout {
             StepTimeout::After(limit) => Some(limit),
             StepTimeout::Unlimited => None,
             // A terminal is in somebody's hands; the steps inside have limits of their own.
@@ -113,9 +119,7 @@ impl Machine {
             // `aye.toml` may say how long a tool takes.
             StepTimeout::Default if matches!(step.action, Action::Tool { .. }) => None,
             StepTimeout::Default => self.limits.step_timeout,
-        };
-        let own = own.map(|limit| after(now, limit));
-        [own, self.state.deadline()].into_iter().flatten().min()
+        }
     }
 
     /// The resolved command line as a person would type it, and everything

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::event::{
     BadOutcome, Event, Fact, PauseReason, ProcessRecord, Proposal, Remembered, StepCompleted,
@@ -86,6 +86,7 @@ impl Machine {
                 } else {
                     let failed = StepFailed {
                         message: exit_message(process.as_ref()),
+                        hint: process.as_ref().and_then(|process| self.memory_hint(&step, process)),
                         process,
                         ..failed(step.clone(), execution, BadOutcome::Failure)
                     };
@@ -120,9 +121,12 @@ impl Machine {
                 } else {
                     self.run_expired(world.now)
                 };
-                let message = match &winding_down {
-                    Some(_) => "the run's time limit was up".to_owned(),
-                    None => "timed out".to_owned(),
+                let own = self.node(&step).and_then(|(_, node)| self.own_limit(&node.step));
+                let own = own.and_then(|limit| SignedDuration::try_from(limit).ok());
+                let message = match (&winding_down, own) {
+                    (Some(_), _) => "the run's time limit was up".to_owned(),
+                    (None, Some(limit)) => format!("timed out after {limit:#}"),
+                    (None, None) => "timed out".to_owned(),
                 };
                 Fact::StepFailed(Box::new(StepFailed {
                     code: Some("TIMEOUT".to_owned()),
@@ -192,6 +196,21 @@ impl Machine {
             None if interrupted => self.pause(PauseReason::Interrupted, None, world, events),
             None => self.advance(world, events),
         }
+    }
+
+    /// A program that got no more memory fails in its own way; where that is
+    /// likely, the limit is named.
+    fn memory_hint(&self, step: &str, process: &ProcessRecord) -> Option<String> {
+        const MIB: u64 = 1 << 20;
+        let limit = self.node(step)?.1.step.max_memory?;
+        let said = process.said().to_lowercase();
+        let much = process.peak_memory.is_some_and(|peak| peak >= limit / 2);
+        let likely = much || said.contains("memory") || said.contains("alloc");
+        let shown = match limit % MIB {
+            0 => format!("{} MiB", limit / MIB),
+            _ => format!("{limit} bytes"),
+        };
+        likely.then(|| format!("`max_memory` allows each of its processes {shown}"))
     }
 
     fn masked_proposal(&self, proposal: Proposal) -> Box<Proposal> {

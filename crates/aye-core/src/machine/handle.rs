@@ -80,7 +80,7 @@ impl Machine {
                 }
                 self.attached = true;
                 self.emit(
-                    Fact::SkillResumed { driver, suspended_ms: None, turn: None },
+                    Fact::SkillResumed { driver, suspended_ms: None, turn: None, ended: None },
                     world,
                     events,
                 );
@@ -231,7 +231,12 @@ impl Machine {
                 if self.state.deadline().is_some() {
                     let driver = self.state.started.driver.clone();
                     let ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
-                    let resumed = Fact::SkillResumed { driver, suspended_ms: Some(ms), turn: None };
+                    let resumed = Fact::SkillResumed {
+                        driver,
+                        suspended_ms: Some(ms),
+                        turn: None,
+                        ended: None,
+                    };
                     self.emit(resumed, world, events);
                 }
                 Ok(())

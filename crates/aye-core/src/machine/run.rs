@@ -13,7 +13,7 @@ use crate::event::{Driver, Event, Fact, Range, SkillStarted, VERSION};
 use crate::flow::{Flow, Node, NodeId};
 use crate::heal::HealRule;
 use crate::id::RunId;
-use crate::journal::{Between, FoldError, Phase, State};
+use crate::journal::{Between, FoldError, Phase, State, Status};
 use crate::nested::{Outer, Parent};
 use crate::text::{Scope, Verbatim, World};
 
@@ -104,6 +104,9 @@ pub struct Machine {
     /// Somebody wants the running step ended. Not journalled: if Aye dies
     /// meanwhile, the request is still unhandled where it came from.
     pub(super) stopping: Option<Stopping>,
+    /// It was cut off, and so many of its processes were ended; for the next
+    /// event that says that somebody takes it up.
+    survivors: Option<u32>,
 }
 
 impl Machine {
@@ -248,7 +251,10 @@ impl Machine {
     }
 
     /// Records a fact.
-    pub(super) fn emit(&mut self, fact: Fact, world: &World, events: &mut Vec<Event>) {
+    pub(super) fn emit(&mut self, mut fact: Fact, world: &World, events: &mut Vec<Event>) {
+        if let Fact::SkillResumed { ended, .. } | Fact::SkillCancelled { ended, .. } = &mut fact {
+            *ended = self.survivors.take();
+        }
         let event = Event {
             v: VERSION,
             run: self.state.run.clone(),
@@ -260,6 +266,13 @@ impl Machine {
             Ok(()) => events.push(event),
             Err(error) => unreachable!("the machine made an event that does not fit: {error}"),
         }
+    }
+
+    /// Before anybody takes up a run that nobody drives: so many processes of
+    /// it were still there and were ended. The journal says so if it was cut off.
+    pub fn ended_survivors(&mut self, count: u32) {
+        let cut_off = self.state.status() == Status::Running;
+        self.survivors = (cut_off || count > 0).then_some(count);
     }
 
     /// Clocks may jump back; the journal's time does not.
@@ -361,6 +374,7 @@ impl Machine {
             limits,
             attached,
             stopping: None,
+            survivors: None,
         }
     }
 }

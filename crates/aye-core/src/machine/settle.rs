@@ -125,8 +125,13 @@ impl Machine {
             }
             Close::Declined { expired, by } => {
                 let why = if expired { CancelReason::Expired } else { CancelReason::Declined };
-                let fact =
-                    Fact::SkillCancelled { why, by, message: Some(message), step: Some(step) };
+                let fact = Fact::SkillCancelled {
+                    why,
+                    by,
+                    message: Some(message),
+                    step: Some(step),
+                    ended: None,
+                };
                 self.emit(fact, world, events);
             }
             Close::Cancelled => {
@@ -136,6 +141,7 @@ impl Machine {
                     by: None,
                     message: Some(message),
                     step: Some(step),
+                    ended: None,
                 };
                 self.emit(fact, world, events);
             }
@@ -164,6 +170,7 @@ impl Machine {
                         by: None,
                         message: Some(format!("ended in `{name}`")),
                         step: self.state.current.clone(),
+                        ended: None,
                     },
                     world,
                     events,
@@ -232,7 +239,11 @@ impl Machine {
                 };
                 let message = Some(noted(&told));
                 let why = CancelReason::Cancelled;
-                self.emit(Fact::SkillCancelled { why, by, message, step }, world, events);
+                self.emit(
+                    Fact::SkillCancelled { why, by, message, step, ended: None },
+                    world,
+                    events,
+                );
             }
         }
     }

@@ -37,6 +37,7 @@ impl Machine {
                 message: Some(self.secrets.mask(&cancel_message(&by, reason))),
                 by: Some(by),
                 step,
+                ended: None,
             },
             world,
             events,

@@ -84,6 +84,7 @@ fn completed() -> Run {
         leaky: true,
         leftovers: 1,
         left_running: 1,
+        left: Vec::new(),
         peak_memory: Some(1 << 20),
         cpu_ms: Some(900),
         remarks: Vec::new(),

@@ -233,5 +233,5 @@ fn a_leftover_with_the_pseudo_terminal_cannot_hang_the_step() {
     spec.tty = true;
     let exit = finish(&mut spawn(spec).expect("started"));
     assert!(exit.success() && exit.leaky);
-    assert_eq!(exit.left_running, 0);
+    assert_eq!(exit.left_running.len(), 0);
 }

@@ -1,5 +1,6 @@
 //! The options and what they say in `--help`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
@@ -138,7 +139,7 @@ impl Cli {
             return Ok(Self { global, command: Command::Background });
         }
         let mut command = Self::command();
-        let matches = command.try_get_matches_from_mut(std::env::args_os());
+        let matches = command.try_get_matches_from_mut(helped(std::env::args_os().collect()));
         // Every verb and option of it would be freed one by one, just to go on.
         std::mem::forget(command);
         let matches = matches?;
@@ -149,6 +150,34 @@ impl Cli {
             cli.global.verbose = !cli.global.quiet;
         }
         Ok(cli)
+    }
+}
+
+/// `aye help VERB` is `aye VERB --help`.
+fn helped(mut words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_some_and(|word| word == "help") {
+        words.remove(1);
+        words.push("--help".into());
+    }
+    words
+}
+
+impl Command {
+    /// Whether it can do without a current directory: it is about runs that
+    /// know where they belong.
+    pub(super) fn is_of_anywhere(&self) -> bool {
+        matches!(
+            self,
+            Self::Resume(_)
+                | Self::Cancel(_)
+                | Self::Answer(_)
+                | Self::Inbox(_)
+                | Self::Watch(_)
+                | Self::Runs(_)
+                | Self::Show(_)
+                | Self::Logs(_)
+                | Self::Audit(_)
+        )
     }
 }
 

@@ -55,14 +55,25 @@ pub struct Context {
 }
 
 impl Context {
-    /// Looks around.
-    pub fn new(global: &Global) -> Result<Self, Error> {
+    /// Looks around. A command that can be given `anywhere` does without a
+    /// directory that was deleted.
+    pub fn new(global: &Global, anywhere: bool) -> Result<Self, Error> {
         let env = environment();
-        let directory = std::env::current_dir().map_err(|source| Error::File {
-            doing: "read",
-            path: PathBuf::from("."),
-            source,
-        })?;
+        let directory = match std::env::current_dir() {
+            Ok(directory) => directory,
+            Err(_) if anywhere && !global.home.as_ref().is_some_and(|home| home.is_relative()) => {
+                PathBuf::from("/")
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::usage(
+                    "the current directory does not exist any more",
+                    "go to one that does, such as with `cd`",
+                ));
+            }
+            Err(source) => {
+                return Err(Error::File { doing: "read", path: PathBuf::from("."), source });
+            }
+        };
         let home = match (&global.home, env.get("XDG_STATE_HOME"), env.get("HOME")) {
             (Some(home), _, _) => directory.join(home),
             (None, Some(state), _) if Path::new(state).is_absolute() => {

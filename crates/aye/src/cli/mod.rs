@@ -45,7 +45,7 @@ pub fn main() -> u8 {
             return error.exit_code();
         }
     };
-    let context = match Context::new(&cli.global) {
+    let context = match Context::new(&cli.global, cli.command.is_of_anywhere()) {
         Ok(context) => context,
         Err(error) => {
             report_error(&error, cli.global.json, context::paint_of_errors());

@@ -211,9 +211,13 @@ impl Driver<'_> {
         }
         if !seen.stops.is_empty() && !self.children.is_empty() && !self.said_stopping {
             self.said_stopping = true;
-            let grace = crate::paint::duration(aye_process::grace());
+            let patience = self
+                .children
+                .iter()
+                .flat_map(|child| seen.stops.iter().map(|stop| child.patience(*stop)));
+            let patience = crate::paint::duration(patience.max().unwrap_or_default());
             let words = format!(
-                "stopping; what does not end within {grace} is killed, at once if told again"
+                "stopping; what does not end within {patience} is killed, at once if told again"
             );
             self.parts.report.stopping(&words);
         }

@@ -111,6 +111,18 @@ pub struct Driver<'a> {
     pub(super) said_stopping: bool,
     /// The first signal that told us to stop.
     pub(super) told_to_stop: Option<i32>,
+    pub(super) stopped_inside: Option<u32>,
+}
+
+/// A run that is driven no further.
+pub struct Driven {
+    /// The run.
+    pub machine: Machine,
+    /// Why not.
+    pub outcome: Outcome,
+    /// How many processes of the runs inside could not be ended; nothing where
+    /// nothing had to be.
+    pub stopped_inside: Option<u32>,
 }
 
 /// [`Parts`] without the machine, which is in a lane.
@@ -175,18 +187,19 @@ impl<'a> Driver<'a> {
             logs: Logs::default(),
             said_stopping: false,
             told_to_stop: None,
+            stopped_inside: None,
         }
     }
 
     /// Begins a run whose first events `start` has committed.
-    pub fn begin(mut self, events: &[Event]) -> Result<(Machine, Outcome), Error> {
+    pub fn begin(mut self, events: &[Event]) -> Result<Driven, Error> {
         self.show(ROOT, events);
         self.warn_before_run()?;
         self.drive()
     }
 
     /// Takes up a run.
-    pub fn resume(mut self, driver: aye_core::event::Driver) -> Result<(Machine, Outcome), Error> {
+    pub fn resume(mut self, driver: aye_core::event::Driver) -> Result<Driven, Error> {
         self.close_orphans()?;
         self.take_up_trouble(ROOT);
         self.tell(ROOT, Input::Attach(driver), None)?;
@@ -196,7 +209,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Takes up a run that failed, at the step that did.
-    pub fn retry(mut self, retry: Retry) -> Result<(Machine, Outcome), Error> {
+    pub fn retry(mut self, retry: Retry) -> Result<Driven, Error> {
         self.close_orphans()?;
         self.take_up_trouble(ROOT);
         if let Some(refusal) = self.tell(ROOT, Input::Retry(retry), None)? {
@@ -205,7 +218,7 @@ impl<'a> Driver<'a> {
         self.drive()
     }
 
-    fn drive(mut self) -> Result<(Machine, Outcome), Error> {
+    fn drive(mut self) -> Result<Driven, Error> {
         loop {
             self.withdraw_closed();
             self.pursue()?;
@@ -227,7 +240,7 @@ impl<'a> Driver<'a> {
             (Some(signal), Outcome::Paused(_)) => Outcome::Interrupted(signal),
             (_, outcome) => outcome,
         };
-        Ok((machine, outcome))
+        Ok(Driven { machine, outcome, stopped_inside: self.stopped_inside })
     }
 
     /// Lets every lane have what it wants, until all of them wait.

@@ -47,7 +47,7 @@ pub use ask::{Asked, Posed, Prompter};
 pub(crate) use asking::{GONE, MOST_ASKED, close_form};
 pub use child::Skills;
 pub(crate) use child::{restore_inside, scope_of};
-pub use drive::{Driver, Parts};
+pub use drive::{Driven, Driver, Parts};
 pub(crate) use known::{sentence, tool_of};
 pub use outcome::Outcome;
 pub(crate) use remember::{Kept, keep};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use aye_core::effect::{Effect, Execution, Process, Task};
-use aye_core::event::ProcessRecord;
+use aye_core::event::{LeftProcess, ProcessRecord};
 use aye_core::input::{End, Finished};
 use aye_core::text::TextError;
 use aye_process::policy::Policy;
@@ -16,7 +16,7 @@ use crate::error::Error;
 use super::calling::{Within, called, failed_call};
 use super::computing::{failed_block, proposal};
 use super::drive::Driver;
-use super::lane::{LaneId, Meaning, Work};
+use super::lane::{LaneId, Meaning, ROOT, Work};
 
 /// How much of its output is a step's result, for later steps.
 const VALUE: usize = aye_process::DEFAULT_TAIL;
@@ -64,7 +64,7 @@ impl Driver<'_> {
             self.queued.push(id);
             return Ok(());
         }
-        if let Err(end) = permitted(&self.parts.policy, &spec) {
+        if let Err(end) = permitted(&self.parts.policy, &spec, &meaning) {
             return self.finished(id, execution, *end, None);
         }
         // A hint takes the command apart, and a secret in it with it.
@@ -107,6 +107,10 @@ impl Driver<'_> {
         };
         self.logs.finished(log, exit.stdout.total() + exit.stderr.total());
         let (mut end, process) = conclude(exit);
+        let ended_by_us = !matches!(exit.outcome, Outcome::Exited(_) | Outcome::Signaled(_));
+        if id != ROOT && (ended_by_us || process.left_running > 0) {
+            *self.stopped_inside.get_or_insert(0) += process.left_running;
+        }
         // Ctrl-C in a program that has the terminal reaches it and not us, and
         // means the same; so does the end of the terminal.
         let for_us = match process.signal {
@@ -203,7 +207,7 @@ impl Driver<'_> {
         spec.live = self.parts.report.wants_output();
         spec.masks = machine.secrets().values().map(|s| s.as_bytes().to_vec()).collect();
         // What survives a crash is looked for by the run that holds the others.
-        let root = &self.lane(super::lane::ROOT).machine.state().run;
+        let root = &self.lane(ROOT).machine.state().run;
         spec.run = Some(root.to_string());
         if !process.interactive {
             spec.log = Some(self.parts.store.home().log(&state.run, execution, step));
@@ -233,7 +237,12 @@ fn conclude(exit: &Exit) -> (End, ProcessRecord) {
         dropped: beyond(exit.stdout.total()) + beyond(exit.stderr.total()),
         leaky: exit.leaky,
         leftovers: u32::try_from(exit.leftovers).unwrap_or(u32::MAX),
-        left_running: u32::try_from(exit.left_running).unwrap_or(u32::MAX),
+        left_running: u32::try_from(exit.left_running.len()).unwrap_or(u32::MAX),
+        left: exit
+            .left_running
+            .iter()
+            .map(|left| LeftProcess { pid: left.pid, name: left.name.clone() })
+            .collect(),
         peak_memory: exit.peak_memory,
         cpu_ms: Some(u64::try_from(exit.cpu_time.as_millis()).unwrap_or(u64::MAX)),
         remarks: remarks(exit),
@@ -262,10 +271,14 @@ fn remarks(exit: &Exit) -> Vec<String> {
 }
 
 /// What the policy has against it; an empty one is not asked.
-fn permitted(policy: &Policy, spec: &Spec) -> Result<(), Box<End>> {
+fn permitted(policy: &Policy, spec: &Spec, meaning: &Meaning) -> Result<(), Box<End>> {
     if *policy == Policy::default() {
         return Ok(());
     }
+    // What a block is wrapped in is nothing that somebody has written.
+    let bare =
+        matches!(meaning, Meaning::Python(_)).then(|| Spec { args: Vec::new(), ..spec.clone() });
+    let spec = bare.as_ref().unwrap_or(spec);
     let program = aye_process::resolve(spec).map_err(|error| Box::new(not_started(&error)))?;
     policy.check(spec, &program).map_err(|refusal| {
         Box::new(End::NotStarted {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use aye_core::event::ProcessRecord;
 use aye_core::journal::StepStatus;
 use aye_core::machine::is_secret;
 use serde_json::Value;
@@ -76,6 +77,7 @@ fn rows(story: &Story, path: &str, text: &mut String) {
             about.push(format!("attempt {}", step.attempt));
         }
         about.extend(step.message.clone());
+        about.extend(step.process.as_ref().and_then(ProcessRecord::left_behind));
         let _ = writeln!(
             text,
             "| {}{} | {mark} {} | {took} | {} |",

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use aye_core::event::{BadOutcome, Event, Fact, PauseReason, RetryReason, StepStarted};
+use aye_core::event::{
+    BadOutcome, Event, Fact, PauseReason, ProcessRecord, RetryReason, StepStarted,
+};
 use aye_core::journal::{Phase, State};
 use aye_core::question::Prompter;
 
@@ -33,11 +35,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             parts.extend(note.next());
             parts.extend(after.map(duration));
             parts.extend(done.marked_by.as_ref().map(|who| format!("marked as done by {who}")));
-            if let Some(process) = &done.process
-                && process.leaky
-            {
-                parts.push("left a process behind, which was ended".to_owned());
-            }
+            parts.extend(done.process.as_ref().and_then(ProcessRecord::left_behind));
             let mut line = format!(
                 "{} {}  {}",
                 mark(Glyph::Done, Tone::Good),
@@ -66,9 +64,20 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 format!("{glyph} {}  {}", name(&failed.step), paint.text(Tone::Bad, &message));
             let ended = failed.outcome != BadOutcome::Interrupted;
             if let Some(after) = after.filter(|_| ended) {
-                // A sentence of the author's may not go on with "after".
-                let between = if failed.guarded { ", " } else { " after " };
+                // A sentence of the author's may not go on with "after", and
+                // one about a limit has said when it was up.
+                let between = match failed.outcome {
+                    BadOutcome::Timeout if process.is_some_and(|p| p.left_running > 0) => {
+                        ", given up after "
+                    }
+                    BadOutcome::Timeout => ", ended after ",
+                    _ if failed.guarded => ", ",
+                    _ => " after ",
+                };
                 line.push_str(&dim(&format!("{between}{}", duration(after))));
+            }
+            if let Some(left) = process.and_then(ProcessRecord::left_behind) {
+                line.push_str(&dim(&format!(", {left}")));
             }
             // Code and a caret below it keep their columns.
             lines.for_each(|more| line.push_str(&format!("\n  {}", dim(&more))));

@@ -17,6 +17,7 @@ use crate::store::Store;
 use crate::term;
 
 use super::inside::place_words;
+use super::summary::stopped;
 
 /// As much of a question as a decision repeats.
 const LONGEST: usize = 80;
@@ -51,6 +52,12 @@ impl Story {
             let parent = story.state.started.parent.as_ref();
             parent.is_some_and(|parent| parent.step == step && parent.execution == execution)
         })
+    }
+
+    /// How many processes of the runs inside it could not be ended.
+    pub fn stopped_inside(&self) -> Option<u32> {
+        let inside = |story: &Self| [stopped(&story.state), story.stopped_inside()];
+        self.inside.iter().flat_map(inside).flatten().reduce(|a, b| a + b)
     }
 
     /// What was decided, in it and inside it, in the order of time.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use aye_core::event::{FailReason, PauseReason};
 use aye_core::id::RunId;
-use aye_core::journal::{Ended, Phase, State, StepStatus};
+use aye_core::journal::{Ended, Phase, State, Status, StepStatus};
 use aye_core::machine::is_secret;
 use aye_core::question::Question;
 use aye_core::skill::AskKind;
@@ -16,8 +16,8 @@ use crate::driver::Outcome;
 use crate::paint::{Glyph, Paint, Tone, duration, inert, inert_line, plural, shell_word};
 
 /// What happened, in a few lines.
-pub fn summary(state: &State, outcome: Outcome, paint: Paint) -> String {
-    let around = Around { outer: &state.run, driven: false, waiting: 0 };
+pub fn summary(state: &State, outcome: Outcome, inside: Option<u32>, paint: Paint) -> String {
+    let around = Around { outer: &state.run, driven: false, waiting: 0, inside };
     told(state, outcome, around, state.started.driver.pid == std::process::id(), paint)
 }
 
@@ -35,11 +35,13 @@ pub struct Around<'a> {
     pub driven: bool,
     /// How many questions are open in it and in the runs inside it.
     pub waiting: u32,
+    /// What [`stopped`] says of the runs inside it.
+    pub inside: Option<u32>,
 }
 
 /// `ours` is a run that this very command has begun: to it, `--yes` can be added.
 fn told(state: &State, outcome: Outcome, around: Around<'_>, ours: bool, paint: Paint) -> String {
-    let Around { outer, driven, waiting } = around;
+    let Around { outer, driven, waiting, inside } = around;
     let mut text = String::new();
     let skill = paint.text(Tone::Strong, &state.started.skill);
     let run = &state.run;
@@ -60,11 +62,7 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, ours: bool, paint: 
             if let (Some((step, record)), FailReason::StepFailed | FailReason::StepTimedOut) =
                 (step, reason)
             {
-                let unstarted = matches!(
-                    record.code.as_deref(),
-                    Some("COMMAND_NOT_FOUND" | "COMMAND_NOT_EXECUTABLE" | "SPAWN_FAILED")
-                );
-                if record.process.is_some() && !unstarted {
+                if record.process.as_ref().is_some_and(|process| !process.said().is_empty()) {
                     next.push(("output", format!("aye logs {run} {step}")));
                 }
                 // Its results so far are kept; a change of the skill needs a new run.
@@ -112,7 +110,8 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, ours: bool, paint: 
                     "is running".to_owned()
                 }
                 Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => {
-                    "is paused".to_owned()
+                    let cut_off = state.status() == Status::Running;
+                    if cut_off { "was cut off".to_owned() } else { "is paused".to_owned() }
                 }
             };
             next.push(match driven {
@@ -128,7 +127,7 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, ours: bool, paint: 
             let _ = write!(text, "{mark} {skill} {why}");
         }
     }
-    let counts = counts(state);
+    let counts = counts(state, inside);
     if !counts.is_empty() {
         let _ = write!(text, "  {}", paint.text(Tone::Dim, &counts));
     }
@@ -211,10 +210,23 @@ pub fn run_command(state: &State) -> String {
     inert_line(&words.join(" "))
 }
 
-fn counts(state: &State) -> String {
-    let count = |wanted: &[StepStatus]| {
-        state.steps.values().filter(|step| wanted.contains(&step.status)).count()
-    };
+/// How many steps stand like this.
+fn count(state: &State, wanted: &[StepStatus]) -> usize {
+    state.steps.values().filter(|step| wanted.contains(&step.status)).count()
+}
+
+/// How many processes of a run could not be ended; nothing where nothing had
+/// to be. Whoever stopped something wants to know that it is gone.
+pub fn stopped(state: &State) -> Option<u32> {
+    let processes = state.steps.values().filter_map(|step| step.process.as_ref());
+    let left: u32 = processes.map(|process| process.left_running).sum();
+    let stopped = [StepStatus::TimedOut, StepStatus::Cancelled, StepStatus::Interrupted];
+    let some = left > 0 || count(state, &stopped) > 0 || state.survivors.is_some();
+    some.then_some(left)
+}
+
+fn counts(state: &State, inside: Option<u32>) -> String {
+    let count = |wanted: &[StepStatus]| count(state, wanted);
     let mut parts = Vec::new();
     let done = count(&[StepStatus::Completed]);
     parts.push(format!("{} done", plural(done, "step")));
@@ -226,11 +238,11 @@ fn counts(state: &State) -> String {
     if failed > 0 {
         parts.push(format!("{failed} failed"));
     }
-    let left: u32 =
-        state.steps.values().filter_map(|step| step.process.as_ref()).map(|p| p.left_running).sum();
-    // Whoever stopped something wants to know that it is gone.
-    let stopped = [StepStatus::TimedOut, StepStatus::Cancelled, StepStatus::Interrupted];
-    if left > 0 || count(&stopped) > 0 {
+    if let Some(ended @ 1..) = state.survivors {
+        let ended = plural(usize::try_from(ended).unwrap_or(usize::MAX), "process");
+        parts.push(format!("{ended} ended after it was cut off"));
+    }
+    if let Some(left) = [stopped(state), inside].into_iter().flatten().reduce(|a, b| a + b) {
         parts.push(format!("{left} left running"));
     }
     parts.join(", ")

@@ -141,7 +141,7 @@ fn only_allowed_programs_run() {
         allowed(&allow(entry), touch, "");
     }
     let shell = "shell: touch PWNED";
-    refused(&allow("touch"), shell, "", "COMMAND_NOT_ALLOWED", &["command `sh -c touch PWNED`"]);
+    refused(&allow("touch"), shell, "", "COMMAND_NOT_ALLOWED", &["command `sh -c 'touch PWNED'`"]);
     allowed(&allow("sh"), "shell: 'true'", "");
     // What cannot be found is not found, not forbidden.
     let place = Place::new();
@@ -164,6 +164,30 @@ fn a_program_of_the_project_is_allowed_by_its_path() {
 }
 
 #[test]
+fn a_link_to_a_program_elsewhere_is_that_program() {
+    let place = Place::new();
+    std::fs::create_dir(place.work().join("bin")).unwrap();
+    let touch = std::fs::canonicalize("/usr/bin/touch").unwrap();
+    std::os::unix::fs::symlink(&touch, place.work().join("bin/mine")).unwrap();
+    let step = "command: ./bin/mine\n    args: [PWNED]";
+    let ran = under(&place, "[policy]\nallow = [\"./bin/*\"]\n", step, "");
+    assert!(ran.stdout.contains("COMMAND_NOT_ALLOWED"), "{}", ran.all());
+    let hint = format!("/bin/mine`, a link to `{}`; add it to `allow`", touch.display());
+    assert!(ran.stdout.contains(&hint), "{}", ran.all());
+    assert_eq!(traces(&place), Vec::<String>::new());
+    // Who names it has looked where it leads.
+    let step = step.replace("PWNED", "file");
+    assert_eq!(under(&place, "[policy]\nallow = [\"./bin/mine\"]\n", &step, "").code, 0);
+}
+
+#[test]
+fn a_refused_block_of_python_is_named_by_its_program() {
+    let parts = ["command `python3` is not allowed"];
+    let step = "compute: result = 1\n    python: true";
+    refused("[policy]\nallow = [\"git\"]\n", step, "", "COMMAND_NOT_ALLOWED", &parts);
+}
+
+#[test]
 fn steps_stay_inside_the_workspace() {
     let settings = "[policy]\nworkspace_only = true\n";
     let step = "command: touch\n    args: [PWNED]\n    cwd: \"{{ inputs.x }}\"";
@@ -171,6 +195,11 @@ fn steps_stay_inside_the_workspace() {
         let parts = ["is outside the workspace", "touch PWNED"];
         refused(settings, step, outside, "PATH_TRAVERSAL", &parts);
     }
+    // What is not there is outside or missing, and named as it would be.
+    let outside = ["working directory `PLACE/nosuch/x` of `touch PWNED` is outside the workspace"];
+    refused(settings, step, "../nosuch/x", "PATH_TRAVERSAL", &outside);
+    let missing = ["working directory `PLACE/work/nosuch` does not exist"];
+    refused(settings, step, "nosuch", "WORKING_DIRECTORY_NOT_FOUND", &missing);
     allowed(settings, &step.replace("PWNED", "file"), ".");
     allowed(settings, &step.replace("PWNED", "file"), "../work");
     allowed("", &step.replace("PWNED", "file"), "..");

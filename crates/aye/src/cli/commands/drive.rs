@@ -16,7 +16,7 @@ use aye_process::Signals;
 use jiff::Timestamp;
 
 use crate::cli::{Context, say};
-use crate::driver::{Driver, Outcome, Parts, Prompter};
+use crate::driver::{Driven, Driver, Outcome, Parts, Prompter};
 use crate::error::Error;
 use crate::paint::Tone;
 use crate::prompt::{Escape, InboxPrompter, TerminalPrompter};
@@ -117,7 +117,7 @@ pub(super) fn drive(
         policy: context.settings.policy.for_run(Path::new(&workspace)),
     };
     let driver = Driver::new(parts);
-    let (machine, outcome) = match beginning {
+    let Driven { machine, outcome, stopped_inside } = match beginning {
         Beginning::Started(events) => driver.begin(events)?,
         Beginning::Resumed => driver.resume(people.driver(context))?,
         Beginning::Retried { step, edits } => driver.retry(Retry {
@@ -127,7 +127,7 @@ pub(super) fn drive(
             turn: None,
         })?,
     };
-    conclude(context, machine.state(), outcome);
+    conclude(context, machine.state(), outcome, stopped_inside);
     if let Some(error) = to_out.lost() {
         let warning = context.paint_err.text(Tone::Warn, "warning:");
         say(&format!("{warning} standard output is incomplete: {error}\n"));
@@ -168,12 +168,12 @@ fn forget_old_runs(context: &Context, store: &mut Store) {
     });
 }
 
-pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome) {
+pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome, inside: Option<u32>) {
     let well = outcome == Outcome::Ended(Ended::Completed);
     if context.json || (context.verbosity == Verbosity::Quiet && well) {
         return;
     }
-    say(&summary(state, outcome, context.paint_err));
+    say(&summary(state, outcome, inside, context.paint_err));
 }
 
 pub(super) fn choose_report<'a>(

@@ -113,8 +113,9 @@ pub(super) fn take_up(
     if context.verbosity != Verbosity::Quiet && !context.json {
         loaded.warn_if_changed(context);
     }
-    end_survivors(row, context)?;
-    let machine = loaded.machine(there, secrets)?;
+    let ended = end_survivors(row, context)?;
+    let mut machine = loaded.machine(there, secrets)?;
+    machine.ended_survivors(ended);
     if people.is_elsewhere() {
         background::let_go(&row.id)?;
     }
@@ -122,10 +123,10 @@ pub(super) fn take_up(
 }
 
 /// Nothing is run again while something of the old run may still be at it.
-fn end_survivors(row: &RunRow, context: &Context) -> Result<(), Error> {
+fn end_survivors(row: &RunRow, context: &Context) -> Result<u32, Error> {
     let found = aye_process::survivors::find(row.id.as_str());
     if found.is_empty() {
-        return Ok(());
+        return Ok(0);
     }
     let count = plural(found.len(), "process");
     let mut signals = super::inbox::catch_signals()?;
@@ -150,7 +151,7 @@ fn end_survivors(row: &RunRow, context: &Context) -> Result<(), Error> {
         let hint = Some(format!("`aye resume {}` goes on", row.id));
         return Err(Error::Interrupted { signal, message, hint });
     }
-    Ok(())
+    Ok(u32::try_from(found.len()).unwrap_or(u32::MAX))
 }
 
 /// A run as the journal has it, with the skill it was started with.
@@ -313,8 +314,9 @@ pub(super) fn apply(
     request: Request,
 ) -> Result<Option<String>, Error> {
     let (held, outer) = Held::take(context, store, row)?;
+    let mut ended = None;
     if let Request::Cancel { .. } = request {
-        end_survivors(&outer, context)?;
+        ended = Some(end_survivors(&outer, context)?);
         cancel_inside(&held, store, row, &request)?;
     }
     if close_form(store, &held.outermost, &row.id, &held.world)? {
@@ -322,6 +324,9 @@ pub(super) fn apply(
         return Ok((!cancelled).then(|| GONE.to_owned()));
     }
     let mut machine = held.machine(store, row)?;
+    if let Some(ended) = ended {
+        machine.ended_survivors(ended);
+    }
     // Time may have run out while nobody looked.
     let expired = machine.handle(Input::Tick, &held.world);
     let reaction = machine.handle(Input::Request(request), &held.world);

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use aye_core::journal::StepStatus;
+use aye_core::event::ProcessRecord;
+use aye_core::journal::{Status, StepStatus};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -34,13 +35,16 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
     let story = Story::read(&store, &row.id)?;
     let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
     let driven = store.is_driven(&row.id)?;
-    let around = Around { outer: &outer, driven, waiting: store.waiting_within(&row.id)? };
+    let waiting = store.waiting_within(&row.id)?;
+    let around = Around { outer: &outer, driven, waiting, inside: story.stopped_inside() };
     if context.json {
-        print_json(&as_json(&story))?;
+        let mut value = as_json(&story);
+        value["driven"] = driven.into();
+        print_json(&value)?;
     } else if args.markdown {
         print(&markdown(&story))?;
     } else {
-        let text = render(&story, context.paint_out);
+        let text = render(&story, driven, context.paint_out);
         print(&(text + &standing(&story.state, around, context.paint_out)))?;
     }
     Ok(0)
@@ -72,7 +76,7 @@ fn as_json(story: &Story) -> Value {
     value
 }
 
-fn render(story: &Story, paint: Paint) -> String {
+fn render(story: &Story, driven: bool, paint: Paint) -> String {
     let mut text = String::new();
     let state = &story.state;
     let started = &state.started;
@@ -91,7 +95,7 @@ fn render(story: &Story, paint: Paint) -> String {
         let value = if aye_core::machine::is_secret(value) { "***" } else { &value.to_string() };
         let _ = writeln!(text, "  {} {}", dim(&format!("{name} =")), inert_line(value));
     }
-    steps(story, 0, paint, &mut text);
+    steps(story, driven, 0, paint, &mut text);
     let decisions = story.decisions();
     if !decisions.is_empty() {
         let _ = writeln!(text, "{}", dim("decisions"));
@@ -104,13 +108,20 @@ fn render(story: &Story, paint: Paint) -> String {
 }
 
 /// The steps of a run, those of the runs inside them beneath.
-fn steps(story: &Story, depth: usize, paint: Paint, text: &mut String) {
+fn steps(story: &Story, driven: bool, depth: usize, paint: Paint, text: &mut String) {
     let state = &story.state;
     let indent = "  ".repeat(depth);
     let widest = state.steps.keys().map(|name| term::width(name)).max().unwrap_or(0).min(32);
     for (name, step) in &*state.steps {
         let status = shown_status(state, step);
-        let (glyph, tone) = look(status);
+        let cut_off = !driven && state.status() == Status::Running;
+        let (glyph, tone, word) = match status {
+            StepStatus::Running if cut_off => (Glyph::Asking, Tone::Warn, "cut off"),
+            status => {
+                let (glyph, tone) = look(status);
+                (glyph, tone, status.word())
+            }
+        };
         let mut about: Vec<String> = took(step).map(duration).into_iter().collect();
         if !step.items.is_empty() {
             about.push(plural(step.items.len(), "item"));
@@ -126,14 +137,16 @@ fn steps(story: &Story, depth: usize, paint: Paint, text: &mut String) {
             let cpu = process.cpu_ms.filter(|cpu| *cpu >= 100);
             about.extend(cpu.map(|cpu| format!("{} of cpu", duration(Duration::from_millis(cpu)))));
         }
+        let left = step.process.as_ref().and_then(ProcessRecord::left_behind);
         let mut message = step.message.iter().flat_map(|message| message.lines()).map(inert);
         about.extend(message.next());
+        about.extend(left);
         about.retain(|part| !part.is_empty());
         let line = format!(
             "{indent}{} {}  {}  {}",
             paint.text(tone, paint.glyph(glyph)),
             term::pad(name, widest),
-            paint.text(tone, &term::pad(status.word(), 11)),
+            paint.text(tone, &term::pad(word, 11)),
             paint.text(Tone::Dim, &about.join(", "))
         );
         // Writing to a string cannot fail.
@@ -149,7 +162,7 @@ fn steps(story: &Story, depth: usize, paint: Paint, text: &mut String) {
             let about = format!("{}, run {run}", about_inside(&inside.state));
             let about = paint.text(Tone::Dim, &about);
             let _ = writeln!(text, "{indent}  {}  {about}", inert_line(&label));
-            steps(inside, depth + 2, paint, text);
+            steps(inside, driven, depth + 2, paint, text);
         }
     }
 }

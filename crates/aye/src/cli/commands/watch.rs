@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use crate::cli::Context;
 use crate::driver::Outcome;
 use crate::error::Error;
-use crate::report::{Place, Report, indent};
+use crate::report::{Place, Report, indent, stopped};
 use crate::store::{RunLock, RunRow, Store};
 
 use super::drive::{choose_report, conclude};
@@ -67,7 +67,8 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
         if let Some(state) = watch.state().filter(|state| !driven || is_over(state)).cloned() {
             watch.report.pause();
             let outcome = Outcome::of(&state);
-            conclude(context, &state, outcome);
+            let inside = watch.runs.values().skip(1).filter_map(|seen| stopped(&seen.state));
+            conclude(context, &state, outcome, inside.reduce(|a, b| a + b));
             return Ok(outcome.exit_code(&state));
         }
         watch.tick(context);

@@ -163,13 +163,13 @@ fn a_file_that_cannot_be_executed_is_126() {
 #[test]
 fn a_step_that_takes_too_long_is_124() {
     let (_, ran) = run("name: s\nsteps:\n- {name: a, shell: sleep 100, timeout: 100ms}\n");
+    assert!(ran.stderr.contains("timed out after 100ms, ended after "), "{}", ran.stderr);
     assert_snapshot!(ran.all(), @r"
     --- stderr
     s  run RUN
     ▸ a  sleep 100
-    ✗ a  timed out after DURATION
-    ✗ s failed: step `a`: timed out  0 steps done, 1 failed, 0 left running
-      output     aye logs RUN a
+    ✗ a  timed out after DURATION, ended after DURATION
+    ✗ s failed: step `a`: timed out after DURATION  0 steps done, 1 failed, 0 left running
       try again  aye retry RUN
     --- exit 124
     ");
@@ -207,7 +207,7 @@ fn a_run_that_takes_too_long_is_124_and_cleans_up() {
     --- stderr
     s  run RUN
     ▸ a  sleep 100
-    ✗ a  the run's time limit was up after DURATION
+    ✗ a  the run's time limit was up, ended after DURATION
     ▸ tidy  echo tidied; touch tidied
     ✓ tidy  DURATION
     ✗ s failed: the run's time limit was up  1 step done, 1 failed, 0 left running
@@ -248,7 +248,6 @@ fn a_program_that_died_of_a_signal_says_which() {
     ▸ a  kill -9 $$
     ✗ a  ended by signal 9 after DURATION
     ✗ s failed: step `a`: ended by signal 9  0 steps done, 1 failed
-      output     aye logs RUN a
       try again  aye retry RUN
     --- exit 1
     ");
@@ -286,4 +285,22 @@ fn output_that_there_is_no_room_for_is_not_lost_in_silence() {
         let said = "warning: standard output is incomplete: No space left on device (os error 28)";
         assert_eq!(ran.stderr.trim_end(), said);
     }
+}
+
+#[test]
+fn a_limit_of_memory_is_named_where_it_is_the_likely_cause() {
+    let steps = |script: &str| {
+        format!("name: s\nsteps:\n- {{name: a, shell: '{script}', max_memory: 64MiB}}\n")
+    };
+    let (_, ran) = run(&steps("head -c 300m /dev/zero | tail -c 299m > /dev/null; exit 1"));
+    let hint = "hint: `max_memory` allows each of its processes 64 MiB";
+    assert!(ran.stderr.contains(hint), "{}", ran.all());
+    let (_, ran) = run(&steps("exit 1"));
+    assert!(!ran.stderr.contains("max_memory"), "{}", ran.all());
+}
+
+#[test]
+fn an_argument_with_a_zero_byte_is_named() {
+    let (_, ran) = run("name: s\nsteps:\n- {name: a, command: echo, args: [x, \"a\\0b\"]}\n");
+    assert!(ran.stderr.contains("its argument 2 holds a zero byte"), "{}", ran.all());
 }

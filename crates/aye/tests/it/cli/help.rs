@@ -210,3 +210,15 @@ fn every_mistake_ends_with_2_and_is_printed_once() {
         assert_eq!(ran.stderr.matches("hint:").count(), 1, "{}", ran.all());
     }
 }
+
+#[test]
+fn help_is_a_verb_too() {
+    let place = Place::new();
+    assert_eq!(place.aye(&["help"]).ok().all(), place.aye(&["--help"]).all());
+    assert_eq!(place.aye(&["help", "run"]).ok().all(), place.aye(&["run", "--help"]).all());
+    let deep = [place.aye(&["help", "tools", "list"]), place.aye(&["tools", "list", "--help"])];
+    assert_eq!(deep[0].all(), deep[1].all());
+    let ran = place.aye(&["help", "rum"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.stderr.contains("there is no command `rum`"), "{}", ran.all());
+}

@@ -19,6 +19,7 @@ mod home;
 mod inputs;
 mod json;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+mod leaving;
 mod looks;
 mod nested;
 mod pages;

@@ -37,7 +37,10 @@ fn an_interrupt_pauses_the_run_and_is_130() {
     let place = place();
     let child = place.start_until(&["run", "long.yaml"], "began");
     signal(&child, Signal::INT);
-    assert_snapshot!(place.finish(child).all(), @r"
+    let ran = place.finish(child);
+    // A second for `INT`, five for `TERM`.
+    assert!(ran.stderr.contains("does not end within 6.0s is killed"), "{}", ran.stderr);
+    assert_snapshot!(ran.all(), @r"
     --- stderr
     long  run RUN
     ▸ first  touch began; while [ ! -e go ]; do sleep 0.02; done; echo over
@@ -70,6 +73,7 @@ fn a_polite_kill_is_143_a_hangup_129_and_a_quit_131() {
         let ran = place.finish(child);
         assert_eq!(ran.code, code, "{}", ran.all());
         assert!(ran.stderr.contains(&format!("interrupted by {name}")), "{}", ran.all());
+        assert!(ran.stderr.contains("does not end within 5.0s is killed"), "{}", ran.stderr);
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use rustix::process::{Pid, Signal};
 
 use super::hardening::left_of;
-use super::harness::{AYE, Place, until};
+use super::harness::{AYE, Place, Ran, until};
 
 /// A step that leaves a process behind in every way there is.
 const LEAVES: &str = "\
@@ -136,4 +136,28 @@ fn ignored_signals_stay_ignored_and_children_are_waited_for_all_the_same() {
     let ran = place.finish(child);
     assert_eq!(ran.code, 143, "{}", ran.all());
     assert!(ran.stderr.contains("interrupted by SIGTERM"), "{}", ran.all());
+}
+
+#[test]
+fn a_directory_that_is_gone_is_named_and_runs_are_shown_all_the_same() {
+    let place = Place::new();
+    place.write("s.yaml", "name: s\nsteps: [{ name: a, command: 'true' }]\n");
+    place.aye(&["run", "s.yaml"]).ok();
+    let gone = place.work().join("gone");
+    let from_there = |args: &[&str]| {
+        std::fs::create_dir(&gone).unwrap();
+        // It is there when the shell starts and not when Aye does.
+        let command = place.command(args);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "rmdir ../gone && exec \"$@\"", "sh"]).arg(command.get_program());
+        shell.args(command.get_args()).current_dir(&gone).env_clear();
+        shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        Ran::of(shell.output().unwrap(), &place)
+    };
+    for verb in ["runs", "show", "logs", "inbox"] {
+        from_there(&[verb]).ok();
+    }
+    let ran = from_there(&["run", "s.yaml"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.stderr.contains("the current directory does not exist any more"), "{}", ran.all());
 }

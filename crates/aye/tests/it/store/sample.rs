@@ -149,7 +149,7 @@ impl Tale {
 
     pub(super) fn resumed(&mut self) -> Event {
         let driver = Driver { user: "bob".into(), ..driver() };
-        self.event(Fact::SkillResumed { driver, suspended_ms: None, turn: None })
+        self.event(Fact::SkillResumed { driver, suspended_ms: None, turn: None, ended: None })
     }
 
     pub(super) fn completed(&mut self) -> Event {
@@ -174,6 +174,7 @@ impl Tale {
             by: Some("ada".into()),
             message: None,
             step: None,
+            ended: None,
         })
     }
 
