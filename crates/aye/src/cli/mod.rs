@@ -16,6 +16,8 @@ pub use context::Context;
 
 use crate::error::Error;
 use crate::paint::{Paint, Tone, inert_lines};
+use crate::report::fold;
+use crate::term;
 
 const VERSION: &str = concat!("aye ", env!("CARGO_PKG_VERSION"), "\n");
 
@@ -76,9 +78,10 @@ fn report_error(error: &Error, paint: Paint) {
     say(&text);
 }
 
-/// Writes to standard error. Somebody may have closed it: that is no reason to
+/// Writes to standard error, folded on a terminal. Somebody may have closed it: that is no reason to
 /// stop, let alone to panic.
 fn say(text: &str) {
     let mut err = std::io::stderr().lock();
+    let text = fold(text, term::columns(&err));
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }

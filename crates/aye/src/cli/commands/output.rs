@@ -5,11 +5,18 @@ use std::io::Write as _;
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::report::fold;
+use crate::term;
 
 /// Prints text as it is.
 pub(super) fn print(text: &str) -> Result<(), Error> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
+}
+
+/// Prints what Aye itself says, folded on a terminal.
+pub(super) fn print_words(text: &str) -> Result<(), Error> {
+    print(&fold(text, term::columns(std::io::stdout())))
 }
 
 /// Prints a line.
