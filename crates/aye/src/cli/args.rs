@@ -8,6 +8,7 @@ use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Su
 
 use crate::paint::ColorChoice;
 
+use super::candidates::CANDIDATES;
 use super::commands;
 
 const EXAMPLES: &str = "\
@@ -127,6 +128,14 @@ pub(super) const BACKGROUND: &str = "background";
 struct Background {
     #[command(flatten)]
     global: Global,
+}
+
+/// The command line that a shell wants completed, if that is what is asked.
+pub(super) fn completing() -> Option<(Global, Vec<String>)> {
+    let mut words = std::env::args_os().skip(1);
+    words.next().filter(|word| word == CANDIDATES)?;
+    let Background { global } = Background::try_parse_from([CANDIDATES]).ok()?;
+    Some((global, words.map(|word| word.to_string_lossy().into_owned()).collect()))
 }
 
 impl Cli {

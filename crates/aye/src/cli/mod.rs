@@ -1,8 +1,10 @@
 //! The command line: one file per verb in `commands/`.
 
 mod args;
+mod candidates;
 mod commands;
 mod context;
+mod meant;
 mod usage;
 
 use std::io::Write as _;
@@ -28,6 +30,12 @@ pub fn main() -> u8 {
         // As clap says it, without building every verb first.
         let mut out = std::io::stdout().lock();
         let _ = out.write_all(VERSION.as_bytes()).and_then(|()| out.flush());
+        return 0;
+    }
+    if let Some((global, words)) = args::completing() {
+        let mut out = std::io::stdout().lock();
+        let lines = candidates::lines(global, &words);
+        let _ = out.write_all(lines.as_bytes()).and_then(|()| out.flush());
         return 0;
     }
     let cli = match Cli::read() {
