@@ -1,11 +1,18 @@
 //! Time, injected.
 
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 /// Tells the time.
 pub trait Clock {
     /// Now, in UTC.
     fn now(&self) -> Timestamp;
+}
+
+/// A time as people read it: where they are, to the second.
+pub fn local(time: Timestamp) -> String {
+    let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);
+    time.to_zoned(zone).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
 }
 
 /// The machine's clock.

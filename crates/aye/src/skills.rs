@@ -247,6 +247,23 @@ fn only_one<'a>(
     }
 }
 
+/// The names of the project's skills, as `aye run` takes them.
+pub fn names(settings: &Settings) -> Vec<String> {
+    let mut names = Vec::new();
+    for path in all_files(settings) {
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        // Only names are wanted: what else there is to say costs more than all the rest.
+        let parsed = skill::parse(&path.to_string_lossy(), &text);
+        let held = names.len();
+        names.extend(parsed.skills.into_iter().map(|skill| skill.name.value));
+        // One with errors is there all the same.
+        if names.len() == held {
+            names.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+        }
+    }
+    names
+}
+
 /// Every skill file of the project, in order.
 pub fn all_files(settings: &Settings) -> Vec<PathBuf> {
     settings.skills.iter().flat_map(|directory| files_below(directory)).collect()

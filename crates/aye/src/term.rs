@@ -1,16 +1,25 @@
 //! Facts about the terminal, and text that fits it.
 
 use std::io::IsTerminal as _;
+use std::os::fd::AsFd;
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Columns and rows of the terminal on standard error, if it is one.
 pub fn size() -> Option<(u16, u16)> {
-    let stderr = std::io::stderr();
-    if !stderr.is_terminal() {
+    size_of(std::io::stderr())
+}
+
+/// Columns of the terminal there, if it is one.
+pub fn columns(there: impl AsFd) -> Option<usize> {
+    size_of(there).map(|(columns, _)| usize::from(columns))
+}
+
+fn size_of(there: impl AsFd) -> Option<(u16, u16)> {
+    if !there.as_fd().is_terminal() {
         return None;
     }
-    let size = rustix::termios::tcgetwinsize(&stderr).ok()?;
+    let size = rustix::termios::tcgetwinsize(there).ok()?;
     (size.ws_col > 0).then_some((size.ws_col, size.ws_row))
 }
 

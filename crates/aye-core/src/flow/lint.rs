@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::skill::{Action, Ask, Body, GuardCheck, InputSpec, Span, Step, Template};
-use crate::text::{self, BUILT_IN, Expressions, TextError, UnknownWord};
+use crate::text::{self, BUILT_IN, Expressions, TextError, UnknownWord, keys};
 
 use super::graph::Flow;
 use super::narrow;
@@ -17,6 +17,7 @@ pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) ->
         Diagnostic::warning(concern.code(), concern.message()).label(concern.span(), "")
     });
     let mut found: Vec<Diagnostic> = concerns.collect();
+    found.extend(flow.nodes.iter().flat_map(|node| dollars(&node.step, source)));
     let results: Vec<String> = flow.nodes.iter().flat_map(|node| results_of(&node.step)).collect();
     let mut known: BTreeSet<&str> = BUILT_IN.into_iter().collect();
     known.extend(results.iter().map(String::as_str));
@@ -27,10 +28,12 @@ pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) ->
         flow.skill.inputs.iter().map(|input| input.name.as_str()).collect();
     let steps = steps_of(flow);
     let order = order_of(flow);
+    let texts = texts_of(flow);
     let looker = Looker {
         known: &known,
         inputs: &inputs,
         steps: &steps,
+        texts: &texts,
         order: &order,
         at: usize::MAX,
         source,
@@ -64,6 +67,25 @@ pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) ->
     found
 }
 
+/// `${{ … }}`, as GitHub writes a value: here the `$` would stay, before the value.
+fn dollars(step: &Step, source: &str) -> Vec<Diagnostic> {
+    let texts: Vec<&Template> = match &step.action {
+        Action::Command { program, args } => [program].into_iter().chain(args).collect(),
+        Action::Shell { script } => vec![script],
+        Action::ForEach(each) => {
+            return each.body.iter().flat_map(|step| dollars(step, source)).collect();
+        }
+        _ => Vec::new(),
+    };
+    let written = texts.into_iter().filter_map(|text| Some((text, text.find("${{")?)));
+    let said = |(text, at): (&Template, usize)| {
+        Diagnostic::warning("dollar-template", "the `$` of `${{ … }}` stays before the value")
+            .label(narrow::line_in(source, text.span, text, at), "")
+            .hint("write `{{ … }}` alone")
+    };
+    written.map(said).collect()
+}
+
 /// How a text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -83,6 +105,18 @@ fn steps_of(flow: &Flow) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     flow.nodes.iter().for_each(|node| collect(&node.step, &mut names));
     names
+}
+
+/// The results that are what a program wrote, and the steps that give them.
+fn texts_of(flow: &Flow) -> BTreeMap<&str, &str> {
+    let texts = flow
+        .nodes
+        .iter()
+        .map(|node| &node.step)
+        .filter(|step| matches!(step.action, Action::Command { .. } | Action::Shell { .. }));
+    texts
+        .map(|step| (step.output.as_ref().unwrap_or(&step.name).as_str(), step.name.as_str()))
+        .collect()
 }
 
 /// Which step is the first to give a result, where they run one after the
@@ -194,6 +228,8 @@ struct Looker<'a> {
     known: &'a BTreeSet<&'a str>,
     inputs: &'a BTreeSet<&'a str>,
     steps: &'a BTreeSet<&'a str>,
+    /// Results that are what a program wrote, and the step each is of.
+    texts: &'a BTreeMap<&'a str, &'a str>,
     /// The first step to give a result, and where it stands.
     order: &'a BTreeMap<String, (usize, Span)>,
     /// Which step is looked at.
@@ -218,7 +254,9 @@ impl Looker<'_> {
             Err(error) => Some(self.syntax(&error, template)),
             Ok(used) => self.word(template, kind).or_else(|| {
                 used.iter().filter(|name| !is_local(name)).find_map(|name| {
-                    self.unknown(name, template.span).or_else(|| self.too_early(name, template))
+                    self.unknown(name, template.span)
+                        .or_else(|| self.no_such_key(name, template))
+                        .or_else(|| self.too_early(name, template))
                 })
             }),
         }
@@ -251,6 +289,24 @@ impl Looker<'_> {
             Diagnostic::warning("used-too-early", format!("`{first}` has no value yet"))
                 .label(narrow::name_in(self.source, template.span, first), "used here")
                 .label(span, "this step gives it, and it comes later"),
+        )
+    }
+
+    /// `steps.a.output` and `a.stdout`: other programs keep results there.
+    fn no_such_key(&self, dotted: &str, template: &Template) -> Option<Diagnostic> {
+        let parts: Vec<&str> = dotted.split('.').collect();
+        let hint = match parts.as_slice() {
+            ["steps", step, key, ..] => keys::of_step(step, key),
+            [result, key, ..] => keys::of_text(result, self.texts.get(result)?, key),
+            _ => None,
+        }?;
+        if template.contains("default") || template.contains("defined") {
+            return None;
+        }
+        Some(
+            Diagnostic::warning("unknown-name", format!("`{dotted}` is never defined"))
+                .label(narrow::name_in(self.source, template.span, dotted), "")
+                .hint(hint),
         )
     }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::diagnostic::did_you_mean;
 use crate::journal::StepStatus;
 
+use super::keys;
 use super::render::TextError;
 use super::scope::{BUILT_IN, Scope};
 
@@ -27,7 +28,7 @@ pub(super) fn undefined(scope: &Scope, used: &[String]) -> TextError {
     let missing: Vec<Missing<'_>> = used.iter().filter_map(|name| key_of(scope, name)).collect();
     let telling = missing.iter().find(|missing| missing.keys.is_some()).or(missing.first());
     match telling {
-        Some(missing) => missing.error(),
+        Some(missing) => missing.error(scope),
         None => with_hint(
             "the value is not defined".to_owned(),
             "a key is missing; write `x.key | default('')` or ask `x.key is defined`".to_owned(),
@@ -138,9 +139,18 @@ fn kind(value: &Value) -> &'static str {
 }
 
 impl Missing<'_> {
-    fn error(&self) -> TextError {
+    fn error(&self, scope: &Scope) -> TextError {
         let Self { parent, key, keys, kind } = self;
-        let optional = format!("write `{parent}.{key} | default('')` if it may be missing");
+        let elsewhere = match parent.strip_prefix("steps.") {
+            Some(step) => keys::of_step(step, key),
+            None if keys.is_none() && scope.steps.contains_key(parent) => {
+                keys::of_text(parent, parent, key)
+            }
+            None => None,
+        };
+        let optional = elsewhere.unwrap_or_else(|| {
+            format!("write `{parent}.{key} | default('')` if it may be missing")
+        });
         let Some(keys) = keys else {
             let message =
                 format!("`{parent}.{key}` is not defined: `{parent}` is {kind} and has no keys");

@@ -10,6 +10,7 @@
 mod diff;
 mod engine;
 mod functions;
+pub(crate) mod keys;
 mod missing;
 mod moment;
 mod render;

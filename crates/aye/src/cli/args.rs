@@ -9,6 +9,7 @@ use clap::{Arg, ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parse
 
 use crate::paint::ColorChoice;
 
+use super::candidates::CANDIDATES;
 use super::commands;
 
 const EXAMPLES: &str = "\
@@ -126,6 +127,14 @@ pub(crate) fn with_twin(option: Arg) -> Arg {
         _ => option.env(twin.leak() as &str),
     }
     .hide_env_values(true)
+}
+
+/// The command line that a shell wants completed, if that is what is asked.
+pub(super) fn completing() -> Option<(Global, Vec<String>)> {
+    let mut words = std::env::args_os().skip(1);
+    words.next().filter(|word| word == CANDIDATES)?;
+    let Background { global } = Background::try_parse_from([CANDIDATES]).ok()?;
+    Some((global, words.map(|word| word.to_string_lossy().into_owned()).collect()))
 }
 
 impl Cli {

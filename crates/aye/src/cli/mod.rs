@@ -1,8 +1,10 @@
 //! The command line: one file per verb in `commands/`.
 
 mod args;
+mod candidates;
 mod commands;
 mod context;
+mod meant;
 mod usage;
 
 use std::io::Write as _;
@@ -17,6 +19,8 @@ pub use context::Context;
 
 use crate::error::Error;
 use crate::paint::{Paint, Tone, inert_lines};
+use crate::report::fold;
+use crate::term;
 
 const VERSION: &str = concat!("aye ", env!("CARGO_PKG_VERSION"), "\n");
 
@@ -27,6 +31,12 @@ pub fn main() -> u8 {
         // As clap says it, without building every verb first.
         let mut out = std::io::stdout().lock();
         let _ = out.write_all(VERSION.as_bytes()).and_then(|()| out.flush());
+        return 0;
+    }
+    if let Some((global, words)) = args::completing() {
+        let mut out = std::io::stdout().lock();
+        let lines = candidates::lines(global, &words);
+        let _ = out.write_all(lines.as_bytes()).and_then(|()| out.flush());
         return 0;
     }
     let cli = match Cli::read() {
@@ -83,9 +93,10 @@ fn report_error(error: &Error, json: bool, paint: Paint) {
     say(&text);
 }
 
-/// Writes to standard error. Somebody may have closed it: that is no reason to
+/// Writes to standard error, folded on a terminal. Somebody may have closed it: that is no reason to
 /// stop, let alone to panic.
 fn say(text: &str) {
     let mut err = std::io::stderr().lock();
+    let text = fold(text, term::columns(&err));
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }

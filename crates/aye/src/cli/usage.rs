@@ -1,8 +1,11 @@
 //! What is wrong with a command line, in our words: one `error:`, one `hint:`.
 
+use aye_core::diagnostic::surely_meant;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::Error;
+
+use super::meant;
 
 /// Whether JSON was asked for on a command line that makes no sense.
 pub(super) fn wants_json() -> bool {
@@ -21,10 +24,15 @@ pub(super) fn error(found: &clap::Error) -> Option<Error> {
         Some(ContextValue::Strings(texts)) => Some(texts.join("`, `")),
         _ => None,
     };
-    let first = |kind| match found.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.clone()),
-        Some(ContextValue::Strings(texts)) => texts.first().cloned(),
-        _ => None,
+    // What clap finds alike is often something else altogether: it has to be near.
+    let near = |kind, word: &str| {
+        let alike: Vec<&str> = match found.get(kind) {
+            Some(ContextValue::String(text)) => vec![text],
+            Some(ContextValue::Strings(texts)) => texts.iter().map(String::as_str).collect(),
+            _ => Vec::new(),
+        };
+        let begun = alike.iter().find(|alike| word.len() > 3 && alike.starts_with(word)).copied();
+        begun.or_else(|| surely_meant(word, alike.iter().copied())).map(did_you_mean)
     };
     let arg = one(ContextKind::InvalidArg).unwrap_or_default();
     let value = one(ContextKind::InvalidValue).unwrap_or_default();
@@ -35,31 +43,32 @@ pub(super) fn error(found: &clap::Error) -> Option<Error> {
         | ErrorKind::DisplayVersion => return None,
         ErrorKind::InvalidSubcommand => {
             let wanted = one(ContextKind::InvalidSubcommand).unwrap_or_default();
-            let near = first(ContextKind::SuggestedSubcommand);
-            (
-                format!("there is no command `{wanted}`"),
-                near.as_deref().map(did_you_mean).or_else(more),
-            )
+            let hint = meant::command(&command(found), &wanted)
+                .or_else(|| near(ContextKind::SuggestedSubcommand, &wanted));
+            (format!("there is no command `{wanted}`"), hint.or_else(more))
         }
         ErrorKind::UnknownArgument => {
-            let near = first(ContextKind::SuggestedArg);
             let message = match arg.starts_with('-') {
                 true => format!("there is no option `{arg}`"),
                 false => format!("`{arg}` is too much"),
             };
-            (message, near.as_deref().map(did_you_mean).or_else(more))
+            let hint = meant::argument(&command(found), &arg)
+                .or_else(|| near(ContextKind::SuggestedArg, &arg));
+            (message, hint.or_else(more))
         }
         ErrorKind::InvalidValue if value.is_empty() => {
             (format!("`{arg}` needs a value"), valid(found).or_else(more))
         }
         ErrorKind::InvalidValue => {
-            let near = first(ContextKind::SuggestedValue);
-            let near = near.as_deref().map(did_you_mean);
+            let near = near(ContextKind::SuggestedValue, &value);
             (format!("`{value}` does not fit `{arg}`"), near.or_else(|| valid(found)))
         }
         ErrorKind::ValueValidation => {
             let why = std::error::Error::source(found).map(|why| format!(": {why}"));
             (format!("`{value}` does not fit `{arg}`{}", why.unwrap_or_default()), more())
+        }
+        ErrorKind::MissingRequiredArgument if arg == "<SKILL>" => {
+            (format!("`{arg}` is missing"), Some(meant::skills()))
         }
         ErrorKind::MissingRequiredArgument => (format!("`{arg}` is missing"), more()),
         ErrorKind::ArgumentConflict => {
@@ -79,7 +88,7 @@ pub(super) fn error(found: &clap::Error) -> Option<Error> {
     Some(Error::Usage { message, hint })
 }
 
-fn did_you_mean(near: &str) -> String {
+pub(super) fn did_you_mean(near: &str) -> String {
     format!("did you mean `{near}`?")
 }
 

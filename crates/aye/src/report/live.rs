@@ -15,6 +15,7 @@ use aye_process::Stream;
 use crate::paint::{Glyph, Paint, Tone, duration};
 use crate::term;
 
+use super::fold::fold;
 use super::step_line::{live_line, started_words};
 use super::tidy::{Tidy, painted_width, rows};
 use super::voices::{Voice, Voices, index_of};
@@ -97,7 +98,8 @@ impl<'a, W: Write> LiveReport<'a, W> {
 
     fn line(&mut self, text: &str) {
         let eraser = self.eraser();
-        self.put(&format!("{eraser}{}\n", text.trim_end()));
+        let text = fold(text.trim_end(), Some((self.columns)()));
+        self.put(&format!("{eraser}{text}\n"));
     }
 
     fn output_lines(&mut self, lane: usize, stream: usize, lines: &[String]) {

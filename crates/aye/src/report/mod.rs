@@ -5,6 +5,7 @@
 //! [`json`] for programs; [`summary`] says at the end what happened and what
 //! to do next.
 
+mod fold;
 mod inside;
 mod json;
 mod live;
@@ -23,6 +24,7 @@ use aye_core::event::Event;
 use aye_core::journal::State;
 use aye_process::Stream;
 
+pub use fold::fold;
 pub use inside::{about_inside, level_words, place_words};
 pub use json::{JsonReport, event_json, output_json};
 pub use live::LiveReport;

@@ -18,12 +18,12 @@ use crate::paint::{Glyph, Paint, Tone, duration, inert, inert_line, plural, shel
 /// What happened, in a few lines.
 pub fn summary(state: &State, outcome: Outcome, inside: Option<u32>, paint: Paint) -> String {
     let around = Around { outer: &state.run, driven: false, waiting: 0, inside };
-    told(state, outcome, around, state.started.driver.pid == std::process::id(), paint)
+    told(state, outcome, around, paint)
 }
 
 /// Where a run stands, for somebody who looks at it from elsewhere.
 pub fn standing(state: &State, around: Around<'_>, paint: Paint) -> String {
-    told(state, Outcome::of(state), around, false, paint)
+    told(state, Outcome::of(state), around, paint)
 }
 
 /// What the journal of a run does not say.
@@ -39,8 +39,7 @@ pub struct Around<'a> {
     pub inside: Option<u32>,
 }
 
-/// `ours` is a run that this very command has begun: to it, `--yes` can be added.
-fn told(state: &State, outcome: Outcome, around: Around<'_>, ours: bool, paint: Paint) -> String {
+fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> String {
     let Around { outer, driven, waiting, inside } = around;
     let mut text = String::new();
     let skill = paint.text(Tone::Strong, &state.started.skill);
@@ -81,10 +80,8 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, ours: bool, paint: 
         Outcome::Paused(_) | Outcome::Interrupted(_) => {
             let why = match &state.phase {
                 Phase::Asking { question, agreed, .. } => {
-                    next.push(("answer", answer_command(question)));
-                    if ours && question.takes_yes() && !state.started.yes {
-                        next.push(("say yes", "add --yes to the command".to_owned()));
-                    }
+                    let go_on = if driven || outer != run { "" } else { " --resume" };
+                    next.push(("answer", answer_command(question) + go_on));
                     next.push(("inbox", "aye inbox".to_owned()));
                     if !driven {
                         next.push(("wait", format!("aye resume {outer} --detach")));

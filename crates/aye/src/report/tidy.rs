@@ -121,6 +121,11 @@ pub(super) fn painted_width(row: &str) -> usize {
     pieces(row).map(|piece| if let Piece::Text(text) = piece { term::width(text) } else { 0 }).sum()
 }
 
+/// A painted row without its colours.
+pub(super) fn bare(row: &str) -> String {
+    pieces(row).map(|piece| if let Piece::Text(text) = piece { text } else { "" }).collect()
+}
+
 /// A stretch of a line.
 enum Piece<'a> {
     /// Plain text.

@@ -2,7 +2,7 @@
 
 use super::skill::texts;
 use super::step::flag;
-use super::{Checker, is_template, template};
+use super::{Checker, before_template, is_template, template};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{ListedArgs, NamedArgs, Question, StepDoc};
 use crate::skill::{Action, AskKind, Span, Spanned};
@@ -245,8 +245,7 @@ impl Checker<'_> {
         let args = texts(listed.args);
         let program = template(std::mem::take(&mut doc.command).take()?);
         if self.not_empty(&program, &format!("`command` of {place}"))
-            && program.trim().contains(char::is_whitespace)
-            && !is_template(&program)
+            && before_template(program.trim()).contains(char::is_whitespace)
             // A path may hold spaces; with `args` beside it, it is meant.
             && !(args_given && program.contains(['/', '\\']))
         {

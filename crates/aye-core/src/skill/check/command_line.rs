@@ -19,6 +19,10 @@ impl Checker<'_> {
             (Some(words), _) => {
                 let args: Vec<String> = words[1..].iter().map(|word| in_list(word)).collect();
                 let apart = format!("command: {}\nargs: [{}]", in_list(&words[0]), args.join(", "));
+                let apart = match program.contains("${{") {
+                    true => format!("{apart}\n(`${{{{ … }}}}` is written `{{{{ … }}}}` here)"),
+                    false => apart,
+                };
                 match shell && !program.contains("{{") {
                     true => diagnostic.hint(format!(
                         "write the words apart, or let a shell do it:\n{apart}\nor\nshell: {}",
@@ -40,6 +44,10 @@ pub(super) fn words(line: &str) -> Option<Vec<String>> {
     let mut words = vec![String::new()];
     let mut rest = line.trim();
     while let Some(next) = rest.chars().next() {
+        // GitHub's way to write a value.
+        if rest.starts_with("${{") {
+            rest = &rest[1..];
+        }
         if rest.starts_with("{{") {
             let end = rest.find("}}")? + 2;
             words.last_mut()?.push_str(&rest[..end]);

@@ -163,5 +163,11 @@ fn template(text: Spanned<Text>) -> Template {
 
 /// Whether text holds anything that is filled in at run time.
 fn is_template(text: &str) -> bool {
-    text.contains("{{") || text.contains("{%") || text.contains("{#")
+    before_template(text) != text
+}
+
+/// What stands before the first template of a text, or all of it.
+fn before_template(text: &str) -> &str {
+    let begin = ["{{", "{%", "{#"].into_iter().filter_map(|open| text.find(open)).min();
+    &text[..begin.unwrap_or(text.len())]
 }

@@ -109,6 +109,34 @@ fn a_whole_command_line() {
 }
 
 #[test]
+fn a_whole_command_line_with_a_value_in_it() {
+    insta::assert_snapshot!(check("
+        name: demo
+        inputs: [{name: version}]
+        steps:
+          - name: one
+            command: git tag ${{ inputs.version }}
+          - name: two
+            command: '{{ inputs.version }} may be a path with blanks'
+          - name: three
+            command: bin/{{ inputs.version }}
+    "), @r#"
+    error[command-line]: `command` of step `one` is a whole command line
+      --> demo.yaml:5:14
+       |
+     5 |     command: git tag ${{ inputs.version }}
+       |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ no program is called `git tag ${{ inputs.version }}`
+       |
+    hint: write the words apart:
+          command: git
+          args: [tag, "{{ inputs.version }}"]
+          (`${{ … }}` is written `{{ … }}` here)
+
+    1 error
+    "#);
+}
+
+#[test]
 fn a_whole_shell_line() {
     insta::assert_snapshot!(check("
         name: demo

@@ -25,7 +25,7 @@ use crate::report::event_json;
 use crate::store::{Found, Listener, QuestionRow, QuestionState, RunLock, RunRow, Store};
 
 use super::changes::Changes;
-use super::output::{print_line, print_words};
+use super::output::{print_line, tell_people};
 use super::request::{Sent, leave, send};
 
 const EXAMPLES: &str = "\
@@ -271,7 +271,7 @@ fn remember(
     match keep(&context.memory(), &kept, &str::to_owned) {
         Ok(kept) => {
             let words = format!("remembered; `aye memory forget {}` takes it back", kept.id);
-            print_words(&words, context)
+            tell_people(&words, context)
         }
         Err(error) => {
             let warning = context.paint_err.text(Tone::Warn, "warning:");
@@ -476,7 +476,7 @@ fn go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<u8, Error
         return resume(row, context);
     }
     let words = format!("nobody drives the run; go on with: aye resume {}", row.id);
-    print_words(&words, context)?;
+    tell_people(&words, context)?;
     Ok(0)
 }
 

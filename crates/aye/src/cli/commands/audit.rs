@@ -6,7 +6,7 @@ use crate::cli::Context;
 use crate::error::Error;
 use crate::paint::{Glyph, Tone, inert, plural};
 
-use super::output::{print, print_json};
+use super::output::{print_json, print_words};
 
 // Options of `aye audit`.
 #[derive(Debug, Args)]
@@ -45,6 +45,6 @@ pub(super) fn run(args: &AuditArgs, context: &Context) -> Result<u8, Error> {
         }
         found => format!("{looked}: {}\n", plural(found, "finding")),
     });
-    print(&text)?;
+    print_words(&text)?;
     Ok(u8::from(!findings.is_empty()))
 }

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::paint::{Glyph, Tone, plural};
 use crate::skills::{SkillFile, all_files, files_below, relative_to};
 
-use super::output::{print, print_json};
+use super::output::{print_json, print_words};
 use super::references;
 
 // Options of `aye check`.
@@ -83,7 +83,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
         };
         text.push_str(&verdict);
         text.push('\n');
-        print(&text)?;
+        print_words(&text)?;
     }
     Ok(if failed { 2 } else { 0 })
 }

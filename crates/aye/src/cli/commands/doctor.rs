@@ -15,7 +15,7 @@ use crate::paint::{Glyph, Tone, inert_line, plural};
 use crate::prompt;
 use crate::tools::TrustBook;
 
-use super::output::{print, print_json};
+use super::output::{print_json, print_words};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -86,7 +86,7 @@ pub(super) fn run(_args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
     let report = Report { version: env!("CARGO_PKG_VERSION"), checks, clients };
     match context.json {
         true => print_json(&report)?,
-        false => print(&shown(&report, context))?,
+        false => print_words(&shown(&report, context))?,
     }
     Ok(u8::from(broken))
 }

@@ -1,6 +1,6 @@
 //! `aye logs`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
@@ -21,7 +21,8 @@ const LOOK: Duration = Duration::from_millis(100);
 
 // Options of `aye logs`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye logs last\n  aye logs k3f9 build\n  aye logs last -f")]
+#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye logs last\n  aye logs k3f9 build\n  aye logs last -f\n  \
+    aye logs last -n 20")]
 pub struct LogsArgs {
     /// A run's id, the beginning of one, or last
     #[arg(default_value = "last")]
@@ -31,6 +32,9 @@ pub struct LogsArgs {
     /// Go on as the run goes on
     #[arg(short, long)]
     pub follow: bool,
+    /// Only the last lines of each step
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    pub tail: Option<usize>,
 }
 
 pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
@@ -44,6 +48,7 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
     let mut open: Option<Open> = None;
     let manner = Manner {
         json: context.json,
+        tail: args.tail,
         clean: [std::io::stdout().is_terminal(), std::io::stderr().is_terminal()],
         colors: [context.paint_out.color, context.paint_err.color],
     };
@@ -60,6 +65,12 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
                 let around = paths.get(&parent.run).cloned().unwrap_or_default();
                 paths.insert(event.run.clone(), format!("{around}{}/", parent.label()));
             }
+            if let Some(open) = &mut open
+                && let Some(step) = ended(&event.fact)
+                && (&event.run, step) == (&open.run, open.step.as_str())
+            {
+                open.finish(&manner)?;
+            }
             if let Fact::StepStarted(started) = &event.fact
                 && has_log(started)
                 && let path = paths.get(&event.run).map_or("", String::as_str)
@@ -67,13 +78,18 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
                     *step == started.step || *step == format!("{path}{}", started.step)
                 })
             {
+                let mut half = false;
                 if let Some(open) = &mut open {
                     open.finish(&manner)?;
+                    half = open.half;
                 }
                 shown += 1;
                 let named = args.step.is_none() || started.attempt > 1 || !path.is_empty();
                 if named && !context.json {
-                    heading(context, &format!("{path}{}", started.step), started.attempt)?;
+                    // What is written to a pipe keeps its bytes; the heading begins a line.
+                    let before = if half { "\n" } else { "" };
+                    let name = format!("{before}== {path}{}", started.step);
+                    heading(context, &name, started.attempt)?;
                 }
                 let base = store.home().log(&event.run, started.execution, &started.step);
                 open = Some(Open {
@@ -82,11 +98,17 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
                     step: started.step.clone(),
                     lines: Default::default(),
                     tidy: Default::default(),
+                    half: false,
+                    last: VecDeque::new(),
+                    caught_up: args.tail.is_none(),
                 });
             }
         }
         if let Some(open) = &mut open {
             open.pour(&manner)?;
+            if args.follow {
+                open.catch_up(&manner)?;
+            }
         }
         let Some(bell) = bell.as_mut().filter(|_| driven) else { break };
         wait(&store, bell)?;
@@ -106,9 +128,18 @@ pub(crate) fn has_log(started: &StepStarted) -> bool {
     matches!(started.kind.as_str(), "command" | "shell" | "tool" | "compute")
 }
 
-fn heading(context: &Context, step: &str, attempt: u32) -> Result<(), Error> {
+/// The step that has ended.
+fn ended(fact: &Fact) -> Option<&str> {
+    match fact {
+        Fact::StepCompleted(ended) => Some(&ended.step),
+        Fact::StepFailed(ended) => Some(&ended.step),
+        _ => None,
+    }
+}
+
+fn heading(context: &Context, name: &str, attempt: u32) -> Result<(), Error> {
     let again = if attempt > 1 { format!(" (attempt {attempt})") } else { String::new() };
-    let text = context.paint_err.text(Tone::Dim, &format!("== {step}{again}"));
+    let text = context.paint_err.text(Tone::Dim, &format!("{name}{again}"));
     let mut err = std::io::stderr();
     writeln!(err, "{text}").map_err(Error::Output)
 }
@@ -117,6 +148,8 @@ fn heading(context: &Context, step: &str, attempt: u32) -> Result<(), Error> {
 struct Manner {
     /// As lines of JSON.
     json: bool,
+    /// Only so many lines of each step.
+    tail: Option<usize>,
     /// Whether standard output and standard error are terminals, which must
     /// not obey what a step wrote.
     clean: [bool; 2],
@@ -131,6 +164,12 @@ struct Open {
     /// What is not a line yet.
     lines: [Lines; 2],
     tidy: [Tidy; 2],
+    /// What was written last is not a whole line.
+    half: bool,
+    /// The last lines so far, where only they are wanted.
+    last: VecDeque<(Stream, String)>,
+    /// What comes from now on is shown at once.
+    caught_up: bool,
 }
 
 impl Open {
@@ -146,13 +185,14 @@ impl Open {
             let Some((stream, length)) = read else { return Ok(()) };
             let bytes = &buffer[..length];
             let at = usize::from(stream == Stream::Stderr);
-            if !manner.json && !manner.clean[at] {
+            if !manner.json && !manner.clean[at] && manner.tail.is_none() {
                 write(stream, bytes)?;
+                self.half = bytes.last().is_some_and(|last| *last != b'\n');
                 continue;
             }
             let mut lines = Vec::new();
             self.lines[at].push(bytes, &mut |line| lines.push(line.to_owned()));
-            self.show(stream, &lines, manner)?;
+            self.take(stream, lines, manner)?;
         }
     }
 
@@ -162,7 +202,26 @@ impl Open {
         for (at, stream) in [Stream::Stdout, Stream::Stderr].into_iter().enumerate() {
             let mut lines = Vec::new();
             self.lines[at].finish(&mut |line| lines.push(line.to_owned()));
-            self.show(stream, &lines, manner)?;
+            self.take(stream, lines, manner)?;
+        }
+        self.catch_up(manner)
+    }
+
+    /// Shows lines, or keeps the last of them until it is known which those are.
+    fn take(&mut self, stream: Stream, lines: Vec<String>, manner: &Manner) -> Result<(), Error> {
+        let (Some(most), false) = (manner.tail, self.caught_up) else {
+            return self.show(stream, &lines, manner);
+        };
+        self.last.extend(lines.into_iter().map(|line| (stream, line)));
+        self.last.drain(..self.last.len().saturating_sub(most));
+        Ok(())
+    }
+
+    /// Shows the last lines, and from now on what comes.
+    fn catch_up(&mut self, manner: &Manner) -> Result<(), Error> {
+        self.caught_up = true;
+        for (stream, line) in std::mem::take(&mut self.last) {
+            self.show(stream, &[line], manner)?;
         }
         Ok(())
     }

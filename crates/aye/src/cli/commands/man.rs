@@ -1,8 +1,10 @@
 //! `aye man`.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command, CommandFactory as _};
+use clap_mangen::Man;
 
 use crate::cli::Cli;
 use crate::error::Error;
@@ -22,17 +24,88 @@ pub(super) fn run(args: &ManArgs) -> Result<u8, Error> {
     let mut command = Cli::command();
     command.build();
     match &args.out {
-        None => {
-            let mut bytes = Vec::new();
-            let page = clap_mangen::Man::new(command);
-            page.render(&mut bytes).map_err(Error::Output)?;
-            print(&String::from_utf8_lossy(&bytes))?;
-        }
+        None => print(&page(command).map_err(Error::Output)?)?,
         Some(directory) => {
             let failed = |source| Error::File { doing: "write", path: directory.clone(), source };
             std::fs::create_dir_all(directory).map_err(failed)?;
-            clap_mangen::generate_to(command, directory).map_err(failed)?;
+            write_all(command, directory).map_err(failed)?;
         }
     }
     Ok(0)
+}
+
+/// A page for a command and each one below it.
+fn write_all(command: Command, directory: &Path) -> io::Result<()> {
+    for below in command.get_subcommands() {
+        write_all(below.clone(), directory)?;
+    }
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
+    std::fs::write(directory.join(format!("{name}.1")), page(command)?)
+}
+
+fn page(command: Command) -> io::Result<String> {
+    let said = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let environment = environment(&command);
+    let has_verbs = command.get_subcommands().next().is_some();
+    let man = Man::new(command).source(concat!("aye ", env!("CARGO_PKG_VERSION")));
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if has_verbs {
+        man.render_subcommands_section(&mut page)?;
+    }
+    let mut page = String::from_utf8_lossy(&page).into_owned();
+    for paragraph in said.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
+        page.push_str(&match paragraph.split_once(':') {
+            Some(("Examples", lines)) => {
+                format!(".SH EXAMPLES\n.nf\n{}\n.fi\n", roff(lines.trim_start_matches('\n')))
+            }
+            Some(("Exit codes", codes)) => format!(".SH \"EXIT STATUS\"\n{}\n", exit_status(codes)),
+            _ => format!(".SH NOTES\n{}\n", roff(paragraph)),
+        });
+    }
+    page.push_str(&environment);
+    Ok(page)
+}
+
+/// `0 done, 1 failed, …` as a list.
+fn exit_status(codes: &str) -> String {
+    let codes = codes.split_whitespace().collect::<Vec<_>>().join(" ");
+    let entry = |code: &str| {
+        let (number, meaning) = code.trim().split_once(' ').unwrap_or((code, ""));
+        format!(".TP\n\\fB{number}\\fR\n{}", roff(meaning))
+    };
+    codes.trim_end_matches('.').split(',').map(entry).collect::<Vec<_>>().join("\n")
+}
+
+/// What can be set instead of options, and what else is looked at.
+fn environment(command: &Command) -> String {
+    const OTHERS: [(&str, &str); 3] = [
+        ("NO_COLOR", "No colours"),
+        ("TZ", "The time zone of times that are shown"),
+        ("XDG_STATE_HOME", "Where journal and logs are kept, in its `aye`, without `AYE_HOME`"),
+    ];
+    let twins = command.get_arguments().filter_map(|option| {
+        let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+        Some((option.get_env()?.to_string_lossy().into_owned(), help))
+    });
+    let others = OTHERS.map(|(name, about)| (name.to_owned(), about.to_owned()));
+    let mut entries: Vec<(String, String)> = twins.chain(others).collect();
+    entries.sort();
+    let entry =
+        |(name, about): &(String, String)| format!(".TP\n\\fB{name}\\fR\n{}\n", roff(about));
+    format!(".SH ENVIRONMENT\n{}", entries.iter().map(entry).collect::<String>())
+}
+
+/// Text that the formatter takes as it is.
+fn roff(text: &str) -> String {
+    let text = text.replace('\\', "\\e").replace('-', "\\-").replace('`', "\\(ga");
+    let inert = |line: &str| match line.starts_with(['.', '\'']) {
+        true => format!("\\&{line}"),
+        false => line.to_owned(),
+    };
+    text.lines().map(inert).collect::<Vec<_>>().join("\n")
 }

@@ -6,11 +6,18 @@ use serde::Serialize;
 
 use crate::cli::{Context, say};
 use crate::error::Error;
+use crate::report::fold;
+use crate::term;
 
 /// Prints text as it is.
 pub(super) fn print(text: &str) -> Result<(), Error> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
+}
+
+/// Prints what Aye itself says, folded on a terminal.
+pub(super) fn print_words(text: &str) -> Result<(), Error> {
+    print(&fold(text, term::columns(std::io::stdout())))
 }
 
 /// Prints a line.
@@ -19,7 +26,7 @@ pub(super) fn print_line(text: &str) -> Result<(), Error> {
 }
 
 /// Prints a line for people: with `--json` standard output belongs to programs.
-pub(super) fn print_words(text: &str, context: &Context) -> Result<(), Error> {
+pub(super) fn tell_people(text: &str, context: &Context) -> Result<(), Error> {
     match context.json {
         true => say(&format!("{text}\n")),
         false => print_line(text)?,

@@ -11,7 +11,7 @@ use crate::store::{RunFilter, RunLock, RunRow, RunStatus};
 use crate::term;
 
 use super::inbox::since;
-use super::output::{print, print_json, print_line, print_words};
+use super::output::{print_json, print_line, print_words, tell_people};
 
 // Options of `aye runs`.
 #[derive(Debug, Args)]
@@ -121,13 +121,14 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
         return Ok(0);
     }
     let now = context.now();
+    let columns = term::columns(std::io::stdout());
     let widest = rows.iter().map(|row| term::width(&row.skill)).max().unwrap_or(0).min(28);
     let text: String = rows
         .iter()
         .zip(driven)
-        .map(|(row, driven)| line(row, driven, widest, now, context.paint_out))
+        .map(|(row, driven)| line(row, driven, widest, columns, now, context.paint_out))
         .collect();
-    print(&text)?;
+    print_words(&text)?;
     Ok(0)
 }
 
@@ -156,7 +157,14 @@ fn listed(row: &RunRow, driven: bool) -> Listed<'_> {
     }
 }
 
-fn line(row: &RunRow, driven: bool, widest: usize, now: Timestamp, paint: Paint) -> String {
+fn line(
+    row: &RunRow,
+    driven: bool,
+    widest: usize,
+    columns: Option<usize>,
+    now: Timestamp,
+    paint: Paint,
+) -> String {
     let (glyph, tone) = match row.status {
         status if row.waiting > 0 && !status.is_ended() => (Glyph::Asking, Tone::Ask),
         status => look(status),
@@ -177,13 +185,21 @@ fn line(row: &RunRow, driven: bool, widest: usize, now: Timestamp, paint: Paint)
         Some(ended) => format!("in {}", since(row.started, ended)),
         None => String::new(),
     };
+    let skill = term::pad(&row.skill, widest);
+    let ago = term::pad(&ago(row.started, now), 11);
+    // A row stays a row: what it is about takes what is left, if that is worth it.
+    let before =
+        2 + row.id.as_str().len() + 2 + term::width(&skill) + 2 + 9 + 2 + term::width(&ago);
+    let left = columns.map_or(60, |columns| columns.saturating_sub(before + 2).min(60));
+    let about = match left {
+        ..8 => String::new(),
+        left => term::cut(format!("{took} {about}").trim(), left),
+    };
     let text = format!(
-        "{mark} {}  {}  {}  {}  {}",
+        "{mark} {}  {skill}  {}  {ago}  {}",
         paint.text(Tone::Strong, row.id.as_str()),
-        term::pad(&row.skill, widest),
         paint.text(tone, &term::pad(status, 9)),
-        term::pad(&ago(row.started, now), 11),
-        paint.text(Tone::Dim, &term::fit(format!("{took} {about}").trim(), 60)),
+        paint.text(Tone::Dim, &about),
     );
     format!("{}\n", text.trim_end())
 }
@@ -226,7 +242,7 @@ fn prune(args: &PruneArgs, context: &Context) -> Result<u8, Error> {
         }
     };
     if let Err(why) = pruned {
-        print_words(why, context)?;
+        tell_people(why, context)?;
         if !context.json {
             return Ok(0);
         }

@@ -9,12 +9,13 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::Context;
+use crate::clock::local;
 use crate::error::Error;
 use crate::paint::{Glyph, Paint, Tone, duration, inert, inert_line, plural};
 use crate::report::{Around, Story, about_inside, markdown, shown_status, standing, took};
 use crate::term;
 
-use super::output::{print, print_json};
+use super::output::{print, print_json, print_words};
 
 // Options of `aye show`.
 #[derive(Debug, Args)]
@@ -45,7 +46,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
         print(&markdown(&story))?;
     } else {
         let text = render(&story, driven, context.paint_out);
-        print(&(text + &standing(&story.state, around, context.paint_out)))?;
+        print_words(&(text + &standing(&story.state, around, context.paint_out)))?;
     }
     Ok(0)
 }
@@ -88,7 +89,10 @@ fn render(story: &Story, driven: bool, paint: Paint) -> String {
         paint.text(Tone::Strong, &started.skill),
         dim(&format!(
             "run {} by {} on {} at {}",
-            state.run, started.driver.user, started.driver.host, state.started_at
+            state.run,
+            started.driver.user,
+            started.driver.host,
+            local(state.started_at)
         ))
     );
     for (name, value) in &started.inputs {

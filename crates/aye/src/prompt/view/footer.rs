@@ -17,6 +17,9 @@ use super::{Look, Part, advice};
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const PLAIN_SPINNER: [&str; 4] = ["|", "/", "-", "\\"];
 
+const FILTER: &str = "type to filter";
+const REMEMBER: &str = "Ctrl-R";
+
 /// From so many seconds on, what is left stands out.
 const SOON: i64 = 10;
 
@@ -28,7 +31,7 @@ pub(super) fn footer(
     now: Timestamp,
     beat: usize,
 ) -> Vec<Styled> {
-    let mut parts = Vec::new();
+    let mut left = Vec::new();
     if let Some(deadline) = posed.deadline {
         let seconds = seconds_left(deadline, now);
         let tone = if seconds <= SOON { Tone::Warn } else { Tone::Strong };
@@ -40,24 +43,39 @@ pub(super) fn footer(
             .tone(Tone::Ask, format!("{spinner} "))
             .tone(tone, format!("{} left", left_in_words(seconds)));
         let outcome = Styled::new().tone(Tone::Dim, format!(", {}", outcome_in_words(posed)));
-        let fits = super::FRAME + countdown.width() + outcome.width() < look.columns;
-        parts.push(if fits { countdown.then(outcome) } else { countdown });
+        left = vec![countdown.clone().then(outcome), countdown];
     }
-    for hint in hints(posed, dialog, look) {
-        parts.push(Styled::new().tone(Tone::Dim, hint));
-    }
-    let mut line = look.bar(Part::Last);
     let between = format!(" {} ", look.paint.glyph(Glyph::Dot));
-    for (index, part) in parts.into_iter().enumerate() {
-        let longer = match index {
-            0 => line.clone().then(part),
-            _ => line.clone().tone(Tone::Dim, between.as_str()).then(part),
-        };
-        if longer.width() >= look.columns && index > 0 {
-            break;
+    let join = |parts: &[Styled]| {
+        let mut line = look.bar(Part::Last);
+        for (index, part) in parts.iter().enumerate() {
+            let before = if index == 0 { "" } else { between.as_str() };
+            line = line.tone(Tone::Dim, before).then(part.clone());
         }
-        line = longer;
-    }
+        line
+    };
+    // Words are left out before keys are: first how a key is said to help, one by one, then
+    // what happens when the time is up, then the last keys.
+    let mut hints = hints(posed, dialog, look);
+    let mut words_left = 0..hints.len();
+    let line = loop {
+        let keys = hints.iter().filter(|hint| !hint.is_empty());
+        let keys = keys.map(|hint| Styled::new().tone(Tone::Dim, hint.as_str()));
+        let parts: Vec<Styled> = left.first().cloned().into_iter().chain(keys).collect();
+        let line = join(&parts);
+        if line.width() < look.columns {
+            break line;
+        }
+        if let Some(next) = words_left.next() {
+            hints[next] = key_of(&hints[next]).to_owned();
+        } else if left.len() > 1 {
+            left.remove(0);
+        } else if parts.len() > 1 {
+            hints.pop();
+        } else {
+            break line;
+        }
+    };
     let fits = |line: Styled| line.cut(look.columns.saturating_sub(1), look.ellipsis());
     let Some(awaited) = advice::awaited(beside, look) else { return vec![fits(line)] };
     // No key gives way to it.
@@ -66,6 +84,15 @@ pub(super) fn footer(
     match longer.width() < look.columns {
         true => vec![longer],
         false => vec![fits(look.bar(Part::Plain).then(awaited)), fits(line)],
+    }
+}
+
+/// The key of a hint alone; typing needs none.
+fn key_of(hint: &str) -> &str {
+    match hint {
+        FILTER => "",
+        hint if hint.contains(REMEMBER) => REMEMBER,
+        hint => hint.split(' ').next().unwrap_or(hint),
     }
 }
 
@@ -122,8 +149,8 @@ fn hints(posed: &Posed<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
     };
     let out = out.unwrap_or("Ctrl-C pauses").to_owned();
     let remember = posed.question.remember.then(|| match dialog.remember {
-        true => "remembered: Ctrl-R takes it back".to_owned(),
-        false => "Ctrl-R remembers".to_owned(),
+        true => format!("remembered: {REMEMBER} takes it back"),
+        false => format!("{REMEMBER} remembers"),
     });
     let mut hints = stage_hints(posed, dialog, look, details, out);
     hints.extend(remember);
@@ -162,6 +189,5 @@ fn list_hints(list: &List, look: Look, details: String, out: String) -> Vec<Stri
         return vec!["Enter chooses".to_owned(), "Esc shows all".to_owned()];
     }
     let arrows = if look.paint.unicode { "↑↓ move" } else { "arrows move" };
-    let filter = "type to filter".to_owned();
-    vec![arrows.to_owned(), "Enter chooses".to_owned(), filter, details, out]
+    vec![arrows.to_owned(), "Enter chooses".to_owned(), FILTER.to_owned(), details, out]
 }

@@ -233,3 +233,42 @@ states:
     --- exit 2
     "#);
 }
+
+#[test]
+fn results_are_looked_for_where_they_are() {
+    let place = Place::new();
+    let skill = "\
+name: r
+steps:
+  - { name: a, command: echo, args: [x] }
+  - { name: b, shell: 'echo {{ a.stdout }}' }
+  - { name: c, shell: 'echo {{ steps.a.output }}' }
+  - { name: d, shell: 'echo {{ steps.a.exitcode }} {{ steps.b.stdout }}' }
+  - { name: e, shell: 'echo {{ a.exit_code }}' }
+  - { name: f, shell: 'echo {{ a.strip() }} {{ steps.a.exit_code }}' }
+  - { name: g, command: echo, args: ['${{ a }}'] }
+";
+    place.write("r.yaml", skill);
+    let ran = place.aye(&["check", "--strict", "r.yaml"]);
+    assert_eq!(ran.code, 2);
+    let said: Vec<&str> =
+        ran.stdout.lines().filter(|line| line.starts_with(['w', 'e', 'h'])).collect();
+    assert_eq!(
+        said,
+        [
+            "warning[unknown-name]: `a.stdout` is never defined",
+            "hint: `a` is the text itself: write `{{ a }}` or `{{ steps.a.stdout }}`",
+            "warning[unknown-name]: `steps.a.output` is never defined",
+            "hint: write `{{ a }}` for its result, or `{{ steps.a.stdout }}`",
+            "warning[unknown-name]: `steps.a.exitcode` is never defined",
+            "hint: a step has status, exit_code, stdout, stderr, attempt, visits, message, duration_ms",
+            "warning[unknown-name]: `a.exit_code` is never defined",
+            "hint: write `{{ steps.a.exit_code }}`",
+            "warning[dollar-template]: the `$` of `${{ … }}` stays before the value",
+            "hint: write `{{ … }}` alone",
+        ]
+    );
+    // The same when it is run.
+    let ran = place.aye(&["run", "r.yaml"]);
+    assert!(ran.stderr.contains("hint: `a` is the text itself: write `{{ a }}`"), "{}", ran.all());
+}

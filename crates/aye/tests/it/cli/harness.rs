@@ -168,7 +168,7 @@ fn settled(text: &str) -> String {
     let (user, host) = (escape(&user()), escape(&host()));
     let patterns = [
         (r"\b[0-9abcdefghjkmnpqrstvwxyz]{10}\b(-\d+)?", "RUN$1"),
-        (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "TIME"),
+        (r"\d{4}-\d\d-\d\d(T| )\d\d:\d\d:\d\d((\.\d+)?Z| [A-Z]+\b)", "TIME"),
         (r"\b[0-9a-f]{64}\b", "DIGEST"),
         (r"\b\d+(\.\d)?(ms|s|m|h)( \d+[sm])?\b", "DURATION"),
         (r"(just now|DURATION ago) +", "AGO  "),

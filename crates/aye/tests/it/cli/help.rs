@@ -151,7 +151,7 @@ fn mistakes_are_one_error_and_one_hint() {
     assert_snapshot!(said(&["run"]), @r"
     --- stderr
     error: `<SKILL>` is missing
-    hint: see `aye run --help`
+    hint: no skills found; `aye init` makes a first one, or give a path
     --- exit 2
     ");
     assert_snapshot!(said(&["run", "a", "b"]), @r"
@@ -193,7 +193,7 @@ fn mistakes_are_one_error_and_one_hint() {
     assert_snapshot!(said(&["graph"]), @r"
     --- stderr
     error: `<SKILL>` is missing
-    hint: see `aye graph --help`
+    hint: no skills found; `aye init` makes a first one, or give a path
     --- exit 2
     ");
 }
@@ -221,4 +221,52 @@ fn help_is_a_verb_too() {
     let ran = place.aye(&["help", "rum"]);
     assert_eq!(ran.code, 2, "{}", ran.all());
     assert!(ran.stderr.contains("there is no command `rum`"), "{}", ran.all());
+}
+
+#[test]
+fn what_other_programs_call_it_is_understood() {
+    let place = Place::new();
+    let release = "name: release\ninputs: [{name: version}]\nsteps: [{name: a, command: make}]\n";
+    place.write("skills/release.yaml", release);
+    place.write("skills/two.yaml", "name: other\nsteps: [{name: a, command: make}]\n");
+    place.write("skills/broken.yaml", "name: broken\nsteps: 3\n");
+    for (typed, meant) in [
+        ("validate", "did you mean `aye check`?"),
+        ("lint", "did you mean `aye check`?"),
+        ("status", "did you mean `aye runs`?"),
+        ("prune", "did you mean `aye runs prune`?"),
+        ("kill", "did you mean `aye cancel`?"),
+        ("rn", "did you mean `aye run`?"),
+        ("tail", "did you mean `aye logs -f`?"),
+        ("version", "did you mean `aye --version`?"),
+        ("lits", "did you mean `list`?"),
+        // Alike, but nothing that anybody means.
+        ("joint", "see `aye --help`"),
+        ("release -i version=v1", "did you mean `aye run release`?"),
+        ("other", "did you mean `aye run other`?"),
+        ("skills/two.yaml", "did you mean `aye run skills/two.yaml`?"),
+        ("runs release", "did you mean `aye runs --skill release`?"),
+        ("runs nosuch", "see `aye runs --help`"),
+        ("run release version=v1", "an input is given as `-i version=v1`"),
+        ("run release --version v1", "an input is given as `-i version=v1`"),
+        ("run release --version=v1", "an input is given as `-i version=v1`"),
+        ("run other --version v1", "see `aye run --help`"),
+        ("run release --var version=v1", "an input is given as `-i version=v1`"),
+        ("run release --set=version=v1", "an input is given as `-i version=v1`"),
+        ("run release --var", "an input is given as `-i NAME=VALUE`"),
+        ("run release -e stage", "did you mean `--environment`?"),
+        ("run release --env stage", "did you mean `--environment`?"),
+        ("run release -n", "did you mean `--dry-run`?"),
+        ("run release --background", "did you mean `--detach`?"),
+        ("run", "it is one of: broken, release, other; `aye list` says more"),
+        (
+            "resume last --yes",
+            "answer its question: `aye answer QUESTION proceed --resume`; `aye inbox` lists them",
+        ),
+    ] {
+        let ran = place.aye(&typed.split(' ').collect::<Vec<_>>());
+        assert_eq!(ran.code, 2, "{typed}");
+        let hint = ran.stderr.lines().last().unwrap_or_default();
+        assert_eq!(hint, format!("hint: {meant}"), "{typed}");
+    }
 }

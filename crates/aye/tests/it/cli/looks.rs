@@ -112,9 +112,87 @@ fn completions_can_be_loaded() {
     assert_snapshot!(place.aye(&["completions", "tcsh"]).all(), @r"
     --- stderr
     error: `tcsh` does not fit `<SHELL>`
-    hint: did you mean `zsh`?
+    hint: it is one of: bash, elvish, fish, powershell, zsh
     --- exit 2
     ");
+}
+
+#[test]
+fn completions_know_the_names_that_are_there() {
+    let place = place();
+    let skill = "name: hello\ninputs: [{name: who, description: To whom, default: x}, {name: how, default: x}]\n\
+        steps: [{name: first, command: 'true'}, {name: gate, confirm: {message: 'Go?', timeout: 0}}]\n";
+    place.write("skills/hello.yaml", skill);
+    let offered = |words: &[&str]| {
+        let ran = place.aye(&[&["candidates", "aye"], words].concat()).ok();
+        assert_eq!(ran.stderr, "", "never loud");
+        ran.stdout
+    };
+    assert_eq!(offered(&["run", ""]), "hello\n");
+    assert_eq!(offered(&["--plain", "run", "--yes", "he"]), "hello\n");
+    assert_eq!(offered(&["run", "hello", "-i", ""]), "who=\tTo whom\nhow=\n");
+    assert_eq!(offered(&["run", "hello", "--only", "g"]), "gate\n");
+    assert_eq!(offered(&["run", "--environment", "stage", ""]), "hello\n");
+    for words in [
+        &[][..],
+        &["frobnicate", ""],
+        &["run", "nosuch", "-i", ""],
+        &["run", "hello", ""],
+        &["run", "-"],
+        &["run", "--environment", ""],
+        &["show", ""],
+    ] {
+        assert_eq!(offered(words), "", "{words:?}");
+    }
+    assert!(!place.home().exists(), "nothing is written");
+    assert_eq!(place.aye(&["run", "hello"]).code, 6);
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 0);
+    let runs = offered(&["show", ""]);
+    assert!(runs.starts_with("last\tthe newest: s\n"), "{runs}");
+    assert_eq!(runs.lines().count(), 3, "{runs}");
+    let resumed = offered(&["resume", ""]);
+    assert!(resumed.ends_with("\thello, paused\n"), "what can be resumed: {resumed}");
+    assert_eq!(resumed.lines().count(), 1, "{resumed}");
+    assert!(offered(&["answer", ""]).ends_with("-1\tGo?\n"));
+    let home = place.home();
+    let elsewhere = ["--home", "/nonexistent", "show", ""];
+    assert_eq!(offered(&elsewhere), "");
+    assert_eq!(offered(&["--home", home.to_str().unwrap(), "show", "la"]).lines().count(), 1);
+    // The scripts can be read, and ask for them.
+    for name in ["bash", "zsh", "fish"] {
+        let line = format!(
+            "command -v {name} >/dev/null || exit 77; aye completions {name} > script; {name} -n script"
+        );
+        let ran = shell(&place, &line);
+        assert!([0, 77].contains(&ran.code), "{name}: {}", ran.all());
+        assert!(
+            place.aye(&["completions", name]).ok().stdout.contains("aye candidates "),
+            "{name}"
+        );
+    }
+    let fish = "command -v fish >/dev/null || exit 77; HOME=$PWD fish -c 'aye completions fish | source; complete -C \"aye run hello -i w\"'";
+    let ran = shell(&place, fish);
+    assert!(ran.code == 77 || ran.stdout == "who=\tTo whom\n", "{}", ran.all());
+}
+
+#[test]
+fn times_are_local_for_people_and_utc_for_programs() {
+    let place = place();
+    place.aye(&["run", "s.yaml"]).ok();
+    let show = |args: &[&str]| {
+        let output = place.command(args).env("TZ", "ABC-2").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let shown = show(&["show"]);
+    let head = shown.lines().next().unwrap();
+    assert!(head.ends_with(" ABC") && !head.contains('.'), "{head}");
+    assert!(!show(&["show", "--json"]).contains("ABC"));
+    let started =
+        place.aye(&["show", "--json"]).ok().json()["started"].as_str().unwrap().to_owned();
+    let started: jiff::Timestamp = started.parse().unwrap();
+    let there = started.checked_add(jiff::SignedDuration::from_hours(2)).unwrap().to_string();
+    let there = there[..19].replace('T', " ");
+    assert!(head.contains(&there), "{there} in {head}");
 }
 
 #[test]
@@ -122,10 +200,29 @@ fn the_manual_can_be_read() {
     let place = place();
     let page = place.aye(&["man"]).ok().stdout;
     assert!(page.contains(".TH aye 1"), "{page}");
+    let sections: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix(".SH ")).collect();
+    assert_eq!(
+        sections,
+        [
+            "NAME",
+            "SYNOPSIS",
+            "DESCRIPTION",
+            "\"OPTIONS OF EVERY COMMAND\"",
+            "SUBCOMMANDS",
+            "EXAMPLES",
+            "\"EXIT STATUS\"",
+            "ENVIRONMENT"
+        ]
+    );
+    assert!(page.contains(".TP\n\\fB124\\fR\ntimed out\n"), "{page}");
+    assert!(page.contains(".TP\n\\fBAYE_HOME\\fR\n"), "{page}");
     place.aye(&["man", "--out", "pages"]).ok();
     let pages = std::fs::read_dir(place.work().join("pages")).unwrap().count();
     assert!(pages > 15, "a page for each command: {pages}");
-    assert!(place.read("pages/aye-run.1").contains("aye\\-run"));
+    let run = place.read("pages/aye-run.1");
+    assert!(run.contains("aye\\-run"));
+    assert!(run.contains(".SH EXAMPLES\n.nf\n  aye run release \\-i commit=abc123"), "{run}");
+    assert!(run.contains("\\fBAYE_DRY_RUN\\fR"), "{run}");
     let shown = shell(
         &place,
         "command -v man >/dev/null || exit 77; aye man > aye.1; MANWIDTH=80 man -l aye.1 | col -b",

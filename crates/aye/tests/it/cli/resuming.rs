@@ -53,7 +53,7 @@ fn another_step_is_asked_about_first() {
     s  run RUN, resumed by USER on HOST
     ‖ nobody can be asked here: `--no-input` was given
     ‖ s waits for an answer: `a` was stopped before it ended. It may have done part of its work.  0 steps done, 0 left running
-      answer   aye answer RUN-1 retry|done|skip|abort
+      answer   aye answer RUN-1 retry|done|skip|abort --resume
       inbox    aye inbox
       wait     aye resume RUN --detach
       go on    aye resume RUN

@@ -188,8 +188,7 @@ fn a_question_that_nobody_can_answer_pauses_the_run() {
     asks  run RUN
     ‖ nobody can be asked here: `--no-input` was given
     ‖ asks waits for an answer: Go on?  0 steps done
-      answer   aye answer RUN-1 proceed|cancel
-      say yes  add --yes to the command
+      answer   aye answer RUN-1 proceed|cancel --resume
       inbox    aye inbox
       wait     aye resume RUN --detach
       go on    aye resume RUN

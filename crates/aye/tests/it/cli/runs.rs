@@ -182,7 +182,7 @@ fn show_tells_a_run() {
     asks  run RUN by USER on HOST at TIME
     ? gate  waiting
     ‖ asks waits for an answer: Go?  0 steps done
-      answer   aye answer RUN-1 proceed|cancel
+      answer   aye answer RUN-1 proceed|cancel --resume
       inbox    aye inbox
       wait     aye resume RUN --detach
       go on    aye resume RUN
@@ -268,4 +268,46 @@ fn logs_follows_a_run_that_goes_on() {
     assert_eq!(follow.wait().unwrap().code(), Some(0));
     assert_eq!(place.finish(run).code, 0);
     until("the run ended", || place.status() == "completed");
+}
+
+#[test]
+fn logs_of_steps_that_end_without_a_newline() {
+    let place = Place::new();
+    let skill = "name: half\nsteps:\n- {name: a, shell: printf half}\n- {name: b, shell: 'until [ -e go ]; do sleep 0.02; done; echo more'}\n";
+    place.write("half.yaml", skill);
+    let run = place.start(&["run", "half.yaml"]);
+    until("b runs", || place.aye(&["show", "--json"]).stdout.contains("\"b\""));
+    // It is shown while the next step still runs.
+    let mut follow = place.start(&["logs", "last", "-f", "--json"]);
+    let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
+    let first = lines.next().unwrap().unwrap();
+    assert!(first.contains("\"half\""), "{first}");
+    place.write("go", "");
+    assert!(lines.next().unwrap().unwrap().contains("\"more\""));
+    place.finish(run).ok();
+    place.finish(follow).ok();
+    // The bytes stay what they were, and the heading begins a line.
+    assert_snapshot!(place.aye(&["logs"]).all(), @r"
+    --- stdout
+    halfmore
+    --- stderr
+    == a
+
+    == b
+    --- exit 0
+    ");
+}
+
+#[test]
+fn the_last_lines_of_each_step() {
+    let place = Place::new();
+    let skill = "name: long\nsteps:\n- {name: a, shell: 'seq 9; printf ten'}\n- {name: b, shell: seq 3 >&2}\n";
+    place.write("long.yaml", skill);
+    place.aye(&["run", "long.yaml"]).ok();
+    for tail in [&["logs", "last", "-n", "2"][..], &["logs", "last", "--tail", "2", "-f"]] {
+        let ran = place.aye(tail).ok();
+        assert_eq!((&*ran.stdout, &*ran.stderr), ("9\nten\n", "== a\n== b\n2\n3\n"), "{tail:?}");
+    }
+    assert_eq!(place.aye(&["logs", "last", "a", "-n", "0"]).ok().stdout, "");
+    assert_eq!(place.aye(&["logs", "last", "b", "-n", "9"]).ok().stderr, "1\n2\n3\n");
 }

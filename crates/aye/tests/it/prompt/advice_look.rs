@@ -76,7 +76,7 @@ fn from_asking_to_advice() {
     │  ┊ Wait.
     ├─ 2 different people have to agree
     ├─ Proceed? [y/n]
-    ╰─ ⠸ 1m 5s left, then no answer · Enter answers · ? details
+    ╰─ ⠸ 1m 5s left, then no answer · Enter · ? · Esc cancels
     ");
     let advice = came(None, "It is Friday afternoon and nobody is on call until Monday.");
     assert_snapshot!(shown(&recover(), &[], &advice, look(40, 12)), @r"
@@ -93,7 +93,7 @@ fn from_asking_to_advice() {
     │    3 Skip…
     │    4 Abort…
     │
-    ╰─ ↑↓ move · Enter chooses
+    ╰─ ↑↓ · Enter · ? details · Esc cancels
     ");
     let failed = beside(News::Failed("it took longer than 30s".into()));
     assert_snapshot!(shown(&confirm(), &[Key::Char('?')], &failed, look(60, 24)), @r"

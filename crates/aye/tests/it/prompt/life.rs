@@ -348,9 +348,14 @@ fn without_a_terminal_the_run_waits_and_says_what_to_do() {
     let ran = place.aye(&["run", "skill.yaml"]);
     assert_eq!(ran.code, 6, "{}", ran.all());
     let all = ran.all();
-    for hint in
-        ["nobody can be asked here", "aye answer", "aye resume", "aye inbox", "--yes", "--detach"]
-    {
+    for hint in [
+        "nobody can be asked here",
+        "aye answer",
+        "aye resume",
+        "aye inbox",
+        "--resume",
+        "--detach",
+    ] {
         assert!(all.contains(hint), "{hint}: {all}");
     }
     assert!(!place.work().join("deployed").exists(), "a default is never taken");

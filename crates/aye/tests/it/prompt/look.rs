@@ -156,7 +156,7 @@ fn a_list_in_tmux() {
     │    host-29
     │  ❯ host-30
     │
-    ╰─ ↑↓ move · Enter chooses
+    ╰─ ↑↓ · Enter · ? details · Esc cancels
     ");
     for key in ["o", "s", "t", "-", "2", "1"] {
         tmux.keys(key);

@@ -6,6 +6,7 @@ mod across;
 mod advice;
 mod advice_look;
 mod asked;
+mod beside;
 mod desk;
 mod dialog;
 mod hostile;

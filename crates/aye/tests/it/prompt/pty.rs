@@ -56,6 +56,16 @@ impl Terminal {
         shell
     }
 
+    /// A shell to edit lines in, with `aye` on its path.
+    pub(super) fn editing(place: &Place) -> Self {
+        let directory = std::path::Path::new(AYE).parent().unwrap();
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", directory.display());
+        let env = [("PS1", "$ "), ("PATH", path.as_str()), ("HISTFILE", "/dev/null")];
+        let mut shell = Self::run(place, "bash", &["--norc", "-i"], 80, 24, &env, true);
+        shell.wait_for("$");
+        shell
+    }
+
     /// A shell that tells its jobs nothing when its window is closed.
     pub(super) fn dash(place: &Place) -> Self {
         let env = [("PS1", "$ "), ("AYE", AYE)];

@@ -102,7 +102,7 @@ fn a_list() {
     │  ❯ 2 It was done     go on as if it had succeeded
     │    3 Skip (default)  leave the step out and go on
     │    4 Abort           end the run as failed
-    ╰─ ↑↓ move · Enter chooses · type to filter · ? details
+    ╰─ ↑↓ · Enter · type to filter · ? details · Esc cancels
     ");
     assert_snapshot!(shown(&question, &[Key::Down], look(26, 40)), @r"
     ╭─ Production release
@@ -123,7 +123,7 @@ fn a_list() {
     │  ❯ 4 Abort
     │        end the run as
     │        failed
-    ╰─ ↑↓ move
+    ╰─ ↑↓ · Enter · ? · Esc
     ");
     assert_snapshot!(shown(&question, &[Key::Char('t')], look(60, 24)), @r"
     ╭─ Production release
@@ -155,7 +155,7 @@ fn a_list_longer_than_the_window() {
     │    host-121
     │    host-122
     │    ↓ 17 more
-    ╰─ ↑↓ move · Enter chooses
+    ╰─ ↑↓ · Enter · ? details · Esc cancels
     ");
 }
 
@@ -244,7 +244,7 @@ fn the_narrowest_window() {
     │  Deploy it?
     │
     ├─ Proceed? [y/n]
-    ╰─ ⠸ 1m 5s left
+    ╰─ ⠸ 1m 5s left · ?
     ");
 }
 
@@ -358,4 +358,19 @@ proptest! {
         prop_assert_eq!((count('╭'), count('╰')), (1, 1));
         prop_assert!(view.cursor.0 < view.body.len() && view.cursor.1 < columns.max(11));
     }
+}
+
+#[test]
+fn keys_stay_where_words_do_not_fit() {
+    let mut question = choose(&["stage", "production"]);
+    question.deadline = Some(moment(3595));
+    let last =
+        |columns| shown(&question, &[], look(columns, 24)).lines().last().unwrap().to_owned();
+    assert_snapshot!([100, 80, 60, 45, 30].map(last).join("\n"), @r"
+    ╰─ ⠸ 59m 55s left, then no answer · ↑↓ · Enter chooses · type to filter · ? details · Esc cancels
+    ╰─ ⠸ 59m 55s left, then no answer · ↑↓ · Enter · ? details · Esc cancels
+    ╰─ ⠸ 59m 55s left, then no answer · ↑↓ · Enter · ? · Esc
+    ╰─ ⠸ 59m 55s left · ↑↓ · Enter · ? · Esc
+    ╰─ ⠸ 59m 55s left · ↑↓
+    ");
 }

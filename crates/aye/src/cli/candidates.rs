@@ -1,0 +1,132 @@
+//! What the shell offers on Tab where only the project and the journal know:
+//! skills, inputs, steps, runs and questions. It is asked on every Tab: it
+//! writes nothing anywhere, and has nothing to offer where something is wrong.
+
+use clap::{Command, CommandFactory as _};
+
+use crate::paint::inert_line;
+use crate::skills::{self, SkillFile};
+use crate::store::{RunFilter, RunRow, RunStatus};
+
+use super::{Cli, Context, Global};
+
+/// The first word of the command that completions call.
+pub(super) const CANDIDATES: &str = "candidates";
+
+/// The lines for a command line so far; its last word is the one being typed.
+/// Behind a tab stands what a candidate is.
+pub(super) fn lines(mut global: Global, words: &[String]) -> String {
+    let home = words.iter().position(|word| word == "--home");
+    if let Some(home) = home.and_then(|at| words.get(at + 1)) {
+        global.home = Some(home.into());
+    }
+    let found = Context::new(&global, true).ok().and_then(|context| offer(words, &context));
+    let line = |(value, about): (String, String)| match about.is_empty() {
+        true => format!("{}\n", inert_line(&value)),
+        false => format!("{}\t{}\n", inert_line(&value), inert_line(&about)),
+    };
+    found.unwrap_or_default().into_iter().map(line).collect()
+}
+
+fn offer(words: &[String], context: &Context) -> Option<Vec<(String, String)>> {
+    let (begun, before) = words.get(1..)?.split_last()?;
+    let typed = read(before)?;
+    let given = typed.given.len();
+    let found = match (typed.verb.as_str(), typed.option.as_deref()) {
+        ("run", Some("input")) => inputs(typed.given.first()?, context)?,
+        ("run", Some("from" | "only")) => steps(typed.given.first()?, context)?,
+        ("runs", Some("skill")) => plain(skills::names(&context.settings)),
+        (_, Some(_)) => return None,
+        ("run" | "graph", None) if given == 0 => plain(skills::names(&context.settings)),
+        ("answer", None) if given == 0 => questions(context)?,
+        ("resume" | "cancel" | "watch", None) if given == 0 => {
+            runs(context, |row| !row.status.is_ended())?
+        }
+        ("retry", None) if given == 0 => runs(context, |row| row.status == RunStatus::Failed)?,
+        ("show" | "logs" | "audit" | "patch", None) if given == 0 => runs(context, |_| true)?,
+        (_, None) => return None,
+    };
+    Some(found.into_iter().filter(|(value, _)| value.starts_with(begun.as_str())).collect())
+}
+
+/// The words before the one being typed.
+struct Typed {
+    verb: String,
+    /// What is no option and no value of one.
+    given: Vec<String>,
+    /// The option whose value is being typed.
+    option: Option<String>,
+}
+
+fn read(words: &[String]) -> Option<Typed> {
+    let mut cli = Cli::command();
+    cli.build();
+    let mut verb: Option<&Command> = None;
+    let (mut given, mut option) = (Vec::new(), None);
+    for word in words {
+        if option.take().is_some() {
+            continue;
+        }
+        match (word.starts_with('-'), verb) {
+            (true, verb) => option = awaits(verb.unwrap_or(&cli), word),
+            (false, None) => verb = Some(cli.find_subcommand(word)?),
+            (false, Some(_)) => given.push(word.clone()),
+        }
+    }
+    Some(Typed { verb: verb?.get_name().to_owned(), given, option })
+}
+
+/// The long name of an option that takes the next word as its value.
+fn awaits(command: &Command, word: &str) -> Option<String> {
+    let found = command.get_arguments().find(|arg| match word.strip_prefix("--") {
+        Some(long) => arg.get_long() == Some(long),
+        None => arg.get_short().is_some_and(|short| word.ends_with(short)),
+    })?;
+    found.get_action().takes_values().then(|| found.get_long().unwrap_or_default().to_owned())
+}
+
+fn plain(values: Vec<String>) -> Vec<(String, String)> {
+    values.into_iter().map(|value| (value, String::new())).collect()
+}
+
+fn file_of(skill: &str, context: &Context) -> Option<(SkillFile, Option<String>)> {
+    let (path, name) = skills::find(skill, &context.directory, &context.settings).ok()?;
+    Some((SkillFile::read(&context.directory.join(path)).ok()?, name))
+}
+
+fn inputs(skill: &str, context: &Context) -> Option<Vec<(String, String)>> {
+    let (file, name) = file_of(skill, context)?;
+    let (flow, _) = file.into_flow(name.as_deref()).ok()?;
+    let inputs = flow.skill.inputs.iter();
+    let input = inputs.map(|input| {
+        (format!("{}=", input.name.value), input.description.clone().unwrap_or_default())
+    });
+    Some(input.collect())
+}
+
+fn steps(skill: &str, context: &Context) -> Option<Vec<(String, String)>> {
+    let (file, name) = file_of(skill, context)?;
+    let (flow, _) = file.into_flow(name.as_deref()).ok()?;
+    Some(plain(flow.nodes.iter().map(|node| node.step.name.value.clone()).collect()))
+}
+
+fn runs(context: &Context, fits: fn(&RunRow) -> bool) -> Option<Vec<(String, String)>> {
+    let store = context.store_to_read().ok()??;
+    let rows = store.runs(&RunFilter::default()).ok()?;
+    let mut found: Vec<(String, String)> = rows
+        .iter()
+        .filter(|row| fits(row))
+        .map(|row| (row.id.to_string(), format!("{}, {}", row.skill, row.status.word())))
+        .collect();
+    if let Some(newest) = rows.first().filter(|row| fits(row)) {
+        found.insert(0, ("last".to_owned(), format!("the newest: {}", newest.skill)));
+    }
+    Some(found)
+}
+
+fn questions(context: &Context) -> Option<Vec<(String, String)>> {
+    let store = context.store_to_read().ok()??;
+    let open = store.open_questions().ok()?;
+    let first = |text: &str| text.trim().lines().next().unwrap_or_default().to_owned();
+    Some(open.iter().map(|row| (row.id.to_string(), first(&row.message))).collect())
+}

@@ -1,0 +1,102 @@
+//! What Aye says, folded for a terminal.
+
+use crate::term;
+
+use super::tidy::{bare, painted_width};
+
+/// Breaks lines that are longer than the terminal where words end; what
+/// follows is indented below what the line says. Without columns, as in a
+/// pipe, nothing is broken. Neither is what keeps its sense only as a whole:
+/// code beside a rail, and commands that people copy.
+pub fn fold(text: &str, columns: Option<usize>) -> String {
+    let Some(columns) = columns.filter(|columns| *columns > 0) else { return text.to_owned() };
+    text.split_inclusive('\n').map(|line| fold_line(line, columns)).collect()
+}
+
+fn fold_line(line: &str, columns: usize) -> String {
+    if painted_width(line.trim_end()) <= columns {
+        return line.to_owned();
+    }
+    let Some(hang) = hang(&bare(line), columns) else { return line.to_owned() };
+    let mut folded = String::new();
+    let (mut used, mut gap, mut empty) = (0, 0, true);
+    for (index, word) in line.split(' ').enumerate() {
+        gap += usize::from(index > 0);
+        if word.is_empty() {
+            continue;
+        }
+        let wide = painted_width(word.trim_end());
+        if !empty && used + gap + wide > columns {
+            folded.push('\n');
+            (used, gap) = (0, hang);
+        }
+        folded.push_str(&" ".repeat(gap));
+        folded.push_str(word);
+        used += gap + wide;
+        (gap, empty) = (0, false);
+    }
+    folded
+}
+
+/// Where what follows begins: below what stands behind `hint:` or behind the
+/// name at the beginning. `None` if the line stays whole.
+fn hang(line: &str, columns: usize) -> Option<usize> {
+    let text = line.trim_start();
+    let lead = term::width(line) - term::width(text);
+    let code = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+    if code.starts_with('|') {
+        return None;
+    }
+    let label = match (text.find("  "), text.find(' ')) {
+        (Some(end), _) if end <= columns / 3 => {
+            term::width(&text[..end]) + text[end..].len() - text[end..].trim_start().len()
+        }
+        (_, Some(end)) if text[..end].ends_with(':') => end + 1,
+        _ => 2,
+    };
+    let said = text.chars().skip(label).collect::<String>();
+    (!said.starts_with("aye ")).then_some((lead + label).min(columns / 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fold;
+
+    fn at_30(text: &str) -> String {
+        fold(text, Some(30))
+    }
+
+    #[test]
+    fn words_stay_whole_below_what_the_line_says() {
+        let hint = "hint: give it a name that nobody else has\n";
+        assert_eq!(at_30(hint), "hint: give it a name that\n      nobody else has\n");
+        let listed = "  after  one two three four five six\n";
+        assert_eq!(at_30(listed), "  after  one two three four\n         five six\n");
+        let marked = "? release waits for an answer: go on\n";
+        assert_eq!(at_30(marked), "? release waits for an answer:\n  go on\n");
+        assert_eq!(at_30("short\n\n  too\n"), "short\n\n  too\n");
+        let long = format!("{} b\n", "a".repeat(40));
+        assert_eq!(at_30(&long), format!("{}\n  b\n", "a".repeat(40)));
+    }
+
+    #[test]
+    fn colours_take_no_room() {
+        let line = "\u{1b}[36mhint:\u{1b}[0m exactly thirty columns wi\n";
+        assert_eq!(at_30(line), line);
+        let more = "\u{1b}[36mhint:\u{1b}[0m exactly thirty columns wide\n";
+        assert_eq!(at_30(more), "\u{1b}[36mhint:\u{1b}[0m exactly thirty columns\n      wide\n");
+    }
+
+    #[test]
+    fn commands_code_and_pipes_stay_as_they_are() {
+        for line in [
+            "  try again  aye run release -i version=v1.0.0\n",
+            " 12 |     command: npm run build and more\n",
+            "    |              ^^^^^^^^ no program is called so\n",
+        ] {
+            assert_eq!(at_30(line), line);
+        }
+        let hint = "hint: give it a name that nobody else has\n";
+        assert_eq!(fold(hint, None), hint);
+    }
+}
