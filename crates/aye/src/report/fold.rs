@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn colours_take_no_room() {
-        let line = "\u{1b}[36mhint:\u{1b}[0m exactly thirty columns wi\n";
+        let line = "\u{1b}[36mhint:\u{1b}[0m exactly thirty columns w\n";
         assert_eq!(at_30(line), line);
         let more = "\u{1b}[36mhint:\u{1b}[0m exactly thirty columns wide\n";
         assert_eq!(at_30(more), "\u{1b}[36mhint:\u{1b}[0m exactly thirty columns\n      wide\n");
