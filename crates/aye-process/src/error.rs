@@ -55,6 +55,12 @@ pub enum SpawnError {
         /// The program as it was asked for.
         program: String,
     },
+    /// An interactive step whose terminal was closed in this very moment.
+    #[error("the terminal was closed before `{program}` began")]
+    HungUp {
+        /// The program as it was asked for.
+        program: String,
+    },
     /// Anything else.
     #[error("cannot start `{program}`: {source}")]
     Failed {
@@ -74,7 +80,7 @@ impl SpawnError {
             Self::NotExecutable { .. } => "COMMAND_NOT_EXECUTABLE",
             Self::WorkingDirectory { .. } => "WORKING_DIRECTORY_NOT_FOUND",
             Self::TooMany { .. } | Self::Resources { .. } => "RESOURCE_LIMIT",
-            Self::NoTerminal { .. } => "NO_TERMINAL",
+            Self::NoTerminal { .. } | Self::HungUp { .. } => "NO_TERMINAL",
             Self::Failed { .. } => "SPAWN_FAILED",
         }
     }
@@ -89,6 +95,7 @@ impl SpawnError {
             | Self::TooMany { .. }
             | Self::Resources { .. }
             | Self::NoTerminal { .. }
+            | Self::HungUp { .. }
             | Self::Failed { .. } => 1,
         }
     }
@@ -109,7 +116,7 @@ impl SpawnError {
             Self::Failed { source, .. } if source.raw_os_error() == Some(libc::E2BIG) => Some(
                 "the arguments are too long; pass the data through `stdin` or a file".to_owned(),
             ),
-            Self::Resources { .. } | Self::Failed { .. } => None,
+            Self::Resources { .. } | Self::HungUp { .. } | Self::Failed { .. } => None,
         }
     }
 }

@@ -59,6 +59,9 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
         Err((step, source)) => {
             if let Some(terminal) = &mut terminal {
                 terminal.reclaim();
+                if terminal.is_hung_up() {
+                    return Err(SpawnError::HungUp { program: name() });
+                }
             }
             return Err(match (step, &spec.cwd) {
                 (Step::Execute, _) => refused(&spec, program, source),

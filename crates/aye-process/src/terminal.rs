@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr, tcsetpgrp};
@@ -52,6 +53,14 @@ impl Terminal {
     /// Like [`restore`](Self::restore), but leaves the modes to whoever has the terminal now.
     fn reset(&self) -> io::Result<()> {
         with_blocked(libc::SIGTTOU, || (&self.device).write_all(RESET))
+    }
+
+    /// Whether nobody is at the other end any more.
+    fn is_hung_up(&self) -> bool {
+        // Reading from it ends before the kernel has told anybody, and this is known as early.
+        let mut device = [PollFd::new(&self.device, PollFlags::empty())];
+        let _ = poll(&mut device, Some(&Timespec::default()));
+        device[0].revents().contains(PollFlags::HUP)
     }
 
     /// Whether our process group is the one the terminal talks to.
@@ -145,6 +154,11 @@ impl Handover {
         let _ = kill_process_group(group, Signal::CONT);
     }
 
+    /// Whether nobody is at the other end any more.
+    pub(crate) fn is_hung_up(&self) -> bool {
+        self.terminal.is_hung_up()
+    }
+
     /// Whether the terminal talks to this group.
     pub(crate) fn belongs_to(&self, group: i32) -> bool {
         group::foreground(&self.terminal.device) == Some(group)
@@ -168,7 +182,7 @@ impl Handover {
     /// The child has ended, in whatever way. False if the terminal is gone: the kernel tells
     /// the group that had it, which was the child's, and not ours.
     pub(crate) fn take_back(mut self) -> bool {
-        let is_there = tcgetattr(&self.terminal.device).err() != Some(Errno::IO);
+        let is_there = !self.terminal.is_hung_up();
         if self.held && is_there {
             // It may go any moment; then there is nothing left to clean.
             let _ = if self.reclaim() { self.terminal.restore() } else { self.terminal.reset() };

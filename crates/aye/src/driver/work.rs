@@ -81,6 +81,10 @@ impl Driver<'_> {
             }
             Err(error) => {
                 self.parts.report.step_ends(id);
+                if matches!(error, SpawnError::HungUp { .. }) {
+                    self.told(Signal::Hangup)?;
+                    return self.finished(id, execution, End::Stopped, None);
+                }
                 let end = not_started(&error);
                 self.finished(id, execution, if discreet { without_hint(end) } else { end }, None)
             }
@@ -119,14 +123,19 @@ impl Driver<'_> {
             _ => None,
         };
         if let Some(signal) = for_us {
-            self.told_to_stop.get_or_insert(signal.number());
-            self.interrupt(signal.name())?;
+            self.told(signal)?;
             end = End::Stopped;
         }
         if process.exit_code == Some(0) {
             end = understand(end, &meaning);
         }
         self.finished(id, execution, end, Some(process))
+    }
+
+    /// A signal that a step got was meant for us.
+    fn told(&mut self, signal: Signal) -> Result<(), Error> {
+        self.told_to_stop.get_or_insert(signal.number());
+        self.interrupt(signal.name())
     }
 
     /// Ends what a lane's step does.

@@ -210,7 +210,7 @@ fn a_window_closed_during_an_interactive_step_interrupts_the_run() {
 name: gate
 initial: edit
 states:
-  edit: { shell: 'echo ready; cat', interactive: true, transitions: { success: ship, failure: back } }
+  edit: { shell: 'echo rea$()dy; cat', interactive: true, transitions: { success: ship, failure: back } }
   ship: { command: touch, args: [shipped], transitions: { success: end } }
   back: { command: touch, args: [rolled-back], transitions: { success: end } }
   end: { type: final }
@@ -226,7 +226,8 @@ states:
         terminal.hang_up().unwrap();
         until("the run is paused", || place.status() == "paused");
         for trace in ["shipped", "rolled-back"] {
-            assert!(!place.work().join(trace).exists(), "{trace} with a shell: {with_shell}");
+            let told = place.aye(&["show", "last", "--json"]).stdout;
+            assert!(!place.work().join(trace).exists(), "{trace}, shell {with_shell}: {told}");
         }
     }
 }
