@@ -190,10 +190,11 @@ fn line(
     // A row stays a row: what it is about takes what is left, if that is worth it.
     let before =
         2 + row.id.as_str().len() + 2 + term::width(&skill) + 2 + 9 + 2 + term::width(&ago);
-    let left = columns.map_or(60, |columns| columns.saturating_sub(before + 2).min(60));
-    let about = match left {
-        ..8 => String::new(),
-        left => term::cut(format!("{took} {about}").trim(), left),
+    let about = format!("{took} {about}");
+    let about = match columns.map(|columns| columns.saturating_sub(before + 2).min(60)) {
+        None => about.trim().to_owned(),
+        Some(..8) => String::new(),
+        Some(left) => term::cut(about.trim(), left),
     };
     let text = format!(
         "{mark} {}  {skill}  {}  {ago}  {}",
