@@ -141,10 +141,7 @@ impl Driver<'_> {
                     false => Ok(()),
                 }
             }
-            Happening::GuardLost => {
-                self.told_to_stop.get_or_insert(9);
-                self.interrupt("SIGKILL")
-            }
+            Happening::GuardLost => self.interrupt(9, "SIGKILL"),
         }
     }
 

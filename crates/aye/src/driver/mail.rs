@@ -54,8 +54,10 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Tells every run that Aye was told to stop, the innermost first.
-    pub(super) fn interrupt(&mut self, signal: &str) -> Result<(), Error> {
+    /// Aye was told to stop, by a signal to it, to its guard or to the step that has the
+    /// terminal: tells every run, the innermost first.
+    pub(super) fn interrupt(&mut self, number: i32, signal: &str) -> Result<(), Error> {
+        self.told_to_stop.get_or_insert(number);
         for id in self.live().into_iter().rev() {
             if self.lanes[id].is_some() {
                 self.tell(id, Input::Interrupt { signal: signal.to_owned() }, None)?;
@@ -70,13 +72,12 @@ impl Driver<'_> {
         while let Some(signal) = self.parts.signals.next() {
             match signal {
                 Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => {
-                    self.told_to_stop.get_or_insert(signal.number());
                     // A person at the terminal interrupts; anything else cancels.
                     seen.stops.push(match signal {
                         Signal::Interrupt => Stop::Interrupt,
                         _ => Stop::Cancel,
                     });
-                    self.interrupt(name(signal))?;
+                    self.interrupt(signal.number(), signal.name())?;
                 }
                 Signal::Suspend => seen.suspend = true,
                 Signal::Continue => seen.resumed = true,
@@ -84,18 +85,6 @@ impl Driver<'_> {
             }
         }
         Ok(seen)
-    }
-}
-
-fn name(signal: Signal) -> &'static str {
-    match signal {
-        Signal::Interrupt => "SIGINT",
-        Signal::Terminate => "SIGTERM",
-        Signal::Hangup => "SIGHUP",
-        Signal::Quit => "SIGQUIT",
-        Signal::Suspend => "SIGTSTP",
-        Signal::Continue => "SIGCONT",
-        Signal::Resize => "SIGWINCH",
     }
 }
 

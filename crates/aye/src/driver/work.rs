@@ -82,7 +82,7 @@ impl Driver<'_> {
             Err(error) => {
                 self.parts.report.step_ends(id);
                 if matches!(error, SpawnError::HungUp { .. }) {
-                    self.told(Signal::Hangup)?;
+                    self.interrupt(Signal::Hangup.number(), Signal::Hangup.name())?;
                     return self.finished(id, execution, End::Stopped, None);
                 }
                 let end = not_started(&error);
@@ -123,19 +123,13 @@ impl Driver<'_> {
             _ => None,
         };
         if let Some(signal) = for_us {
-            self.told(signal)?;
+            self.interrupt(signal.number(), signal.name())?;
             end = End::Stopped;
         }
         if process.exit_code == Some(0) {
             end = understand(end, &meaning);
         }
         self.finished(id, execution, end, Some(process))
-    }
-
-    /// A signal that a step got was meant for us.
-    fn told(&mut self, signal: Signal) -> Result<(), Error> {
-        self.told_to_stop.get_or_insert(signal.number());
-        self.interrupt(signal.name())
     }
 
     /// Ends what a lane's step does.
