@@ -3,6 +3,20 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
+/// Every signal that something in this crate has a handler for at times; a new
+/// handler belongs here, or it may run in a child that still uses our memory.
+pub(crate) const HANDLED: [i32; 9] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTERM,
+    libc::SIGTSTP,
+    libc::SIGCONT,
+    libc::SIGWINCH,
+    libc::SIGCHLD,
+    libc::SIGXFSZ,
+];
+
 /// What the process does about a signal.
 #[derive(Clone, Copy)]
 pub(crate) struct Disposition(libc::sigaction);

@@ -13,7 +13,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::dispositions::{Set, errno};
+use crate::dispositions::{HANDLED, Set, errno};
 use crate::environment::Environment;
 use crate::spec::Limits;
 
@@ -139,17 +139,17 @@ unsafe fn become_program(job: &Job) -> (Step, i32) {
 /// Handlers go with the `execve`; until then the memory is ours. What is
 /// ignored stays so, except for the signal that Rust programs ignore on their own.
 unsafe fn forget_handlers() {
-    for number in 1..32 {
-        // SAFETY: a zeroed `sigaction` is valid: the default action.
-        unsafe {
-            let mut now: libc::sigaction = std::mem::zeroed();
-            libc::sigaction(number, std::ptr::null(), &raw mut now);
-            let handled = now.sa_sigaction != libc::SIG_DFL && now.sa_sigaction != libc::SIG_IGN;
-            if handled || number == libc::SIGPIPE {
-                now = std::mem::zeroed();
-                libc::sigaction(number, &raw const now, std::ptr::null_mut());
+    // SAFETY: a zeroed `sigaction` is valid: the default action.
+    unsafe {
+        let default: libc::sigaction = std::mem::zeroed();
+        for number in HANDLED {
+            let mut before: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(number, &raw const default, &raw mut before);
+            if before.sa_sigaction == libc::SIG_IGN {
+                libc::sigaction(number, &raw const before, std::ptr::null_mut());
             }
         }
+        libc::sigaction(libc::SIGPIPE, &raw const default, std::ptr::null_mut());
     }
 }
 

@@ -61,7 +61,7 @@ fn seen_by_another(home: &Path, durability: Durability) -> Result<Vec<Duration>,
 /// The other process: says how old each event is when it is seen.
 pub(crate) fn listen(home: &Path) -> Result<(), Box<dyn Error>> {
     let store = Store::open_to_read(home)?.ok_or("no journal")?;
-    let mut ear = Bell::new(store.home()).listen()?;
+    let mut ear = Bell::new(store.home().bell()).listen()?;
     let mut place = store.position()?;
     let mut ages = Vec::new();
     println!("listening");

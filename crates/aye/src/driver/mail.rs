@@ -15,7 +15,7 @@ impl Driver<'_> {
     /// Starts to listen for the bell; what was rung before is read at once.
     pub(super) fn listen(&mut self) -> Result<(), Error> {
         if self.bell.is_none() {
-            self.bell = Some(self.parts.store.listen()?);
+            self.bell = Some(self.parts.store.listen_for_mail()?);
             self.read_mail()?;
         }
         Ok(())
@@ -89,7 +89,7 @@ impl Driver<'_> {
 }
 
 fn listening(source: std::io::Error) -> Error {
-    Error::File { doing: "listen to", path: "bell".into(), source }
+    Error::File { doing: "listen to", path: "mail".into(), source }
 }
 
 /// What the signals were.

@@ -1,5 +1,7 @@
 //! Failures and successes: what is learned from them.
 
+use std::sync::PoisonError;
+
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
@@ -133,6 +135,7 @@ impl Memory {
         &self,
         change: impl FnOnce(&mut Vec<UsagePattern>) -> (R, bool),
     ) -> Result<R, MemoryError> {
+        *self.no_usage.lock().unwrap_or_else(PoisonError::into_inner) = None;
         change_list(&self.own(), USAGE, "patterns", change)
     }
 }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -44,7 +45,12 @@ pub struct Memory {
     usage: Shelf<UsagePattern>,
     failures: Shelf<Failure>,
     problems: Mutex<Vec<Problem>>,
+    /// When it was last seen that nothing is known about how tools are used.
+    pub(super) no_usage: Mutex<Option<Instant>>,
 }
+
+/// Every step looks twice; what another process learns counts this much later.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(30);
 
 #[derive(Debug)]
 pub(super) struct Project {
@@ -70,6 +76,7 @@ impl Memory {
             usage: Shelf::default(),
             failures: Shelf::default(),
             problems: Mutex::default(),
+            no_usage: Mutex::default(),
         }
     }
 
@@ -125,11 +132,21 @@ impl Memory {
 
     /// Whether anything is known about how a tool is used.
     pub fn has_usage(&self, tool: &str) -> bool {
-        self.has(USAGE)
+        self.may_have_usage()
             && self
                 .each(&self.usage, USAGE, read_usage)
                 .iter()
                 .any(|list| list.iter().any(|pattern| pattern.value.tool == tool))
+    }
+
+    fn may_have_usage(&self) -> bool {
+        let mut none = self.no_usage.lock().unwrap_or_else(PoisonError::into_inner);
+        if none.is_some_and(|at| at.elapsed() < BETWEEN_LOOKS) {
+            return false;
+        }
+        let has = self.has(USAGE);
+        *none = (!has).then(Instant::now);
+        has
     }
 
     fn has(&self, file: &str) -> bool {

@@ -1,12 +1,29 @@
 //! Appending: events, derived rows and verdicts in one transaction.
 
 use aye_core::event::{Event, Fact};
-use rusqlite::{Transaction, TransactionBehavior, params};
+use aye_core::id::RunId;
+use rusqlite::{Connection, params};
 
 use super::chain::Link;
+use super::change::Failure;
 use super::derive::{self, Derived, Placed};
+use super::open::{LOG, LONG_LOG};
 use super::sources::Source;
 use super::{RequestId, Store, StoreError, Verdict, mailbox, questions, runs};
+
+/// Appends that make a process one that appends a lot.
+const MANY: u32 = 50;
+
+/// What an append has left: need not be read again before the next one, as
+/// long as nobody else has changed the journal.
+#[derive(Debug)]
+pub(super) struct Latest {
+    /// What SQLite said of changes by others.
+    version: i64,
+    /// The number of the last event there is.
+    n: u64,
+    derived: Option<Derived>,
+}
 
 impl Store {
     /// Appends `events` and settles the requests they come from, all or
@@ -17,11 +34,32 @@ impl Store {
         events: &[Event],
         handled: &[(RequestId, Verdict)],
     ) -> Result<(), StoreError> {
-        self.commit(|change| {
+        self.keep_pace(events)?;
+        let latest = self.latest.take();
+        let latest = self.commit(|change| {
             // Before the events: one that ends the run refuses what is left.
             mailbox::settle(change, handled)?;
-            append_all(change, events)
-        })
+            append_all(change, events, latest)
+        })?;
+        self.latest = Some(latest);
+        Ok(())
+    }
+
+    /// The log of a long run grows longer, until the run ends.
+    fn keep_pace(&mut self, events: &[Event]) -> Result<(), StoreError> {
+        let ends = |event: &Event| {
+            use Fact::{SkillCancelled, SkillCompleted, SkillFailed};
+            matches!(event.fact, SkillCompleted { .. } | SkillFailed { .. } | SkillCancelled { .. })
+        };
+        self.appends += 1;
+        match self.appends {
+            MANY => self.let_log_grow(LONG_LOG),
+            MANY.. if events.iter().any(ends) => {
+                self.appends = 0;
+                self.let_log_grow(LOG)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The first append of a run, with the text of its skill.
@@ -35,81 +73,44 @@ impl Store {
                 digest: started.source.clone(),
             });
         }
-        self.commit(|change| {
+        let latest = self.commit(|change| {
             source.keep(change)?;
-            append_all(change, events)
-        })
-    }
-
-    /// Runs `work` in a transaction of its own and rings once it is committed.
-    pub(super) fn commit<T>(
-        &mut self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>,
-    ) -> Result<T, StoreError> {
-        let path = self.home.journal();
-        let done = self
-            .db
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(Failure::from)
-            .and_then(|change| {
-                // Dropped without a commit, the transaction is rolled back.
-                let result = work(&change)?;
-                change.commit()?;
-                Ok(result)
-            })
-            .map_err(|failure| match failure {
-                Failure::Sqlite(error) => StoreError::sqlite(&path, &error),
-                Failure::Store(error) => error,
-            })?;
-        self.bell.ring();
-        Ok(done)
+            append_all(change, events, None)
+        })?;
+        self.latest = Some(latest);
+        Ok(())
     }
 }
 
-/// Why a transaction is given up.
-#[derive(Debug)]
-pub(super) enum Failure {
-    Sqlite(rusqlite::Error),
-    Store(StoreError),
-}
-
-impl From<rusqlite::Error> for Failure {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-fn append_all(change: &Transaction<'_>, events: &[Event]) -> Result<(), Failure> {
-    if events.is_empty() {
-        return Ok(());
-    }
-    let mut n = last_n(change)?;
+fn append_all(
+    change: &Connection,
+    events: &[Event],
+    latest: Option<Latest>,
+) -> Result<Latest, Failure> {
+    let version =
+        change.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get::<_, i64>(0))?;
+    let mut latest = match latest.filter(|latest| latest.version == version) {
+        Some(latest) => latest,
+        None => Latest { version, n: last_n(change)?, derived: None },
+    };
     for of_one_run in events.chunk_by(|a, b| a.run == b.run) {
-        n = append_run(change, n, of_one_run)?;
+        latest = append_run(change, latest, of_one_run)?;
     }
-    Ok(())
+    Ok(latest)
 }
 
-fn append_run(change: &Transaction<'_>, mut n: u64, events: &[Event]) -> Result<u64, Failure> {
+fn append_run(change: &Connection, latest: Latest, events: &[Event]) -> Result<Latest, Failure> {
     let run = &events[0].run;
-    let before = match runs::load(change, run.as_str())? {
-        Some(row) => Some(Derived {
-            questions: if row.waiting > 0 {
-                questions::load_open(change, run.as_str())?
-            } else {
-                Vec::new()
-            },
-            run: row,
-        }),
-        None => None,
+    let Latest { version, mut n, derived } = latest;
+    let before = match derived.filter(|derived| derived.run.id == *run) {
+        Some(derived) => Some(derived),
+        None => load(change, run)?,
     };
     let mut derived = before.clone();
+    let mut insert = change.prepare_cached(
+        "INSERT INTO events (id, run, seq, at, type, body, hash)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?;
     for event in events {
         n += 1;
         let last = derived.as_ref().map(|derived| &derived.run);
@@ -134,26 +135,26 @@ fn append_run(change: &Transaction<'_>, mut n: u64, events: &[Event]) -> Result<
             body: &body,
         };
         let hash = link.hash(last.map(|run| &run.head));
-        change
-            .prepare_cached(
-                "INSERT INTO events (id, run, seq, at, type, body, hash)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?
-            .execute(params![n, link.run, link.seq, link.at, link.kind, link.body, hash])?;
+        insert.execute(params![n, link.run, link.seq, link.at, link.kind, link.body, hash])?;
         derived = Some(derive::fold(derived, Placed { n, hash, event })?);
     }
-    if let Some(derived) = derived {
-        write(change, before.as_ref(), &derived)?;
+    if let Some(derived) = &derived {
+        write(change, before.as_ref(), derived)?;
     }
-    Ok(n)
+    Ok(Latest { version, n, derived })
+}
+
+fn load(change: &Connection, run: &RunId) -> Result<Option<Derived>, Failure> {
+    let Some(run) = runs::load(change, run.as_str())? else { return Ok(None) };
+    let questions = match run.waiting {
+        0 => Vec::new(),
+        _ => questions::load_open(change, run.id.as_str())?,
+    };
+    Ok(Some(Derived { run, questions }))
 }
 
 /// Writes the derived rows that changed.
-fn write(
-    change: &Transaction<'_>,
-    before: Option<&Derived>,
-    after: &Derived,
-) -> Result<(), Failure> {
+fn write(change: &Connection, before: Option<&Derived>, after: &Derived) -> Result<(), Failure> {
     match before {
         None => runs::insert(change, &after.run)?,
         Some(before) => runs::update(change, &before.run, &after.run)?,
@@ -173,7 +174,7 @@ fn write(
 
 /// The number of the last event there ever was: pruning must not make numbers
 /// return, or a watcher that remembers its place would miss events.
-fn last_n(change: &Transaction<'_>) -> Result<u64, rusqlite::Error> {
+fn last_n(change: &Connection) -> Result<u64, rusqlite::Error> {
     change
         .prepare_cached(
             "SELECT max(floor.id, coalesce((SELECT max(events.id) FROM events), 0)) FROM floor",

@@ -33,9 +33,14 @@ impl Home {
         self.root.join("journal.db")
     }
 
-    /// The doorbell.
+    /// The doorbell that everything rings.
     pub fn bell(&self) -> PathBuf {
         self.root.join("bell")
+    }
+
+    /// The doorbell that only a letter rings.
+    pub fn mail_bell(&self) -> PathBuf {
+        self.root.join("mail")
     }
 
     /// The lock of a run.

@@ -12,7 +12,7 @@ use aye_core::input::Request;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::append::Failure;
+use super::change::Failure;
 use super::{Store, StoreError, runs};
 
 /// Identifies a request; never used twice.
@@ -81,7 +81,7 @@ impl Store {
         sender: &str,
         at: Timestamp,
     ) -> Result<RequestId, StoreError> {
-        self.commit(|change| {
+        let id = self.commit(|change| {
             let row = runs::load(change, run.as_str())?
                 .ok_or_else(|| StoreError::NoRun { run: run.clone() })?;
             let verdict = row.status.is_ended().then(|| Verdict::Refused(ENDED.to_owned()).text());
@@ -96,7 +96,9 @@ impl Store {
                 )?
                 .execute(params![run.as_str(), at.as_millisecond(), sender, body, verdict])?;
             Ok(RequestId(change.last_insert_rowid()))
-        })
+        })?;
+        self.mail_bell.ring();
+        Ok(id)
     }
 
     /// The requests to `run` that have no verdict, in order. One that cannot

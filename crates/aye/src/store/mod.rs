@@ -17,6 +17,7 @@ mod append;
 mod audit;
 mod bell;
 mod chain;
+mod change;
 mod create;
 mod derive;
 mod error;

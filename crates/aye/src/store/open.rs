@@ -6,8 +6,16 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 
+use super::append::Latest;
 use super::schema::{self, Layout};
 use super::{Bell, Home, Listener, StoreError, create};
+
+/// Whoever opens first reads the log through, 2 us a page: SQLite's own 1,000
+/// pages would be felt by every command.
+pub(super) const LOG: u32 = 200;
+/// A process that appends a lot writes most pages again and again; it gains
+/// more than the next one to open loses.
+pub(super) const LONG_LOG: u32 = 1_000;
 
 /// What an acknowledged append survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,6 +33,11 @@ pub struct Store {
     pub(super) home: Home,
     pub(super) db: Connection,
     pub(super) bell: Bell,
+    pub(super) mail_bell: Bell,
+    /// What the last append left behind.
+    pub(super) latest: Option<Latest>,
+    /// Appends since the log was short.
+    pub(super) appends: u32,
 }
 
 impl Store {
@@ -66,24 +79,29 @@ impl Store {
         self.bell.listen().map_err(|error| StoreError::io(&self.home.bell(), &error))
     }
 
+    /// Hears only of requests: what a driver waits for, whose own appends would
+    /// wake it with every step.
+    pub fn listen_for_mail(&self) -> Result<Listener, StoreError> {
+        self.mail_bell.listen().map_err(|error| StoreError::io(&self.home.mail_bell(), &error))
+    }
+
     /// Wakes whoever listens in other processes. An append does it by itself.
     pub fn ring(&mut self) {
         self.bell.ring();
     }
 
     fn prepare(home: Home, db: Connection, durability: Durability) -> Result<Self, StoreError> {
-        let bell = Bell::new(&home);
-        let mut store = Self { home, db, bell };
+        let (bell, mail_bell) = (Bell::new(home.bell()), Bell::new(home.mail_bell()));
+        let mut store = Self { home, db, bell, mail_bell, latest: None, appends: 0 };
         if let Layout::Behind(_) = schema::layout(&store.db, &store.home)? {
             store.bring_up_to_date()?;
         }
-        // Whoever opens first reads the log through, 2 us a page: SQLite's own
-        // 1,000 pages would be felt by every command.
         // How much is synced is said, not left to how SQLite was built.
         store.run_batch(match durability {
-            Durability::Power => "PRAGMA wal_autocheckpoint = 200; PRAGMA synchronous = FULL",
-            Durability::Process => "PRAGMA wal_autocheckpoint = 200; PRAGMA synchronous = NORMAL",
+            Durability::Power => "PRAGMA synchronous = FULL",
+            Durability::Process => "PRAGMA synchronous = NORMAL",
         })?;
+        store.let_log_grow(LOG)?;
         Ok(store)
     }
 
@@ -94,6 +112,11 @@ impl Store {
         }
         let _turn = create::take_turn(&self.home)?;
         create::prepare(&mut self.db, &self.home)
+    }
+
+    /// Pages that the log may have before they are written to the database.
+    pub(super) fn let_log_grow(&self, pages: u32) -> Result<(), StoreError> {
+        self.run_batch(&format!("PRAGMA wal_autocheckpoint = {pages}"))
     }
 
     fn is_read_only(&self) -> Result<bool, StoreError> {

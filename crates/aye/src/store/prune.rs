@@ -14,7 +14,7 @@ use aye_core::id::RunId;
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::append::Failure;
+use super::change::Failure;
 use super::{LockError, RunLock, Store, StoreError, runs};
 
 /// What was cleared away, or would be.

@@ -1,8 +1,8 @@
 //! Making the derived tables anew from the events.
 
-use rusqlite::Transaction;
+use rusqlite::Connection;
 
-use super::append::Failure;
+use super::change::Failure;
 use super::derive::{self, Derived, Placed};
 use super::walk::walk;
 use super::{Store, StoreError, questions, read, runs};
@@ -36,7 +36,7 @@ impl Store {
     }
 }
 
-fn write(change: &Transaction<'_>, derived: &Derived) -> Result<(), Failure> {
+fn write(change: &Connection, derived: &Derived) -> Result<(), Failure> {
     runs::insert(change, &derived.run)?;
     for row in &derived.questions {
         questions::insert(change, row)?;

@@ -4,7 +4,7 @@
 use aye_core::digest::digest;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::append::Failure;
+use super::change::Failure;
 use super::{Store, StoreError};
 
 /// The text of a skill file.

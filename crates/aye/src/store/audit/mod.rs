@@ -16,7 +16,7 @@ use aye_core::id::RunId;
 
 pub use finding::Finding;
 
-use super::append::Failure;
+use super::change::Failure;
 use super::walk::walk;
 use super::{Source, Store, StoreError};
 use check::Check;

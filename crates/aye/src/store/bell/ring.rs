@@ -6,9 +6,8 @@ use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::{Ear, Listener, polling};
-use crate::store::Home;
 
-/// The doorbell of a home.
+/// A doorbell.
 #[derive(Debug)]
 pub struct Bell {
     path: PathBuf,
@@ -17,9 +16,9 @@ pub struct Bell {
 }
 
 impl Bell {
-    /// The bell of `home`; its file is made when first needed.
-    pub fn new(home: &Home) -> Self {
-        Self { path: home.bell(), file: None, rings: 0 }
+    /// The bell of this name; its file is made when first needed.
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, file: None, rings: 0 }
     }
 
     /// Wakes every listener. Nothing is said of a failure: what it is rung for

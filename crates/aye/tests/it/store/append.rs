@@ -148,3 +148,71 @@ fn reading_makes_nothing() -> Outcome {
     assert!(!home.exists());
     Ok(())
 }
+
+#[test]
+fn two_processes_that_take_turns_with_a_run_see_what_the_other_did() -> Outcome {
+    let home = tempfile::tempdir()?;
+    let (mut one, mut two) = (open(home.path())?, open(home.path())?);
+    let mut tale = Tale::new("abcdefgh12");
+    one.start(&[tale.started(), tale.step("a")], &source())?;
+    two.append(&[tale.step_done("a"), tale.asks(1)], &[])?;
+    one.append(&[tale.answered(1, "proceed", "bob")], &[])?;
+    two.append(&[tale.step("b")], &[])?;
+    two.append(&[tale.step_done("b")], &[])?;
+    // Nothing of the other run may get between the numbers.
+    let mut other = Tale::new("other12345");
+    one.start(&[other.started()], &source())?;
+    two.append(&[tale.completed()], &[])?;
+    one.append(&[other.completed()], &[])?;
+
+    let numbers: Vec<u64> = one.events_after(0, 50)?.iter().map(|(n, _)| *n).collect();
+    assert_eq!(numbers, (1..=10).collect::<Vec<u64>>());
+    let mut wrong = Vec::new();
+    one.audit(None, |finding| wrong.push(finding))?;
+    assert!(wrong.is_empty(), "{wrong:?}");
+    let before = one.run(&tale.run)?;
+    one.rebuild()?;
+    assert_eq!(one.run(&tale.run)?, before);
+    Ok(())
+}
+
+#[test]
+fn an_append_after_a_refused_one_knows_what_is_there() -> Outcome {
+    let home = tempfile::tempdir()?;
+    let mut store = open(home.path())?;
+    let mut tale = Tale::new("abcdefgh12");
+    store.start(&[tale.started()], &source())?;
+    store.append(&[tale.step("a")], &[])?;
+    let done = tale.step_done("a");
+    let skipped = tale.step("b");
+    let refused = store.append(std::slice::from_ref(&skipped), &[]);
+    assert!(matches!(refused, Err(StoreError::Conflict { last: 2, got: 4, .. })), "{refused:?}");
+    store.append(&[done, skipped], &[])?;
+    assert_eq!(store.events(&tale.run, 0)?.len(), 4);
+    Ok(())
+}
+
+#[test]
+fn the_log_of_a_long_run_is_short_again_afterwards() -> Outcome {
+    let home = tempfile::tempdir()?;
+    let mut store = open(home.path())?;
+    let mut tale = Tale::new("abcdefgh12");
+    store.start(&[tale.started()], &source())?;
+    let log = home.path().join("journal.db-wal");
+    let frames = || -> std::io::Result<u64> { Ok(log.metadata()?.len() / (4096 + 24)) };
+    for n in 0..1_000 {
+        store.append(&[tale.step(&format!("s{n}")), tale.step_done(&format!("s{n}"))], &[])?;
+    }
+    assert!((500..1_300).contains(&frames()?), "{}", frames()?);
+    store.append(&[tale.completed()], &[])?;
+    // The next one begins the log anew: it never gets longer again.
+    let longest = frames()?;
+    for run in 0..40 {
+        let mut tale = Tale::new(&format!("short{run:05}"));
+        store.start(&[tale.started()], &source())?;
+        store.append(&[tale.step("a")], &[])?;
+        store.append(&[tale.completed()], &[])?;
+    }
+    assert_eq!(frames()?, longest);
+    Ok(())
+}
