@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -15,10 +16,10 @@ fn compressed_path(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Replaces a file of at least `least` bytes by a compressed one. At every moment one of
-/// the two is there and whole.
-pub(crate) fn compress(path: &Path, least: u64) -> io::Result<()> {
-    let mut plain = match File::open(path) {
+/// Replaces a file of at least `least` bytes by a compressed one, unless it is told to stop
+/// meanwhile. At every moment one of the two is there and whole.
+pub(crate) fn compress(path: &Path, least: u64, stop: &AtomicBool) -> io::Result<()> {
+    let plain = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         other => other?,
     };
@@ -34,6 +35,7 @@ pub(crate) fn compress(path: &Path, least: u64) -> io::Result<()> {
         .mode(0o600)
         .open(&unfinished)?;
     let mut encoder = GzEncoder::new(BufWriter::new(file), Compression::fast());
+    let mut plain = Stoppable { file: plain, stop };
     let written = io::copy(&mut plain, &mut encoder).and_then(|_| encoder.finish()?.flush());
     if let Err(error) = written {
         let _ = fs::remove_file(&unfinished);
@@ -41,6 +43,21 @@ pub(crate) fn compress(path: &Path, least: u64) -> io::Result<()> {
     }
     fs::rename(&unfinished, &target)?;
     fs::remove_file(path)
+}
+
+/// A file that nobody wants to read on at times.
+struct Stoppable<'a> {
+    file: File,
+    stop: &'a AtomicBool,
+}
+
+impl Read for Stoppable<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.stop.load(Ordering::Relaxed) {
+            true => Err(io::Error::other("told to stop")),
+            false => self.file.read(buffer),
+        }
+    }
 }
 
 /// A log file that may not exist yet, may grow, or may be compressed.

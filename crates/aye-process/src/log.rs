@@ -14,6 +14,7 @@ use std::io::{self, Write};
 use std::os::fd::BorrowedFd;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use crate::reserve::Reserve;
 use crate::spec::Stream;
@@ -48,13 +49,14 @@ pub const WORTHWHILE: u64 = 4096 + 1;
 
 /// Compresses the files of a finished child, those of at least `least` bytes each. They get
 /// `.gz` appended; [`LogReader`](crate::LogReader) reads both forms. It takes about a second for
-/// 200 MB, so do it when nobody waits.
+/// 200 MB, so do it when nobody waits; once `stop` is set, it gives up.
 ///
 /// # Errors
-/// When the disk is full or the files are not ours; the plain file stays then.
-pub fn compress(base: &Path, least: u64) -> io::Result<()> {
+/// When the disk is full, the files are not ours, or it was told to stop; the plain file stays
+/// then.
+pub fn compress(base: &Path, least: u64, stop: &AtomicBool) -> io::Result<()> {
     for file in [path(base, Stream::Stdout), path(base, Stream::Stderr), order_path(base)] {
-        crate::compress::compress(&file, least)?;
+        crate::compress::compress(&file, least, stop)?;
     }
     Ok(())
 }

@@ -124,6 +124,8 @@ impl LogReader {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use super::*;
     use crate::log::Writer;
 
@@ -173,7 +175,7 @@ mod tests {
         let mut few = [0; 3];
         let (stream, read) = early.read(&mut few).expect("readable").expect("bytes");
         halfway.push((stream, few[..read].to_vec()));
-        crate::log::compress(&base, 0).expect("compressed");
+        crate::log::compress(&base, 0, &AtomicBool::new(false)).expect("compressed");
         assert!(!path(&base, Stdout).exists());
         let mut compressed = Chunks::new();
         read_all(&mut LogReader::new(&base), &mut compressed);

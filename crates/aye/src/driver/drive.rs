@@ -232,7 +232,7 @@ impl<'a> Driver<'a> {
             }
         }
         self.withdraw();
-        self.logs.wait();
+        self.finish_logs()?;
         self.let_words_out()?;
         let root = self.lanes.swap_remove(ROOT);
         let Some(Lane { machine, .. }) = root else { unreachable!("the run itself has a lane") };
