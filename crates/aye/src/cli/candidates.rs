@@ -37,7 +37,7 @@ fn offer(words: &[String], context: &Context) -> Option<Vec<(String, String)>> {
         ("run", Some("from" | "only")) => steps(typed.given.first()?, context)?,
         ("runs", Some("skill")) => plain(skills::names(&context.settings)),
         (_, Some(_)) => return None,
-        ("run" | "graph", None) if given == 0 => plain(skills::names(&context.settings)),
+        ("run" | "graph" | "list", None) if given == 0 => plain(skills::names(&context.settings)),
         ("answer", None) if given == 0 => questions(context)?,
         ("resume" | "cancel" | "watch", None) if given == 0 => {
             runs(context, |row| !row.status.is_ended())?

@@ -7,7 +7,7 @@ use aye_core::event::{Driver, Range};
 use aye_core::flow::Flow;
 use aye_core::id::RunId;
 use aye_core::machine::{Machine, Secrets, Start, StartError};
-use aye_core::skill::{Given, InputError, Inputs, resolve_inputs};
+use aye_core::skill::{Action, Body, Given, InputError, Inputs, Step, resolve_inputs};
 use aye_core::text::{self, World};
 use clap::Args;
 use indexmap::IndexMap;
@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::cli::{Context, say};
 use crate::dry_run;
 use crate::error::Error;
+use crate::paint::{Tone, inert_line};
 use crate::report::Verbosity;
 use crate::skills::{self, SkillFile, skill_name};
 use crate::store::{RunLock, Source};
@@ -99,17 +100,23 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         (None, Some(step)) => Some(Range::Only(step)),
         (None, None) => None,
     };
+    let left_out = range.as_ref().and_then(|range| questions_left_out(&flow, range));
     if args.dry_run {
         let world = World { now: context.now(), names: context.names(&context.directory) };
         let plan =
             dry_run::plan(&flow, &inputs, range.as_ref(), args.environment.as_deref(), &world);
-        let plan = plan.map_err(|error| no_such_step(&error))?;
+        let mut plan = plan.map_err(|error| no_such_step(&error))?;
+        plan.warnings.extend(left_out);
         if context.json {
             super::output::print_json(&plan)?;
         } else {
             super::output::print(&dry_run::render(&plan, context.paint_out))?;
         }
         return Ok(0);
+    }
+    if let (Some(words), false) = (left_out, context.json) {
+        let mark = context.paint_err.text(Tone::Warn, "warning:");
+        say(&format!("{mark} {}\n", inert_line(&words)));
     }
     let order = Order {
         range,
@@ -124,6 +131,24 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
     }
     let people = if args.no_input { People::Nobody } else { People::Here };
     begin(order, &flow, people, context)
+}
+
+/// A part of a run may begin behind the questions that lead up to it.
+fn questions_left_out(flow: &Flow, range: &Range) -> Option<String> {
+    let Body::Steps(_) = flow.skill.body else { return None };
+    let asks = |step: &Step| step.confirmation.is_some() || matches!(step.action, Action::Ask(_));
+    let before = flow.nodes[..flow.find(range.step())?].iter().map(|node| &node.step);
+    let names: Vec<&str> =
+        before.filter(|step| asks(step)).map(|step| step.name.as_str()).collect();
+    let what = match names[..] {
+        [] => return None,
+        [one] => format!("the question of `{one}` before it"),
+        _ => format!("the questions of `{}` before it", names.join("`, `")),
+    };
+    Some(match range {
+        Range::From(step) => format!("beginning at `{step}` leaves out {what}"),
+        Range::Only(step) => format!("`{step}` alone leaves out {what}"),
+    })
 }
 
 /// A skill that can be run.

@@ -91,7 +91,8 @@ fn the_plan_as_json() {
       "questions": 0,
       "warnings": [
         "`wipe` cannot be undone and asks nobody",
-        "`wipe` uses `rm -rf`"
+        "`wipe` uses `rm -rf`",
+        "`wipe` alone leaves out the question of `never` before it"
       ]
     }
     --- exit 0
@@ -225,4 +226,50 @@ states:
     let ran = place.aye(&["run", "plan.yaml", "--dry-run"]).ok();
     assert!(ran.stdout.contains("ends in done\n4 steps, no questions\n"), "{}", ran.all());
     assert!(!ran.stdout.contains("goes round"), "{}", ran.all());
+}
+
+const UNKNOWN: &str = "\
+name: unknown
+inputs: [{ name: where, default: stage }]
+steps:
+  - { name: find, shell: pwd, output: place }
+  - { name: wipe, command: rm, args: [-rf, \"/srv/{{ place | default('') }}\"] }
+  - { name: say, shell: \"echo {{ 'found' if place is defined else 'lost' }} in {{ inputs.where }}\" }
+  - { name: maybe, command: 'true', condition: place is defined }
+  - name: each
+    foreach: [a, b]
+    as: item
+    steps: [{ name: inside, command: echo, args: [\"{{ item | default('none') }}\"] }]
+";
+
+#[test]
+fn what_only_the_run_can_know_is_shown_as_written() {
+    let place = Place::new();
+    place.write("unknown.yaml", UNKNOWN);
+    assert_snapshot!(place.aye(&["run", "unknown.yaml", "--dry-run"]).all(), @r#"
+    --- stdout
+    unknown  dry run: nothing is run, nobody is asked
+      where = "stage"
+      1. find
+         ▸ pwd
+      2. wipe
+         ▸ rm -rf "/srv/{{ place | default('') }}"
+      3. say
+         ▸ echo {{ 'found' if place is defined else 'lost' }} in {{ inputs.where }}
+      4. maybe
+         if place is defined
+         ▸ true
+      5. each
+         ▸ for each item of ["a","b"]:
+             inside: echo "{{ item | default('none') }}"
+    5 steps, no questions
+    warning: `wipe` uses `rm -rf`
+    --- exit 0
+    "#);
+    // What is left out will have no value: that is known.
+    let only = place.aye(&["run", "unknown.yaml", "--dry-run", "--only", "wipe"]).all();
+    assert!(only.contains("rm -rf /srv/\n"), "{only}");
+    let from = place.aye(&["run", "unknown.yaml", "--dry-run", "--from", "say"]).all();
+    assert!(from.contains("echo lost in stage"), "{from}");
+    assert!(from.contains("does not hold"), "{from}");
 }

@@ -317,3 +317,20 @@ fn the_environment_variables_of_options_work() {
     assert!(run("AYE_PLAIN", "1", &["run", "two.yaml"]).stderr.contains("+ first"));
     assert_eq!(run("AYE_COLOR", "sometimes", &["list"]).code, 2);
 }
+
+#[test]
+fn a_part_of_a_run_says_which_questions_it_leaves_out() {
+    let place = Place::new();
+    place.write(
+        "gated.yaml",
+        "name: gated\nsteps:\n- {name: gate, confirm: Go?}\n- {name: second, command: 'true', confirmation: Sure?}\n- {name: act, command: 'true'}\n",
+    );
+    let warned = |args: &[&str]| {
+        let ran = place.aye(&[&["run", "gated.yaml"], args].concat());
+        ran.all().lines().find(|line| line.contains("warning")).unwrap_or_default().to_owned()
+    };
+    assert_snapshot!(warned(&["--only", "act"]), @"warning: `act` alone leaves out the questions of `gate`, `second` before it");
+    assert_snapshot!(warned(&["--from", "second", "--yes"]), @"warning: beginning at `second` leaves out the question of `gate` before it");
+    assert_snapshot!(warned(&["--from", "act", "--dry-run"]), @"warning: beginning at `act` leaves out the questions of `gate`, `second` before it");
+    assert_eq!(warned(&["--from", "gate", "--yes"]), "");
+}

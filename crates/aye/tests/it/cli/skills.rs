@@ -84,7 +84,8 @@ fn list_as_json() {
             "name": "environment",
             "type": "string",
             "required": false,
-            "description": null
+            "description": null,
+            "default": "stage"
           }
         ],
         "steps": 2,
@@ -392,5 +393,64 @@ fn init_makes_a_skill_that_runs_and_overwrites_nothing() {
     error: `../evil` is no name for a skill
     hint: use letters, digits, `-` and `_`, beginning with a letter
     --- exit 2
+    ");
+}
+
+const ASKS: &str = "\
+name: clean
+description: |
+  Remove what is old.
+  Asks before.
+inputs:
+  - { name: age, type: integer, default: 30, description: Days }
+  - { name: where, enum: [stage, production], required: true }
+  - { name: token, type: secret, default: hunter2 }
+  - { name: tag, match: 'v[0-9]+', required: false }
+steps:
+  - { name: find, command: find, description: Looks }
+  - { name: sure, confirm: \"Remove from {{ inputs.where }}?\", condition: inputs.age > 7 }
+  - { name: remove, command: rm, destructive: true, confirmation: Sure? }
+outputs: [{ name: found, value: '{{ find }}' }]
+";
+
+#[test]
+fn list_shows_one_skill_whole() {
+    let place = Place::new();
+    place.write("skills/clean.yaml", ASKS);
+    assert_snapshot!(place.aye(&["list", "clean"]).all(), @r"
+    --- stdout
+    clean  skills/clean.yaml
+      Remove what is old.
+      Asks before.
+
+    inputs
+      age    integer, default 30  Days
+      where  stage | production, required
+      token  secret, has a default
+      tag    string, like v[0-9]+
+
+    3 steps
+      1. find  command  Looks
+      2. sure  confirm
+         if inputs.age > 7
+         ? Remove from {{ inputs.where }}?
+      3. remove  command destructive
+         ? Sure?
+
+    aye run clean -i where=…
+    --- exit 0
+    ");
+    let whole = place.aye(&["list", "clean", "--json"]).ok().json();
+    assert_eq!(whole["inputs"][0]["default"], 30);
+    assert_eq!(whole["inputs"][1]["enum"], serde_json::json!(["stage", "production"]));
+    assert_eq!(whole["inputs"][2].get("default"), None);
+    assert_eq!(whole["inputs"][3]["match"], "v[0-9]+");
+    assert_eq!(whole["plan"][2]["question"], "Sure?");
+    assert_eq!(whole["outputs"], serde_json::json!(["found"]));
+    assert_snapshot!(place.aye(&["list", "claen"]).all(), @r"
+    --- stderr
+    error: there is no skill `claen`
+    hint: did you mean `clean`?
+    --- exit 3
     ");
 }

@@ -1,9 +1,14 @@
 //! `aye list`.
 
+mod one;
+
 use std::io::IsTerminal as _;
 
+use aye_core::flow::Flow;
+use aye_core::skill::{InputSpec, InputType};
 use clap::Args;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::cli::Context;
 use crate::error::Error;
@@ -15,10 +20,14 @@ use super::output::{print, print_json};
 
 // Options of `aye list`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye list\n  aye list --json\n\n\
+#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye list\n  aye list release      its inputs, steps and questions\n  aye list --json\n\n\
     Skills are looked for in `.aye/skills` and `skills` next to `aye.toml`, or where\n\
     `skills = [\"…\"]` in `aye.toml` says.")]
-pub struct ListArgs {}
+pub struct ListArgs {
+    /// Show one skill whole: its inputs, steps and questions
+    #[arg(value_name = "SKILL")]
+    pub skill: Option<String>,
+}
 
 /// A skill, for programs.
 #[derive(Debug, Serialize)]
@@ -34,12 +43,50 @@ struct Listed {
 #[derive(Debug, Serialize)]
 struct ListedInput {
     name: String,
-    r#type: aye_core::skill::InputType,
+    r#type: InputType,
     required: bool,
     description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default: Option<Value>,
+    #[serde(rename = "enum", skip_serializing_if = "Vec::is_empty")]
+    choices: Vec<Value>,
+    #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+    pattern: Option<String>,
 }
 
-pub(super) fn run(_: &ListArgs, context: &Context) -> Result<u8, Error> {
+impl Listed {
+    fn of(flow: &Flow, file: &str, errors: usize) -> Self {
+        let name = skill_name(flow);
+        Self {
+            name: name.to_owned(),
+            // Without one, the name stands in for it.
+            description: flow.skill.description.clone().filter(|about| about != name),
+            file: file.to_owned(),
+            inputs: flow.skill.inputs.iter().map(ListedInput::of).collect(),
+            steps: flow.nodes.len(),
+            errors,
+        }
+    }
+}
+
+impl ListedInput {
+    fn of(input: &InputSpec) -> Self {
+        Self {
+            name: input.name.value.clone(),
+            r#type: input.kind,
+            required: input.required && input.default.is_none(),
+            description: input.description.clone(),
+            default: input.default.clone().filter(|_| input.kind != InputType::Secret),
+            choices: input.choices.clone(),
+            pattern: input.pattern.as_ref().map(|pattern| pattern.value.clone()),
+        }
+    }
+}
+
+pub(super) fn run(args: &ListArgs, context: &Context) -> Result<u8, Error> {
+    if let Some(skill) = &args.skill {
+        return one::run(skill, context);
+    }
     let mut listed = Vec::new();
     for path in all_files(&context.settings) {
         let file = relative_to(&path, &context.directory).display().to_string();
@@ -51,31 +98,7 @@ pub(super) fn run(_: &ListArgs, context: &Context) -> Result<u8, Error> {
         if errors > 0 && read.flows.is_empty() {
             listed.push(broken(&file, errors));
         }
-        listed.extend(read.flows.iter().map(|flow| {
-            Listed {
-                name: skill_name(flow).to_owned(),
-                // Without one, the name stands in for it.
-                description: flow
-                    .skill
-                    .description
-                    .clone()
-                    .filter(|about| about != skill_name(flow)),
-                file: file.clone(),
-                inputs: flow
-                    .skill
-                    .inputs
-                    .iter()
-                    .map(|input| ListedInput {
-                        name: input.name.value.clone(),
-                        r#type: input.kind,
-                        required: input.required && input.default.is_none(),
-                        description: input.description.clone(),
-                    })
-                    .collect(),
-                steps: flow.nodes.len(),
-                errors,
-            }
-        }));
+        listed.extend(read.flows.iter().map(|flow| Listed::of(flow, &file, errors)));
     }
     if context.json {
         print_json(&listed)?;

@@ -1,6 +1,8 @@
 //! `--dry-run`: the way a run would take if all went well. Nothing runs,
 //! nothing is asked.
 
+mod later;
+
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -15,6 +17,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::paint::{Glyph, Paint, Tone, inert_line, plural, shell_word};
+
+use later::Later;
 
 /// What would happen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -82,17 +86,19 @@ pub fn plan(
         run: Arc::new(json!({ "id": "dry-run", "environment": environment })),
         skill: Arc::new(json!({ "name": flow.skill.name.value, "version": flow.skill.version })),
     };
+    let later = Later::of(flow, range);
     let show = |template: &str| {
-        let text = text::text(template, &scope).unwrap_or_else(|_| partly(template, &scope));
-        inputs.secrets.mask(&text)
+        let known =
+            if later.is_used_in(template) { None } else { text::text(template, &scope).ok() };
+        inputs.secrets.mask(&known.unwrap_or_else(|| partly(template, &scope, &later)))
     };
     // Values in a script are data and shown as that; a script that needs what
     // earlier steps give stays as written.
     let script = |template: &str| {
         let mask = |text: &str| inputs.secrets.mask(text);
         match text::shell_script(template, &scope, Verbatim::default()) {
-            Ok(script) => mask(&script.shown(mask)),
-            Err(_) => mask(template),
+            Ok(script) if !later.is_used_in(template) => mask(&script.shown(mask)),
+            _ => mask(template),
         }
     };
     let mut next = match range {
@@ -141,7 +147,11 @@ pub fn plan(
             break;
         }
         seen.push(node);
-        let planned = planned(step, &scope, &show, &script);
+        let holds = |condition: &str| match later.decides(condition) {
+            true => None,
+            false => text::holds(condition, &scope).ok(),
+        };
+        let planned = planned(step, &holds, &show, &script);
         let outcome =
             if planned.holds == Some(false) { Outcome::Skipped } else { Outcome::Success };
         let unsure = planned.condition.is_some() && planned.holds.is_none();
@@ -173,14 +183,16 @@ fn values_of(flow: &Flow) -> IndexMap<String, Value> {
 
 /// What earlier steps give is not known yet: it stays as written, the rest is
 /// filled in.
-fn partly(template: &str, scope: &Scope) -> String {
+fn partly(template: &str, scope: &Scope, later: &Later) -> String {
     let mut text = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
         let Some((expression, after)) = after.split_once("}}") else { break };
         let written = format!("{{{{{expression}}}}}");
         text.push_str(before);
-        text.push_str(&text::text(&written, scope).unwrap_or(written));
+        let known =
+            if later.is_used_in(&written) { None } else { text::text(&written, scope).ok() };
+        text.push_str(&known.unwrap_or(written));
         rest = after;
     }
     // Blocks decide about their insides: nothing of them is known for sure.
@@ -189,7 +201,7 @@ fn partly(template: &str, scope: &Scope) -> String {
 
 fn planned(
     step: &Step,
-    scope: &Scope,
+    holds: &impl Fn(&str) -> Option<bool>,
     show: &impl Fn(&str) -> String,
     script_shown: &impl Fn(&str) -> String,
 ) -> PlannedStep {
@@ -211,7 +223,7 @@ fn planned(
                 .iter()
                 .map(|step| {
                     let PlannedStep { step, command, question, .. } =
-                        planned(step, scope, show, script_shown);
+                        planned(step, holds, show, script_shown);
                     let parts = [question.map(|q| format!("ask {q}")), command];
                     let parts: Vec<String> = parts.into_iter().flatten().collect();
                     format!("{step}: {}", parts.join("\n").trim_end().replace('\n', "\n    "))
@@ -235,7 +247,7 @@ fn planned(
         kind: step.action.kind().to_owned(),
         command,
         condition: step.condition.as_ref().map(|condition| condition.trim().to_owned()),
-        holds: step.condition.as_ref().and_then(|c| text::holds(c, scope).ok()),
+        holds: step.condition.as_ref().and_then(|condition| holds(condition)),
         question: ask.map(|ask| show(&ask.message)),
         timeout: match step.timeout {
             StepTimeout::After(limit) => Some(format_duration(limit)),
