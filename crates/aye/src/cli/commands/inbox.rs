@@ -57,9 +57,10 @@ pub(super) struct Waiting {
     asked: Timestamp,
     deadline: Option<Timestamp>,
     driven: bool,
-    /// How many people have agreed, of how many that have to.
-    #[serde(skip)]
-    agreed: (u32, u32),
+    /// How many people have agreed.
+    agreed: u32,
+    /// All of it, as the journal has it: who may answer, the default, what follows.
+    question: Option<Question>,
     /// What to write behind its id.
     #[serde(skip)]
     answers: String,
@@ -77,8 +78,8 @@ impl Waiting {
             Some(deadline) => format!("{} left", since(now, deadline)),
             None => "no time limit".to_owned(),
         });
-        let (agreed, all) = self.agreed;
-        note.extend((agreed > 0).then(|| format!("{agreed} of {all} agreed")));
+        let all = self.question.as_ref().map_or(1, |question| question.approvals);
+        note.extend((self.agreed > 0).then(|| format!("{} of {all} agreed", self.agreed)));
         note.extend((!self.driven).then(|| "nobody drives the run".to_owned()));
         note
     }
@@ -123,10 +124,9 @@ fn open(store: &Store) -> Result<Vec<Waiting>, Error> {
             title: row.title,
             message: row.message,
             options: asked.as_ref().map(choices).unwrap_or_default(),
-            agreed: asked.as_ref().map_or((0, 1), |asked| {
-                (asked.approvals.saturating_sub(row.missing), asked.approvals)
-            }),
+            agreed: asked.as_ref().map_or(0, |asked| asked.approvals.saturating_sub(row.missing)),
             answers: asked.as_ref().map_or_else(|| "TEXT".to_owned(), answers_shown),
+            question: asked,
             asked: row.asked,
             deadline: row.deadline,
             driven,
