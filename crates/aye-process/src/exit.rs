@@ -193,9 +193,15 @@ impl Output {
             None => self.text_of_last(most),
             Some(plain) => {
                 let bytes = &plain[plain.len().saturating_sub(most)..];
-                marked(bytes.to_vec(), self.plain_total.unwrap_or(self.total))
+                marked(bytes.to_vec(), self.plain_total())
             }
         }
+    }
+
+    /// All bytes the child wrote, as they came.
+    #[must_use]
+    pub fn plain_total(&self) -> u64 {
+        self.plain_total.unwrap_or(self.total)
     }
 
     /// All bytes the child wrote.
@@ -255,12 +261,16 @@ impl Output {
     }
 }
 
-/// The end of a stream as text, with a line in front if some is missing.
-fn marked(bytes: Vec<u8>, total: u64) -> String {
+/// The end of a stream as text, with a line in front if some is missing. It
+/// may be long: it is not copied.
+fn marked(mut bytes: Vec<u8>, total: u64) -> String {
     let dropped = total.saturating_sub(bytes.len() as u64);
     if dropped == 0 {
         return text::lossy(bytes);
     }
     let cut = text::first_boundary(&bytes);
-    format!("[{} bytes dropped]\n{}", dropped + cut as u64, text::lossy(bytes[cut..].to_vec()))
+    let mark = format!("[{} bytes dropped]\n", dropped + cut as u64);
+    bytes.reserve_exact(mark.len());
+    bytes.splice(..cut, mark.into_bytes());
+    text::lossy(bytes)
 }

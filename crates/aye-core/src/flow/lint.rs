@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, did_you_mean};
-use crate::skill::{Action, Ask, Body, GuardCheck, InputSpec, Span, Step, Template};
+use crate::skill::{Action, Body, InputSpec, Span, Step, Template};
 use crate::text::{self, BUILT_IN, Expressions, TextError, UnknownWord, keys};
 
 use super::graph::Flow;
 use super::narrow;
 use super::survey::survey;
+use super::texts::{Kind, each_string, each_text, results_of};
 
 /// Looks over the graph and every template in it. `source` is the text of the
 /// file; `expressions` reads what is more than a template.
@@ -47,7 +48,7 @@ pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) ->
         found.extend(news.filter(|news| !found.contains(news)));
     };
     for (at, node) in flow.nodes.iter().enumerate() {
-        each_template(&node.step, &BTreeSet::new(), &mut |template, kind, local| {
+        each_text(&node.step, &BTreeSet::new(), &mut |template, kind, local| {
             look_at(at, template, kind, local);
         });
     }
@@ -56,7 +57,7 @@ pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) ->
     };
     let of_failure: BTreeSet<String> = ["error", "failed"].map(str::to_owned).into();
     for rule in &flow.skill.heal {
-        each_template(&rule.repair, &of_failure, &mut look);
+        each_text(&rule.repair, &of_failure, &mut look);
     }
     for output in &flow.skill.outputs {
         each_string(&output.value, &mut |text| {
@@ -84,13 +85,6 @@ fn dollars(step: &Step, source: &str) -> Vec<Diagnostic> {
             .hint("write `{{ … }}` alone")
     };
     written.map(said).collect()
-}
-
-/// How a text is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Template,
-    Condition,
 }
 
 /// The names of all steps, those inside of others included.
@@ -134,94 +128,6 @@ fn order_of(flow: &Flow) -> BTreeMap<String, (usize, Span)> {
     order
 }
 
-/// The names that a step gives to what it leaves behind.
-fn results_of(step: &Step) -> Vec<String> {
-    let name = step.output.as_ref().map_or(step.name.as_str(), |output| output.as_str());
-    match step.action {
-        Action::Tool { .. } => vec![name.to_owned(), format!("{name}_parsed")],
-        _ => vec![name.to_owned()],
-    }
-}
-
-/// Looks at every template of a step; `local` are the names of its place alone.
-fn each_template(
-    step: &Step,
-    local: &BTreeSet<String>,
-    report: &mut impl FnMut(&Template, Kind, &BTreeSet<String>),
-) {
-    if let Action::ForEach(each) = &step.action {
-        each_string(&each.items, &mut |text| {
-            report(&Template::new(text.to_owned(), each.span), Kind::Template, local);
-        });
-        let mut inside = local.clone();
-        inside.extend([each.name.clone(), "index".to_owned()]);
-        inside.extend(each.body.iter().flat_map(results_of));
-        for step in &each.body {
-            each_template(step, &inside, report);
-        }
-    }
-    let look = &mut |template: &Template, kind: Kind| report(template, kind, local);
-    let look_inside = |value: &serde_json::Value,
-                       span: Span,
-                       look: &mut dyn FnMut(&Template, Kind)| {
-        each_string(value, &mut |text| look(&Template::new(text.to_owned(), span), Kind::Template));
-    };
-    match &step.action {
-        Action::Command { program, args } => {
-            look(program, Kind::Template);
-            args.iter().for_each(|arg| look(arg, Kind::Template));
-        }
-        Action::Shell { script } => look(script, Kind::Template),
-        Action::Ask(ask) => each_in_ask(ask, look),
-        Action::Tool { args, span, .. } => look_inside(args, *span, look),
-        Action::Skill { skill, inputs, span } => {
-            look(skill, Kind::Template);
-            inputs.values().for_each(|value| look_inside(value, *span, look));
-        }
-        Action::Return { text } => look(text, Kind::Template),
-        Action::Compute { .. } | Action::ForEach(_) | Action::Note => {}
-    }
-    for guard in &step.guards {
-        match &guard.check {
-            GuardCheck::Condition(condition) => look(condition, Kind::Condition),
-            GuardCheck::Command { program, args, cwd } => {
-                let texts = [program].into_iter().chain(args).chain(cwd);
-                texts.for_each(|text| look(text, Kind::Template));
-            }
-            GuardCheck::Success => {}
-        }
-        guard.message.iter().for_each(|message| look(message, Kind::Template));
-    }
-    if let Some(condition) = &step.condition {
-        look(condition, Kind::Condition);
-    }
-    step.env.values().flatten().for_each(|value| look(value, Kind::Template));
-    [&step.cwd, &step.stdin].into_iter().flatten().for_each(|text| look(text, Kind::Template));
-    if let Some(ask) = &step.confirmation {
-        each_in_ask(ask, look);
-    }
-}
-
-fn each_in_ask(ask: &Ask, look: &mut impl FnMut(&Template, Kind)) {
-    look(&ask.message, Kind::Template);
-    for text in [&ask.title, &ask.default, &ask.typed].into_iter().flatten() {
-        look(text, Kind::Template);
-    }
-    for choice in &ask.options {
-        look(&choice.label, Kind::Template);
-        choice.description.iter().for_each(|text| look(text, Kind::Template));
-    }
-}
-
-fn each_string(value: &serde_json::Value, look: &mut impl FnMut(&str)) {
-    match value {
-        serde_json::Value::String(text) => look(text),
-        serde_json::Value::Array(items) => items.iter().for_each(|item| each_string(item, look)),
-        serde_json::Value::Object(map) => map.values().for_each(|item| each_string(item, look)),
-        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => {}
-    }
-}
-
 /// What a template is held against.
 #[derive(Clone, Copy)]
 struct Looker<'a> {
@@ -249,6 +155,7 @@ impl Looker<'_> {
         let used = match kind {
             Kind::Template => text::names_in_with(template, self.expressions),
             Kind::Condition => text::names_in_condition_with(template, self.expressions),
+            Kind::Code | Kind::Prose => return None,
         };
         match used {
             Err(error) => Some(self.syntax(&error, template)),
@@ -267,6 +174,7 @@ impl Looker<'_> {
         let found = match kind {
             Kind::Template => text::unknown_word_in(template, self.expressions),
             Kind::Condition => text::unknown_word_in_condition(template, self.expressions),
+            Kind::Code | Kind::Prose => return None,
         };
         let UnknownWord { kind, name } = found.ok().flatten()?;
         let span = narrow::name_in(self.source, template.span, &name);

@@ -8,10 +8,13 @@ mod graph;
 mod lay;
 mod lint;
 mod narrow;
+mod reading;
 mod route;
 mod survey;
+mod texts;
 
 pub use graph::{Ending, Flow, Node, NodeId, Routes, Target};
 pub use lint::lint;
+pub(crate) use reading::reads;
 pub use route::{Outcome, Route};
 pub use survey::{Concern, survey};

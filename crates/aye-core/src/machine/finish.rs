@@ -61,21 +61,29 @@ impl Machine {
             (End::Exited { value, parsed }, _) => {
                 if process.as_ref().is_none_or(|process| process.exit_code == Some(0)) {
                     let output = self.output_name(&step);
-                    let shown = self.secrets.mask_value(&value);
-                    let shown_parsed = parsed.as_ref().map(|p| self.secrets.mask_value(p));
-                    let hidden = shown != value || shown_parsed != parsed;
-                    if hidden {
-                        // Later steps get what it is; nobody else does.
-                        let revealed = Arc::make_mut(&mut self.revealed);
-                        revealed.extend(parsed.map(|parsed| (format!("{output}_parsed"), parsed)));
-                        revealed.insert(output.clone(), value);
-                    }
+                    let given = (value, parsed);
+                    let shown = (!self.secrets.is_empty()).then(|| {
+                        let (value, parsed) = &given;
+                        let parsed = parsed.as_ref().map(|p| self.secrets.mask_value(p));
+                        (self.secrets.mask_value(value), parsed)
+                    });
+                    let (hidden, (value, parsed)) = match shown.filter(|shown| *shown != given) {
+                        None => (false, given),
+                        Some(shown) => {
+                            // Later steps get what it is; nobody else does.
+                            let (value, parsed) = given;
+                            let revealed = Arc::make_mut(&mut self.revealed);
+                            revealed.extend(parsed.map(|p| (format!("{output}_parsed"), p)));
+                            revealed.insert(output.clone(), value);
+                            (true, shown)
+                        }
+                    };
                     let done = StepCompleted {
                         output,
                         step: step.clone(),
                         execution,
-                        value: shown,
-                        parsed: shown_parsed,
+                        value,
+                        parsed,
                         process,
                         took_ms,
                         hidden,

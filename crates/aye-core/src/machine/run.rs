@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::diagnostic::did_you_mean;
 use crate::effect::Effect;
 use crate::event::{Driver, Event, Fact, Range, SkillStarted, VERSION};
-use crate::flow::{Flow, Node, NodeId};
+use crate::flow::{self, Flow, Node, NodeId};
 use crate::heal::HealRule;
 use crate::id::RunId;
 use crate::journal::{Between, FoldError, Phase, State, Status};
@@ -229,6 +229,21 @@ impl Machine {
                 name.and_then(|name| self.state.outputs.get(&name).cloned()).unwrap_or_default()
             }
         }
+    }
+
+    /// Whether anything in this run can read the result of a step.
+    pub fn reads(&self, step: &str) -> bool {
+        let result = self.output_name(step);
+        let mut repairs = self.limits.heal.iter().map(|rule| &rule.repair);
+        self.flow.reads(&result) || repairs.any(|step| flow::reads(step, &result))
+    }
+
+    /// The step of the run around this one whose result a step of ours may
+    /// give, if it may.
+    pub fn gives_result_to(&self, step: &str) -> Option<&str> {
+        let parent = self.state.started.parent.as_ref()?;
+        let gives = self.outer.is_some() && self.flow.may_end_with(step);
+        gives.then_some(parent.step.as_str())
     }
 
     /// When to send [`crate::input::Input::Tick`].

@@ -95,6 +95,11 @@ impl Secrets {
         self.forms.iter().map(String::as_str)
     }
 
+    /// Whether there is nothing to mask.
+    pub(super) fn is_empty(&self) -> bool {
+        self.forms.is_empty()
+    }
+
     /// The text with every secret in it replaced by `***`.
     pub fn mask(&self, text: &str) -> String {
         let mut masked = text.to_owned();
@@ -108,7 +113,7 @@ impl Secrets {
 
     /// A value with every secret inside it masked.
     pub fn mask_value(&self, value: &Value) -> Value {
-        if self.values().next().is_none() {
+        if self.is_empty() {
             return value.clone();
         }
         match value {

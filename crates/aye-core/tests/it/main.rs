@@ -10,6 +10,7 @@ mod inputs;
 mod oracle;
 mod properties;
 mod random;
+mod reading;
 mod recorded;
 mod recovery;
 mod routing;

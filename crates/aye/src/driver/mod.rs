@@ -40,6 +40,7 @@ mod mail;
 mod nested;
 mod outcome;
 mod remember;
+mod results;
 mod warnings;
 mod work;
 

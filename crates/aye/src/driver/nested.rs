@@ -49,6 +49,11 @@ impl Inside {
         }
     }
 
+    /// What those that have ended gave.
+    pub(super) fn results(&self) -> &[Value] {
+        &self.results
+    }
+
     /// Whether another run may be begun now.
     fn has_room(&self) -> bool {
         let held = self.aborted || !self.failed.is_empty() && self.nested.fail_fast;

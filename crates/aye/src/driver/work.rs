@@ -17,13 +17,10 @@ use super::calling::{Within, called, failed_call};
 use super::computing::{failed_block, proposal};
 use super::drive::Driver;
 use super::lane::{LaneId, Meaning, ROOT, Work};
+use super::results::{KEPT, Room};
 
-/// How much of its output is a step's result, for later steps.
-const VALUE: usize = aye_process::DEFAULT_TAIL;
 /// The same number on every system there is.
 const INTERRUPT: i32 = 2;
-/// How much of each stream a journal keeps; the log has the rest.
-const KEPT: usize = 64 * 1024;
 
 impl Driver<'_> {
     /// Starts what a lane's step does.
@@ -110,7 +107,8 @@ impl Driver<'_> {
             }
         };
         self.logs.finished(log, exit.stdout.total() + exit.stderr.total());
-        let (mut end, process) = conclude(exit);
+        let room = self.room_for(id, exit, &meaning);
+        let (mut end, process) = conclude(exit, room);
         let ended_by_us = !matches!(exit.outcome, Outcome::Exited(_) | Outcome::Signaled(_));
         if id != ROOT && (ended_by_us || process.left_running > 0) {
             *self.stopped_inside.get_or_insert(0) += process.left_running;
@@ -225,7 +223,7 @@ impl Driver<'_> {
 }
 
 /// From what the operating system says to what the core is told.
-fn conclude(exit: &Exit) -> (End, ProcessRecord) {
+fn conclude(exit: &Exit, room: Room) -> (End, ProcessRecord) {
     let signal = match exit.outcome {
         Outcome::Signaled(signal) => Some(signal),
         Outcome::Exited(_) | Outcome::TimedOut | Outcome::Cancelled | Outcome::Interrupted => None,
@@ -248,29 +246,26 @@ fn conclude(exit: &Exit) -> (End, ProcessRecord) {
             .collect(),
         peak_memory: exit.peak_memory,
         cpu_ms: Some(u64::try_from(exit.cpu_time.as_millis()).unwrap_or(u64::MAX)),
-        remarks: remarks(exit),
+        remarks: exit
+            .hint()
+            .map(str::to_owned)
+            .into_iter()
+            .chain(exit.log_problem())
+            .chain(room.remark)
+            .collect(),
         stdout,
     };
     let end = match exit.outcome {
         Outcome::Exited(_) | Outcome::Signaled(_) => {
             // What a mask hides is for later steps, and for them alone.
-            let value = exit.stdout.plain_text_of_last(VALUE);
-            let value = value.trim_end_matches(['\n', '\r']).into();
-            End::Exited { value, parsed: None }
+            let mut value = exit.stdout.plain_text_of_last(room.bytes);
+            value.truncate(value.trim_end_matches(['\n', '\r']).len());
+            End::Exited { value: value.into(), parsed: None }
         }
         Outcome::TimedOut => End::TimedOut,
         Outcome::Cancelled | Outcome::Interrupted => End::Stopped,
     };
     (end, process)
-}
-
-/// What a person should know about the end of a program.
-fn remarks(exit: &Exit) -> Vec<String> {
-    let cut = exit.stdout.total().saturating_sub(VALUE as u64);
-    let cut = (cut > 0).then(|| {
-        format!("its result is the last {} MB of its output; the log has all of it", VALUE >> 20)
-    });
-    exit.hint().map(str::to_owned).into_iter().chain(exit.log_problem()).chain(cut).collect()
 }
 
 /// What the policy has against it; an empty one is not asked.

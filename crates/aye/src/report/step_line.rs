@@ -42,7 +42,9 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 name(&done.step),
                 dim(&parts.join(", "))
             );
-            note.for_each(|more| line.push_str(&format!("\n  {}", dim(&more))));
+            let remarks = done.process.iter().flat_map(|process| &process.remarks);
+            note.chain(remarks.map(|remark| inert(remark)))
+                .for_each(|more| line.push_str(&format!("\n  {}", dim(&more))));
             line
         }
         Fact::StepFailed(failed) => {

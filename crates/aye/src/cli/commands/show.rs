@@ -156,7 +156,8 @@ fn steps(story: &Story, driven: bool, depth: usize, paint: Paint, text: &mut Str
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", line.trim_end());
         // Code and a caret below it keep their columns.
-        for more in message {
+        let remarks = step.process.iter().flat_map(|process| &process.remarks);
+        for more in message.chain(remarks.map(|remark| inert(remark))) {
             let _ = writeln!(text, "{indent}    {}", paint.text(Tone::Dim, &more));
         }
         for inside in story.inside_of(name, step) {

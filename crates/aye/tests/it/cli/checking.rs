@@ -272,3 +272,16 @@ steps:
     let ran = place.aye(&["run", "r.yaml"]);
     assert!(ran.stderr.contains("hint: `a` is the text itself: write `{{ a }}`"), "{}", ran.all());
 }
+
+#[test]
+fn what_follows_a_step_of_a_loop_is_looked_at_too() {
+    let place = Place::new();
+    place.write(
+        "l.yaml",
+        "name: l\nsteps:\n- name: e\n  foreach: [1]\n  steps:\n  - name: x\n    command: echo\n    then:\n    - { name: z, command: echo, args: ['{{ x }}', '{{ nobody }}'] }\n    - return: '{{ z }}'\n",
+    );
+    let ran = place.aye(&["check", "l.yaml"]).ok();
+    let warnings: Vec<&str> = ran.stdout.lines().filter(|line| line.contains("[")).collect();
+    assert_eq!(warnings[0], "warning[unknown-name]: `nobody` is not defined anywhere");
+    assert_eq!(ran.stdout.matches("warning[").count(), 1, "{}", ran.stdout);
+}

@@ -1,0 +1,70 @@
+//! Whether anything can read the result of a step.
+//!
+//! A search for words and no analysis: a result that is kept for nobody costs
+//! room, one that is cut although somebody reads it is wrong.
+
+use std::collections::BTreeSet;
+
+use crate::skill::{Body, Step};
+
+use super::graph::Flow;
+use super::texts::{Kind, each_string, each_text};
+
+/// What gives every name there is at once, in blocks and in expressions.
+/// `steps` does not: what is known of a step has no result in it.
+const EVERY_NAME: [&str; 4] = ["dir", "globals", "locals", "vars"];
+
+impl Flow {
+    /// Whether anything in this flow can read a result of this name: any step,
+    /// what is inside of it, a repair, or an output.
+    pub fn reads(&self, result: &str) -> bool {
+        let repairs = self.skill.heal.iter().map(|rule| &rule.repair);
+        let mut steps = self.nodes.iter().map(|node| &node.step).chain(repairs);
+        let mut found = steps.any(|step| reads(step, result));
+        for output in &self.skill.outputs {
+            each_string(&output.value, &mut |text| found |= named_in(text, Kind::Template, result));
+        }
+        found
+    }
+
+    /// Whether a step may be the one whose result is that of all of them: the
+    /// last, or one that belongs to it.
+    pub fn may_end_with(&self, step: &str) -> bool {
+        let Body::Steps(steps) = &self.skill.body else { return true };
+        let last = steps.last().and_then(|last| self.find(&last.name));
+        self.find(step) >= last
+    }
+}
+
+/// Whether a step, or what is inside of it, can read a result of this name.
+pub(crate) fn reads(step: &Step, result: &str) -> bool {
+    let mut found = false;
+    each_text(step, &BTreeSet::new(), &mut |text, kind, _| found |= named_in(text, kind, result));
+    found
+}
+
+fn named_in(text: &str, kind: Kind, result: &str) -> bool {
+    let read = match kind {
+        Kind::Template | Kind::Prose => between_braces(text),
+        Kind::Condition | Kind::Code => text,
+    };
+    std::iter::once(result).chain(EVERY_NAME).any(|name| is_word_of(read, name))
+}
+
+/// The part of a template that may be more than plain text.
+fn between_braces(template: &str) -> &str {
+    let open = [template.find("{{"), template.find("{%")].into_iter().flatten().min();
+    let close = template.rfind("}}").max(template.rfind("%}"));
+    let range = open.zip(close).filter(|(open, close)| open < close);
+    range.map_or("", |(open, close)| &template[open..close])
+}
+
+/// Whether a name stands in a text by itself; behind a dot it is the key of
+/// something else, such as `steps.NAME`.
+fn is_word_of(text: &str, name: &str) -> bool {
+    let in_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        !before.ends_with(|c| in_word(c) || c == '.') && !after.starts_with(in_word)
+    })
+}
