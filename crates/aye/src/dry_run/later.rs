@@ -25,7 +25,7 @@ impl Later {
         };
         let mut names = BTreeSet::new();
         if !nodes.is_empty() {
-            names.extend(["steps", "outputs"].map(str::to_owned));
+            names.insert("steps".to_owned());
         }
         nodes.iter().for_each(|node| add(&node.step, &mut names));
         Self(names)

@@ -72,6 +72,11 @@ const INSTEAD: &[(&str, &[&str], &str)] = &[
     ),
     ("skill", &["uses"], "`skill: NAME` runs another skill; for all else write the command itself"),
     ("skill", &["task"], "write `skill: NAME`"),
+    (
+        "confirm",
+        &["options", "choices", "message", "default", "by", "approvals", "match", "remember"],
+        "it belongs to the question: `choose: { message: …, options: [a, b], default: a }`",
+    ),
     ("command", &["become"], "leave it out, or write `command: sudo` and `args: [PROGRAM, …]`"),
     (
         "step_limit",
