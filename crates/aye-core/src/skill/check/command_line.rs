@@ -23,9 +23,13 @@ impl Checker<'_> {
                     true => format!("{apart}\n(`${{{{ … }}}}` is written `{{{{ … }}}}` here)"),
                     false => apart,
                 };
+                let path = match shell && program.contains('/') {
+                    true => "\n(if its path has a space, add `args: []`)",
+                    false => "",
+                };
                 match shell && !program.contains("{{") {
                     true => diagnostic.hint(format!(
-                        "write the words apart, or let a shell do it:\n{apart}\nor\nshell: {}",
+                        "write the words apart, or let a shell do it:\n{apart}\nor\nshell: {}{path}",
                         program.trim()
                     )),
                     false => diagnostic.hint(format!("write the words apart:\n{apart}")),

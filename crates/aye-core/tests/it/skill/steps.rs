@@ -109,6 +109,34 @@ fn a_whole_command_line() {
 }
 
 #[test]
+fn a_path_with_a_space() {
+    insta::assert_snapshot!(check("
+        name: demo
+        steps:
+          - name: one
+            command: /opt/my tool/run
+          - name: two
+            command: /opt/my tool/run
+            args: []
+    "), @"
+    error[command-line]: `command` of step `one` is a whole command line
+      --> demo.yaml:4:14
+       |
+     4 |     command: /opt/my tool/run
+       |              ^^^^^^^^^^^^^^^^ no program is called `/opt/my tool/run`
+       |
+    hint: write the words apart, or let a shell do it:
+          command: /opt/my
+          args: [tool/run]
+          or
+          shell: /opt/my tool/run
+          (if its path has a space, add `args: []`)
+
+    1 error
+    ");
+}
+
+#[test]
 fn a_whole_command_line_with_a_value_in_it() {
     insta::assert_snapshot!(check("
         name: demo
