@@ -107,12 +107,14 @@ pub struct Finished {
     pub known: Option<Box<KnownFix>>,
     /// What was learned from it.
     pub learned: Vec<Remembered>,
+    /// What a person should know about a good end.
+    pub note: Option<String>,
 }
 
 impl Finished {
     /// An end that left no process behind and that memory has nothing to say about.
     pub fn bare(execution: u32, end: End, took: Option<Duration>) -> Self {
-        Self { execution, end, process: None, took, known: None, learned: Vec::new() }
+        Self { execution, end, process: None, took, known: None, learned: Vec::new(), note: None }
     }
 }
 

@@ -61,7 +61,7 @@ pub struct StepCompleted {
     /// The result held a secret: what stands here is not what later steps get.
     #[serde(default, skip_serializing_if = "is_false")]
     pub hidden: bool,
-    /// What a note tells the person.
+    /// What a note tells the person, or what to know about this end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Set when a person said it was done.

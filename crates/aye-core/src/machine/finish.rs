@@ -39,7 +39,7 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        let Finished { execution, end, process, took, known, learned } = finished;
+        let Finished { execution, end, process, took, known, learned, note } = finished;
         for what in learned {
             let what = Remembered { message: self.secrets.mask(&what.message), ..what };
             self.emit(Fact::MemoryLearned(Box::new(what)), world, events);
@@ -87,7 +87,7 @@ impl Machine {
                         process,
                         took_ms,
                         hidden,
-                        note: None,
+                        note,
                         marked_by: None,
                     };
                     self.guarded(done, world)

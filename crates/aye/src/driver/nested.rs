@@ -26,6 +26,8 @@ pub(super) struct Inside {
     failed: Vec<String>,
     /// Somebody inside declined, or did not answer.
     declined: Option<(bool, Option<String>, String)>,
+    /// Items that somebody said no to: the list goes on without them.
+    left_out: usize,
     timed_out: bool,
     /// Somebody gave one of them up, and with it the rest.
     aborted: bool,
@@ -43,6 +45,7 @@ impl Inside {
             results,
             failed: Vec::new(),
             declined: None,
+            left_out: 0,
             timed_out: false,
             aborted: false,
             stopping: false,
@@ -66,6 +69,12 @@ impl Inside {
     }
 
     /// What became of the step, now that nothing inside it goes on.
+    /// What its end alone does not say.
+    fn note(&self) -> Option<String> {
+        let all = self.nested.children.len();
+        (self.left_out > 0).then(|| format!("{} of {all} declined", self.left_out))
+    }
+
     fn end(self, stopped: bool) -> End {
         if stopped {
             return End::Stopped;
@@ -134,9 +143,9 @@ impl Driver<'_> {
         };
         let stopped = matches!(self.lane(id).machine.wants(), Effect::Stop { .. });
         let took = Some(since.elapsed());
+        let note = inside.note();
         let end = inside.end(stopped);
-        self.tell_end(id, Finished::bare(execution, end, took))?;
-        Ok(())
+        self.tell_end(id, Finished { note, ..Finished::bare(execution, end, took) })
     }
 
     /// When every run inside rests, the run around them does too.
@@ -192,7 +201,10 @@ impl Driver<'_> {
             Ended::Failed(_) => inside.failed.push(said),
             // In a list, a no leaves that item out.
             Ended::Cancelled(CancelReason::Declined | CancelReason::FinalState)
-                if inside.nested.is_list => {}
+                if inside.nested.is_list =>
+            {
+                inside.left_out += 1;
+            }
             Ended::Cancelled(why) => {
                 let expired = why == CancelReason::Expired;
                 let said = if inside.nested.is_list { format!("{label}: {said}") } else { said };

@@ -435,3 +435,20 @@ workflows:
     assert!(ran.stdout.contains("`all.yaml` has no skill `iner`"), "{}", ran.all());
     assert_eq!(ran.all().matches("unknown-skill").count(), 1, "{}", ran.all());
 }
+
+#[test]
+fn a_list_says_how_many_items_were_declined() {
+    let place = Place::new();
+    place.write(
+        "each.yaml",
+        "name: each\nsteps:\n- {name: loop, foreach: [a, b, c], shell: 'echo {{ item }}', confirmation: 'Do {{ item }}?'}\n",
+    );
+    let mut last = place.aye(&["run", "each.yaml", "--no-input"]);
+    for answer in ["yes", "no", "yes"] {
+        let inbox = place.aye(&["inbox", "--json"]).ok().json();
+        let id = inbox[0]["id"].as_str().unwrap().to_owned();
+        last = place.aye(&["answer", &id, answer, "--resume"]);
+    }
+    assert_eq!(place.status(), "completed");
+    assert!(last.all().contains("✓ loop  1 of 3 declined, "), "{}", last.all());
+}
