@@ -159,7 +159,7 @@ fn next_signal(watched: &Set) -> i32 {
 }
 
 fn send(pid: i32, signal: i32) {
-    // SAFETY: the engine has not been waited for, so the number is its own.
+    // SAFETY: ourselves, or the engine, which has not been waited for: the number is its own.
     unsafe {
         libc::kill(pid, signal);
     }
@@ -185,11 +185,11 @@ fn look_after(engine: i32, terminal: Option<&Owner>) {
 fn stop_as(signal: i32) {
     Disposition::default_action().set(signal);
     let only = Set::of(&[signal]);
+    // While it is blocked, and to the process: one that the terminal has sent
+    // us too, before we left the group, is the same one. To stop twice would
+    // leave the engine going on behind the shell's back.
+    send(getpid().as_raw_nonzero().get(), signal);
     only.apply(libc::SIG_UNBLOCK);
-    // SAFETY: sends a signal to ourselves.
-    unsafe {
-        libc::raise(signal);
-    }
     only.apply(libc::SIG_BLOCK);
 }
 

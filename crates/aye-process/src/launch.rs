@@ -138,13 +138,22 @@ unsafe fn become_program(job: &Job) -> (Step, i32) {
 
 /// Handlers go with the `execve`; until then the memory is ours. What is
 /// ignored stays so, except for the signal that Rust programs ignore on their own.
+///
+/// A Ctrl-Z that was meant for us may be waiting: a child that stopped now
+/// would keep us standing still for ever. It is lost here; we got it as well,
+/// or it can be typed again.
 unsafe fn forget_handlers() {
-    // SAFETY: a zeroed `sigaction` is valid: the default action.
+    extern "C" fn nothing(_: c_int) {}
+    // SAFETY: a zeroed `sigaction` is valid: the default action. The handler
+    // does nothing.
     unsafe {
         let default: libc::sigaction = std::mem::zeroed();
+        let mut lost = default;
+        lost.sa_sigaction = nothing as *const () as usize;
         for number in HANDLED {
+            let next = if number == libc::SIGTSTP { &lost } else { &default };
             let mut before: libc::sigaction = std::mem::zeroed();
-            libc::sigaction(number, &raw const default, &raw mut before);
+            libc::sigaction(number, &raw const *next, &raw mut before);
             if before.sa_sigaction == libc::SIG_IGN {
                 libc::sigaction(number, &raw const before, std::ptr::null_mut());
             }

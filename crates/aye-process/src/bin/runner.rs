@@ -2,7 +2,7 @@
 //! The tests kill it in every way; it also shows how the parts fit together.
 //!
 //! `runner [--no-guard] [--interactive] [--tty] [--timeout MS] [--grace MS] [--run TAG]
-//! [--serve SCRIPT] PROGRAM ARGS...`
+//! [--serve SCRIPT] [--times N] PROGRAM ARGS...`
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -18,6 +18,7 @@ fn main() -> ExitCode {
     let mut spec = Spec::new("");
     spec.live = true;
     let mut serving = None;
+    let mut times = None;
     while let Some(option) = args.next_if(|word| word.starts_with("--")) {
         let mut millis =
             || Duration::from_millis(args.next().and_then(|word| word.parse().ok()).unwrap_or(0));
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
             "--grace" => spec.grace = millis(),
             "--run" => spec.run = args.next(),
             "--serve" => serving = args.next(),
+            "--times" => times = args.next().and_then(|word| word.parse().ok()),
             other => return fail(&format!("unknown option `{other}`"), 2),
         }
     }
@@ -38,6 +40,9 @@ fn main() -> ExitCode {
     spec.program = args.next().unwrap_or_default().into();
     spec.args = args.map(Into::into).collect();
     spec.stderr = Sink::Inherit;
+    if let Some(times) = times {
+        return repeat(&spec, times);
+    }
     let Some(script) = serving else {
         return run(spec);
     };
@@ -56,6 +61,25 @@ fn main() -> ExitCode {
 fn fail(message: &str, code: u8) -> ExitCode {
     eprintln!("error: {message}");
     ExitCode::from(code)
+}
+
+/// Starts it again and again; signals are caught, and not looked at.
+fn repeat(spec: &Spec, times: u32) -> ExitCode {
+    match Signals::catch() {
+        // To the very end: one that came later would stop us.
+        Ok(signals) => std::mem::forget(signals),
+        Err(error) => return fail(&error.to_string(), 1),
+    }
+    println!("ready");
+    for _ in 0..times {
+        let ended =
+            spawn(spec.clone()).map(|child| wait(&mut [child], &[], None, &mut |_, _, _| {}));
+        match ended {
+            Ok(Ok(Happening::Exited(_, exit))) if exit.success() => {}
+            other => return fail(&format!("{other:?}"), 1),
+        }
+    }
+    ExitCode::SUCCESS
 }
 
 fn run(spec: Spec) -> ExitCode {

@@ -5,8 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
-use crate::helper::{Scratch, eventually, is_alive};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::helper::{LONG, Scratch, eventually, is_alive};
 use crate::pseudo::Pseudo;
 
 const KINDS: [&str; 4] = ["foreground", "background", "setsid", "double-fork"];
@@ -215,11 +218,11 @@ fn a_second_signal_kills_at_once() {
     let guard = i32::try_from(child.id()).expect("a pid");
     kill(guard, libc::SIGTERM);
     // The same signal twice in a row would be delivered once.
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    std::thread::sleep(Duration::from_millis(100));
     kill(guard, libc::SIGTERM);
-    let before = std::time::Instant::now();
+    let before = Instant::now();
     assert_eq!(child.wait().expect("ended").code(), Some(143));
-    assert!(before.elapsed() < crate::helper::LONG);
+    assert!(before.elapsed() < LONG);
 }
 
 #[test]
@@ -257,9 +260,34 @@ fn whatever_a_double_kill_leaves_is_found_and_ended() {
     assert_eq!(found_pids, expected);
     assert!(found.iter().all(|one| one.identity.is_alive() && one.command.contains("stray")));
     let mut signals = aye_process::Signals::catch().expect("signals");
-    let grace = std::time::Duration::from_secs(5);
+    let grace = Duration::from_secs(5);
     let ended = aye_process::survivors::end(&tag, grace, &mut signals);
     assert_eq!((ended.left, ended.stop), (0, None));
     assert!(started.iter().all(|pid| !is_alive(*pid)));
     assert!(!found[0].identity.is_alive());
+}
+
+#[test]
+fn a_stop_signal_between_fork_and_exec_does_not_hold_us_up() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_runner"));
+    command.args(["--no-guard", "--times", "300", "/bin/true"]).process_group(0);
+    let mut runner = command.stdout(Stdio::piped()).stdin(Stdio::null()).spawn().expect("started");
+    let mut line = String::new();
+    BufReader::new(runner.stdout.take().expect("a pipe")).read_line(&mut line).expect("readable");
+    let group = Pid::from_child(&runner);
+    let give_up = Instant::now() + LONG;
+    let status = loop {
+        if let Some(status) = runner.try_wait().expect("it can be waited for") {
+            break Some(status);
+        }
+        if Instant::now() > give_up {
+            let _ = kill_process_group(group, Signal::KILL);
+            break None;
+        }
+        // Some of them reach a child that is in the runner's group still. More
+        // of them would leave the runner no time for anything else.
+        let _ = kill_process_group(group, Signal::TSTP);
+        std::thread::sleep(Duration::from_micros(50));
+    };
+    assert!(status.is_some_and(|status| status.success()), "{status:?}");
 }
