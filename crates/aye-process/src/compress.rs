@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use rustix::fs::{AtFlags, CWD};
+#[cfg(target_os = "linux")]
+use rustix::fs::{Mode, OFlags};
 
 fn compressed_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -26,23 +30,56 @@ pub(crate) fn compress(path: &Path, least: u64, stop: &AtomicBool) -> io::Result
     if plain.metadata()?.len() < least {
         return Ok(());
     }
-    let target = compressed_path(path);
-    let unfinished = target.with_extension("gz.part");
-    let file = fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&unfinished)?;
-    let mut encoder = GzEncoder::new(BufWriter::new(file), Compression::fast());
+    let mut made = Unfinished::create(compressed_path(path))?;
     let mut plain = Stoppable { file: plain, stop };
-    let written = io::copy(&mut plain, &mut encoder).and_then(|_| encoder.finish()?.flush());
-    if let Err(error) = written {
-        let _ = fs::remove_file(&unfinished);
-        return Err(error);
-    }
-    fs::rename(&unfinished, &target)?;
+    let mut encoder = GzEncoder::new(BufWriter::new(&mut made.file), Compression::fast());
+    io::copy(&mut plain, &mut encoder).and_then(|_| encoder.finish()?.flush())?;
+    made.keep()?;
     fs::remove_file(path)
+}
+
+/// A file that is there only once it is whole: without a name until then, so
+/// that nothing is left of it whatever happens to us. Not every file system
+/// can; there it has another name.
+struct Unfinished {
+    file: File,
+    target: PathBuf,
+    name: Option<PathBuf>,
+}
+
+impl Unfinished {
+    fn create(target: PathBuf) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        if let Some(directory) = target.parent() {
+            let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+            if let Ok(file) = rustix::fs::open(directory, flags, Mode::from_raw_mode(0o600)) {
+                return Ok(Self { file: file.into(), target, name: None });
+            }
+        }
+        let name = target.with_extension("gz.part");
+        let mut options = fs::OpenOptions::new();
+        let file = options.write(true).create(true).truncate(true).mode(0o600).open(&name)?;
+        Ok(Self { file, target, name: Some(name) })
+    }
+
+    fn keep(mut self) -> io::Result<()> {
+        if let Some(name) = self.name.take() {
+            return fs::rename(name, &self.target);
+        }
+        // From an earlier try that was cut off between its last two acts.
+        let _ = fs::remove_file(&self.target);
+        let own = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        rustix::fs::linkat(CWD, own, CWD, &self.target, AtFlags::SYMLINK_FOLLOW)?;
+        Ok(())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if let Some(name) = &self.name {
+            let _ = fs::remove_file(name);
+        }
+    }
 }
 
 /// A file that nobody wants to read on at times.
