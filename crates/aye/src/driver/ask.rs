@@ -159,7 +159,7 @@ impl Driver<'_> {
     /// Asks, and waits for an answer if there is nothing else to do.
     pub(super) fn ask(&mut self, id: LaneId, wait: bool) -> Result<(), Error> {
         self.listen()?;
-        self.let_words_out()?;
+        self.let_words_out(false)?;
         self.parts.report.pause();
         let Some(question) = self.lane(id).question() else { return Ok(()) };
         self.shown = Some(id);

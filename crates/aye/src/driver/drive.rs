@@ -232,8 +232,8 @@ impl<'a> Driver<'a> {
             }
         }
         self.withdraw();
-        self.finish_logs()?;
-        self.let_words_out()?;
+        let told = self.finish_logs()?;
+        self.let_words_out(told)?;
         let root = self.lanes.swap_remove(ROOT);
         let Some(Lane { machine, .. }) = root else { unreachable!("the run itself has a lane") };
         let outcome = match (self.told_to_stop, Outcome::of(machine.state())) {
@@ -325,15 +325,20 @@ impl<'a> Driver<'a> {
         Ok(reaction.refusal)
     }
 
-    /// Waits for whoever reads what is shown, unless Aye is told to stop.
-    pub(super) fn let_words_out(&mut self) -> Result<(), Error> {
+    /// Waits for whoever reads what is shown, unless Aye is told to stop; if it
+    /// has been already, only as long as a reader that reads needs.
+    pub(super) fn let_words_out(&mut self, told: bool) -> Result<(), Error> {
         const LOOK: Duration = Duration::from_millis(20);
+        const READING: Duration = Duration::from_secs(1);
+        let give_up = told.then(|| Instant::now() + READING);
         let waiting = |outlets: &[Outlet]| outlets.iter().filter(|one| !one.drain()).count();
         while waiting(&self.parts.outlets) > 0 {
             let until = Some(Instant::now() + LOOK);
             let wake = [self.parts.signals.fd()];
             let woken = aye_process::wait(&mut [], &wake, until, &mut |_, _, _| {});
-            if matches!(woken, Ok(Happening::Wake(_))) && !self.read_signals()?.stops.is_empty() {
+            let stops =
+                matches!(woken, Ok(Happening::Wake(_))) && !self.read_signals()?.stops.is_empty();
+            if stops || give_up.is_some_and(|at| at <= Instant::now()) {
                 self.parts.outlets.iter().for_each(Outlet::discard);
             }
         }

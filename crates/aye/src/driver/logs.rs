@@ -62,10 +62,11 @@ impl Worker {
 }
 
 impl Driver<'_> {
-    /// Waits for the last of them; told to stop, leaves them as they are.
-    pub(super) fn finish_logs(&mut self) -> Result<(), Error> {
+    /// Waits for the last of them; told to stop, leaves them as they are, and
+    /// says so.
+    pub(super) fn finish_logs(&mut self) -> Result<bool, Error> {
         const LONG: Duration = Duration::from_secs(1);
-        let Some(Worker { send, thread, stop, end }) = self.logs.0.take() else { return Ok(()) };
+        let Some(Worker { send, thread, stop, end }) = self.logs.0.take() else { return Ok(false) };
         drop(send);
         let mut say_at = Some(Instant::now() + LONG);
         loop {
@@ -90,6 +91,6 @@ impl Driver<'_> {
             }
         }
         let _ = thread.join();
-        Ok(())
+        Ok(stop.load(Ordering::Relaxed))
     }
 }
