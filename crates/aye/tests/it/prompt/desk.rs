@@ -90,7 +90,7 @@ fn the_enter_that_opens_a_question_does_not_answer_it() {
         }
         inbox.keys("\r").read(std::time::Duration::from_millis(200));
     }
-    inbox.wait_for("● deploy  Proceed").keys("q");
+    inbox.wait_for("● deploy  Proceed").wait_for("Nothing waits for an answer").keys("q");
     assert_eq!(inbox.end(), Some(0), "{}", inbox.vt.all());
 }
 
