@@ -211,3 +211,14 @@ fn install(number: i32) {
         libc::sigaction(number, &raw const action, std::ptr::null_mut());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ALL;
+    use crate::dispositions::HANDLED;
+
+    #[test]
+    fn no_handler_of_ours_outlives_the_fork() {
+        assert!(ALL.iter().all(|signal| HANDLED.contains(&signal.number())));
+    }
+}

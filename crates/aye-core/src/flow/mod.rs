@@ -18,3 +18,4 @@ pub use lint::lint;
 pub(crate) use reading::reads;
 pub use route::{Outcome, Route};
 pub use survey::{Concern, survey};
+pub use texts::results_of;

@@ -18,7 +18,7 @@ pub(super) enum Kind {
 }
 
 /// The names that a step gives to what it leaves behind.
-pub(super) fn results_of(step: &Step) -> Vec<String> {
+pub fn results_of(step: &Step) -> Vec<String> {
     let name = step.output.as_ref().map_or(step.name.as_str(), |output| output.as_str());
     match step.action {
         Action::Tool { .. } => vec![name.to_owned(), format!("{name}_parsed")],

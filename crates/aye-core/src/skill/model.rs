@@ -159,6 +159,14 @@ pub struct Step {
 }
 
 impl Step {
+    /// What it asks: as its action, or before it.
+    pub fn question(&self) -> Option<&Ask> {
+        match &self.action {
+            Action::Ask(ask) => Some(ask),
+            _ => self.confirmation.as_ref(),
+        }
+    }
+
     /// A step with an action and nothing else.
     pub(crate) fn bare(name: Spanned<String>, span: Span, action: Action) -> Self {
         Self {

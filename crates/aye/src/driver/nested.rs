@@ -68,13 +68,13 @@ impl Inside {
             && self.live.len() < self.nested.parallel
     }
 
-    /// What became of the step, now that nothing inside it goes on.
     /// What its end alone does not say.
     fn note(&self) -> Option<String> {
         let all = self.nested.children.len();
         (self.left_out > 0).then(|| format!("{} of {all} declined", self.left_out))
     }
 
+    /// What became of the step, now that nothing inside it goes on.
     fn end(self, stopped: bool) -> End {
         if stopped {
             return End::Stopped;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use aye_core::event::Range;
-use aye_core::flow::Flow;
+use aye_core::flow::{Flow, results_of};
 use aye_core::skill::{Action, Body, Step};
 use aye_core::text::{self, TextError};
 
@@ -49,8 +49,7 @@ impl Later {
 }
 
 fn add(step: &Step, names: &mut BTreeSet<String>) {
-    let result = step.output.as_ref().unwrap_or(&step.name).as_str();
-    names.extend([result.to_owned(), format!("{result}_parsed")]);
+    names.extend(results_of(step));
     step.then.iter().for_each(|step| add(step, names));
     if let Action::ForEach(each) = &step.action {
         names.extend([each.name.clone(), "index".to_owned()]);

@@ -238,17 +238,13 @@ fn planned(
         Action::Return { text } => Some(format!("return {}", show(text))),
         Action::Ask(_) | Action::Note => None,
     };
-    let ask = match &step.action {
-        Action::Ask(ask) => Some(&**ask),
-        _ => step.confirmation.as_ref(),
-    };
     PlannedStep {
         step: step.name.value.clone(),
         kind: step.action.kind().to_owned(),
         command,
         condition: step.condition.as_ref().map(|condition| condition.trim().to_owned()),
         holds: step.condition.as_ref().and_then(|condition| holds(condition)),
-        question: ask.map(|ask| show(&ask.message)),
+        question: step.question().map(|ask| show(&ask.message)),
         timeout: match step.timeout {
             StepTimeout::After(limit) => Some(format_duration(limit)),
             StepTimeout::Default | StepTimeout::Unlimited => None,
@@ -262,11 +258,7 @@ fn planned(
 fn asks_inside(step: &Step, show: &impl Fn(&str) -> String) -> Option<String> {
     match &step.action {
         Action::ForEach(each) => {
-            let asks = |step: &Step| {
-                step.confirmation.is_some()
-                    || matches!(step.action, Action::Ask(_))
-                    || asks_inside(step, show).is_some()
-            };
+            let asks = |step: &Step| step.question().is_some() || asks_inside(step, show).is_some();
             each.body.iter().any(asks).then(|| format!("for each item of `{}`", step.name.value))
         }
         Action::Skill { skill, .. } => Some(format!("that `{}` may ask", show(skill))),

@@ -55,11 +55,7 @@ impl Place {
 
     /// The names that the question before or in the step uses.
     pub(super) fn names_asked(&self) -> Vec<String> {
-        let ask = match &self.step.action {
-            Action::Ask(ask) => Some(&**ask),
-            _ => self.step.confirmation.as_ref(),
-        };
-        ask.map(|ask| names(asked(ask))).unwrap_or_default()
+        self.step.question().map(|ask| names(asked(ask))).unwrap_or_default()
     }
 
     /// The names that what the step does uses.

@@ -34,7 +34,6 @@ impl Store {
         events: &[Event],
         handled: &[(RequestId, Verdict)],
     ) -> Result<(), StoreError> {
-        self.keep_pace(events)?;
         let latest = self.latest.take();
         let latest = self.commit(|change| {
             // Before the events: one that ends the run refuses what is left.
@@ -42,24 +41,25 @@ impl Store {
             append_all(change, events, latest)
         })?;
         self.latest = Some(latest);
+        self.keep_pace();
         Ok(())
     }
 
-    /// The log of a long run grows longer, until the run ends.
-    fn keep_pace(&mut self, events: &[Event]) -> Result<(), StoreError> {
-        let ends = |event: &Event| {
-            use Fact::{SkillCancelled, SkillCompleted, SkillFailed};
-            matches!(event.fact, SkillCompleted { .. } | SkillFailed { .. } | SkillCancelled { .. })
-        };
+    /// The log of a long run grows longer, until the run ends; one inside it
+    /// is a part of it. What was appended is committed: a failure here changes
+    /// nothing about that, and whoever comes next tries again.
+    fn keep_pace(&mut self) {
+        let run = self.latest.as_ref().and_then(|latest| latest.derived.as_ref());
+        let ended = run.is_some_and(|run| run.run.status.is_ended() && run.run.parent.is_none());
         self.appends += 1;
-        match self.appends {
-            MANY => self.let_log_grow(LONG_LOG),
-            MANY.. if events.iter().any(ends) => {
+        let _ = match self.appends {
+            MANY.. if ended => {
                 self.appends = 0;
-                self.let_log_grow(LOG)
+                self.let_log_grow(LOG).and(self.run_batch("PRAGMA wal_checkpoint(PASSIVE)"))
             }
+            MANY => self.let_log_grow(LONG_LOG),
             _ => Ok(()),
-        }
+        };
     }
 
     /// The first append of a run, with the text of its skill.

@@ -7,7 +7,8 @@
 //! `questions`) and the verdicts on the requests they settle, then rings the
 //! [`Bell`]. Everybody else reads: listings from the derived rows, the truth
 //! from the events. Whoever wants something of a run leaves a request in the
-//! mailbox ([`Store::send`]), rings, and waits for its verdict.
+//! mailbox ([`Store::send`]), rings the bell that drivers listen to as well, and
+//! waits for its verdict.
 //!
 //! Derived rows are a fold of the events and nothing else (`derive`), so they
 //! can be thrown away ([`Store::rebuild`]) and checked ([`Store::audit`]).

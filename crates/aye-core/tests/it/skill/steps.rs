@@ -109,6 +109,20 @@ fn a_whole_command_line() {
 }
 
 #[test]
+fn what_belongs_to_a_question_stands_beside_it() {
+    let found = check(
+        "
+        name: demo
+        steps:
+          - name: one
+            confirm: Sure?
+            approvals: 2
+    ",
+    );
+    assert!(found.contains("hint: it belongs to the question: `choose: {"), "{found}");
+}
+
+#[test]
 fn a_path_with_a_space() {
     insta::assert_snapshot!(check("
         name: demo

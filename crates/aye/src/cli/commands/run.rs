@@ -7,7 +7,7 @@ use aye_core::event::{Driver, Range};
 use aye_core::flow::Flow;
 use aye_core::id::RunId;
 use aye_core::machine::{Machine, Secrets, Start, StartError};
-use aye_core::skill::{Action, Body, Given, InputError, Inputs, Step, resolve_inputs};
+use aye_core::skill::{Body, Given, InputError, Inputs, resolve_inputs};
 use aye_core::text::{self, World};
 use clap::Args;
 use indexmap::IndexMap;
@@ -136,10 +136,9 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
 /// A part of a run may begin behind the questions that lead up to it.
 fn questions_left_out(flow: &Flow, range: &Range) -> Option<String> {
     let Body::Steps(_) = flow.skill.body else { return None };
-    let asks = |step: &Step| step.confirmation.is_some() || matches!(step.action, Action::Ask(_));
     let before = flow.nodes[..flow.find(range.step())?].iter().map(|node| &node.step);
     let names: Vec<&str> =
-        before.filter(|step| asks(step)).map(|step| step.name.as_str()).collect();
+        before.filter(|step| step.question().is_some()).map(|step| step.name.as_str()).collect();
     let what = match names[..] {
         [] => return None,
         [one] => format!("the question of `{one}` before it"),

@@ -1,6 +1,6 @@
 //! `skill_list` and `skill_describe`.
 
-use aye_core::skill::{Action, Ask, InputSpec, InputType, Step};
+use aye_core::skill::{Ask, InputSpec, InputType, Step};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -111,11 +111,7 @@ fn step(step: &Step) -> Value {
     if step.interactive {
         shown["interactive"] = true.into();
     }
-    let asks = match &step.action {
-        Action::Ask(ask) => Some(&**ask),
-        _ => step.confirmation.as_ref(),
-    };
-    if let Some(ask) = asks {
+    if let Some(ask) = step.question() {
         shown["asks"] = question(ask);
     }
     shown

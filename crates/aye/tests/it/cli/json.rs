@@ -32,6 +32,18 @@ fn an_answer_is_the_event_of_the_journal() {
 }
 
 #[test]
+fn the_inbox_has_the_question_as_the_journal_has_it() {
+    let (place, _) = paused(&ASKS.replace("Go?", "{ message: Go?, by: [ann, bob], approvals: 2 }"));
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let events = place.aye(&["show", "last", "--json"]).ok().json()["events"].clone();
+    let mut events = events.as_array().unwrap().iter();
+    let asked = events.find(|event| event["type"] == "confirmation_required").unwrap();
+    let question = inbox[0]["question"].as_object().unwrap();
+    assert_eq!((&question["approvals"], &inbox[0]["agreed"]), (&2.into(), &0.into()));
+    assert!(question.iter().all(|(key, value)| asked[key] == *value), "{asked}");
+}
+
+#[test]
 fn an_answer_that_goes_on_is_followed_by_the_run() {
     let (place, question) = paused(ASKS);
     let ran = place.aye(&["answer", &question, "proceed", "--remember", "--resume", "--json"]).ok();

@@ -1,7 +1,7 @@
 //! `aye list SKILL`: what a skill wants, does and asks.
 
 use aye_core::flow::Flow;
-use aye_core::skill::{Action, InputSpec, InputType, Step};
+use aye_core::skill::{InputSpec, InputType, Step};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -52,16 +52,12 @@ pub(super) fn run(wanted: &str, context: &Context) -> Result<u8, Error> {
 }
 
 fn part(step: &Step) -> Part {
-    let ask = match &step.action {
-        Action::Ask(ask) => Some(&**ask),
-        _ => step.confirmation.as_ref(),
-    };
     Part {
         step: step.name.value.clone(),
         kind: step.action.kind(),
         description: step.description.clone(),
         condition: step.condition.as_ref().map(|condition| condition.trim().to_owned()),
-        question: ask.map(|ask| ask.message.value.clone()),
+        question: step.question().map(|ask| ask.message.value.clone()),
         destructive: step.destructive,
     }
 }
