@@ -119,6 +119,8 @@ pub enum ChildBody {
     Skill {
         /// Which.
         skill: String,
+        /// It stands like this in the file: no value had a part in it.
+        written: bool,
         /// Its inputs, secrets included.
         inputs: IndexMap<String, Value>,
     },

@@ -1,16 +1,19 @@
-//! Finding and reading skills.
+//! Reading skill files; `library` finds them.
+
+mod library;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use aye_core::diagnostic::{self, Diagnostic, Source, did_you_mean};
+use aye_core::diagnostic::{self, Diagnostic, Source};
 use aye_core::flow::{Flow, lint};
 use aye_core::skill::{self, Action, Skill, Span, Step};
 use aye_core::yaml::{MAX_BYTES, too_large};
 
 use crate::compute::{self, Block, ComputeError, PythonExpressions};
 use crate::error::Error;
-use crate::settings::Settings;
+
+pub use library::{Library, Reach, relative_to};
 
 /// A skill file as read: its text, its skills as flows, and what is to be
 /// said about them.
@@ -173,122 +176,4 @@ fn place_in(text: &str, block: Span, error: &ComputeError) -> Option<Span> {
 pub fn skill_name(flow: &Flow) -> &str {
     let Skill { name, .. } = &flow.skill;
     name.as_str()
-}
-
-/// Finds the file of a skill, given its name or a path; `FILE#NAME` picks one
-/// of several in a file.
-pub fn find(
-    wanted: &str,
-    directory: &Path,
-    settings: &Settings,
-) -> Result<(PathBuf, Option<String>), Error> {
-    let (file, name) = match wanted.rsplit_once('#') {
-        Some((file, name)) => (file, Some(name.to_owned())),
-        None => (wanted, None),
-    };
-    let is_path = file.contains('/') || file.ends_with(".yaml") || file.ends_with(".yml");
-    if is_path {
-        let path = directory.join(file);
-        if path.is_file() {
-            return Ok((relative_to(&path, directory), name));
-        }
-        let hint = "check the path, or give the name of a skill that `aye list` shows";
-        return Err(Error::not_found(format!("there is no file `{file}`"), hint));
-    }
-    let files = all_files(settings);
-    let named: Vec<&PathBuf> =
-        files.iter().filter(|path| path.file_stem().is_some_and(|stem| stem == file)).collect();
-    if let Some(path) = only_one(&named, file, directory)? {
-        return Ok((relative_to(path, directory), name));
-    }
-    // The name may be one of several in a file, or differ from the file's.
-    let mut known = Vec::new();
-    let mut holding = Vec::new();
-    for path in &files {
-        let Ok(read) = SkillFile::read(path) else { continue };
-        known.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
-        for flow in &read.flows {
-            if skill_name(flow) == file {
-                holding.push(path);
-            }
-            known.push(skill_name(flow).to_owned());
-        }
-    }
-    if let Some(path) = only_one(&holding, file, directory)? {
-        return Ok((relative_to(path, directory), Some(file.to_owned())));
-    }
-    let hint = match did_you_mean(file, known.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if known.is_empty() => {
-            "no skills found; `aye init` makes a first one, or give a path".to_owned()
-        }
-        None => "`aye list` shows the skills that are there".to_owned(),
-    };
-    Err(Error::not_found(format!("there is no skill `{file}`"), hint))
-}
-
-/// The wrong runbook is worse than none: a name that stands for several is refused.
-fn only_one<'a>(
-    found: &[&'a PathBuf],
-    name: &str,
-    directory: &Path,
-) -> Result<Option<&'a PathBuf>, Error> {
-    match found {
-        [] => Ok(None),
-        [path] => Ok(Some(path)),
-        several => {
-            let shown: Vec<String> = several
-                .iter()
-                .map(|path| relative_to(path, directory).display().to_string())
-                .collect();
-            let message = format!("`{name}` stands for several skills: {}", shown.join(", "));
-            Err(Error::usage(message, format!("give the file: `aye run {}`", shown[0])))
-        }
-    }
-}
-
-/// The names of the project's skills, as `aye run` takes them.
-pub fn names(settings: &Settings) -> Vec<String> {
-    let mut names = Vec::new();
-    for path in all_files(settings) {
-        let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        // Only names are wanted: what else there is to say costs more than all the rest.
-        let parsed = skill::parse(&path.to_string_lossy(), &text);
-        let held = names.len();
-        names.extend(parsed.skills.into_iter().map(|skill| skill.name.value));
-        // One with errors is there all the same.
-        if names.len() == held {
-            names.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
-        }
-    }
-    names
-}
-
-/// Every skill file of the project, in order.
-pub fn all_files(settings: &Settings) -> Vec<PathBuf> {
-    settings.skills.iter().flat_map(|directory| files_below(directory)).collect()
-}
-
-/// The YAML files below a directory, in order.
-pub fn files_below(directory: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
-    let mut entries: Vec<std::fs::DirEntry> = entries.flatten().collect();
-    entries.sort_by_key(std::fs::DirEntry::path);
-    let mut files = Vec::new();
-    for entry in entries {
-        let path = entry.path();
-        let is_yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
-        // A link to a directory may lead round in a circle; one to a file is fine.
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            files.extend(files_below(&path));
-        } else if is_yaml && path.is_file() {
-            files.push(path);
-        }
-    }
-    files
-}
-
-/// The path as people would write it from where they are.
-pub fn relative_to(path: &Path, directory: &Path) -> PathBuf {
-    path.strip_prefix(directory).unwrap_or(path).to_path_buf()
 }

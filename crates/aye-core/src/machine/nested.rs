@@ -65,7 +65,9 @@ impl Machine {
         scope: &Scope,
     ) -> Result<Nested, TextError> {
         let inputs = self.given_to(step, scope)?.into_iter().collect();
-        let body = ChildBody::Skill { skill: text::text(skill, scope)?, inputs };
+        let called = text::text(skill, scope)?;
+        let written = called == skill.value;
+        let body = ChildBody::Skill { skill: called, written, inputs };
         Ok(Nested {
             children: vec![Child { parent: self.parent_of(step, execution, None), body }],
             parallel: 1,

@@ -278,7 +278,7 @@ steps: [{ name: each, foreach: '{{ nothing }}', command: echo }]
 fn a_nested_step_rests_where_it_is_and_is_never_in_doubt() {
     let text = "name: t\nsteps:\n  - { name: call, skill: other, inputs: { a: 'x{{ 1 + 1 }}' } }\n";
     let mut run = run(text);
-    let ChildBody::Skill { skill, inputs } = &nested(&run).children[0].body else {
+    let ChildBody::Skill { skill, inputs, .. } = &nested(&run).children[0].body else {
         panic!("a skill")
     };
     assert_eq!((skill.as_str(), &inputs["a"]), ("other", &json!("x2")));

@@ -5,7 +5,7 @@
 use clap::{Command, CommandFactory as _};
 
 use crate::paint::inert_line;
-use crate::skills::{self, SkillFile};
+use crate::skills::SkillFile;
 use crate::store::{RunFilter, RunRow, RunStatus};
 
 use super::{Cli, Context, Global};
@@ -35,9 +35,9 @@ fn offer(words: &[String], context: &Context) -> Option<Vec<(String, String)>> {
     let found = match (typed.verb.as_str(), typed.option.as_deref()) {
         ("run", Some("input")) => inputs(typed.given.first()?, context)?,
         ("run", Some("from" | "only")) => steps(typed.given.first()?, context)?,
-        ("runs", Some("skill")) => plain(skills::names(&context.settings)),
+        ("runs", Some("skill")) => plain(context.library().names()),
         (_, Some(_)) => return None,
-        ("run" | "graph" | "list", None) if given == 0 => plain(skills::names(&context.settings)),
+        ("run" | "graph" | "list", None) if given == 0 => plain(context.library().names()),
         ("answer", None) if given == 0 => questions(context)?,
         ("resume" | "cancel" | "watch", None) if given == 0 => {
             runs(context, |row| !row.status.is_ended())?
@@ -90,7 +90,7 @@ fn plain(values: Vec<String>) -> Vec<(String, String)> {
 }
 
 fn file_of(skill: &str, context: &Context) -> Option<(SkillFile, Option<String>)> {
-    let (path, name) = skills::find(skill, &context.directory, &context.settings).ok()?;
+    let (path, name) = context.library().find(skill).ok()?;
     Some((SkillFile::read(&context.directory.join(path)).ok()?, name))
 }
 

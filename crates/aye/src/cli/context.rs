@@ -23,7 +23,7 @@ use crate::paint::{ColorChoice, Paint};
 use crate::prompt::{self, Escape, Manner};
 use crate::report::Verbosity;
 use crate::settings::Settings;
-use crate::skills::{self, SkillFile};
+use crate::skills::{self, Library, Reach, SkillFile};
 use crate::store::{Found, LockInfo, RunRow, Source, Store};
 use crate::tools::{self, Tools, Trust, TrustBook};
 
@@ -50,6 +50,8 @@ pub struct Context {
     pub plain: bool,
     /// How much to say.
     pub verbosity: Verbosity,
+    /// Which files can be skills.
+    pub reach: Reach,
     /// The time.
     pub clock: SystemClock,
 }
@@ -109,6 +111,7 @@ impl Context {
                 (false, true) => Verbosity::Verbose,
                 (false, false) => Verbosity::Normal,
             },
+            reach: Reach::AnyFile,
             clock: SystemClock::of(&env),
             directory,
             env,
@@ -128,6 +131,12 @@ impl Context {
     /// Now.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// The skills that whoever we work for can name.
+    pub fn library(&self) -> Library<'_> {
+        let Self { directory, settings, home, reach, .. } = self;
+        Library { directory, settings, home, reach: *reach }
     }
 
     /// Opens the journal to write.
@@ -355,7 +364,7 @@ fn why_not(read: &SkillFile, shown: &Path) -> String {
 }
 
 impl Skills for Context {
-    fn load(&self, wanted: &str, file: &Path) -> Result<(Flow, Source), Error> {
+    fn load(&self, wanted: &str, file: &Path, reach: Reach) -> Result<(Flow, Source), Error> {
         // A skill of the same file needs no file, and goes before all others.
         if let Some(found) = self.in_same_file(wanted, file)? {
             return Ok(found);
@@ -365,7 +374,9 @@ impl Skills for Context {
         let directory = beside
             .filter(|folder| folder.join(wanted.split('#').next().unwrap_or(wanted)).is_file())
             .unwrap_or_else(|| self.directory.clone());
-        let (path, name) = skills::find(wanted, &directory, &self.settings)?;
+        let reach = if self.reach == Reach::Listed { Reach::Listed } else { reach };
+        let library = Library { directory: &directory, reach, ..self.library() };
+        let (path, name) = library.find(wanted)?;
         let path = directory.join(path);
         let read = SkillFile::read(&path)?.or_lenient(self.settings.lenient);
         if read.has_errors() {

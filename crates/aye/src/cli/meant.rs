@@ -1,11 +1,11 @@
 //! What people type who know other programs, and what it is called here.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::paint::shell_word;
 use crate::settings::Settings;
-use crate::skills::{self, SkillFile};
+use crate::skills::{Library, Reach, SkillFile};
 
 use super::usage::did_you_mean;
 
@@ -103,7 +103,7 @@ pub(super) fn argument(command: &str, arg: &str) -> Option<String> {
 
 /// What to say to somebody who named no skill.
 pub(super) fn skills() -> String {
-    let names = project().map(|place| skills::names(&place.settings)).unwrap_or_default();
+    let names = project().map(|place| place.library().names()).unwrap_or_default();
     match names.len() {
         0 => "no skills found; `aye init` makes a first one, or give a path".to_owned(),
         count => {
@@ -153,9 +153,15 @@ fn project() -> Option<Project> {
 }
 
 impl Project {
+    /// Only names and inputs are suggested: nothing of `AYE_HOME` is known here.
+    fn library(&self) -> Library<'_> {
+        let Self { directory, settings } = self;
+        Library { directory, settings, home: Path::new(""), reach: Reach::AnyFile }
+    }
+
     /// The file of a skill, if there is one of this name.
     fn find(&self, wanted: &str) -> Option<SkillFile> {
-        let (path, _) = skills::find(wanted, &self.directory, &self.settings).ok()?;
+        let (path, _) = self.library().find(wanted).ok()?;
         SkillFile::read(&self.directory.join(path)).ok()
     }
 }

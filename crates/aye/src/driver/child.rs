@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::skills::{SkillFile, skill_name};
+use crate::skills::{Reach, SkillFile, skill_name};
 use crate::store::{Source, Store};
 
 use super::drive::Driver;
@@ -23,8 +23,9 @@ use super::lane::{Lane, LaneId, ROOT};
 
 /// Finds skills by what steps call them.
 pub trait Skills {
-    /// The skill that a step of the skill in `file` calls `wanted`.
-    fn load(&self, wanted: &str, file: &Path) -> Result<(Flow, Source), Error>;
+    /// The skill that a step of the skill in `file` calls `wanted`; `reach` says
+    /// which files that may be.
+    fn load(&self, wanted: &str, file: &Path, reach: Reach) -> Result<(Flow, Source), Error>;
 
     /// Whether skills that do not say are lenient about undefined names.
     fn lenient(&self) -> bool;
@@ -178,10 +179,14 @@ fn prepare(
             secrets: outer.secrets.clone(),
             outer: Some(Outer::clone(outer)),
         }),
-        ChildBody::Skill { skill, inputs } => {
+        ChildBody::Skill { skill, written, inputs } => {
             let (flow, source) = match known {
                 Some((digest, name)) => begun_with(store, digest, name, skills.lenient())?,
-                None => skills.load(skill, Path::new(&around.state().started.file))?,
+                None => {
+                    // What a value of the run names is no file that its author chose.
+                    let reach = if *written { Reach::AnyFile } else { Reach::Listed };
+                    skills.load(skill, Path::new(&around.state().started.file), reach)?
+                }
             };
             let given =
                 inputs.iter().map(|(name, value)| (name.clone(), Given::Data(value.clone())));

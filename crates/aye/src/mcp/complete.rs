@@ -2,7 +2,7 @@
 
 use rmcp::model::{ArgumentInfo, CompletionInfo};
 
-use crate::skills::{self, SkillFile, skill_name};
+use crate::skills::{SkillFile, skill_name};
 use crate::store::RunFilter;
 
 use super::resources::KINDS;
@@ -11,7 +11,10 @@ use super::world::World;
 /// What may be meant. What cannot be looked up is not suggested.
 pub(super) fn values(world: &World, argument: &ArgumentInfo) -> Vec<String> {
     let all: Vec<String> = match argument.name.as_str() {
-        "skill" | "name" => skills::all_files(&world.context.settings)
+        "skill" | "name" => world
+            .context
+            .library()
+            .files()
             .iter()
             .filter_map(|path| SkillFile::read(path).ok())
             .flat_map(|file| file.flows)

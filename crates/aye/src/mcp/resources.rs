@@ -9,7 +9,7 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::skills::{self, SkillFile, skill_name};
+use crate::skills::{SkillFile, skill_name};
 use crate::store::RunFilter;
 
 use super::tools::{Word, memory_entries};
@@ -55,7 +55,7 @@ impl Named {
 
 pub(super) fn list(world: &World) -> Result<ListResourcesResult, Error> {
     let mut all = Vec::new();
-    for path in skills::all_files(&world.context.settings) {
+    for path in world.context.library().files() {
         let Ok(file) = SkillFile::read(&path) else { continue };
         for flow in &file.flows {
             let name = skill_name(flow);
@@ -117,14 +117,8 @@ pub(super) fn read(world: &World, uri: &str) -> Result<Option<ReadResourceResult
         }
         Named::Skill(name) => {
             let context = &world.context;
-            let found = skills::find(name, &context.directory, &context.settings);
-            let Ok((path, _)) = found else { return Ok(None) };
-            // Only what is listed: an address must not name any file there is.
-            let path = context.directory.join(path);
-            if !skills::all_files(&context.settings).contains(&path) {
-                return Ok(None);
-            }
-            (SkillFile::read(&path)?.text, YAML)
+            let Ok((path, _)) = context.library().find(name) else { return Ok(None) };
+            (SkillFile::read(&context.directory.join(path))?.text, YAML)
         }
         Named::Memory(kind) => {
             let kind: Word =

@@ -14,7 +14,6 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::error::Error;
 use crate::memory::Layer;
-use crate::skills;
 use crate::store::{Listener, Store};
 
 use super::resources::Named;
@@ -134,7 +133,7 @@ fn paths(world: &World, named: &Named) -> Vec<PathBuf> {
     match named {
         Named::Run(_) => Vec::new(),
         Named::Skill(name) => {
-            let found = skills::find(name, &context.directory, &context.settings);
+            let found = context.library().find(name);
             found.map(|(path, _)| context.directory.join(path)).into_iter().collect()
         }
         Named::Memory(kind) => {

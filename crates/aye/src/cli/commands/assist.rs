@@ -18,6 +18,7 @@ use crate::cli::Context;
 use crate::driver::Skills as _;
 use crate::dry_run::{self, Plan};
 use crate::error::Error;
+use crate::skills::Reach;
 use crate::store::{RunLock, RunRow, Store};
 
 use super::background::{self, Orders};
@@ -165,7 +166,7 @@ fn interactive(chosen: &Chosen, context: &Context) -> Option<String> {
                 // One whose name is only known later is looked at when it begins.
                 Action::Skill { skill, .. } if depth < DEEPEST && !seen.contains(&skill.value) => {
                     seen.push(skill.value.clone());
-                    if let Ok((flow, source)) = context.load(&skill.value, &path) {
+                    if let Ok((flow, source)) = context.load(&skill.value, &path, Reach::AnyFile) {
                         let steps = flow.nodes.into_iter().map(|node| node.step).collect();
                         open.push((depth + 1, source.file.into(), steps));
                     }
@@ -185,5 +186,6 @@ pub(crate) fn quiet(context: Context) -> Arc<Context> {
     let mut context = context;
     context.paint_out.color = false;
     context.paint_err.color = false;
+    context.reach = Reach::Listed;
     Arc::new(context)
 }

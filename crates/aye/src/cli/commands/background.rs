@@ -22,6 +22,7 @@ use crate::cli::{Context, say};
 use crate::error::Error;
 use crate::paint::{Glyph, Tone, inert_line};
 use crate::report::Verbosity;
+use crate::skills::Reach;
 use crate::store::Home;
 
 use super::drive::People;
@@ -59,6 +60,12 @@ impl Orders {
         match self {
             Self::Start { order, .. } => &order.run,
             Self::Resume { run, .. } => run,
+        }
+    }
+
+    fn relayed(&self) -> bool {
+        match self {
+            Self::Start { relayed, .. } | Self::Resume { relayed, .. } => *relayed,
         }
     }
 
@@ -187,6 +194,9 @@ pub(super) fn run(context: &Context) -> Result<u8, Error> {
     })?;
     let id = orders.run().clone();
     let people = |relayed| if relayed { People::Assistant } else { People::Inbox };
+    // An assistant reaches no other files through the run than by itself.
+    let reach = if orders.relayed() { Reach::Listed } else { Reach::AnyFile };
+    let context = &Context { reach, ..context.clone() };
     let result = match orders {
         Orders::Start { order, relayed } => {
             let flow = Arc::new(order.flow(context)?);

@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cli::Context;
 use crate::error::Error;
 use crate::paint::{Glyph, Tone, plural};
-use crate::skills::{SkillFile, all_files, files_below, relative_to};
+use crate::skills::{SkillFile, relative_to};
 
 use super::output::{print_json, print_words};
 use super::references;
@@ -26,17 +26,19 @@ pub struct CheckArgs {
 }
 
 pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
+    let library = context.library();
     let mut paths = Vec::new();
     for path in &args.paths {
         let path = context.directory.join(path);
         if path.is_dir() {
-            paths.extend(files_below(&path));
+            paths.extend(library.below(&path));
         } else {
+            library.outside_home(&path)?;
             paths.push(path);
         }
     }
     if args.paths.is_empty() {
-        paths = all_files(&context.settings);
+        paths = library.files();
     }
     if paths.is_empty() {
         return Err(Error::not_found(

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::{Context, say};
 use crate::error::Error;
 use crate::graph;
-use crate::skills::{self, SkillFile};
+use crate::skills::SkillFile;
 use crate::term;
 
 use super::output::{print, print_json};
@@ -37,7 +37,7 @@ pub enum Format {
 }
 
 pub(super) fn run(args: &GraphArgs, context: &Context) -> Result<u8, Error> {
-    let (path, name) = skills::find(&args.skill, &context.directory, &context.settings)?;
+    let (path, name) = context.library().find(&args.skill)?;
     let file = SkillFile::read(&context.directory.join(&path))?;
     let file = SkillFile { path: path.clone(), ..file };
     if file.flows.is_empty() {

@@ -6,7 +6,7 @@ use aye_core::skill::{Action, InputSpec, Step};
 
 use crate::cli::Context;
 use crate::driver::Skills as _;
-use crate::skills::SkillFile;
+use crate::skills::{Reach, SkillFile};
 use crate::tools::Tools;
 
 /// What a file refers to and is not there, or not as it is meant. Only warnings:
@@ -22,7 +22,7 @@ pub(super) fn look(file: &SkillFile, context: &Context) -> Vec<Diagnostic> {
                 Action::ForEach(each) => steps.extend(&each.body),
                 Action::Tool { tool, .. } => found.extend(unknown_tool(tool, &tools, context)),
                 Action::Skill { skill, inputs, span } if !skill.contains("{{") => {
-                    match context.load(skill, &file.path) {
+                    match context.load(skill, &file.path, Reach::AnyFile) {
                         Err(error) => found.push(
                             Diagnostic::warning("unknown-skill", error.to_string())
                                 .label(skill.span, "looked for from here"),

@@ -19,7 +19,7 @@ use crate::dry_run;
 use crate::error::Error;
 use crate::paint::{Tone, inert_line};
 use crate::report::Verbosity;
-use crate::skills::{self, SkillFile, skill_name};
+use crate::skills::{SkillFile, skill_name};
 use crate::store::{RunLock, Source};
 
 use super::background::{self, Orders};
@@ -182,7 +182,7 @@ pub(super) fn choose(wanted: &str, context: &Context) -> Result<Chosen, Box<Refu
         let message = format!("`{}` is no UTF-8 path", context.directory.display());
         return Err(Error::usage(message, "run it from a directory whose path is text").into());
     }
-    let (path, name) = skills::find(wanted, &context.directory, &context.settings)?;
+    let (path, name) = context.library().find(wanted)?;
     let file = SkillFile::read(&context.directory.join(&path))?;
     let file = file.or_lenient(context.settings.lenient);
     let file = SkillFile { path: path.clone(), ..file };

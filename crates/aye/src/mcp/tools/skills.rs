@@ -8,13 +8,13 @@ use crate::error::Error;
 use crate::mcp::budget;
 use crate::mcp::report::Told;
 use crate::mcp::world::World;
-use crate::skills::{self, SkillFile, relative_to, skill_name};
+use crate::skills::{SkillFile, relative_to, skill_name};
 
 pub(super) fn list(world: &World) -> Result<Told, Error> {
     let context = &world.context;
     let mut found = Vec::new();
     let mut lines = Vec::new();
-    for path in skills::all_files(&context.settings) {
+    for path in context.library().files() {
         let shown = relative_to(&path, &context.directory).display().to_string();
         let Ok(file) = SkillFile::read(&path) else { continue };
         if file.has_errors() {
@@ -56,7 +56,7 @@ pub(super) struct Describe {
 
 pub(super) fn describe(world: &World, args: &Describe) -> Result<Told, Error> {
     let context = &world.context;
-    let (path, name) = skills::find(&args.skill, &context.directory, &context.settings)?;
+    let (path, name) = context.library().find(&args.skill)?;
     let file = SkillFile::read(&context.directory.join(&path))?;
     if file.has_errors() {
         let message = format!("`{}` has errors\n{}", path.display(), file.render(false));

@@ -9,6 +9,7 @@ mod hostile;
 mod http;
 mod install;
 mod learning;
+mod reaching;
 mod resources;
 mod running;
 mod surviving;

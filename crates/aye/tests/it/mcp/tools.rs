@@ -129,7 +129,7 @@ fn what_cannot_be_understood_is_an_error_the_model_reads() {
         ("skill_run", json!({ "skill": "gat" }), "did you mean `gate`"),
         ("skill_run", json!({ "skill": "gate", "inputs": { "brnch": 1 } }), "brnch"),
         ("skill_run", json!({ "skill": "broken" }), "stepz"),
-        ("skill_describe", json!({ "skill": "../../etc/passwd" }), "no file"),
+        ("skill_describe", json!({ "skill": "../../etc/passwd" }), "no skill"),
         ("memory_read", json!({ "id": "fix-0" }), "memory has no `fix-0`"),
     ] {
         let refused = client.call(tool, arguments).refused();

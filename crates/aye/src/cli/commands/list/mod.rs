@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::cli::Context;
 use crate::error::Error;
 use crate::paint::{Glyph, Tone, inert_line, plural};
-use crate::skills::{SkillFile, all_files, relative_to, skill_name};
+use crate::skills::{SkillFile, relative_to, skill_name};
 use crate::term;
 
 use super::output::{print, print_json};
@@ -88,7 +88,7 @@ pub(super) fn run(args: &ListArgs, context: &Context) -> Result<u8, Error> {
         return one::run(skill, context);
     }
     let mut listed = Vec::new();
-    for path in all_files(&context.settings) {
+    for path in context.library().files() {
         let file = relative_to(&path, &context.directory).display().to_string();
         let Ok(read) = SkillFile::read(&path) else {
             listed.push(broken(&file, 1));
