@@ -5,6 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::log;
+use crate::terminal_hint::{LAST_WORDS, wanted_terminal};
 use crate::text;
 
 /// What the operating system reports about the leader of a step.
@@ -70,8 +71,8 @@ pub struct Exit {
     /// Somebody still held an output pipe when its deadline passed; there may
     /// have been more output.
     pub leaky: bool,
-    /// When its time was up a process of it stood still, most likely because
-    /// it wanted to use the terminal: `interactive: true` would help.
+    /// When its time was up a process of it stood still: something had stopped
+    /// it (`SIGSTOP`), and nothing continued it.
     pub stopped: bool,
     /// It had the terminal, which is gone: what it did then is not to be trusted, and whoever
     /// runs us is told nothing of it.
@@ -107,7 +108,16 @@ impl Exit {
     /// What would have helped, for the `hint:` line.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
-        self.stopped.then_some("`interactive: true` gives a step the terminal")
+        if self.stopped {
+            return Some("something stopped it (SIGSTOP), and nothing continued it");
+        }
+        let wanted = || {
+            // With a pseudo-terminal both streams are one.
+            let said = if self.stderr.is_empty() { &self.stdout } else { &self.stderr };
+            wanted_terminal(&said.text_of_last(LAST_WORDS))
+        };
+        (!self.success() && wanted())
+            .then_some("a step has no terminal; `interactive: true` gives it one")
     }
 
     /// Why its log does not hold all of its output, in words.

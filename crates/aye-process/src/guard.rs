@@ -22,6 +22,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::group;
+use crate::launch::Started;
 
 /// The guard's pid as seen by the engine, 0 without a guard.
 static GUARD: AtomicI32 = AtomicI32::new(0);
@@ -78,10 +79,10 @@ pub fn spare(pid: i32) {
 }
 
 /// Starts a child in a group of its own and spares it before anybody can look.
-pub(crate) fn spare_started<C>(start: impl FnOnce() -> io::Result<(C, i32)>) -> io::Result<C> {
+pub(crate) fn spare_started<E>(start: impl FnOnce() -> Result<Started, E>) -> Result<Started, E> {
     let mut spared = SPARED.lock().unwrap_or_else(PoisonError::into_inner);
-    let (child, pid) = start()?;
-    spared.push(pid);
+    let child = start()?;
+    spared.push(child.pid);
     Ok(child)
 }
 

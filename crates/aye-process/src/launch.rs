@@ -15,6 +15,7 @@ use std::path::Path;
 
 use crate::dispositions::{HANDLED, Set, errno};
 use crate::environment::Environment;
+use crate::inherited;
 use crate::spec::Limits;
 
 /// A program with everything its process is to have.
@@ -30,7 +31,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) limits: Limits,
     /// The terminal that its group is to have.
     pub(crate) terminal: Option<BorrowedFd<'a>>,
-    /// A session of its own: no terminal can be reached from there.
+    /// A session of its own, and none of the terminals that were left open for
+    /// us: the terminal that we talk to cannot be reached from there.
     pub(crate) session: bool,
 }
 
@@ -58,12 +60,14 @@ struct Job {
     limits: Limits,
     terminal: c_int,
     session: bool,
+    /// Descriptors that end with the `execve`.
+    closed: &'static [c_int],
     /// Written by the child if it fails.
     failure: Option<(Step, i32)>,
 }
 
 impl Launch<'_> {
-    /// Starts it in a process group of its own, with an empty signal mask and
+    /// Starts it as the leader of a process group, with an empty signal mask and
     /// no handlers, in its directory and with its limits.
     pub(crate) fn start(self) -> Result<Started, (Step, io::Error)> {
         let prepare = |error: std::ffi::NulError| (Step::Prepare, io::Error::from(error));
@@ -85,6 +89,7 @@ impl Launch<'_> {
             limits: self.limits,
             terminal: self.terminal.map_or(-1, |terminal| terminal.as_raw_fd()),
             session: self.session,
+            closed: if self.session { inherited::terminals() } else { &[] },
             failure: None,
         };
         // No handler of ours may run in the child while it uses our memory.
@@ -118,6 +123,9 @@ unsafe fn become_program(job: &Job) -> (Step, i32) {
         // Before the descriptors are exchanged: it is one of ours.
         if job.terminal >= 0 && libc::tcsetpgrp(job.terminal, libc::getpid()) != 0 {
             return (Step::Prepare, errno());
+        }
+        for &file in job.closed {
+            libc::fcntl(file, libc::F_SETFD, libc::FD_CLOEXEC);
         }
         for (file, target) in job.files.into_iter().zip(0..) {
             if file >= 0 && libc::dup2(file, target) < 0 {

@@ -1,7 +1,7 @@
 //! Runs programs so that nothing hangs, nothing leaks and nothing is lost.
 //!
 //! A [`Spec`] says what to run. [`spawn()`] takes a slot, finds the program, starts
-//! it in its own process group and returns a [`Running`]. [`wait()`] is the only
+//! it in its own session and returns a [`Running`]. [`wait()`] is the only
 //! place that waits: one `poll` over the ends of all children, their output
 //! and input, their timers and the caller's own descriptors. Output goes to
 //! log files (`log`) or a ring (`ring`) and, for live children, to the caller's
@@ -26,6 +26,7 @@ mod error;
 mod exit;
 pub mod group;
 pub mod guard;
+mod inherited;
 mod launch;
 pub mod lines;
 pub mod log;
@@ -48,6 +49,7 @@ mod spec;
 pub mod survivors;
 mod suspend;
 pub mod terminal;
+mod terminal_hint;
 pub mod text;
 #[cfg_attr(not(target_os = "linux"), path = "tree_group.rs")]
 mod tree;

@@ -1,8 +1,8 @@
 //! A pseudo-terminal for the output of a child.
 //!
-//! It is nobody's controlling terminal: that would need `setsid` between
-//! `fork` and `exec`. Programs ask whether their output is a terminal and how
-//! wide it is, and for that it suffices.
+//! It is nobody's controlling terminal: nobody types into it. Programs ask
+//! whether their output is a terminal and how wide it is, and for that it
+//! suffices.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};

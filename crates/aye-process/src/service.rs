@@ -4,21 +4,17 @@
 //! It takes no slot and belongs to no step: the scan for strays leaves it
 //! alone. Like everything else it does not survive a runner that is killed.
 
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::error::SpawnError;
 use crate::exit::Status;
-use crate::resolve::{refused, resolve};
-use crate::spawn::handle;
-use crate::spec::Spec;
-use crate::survivors::RUN_VARIABLE;
+use crate::launch::{Launch, Started};
+use crate::resolve::{resolve, unprepared};
+use crate::spawn::{environment, handle as pid_handle, not_started, pipe};
+use crate::spec::{Limits, Spec};
 use crate::{guard, reap, tree};
 
 /// How long a killed service may take to be gone.
@@ -53,46 +49,25 @@ pub fn serve(spec: &Spec) -> Result<(Service, Pipes), SpawnError> {
     reap::require_children();
     tree::adopt_orphans();
     guard::settle();
-    let mut command = plain_command(spec, path.clone());
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = guard::spare_started(|| {
-        let child = command.spawn()?;
-        let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
-        Ok((child, pid))
-    })
-    .map_err(|source| refused(spec, path, source))?;
-    let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
-    // From here on dropping it kills the child.
-    let service = Service { pid, handle: handle(pid), status: None };
-    match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
-        (Some(stdin), Some(stdout), Some(stderr)) => {
-            let pipes = Pipes { stdin: stdin.into(), stdout: stdout.into(), stderr: stderr.into() };
-            Ok((service, pipes))
-        }
-        _ => Err(SpawnError::Failed {
-            program: spec.program.to_string_lossy().into_owned(),
-            source: io::Error::other("it has no pipes"),
-        }),
-    }
-}
-
-/// Program, arguments, directory, environment and run; no descriptors yet.
-fn plain_command(spec: &Spec, path: PathBuf) -> Command {
-    let mut command = Command::new(path);
-    command.arg0(&spec.program).args(&spec.args).process_group(0);
-    if let Some(cwd) = &spec.cwd {
-        command.current_dir(cwd);
-    }
-    for (name, value) in &spec.env {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    if let Some(run) = &spec.run {
-        command.env(RUN_VARIABLE, run);
-    }
-    command
+    let unprepared = |source| unprepared(spec, source);
+    let (input, stdin) = pipe().map_err(unprepared)?;
+    let (stdout, output) = pipe().map_err(unprepared)?;
+    let (stderr, errors) = pipe().map_err(unprepared)?;
+    let launch = Launch {
+        program: &path,
+        name: &spec.program,
+        args: &spec.args,
+        environment: environment(spec, None).map_err(unprepared)?,
+        cwd: spec.cwd.as_deref(),
+        files: [&input, &output, &errors].map(|end| Some(end.as_fd())),
+        limits: Limits::default(),
+        terminal: None,
+        session: true,
+    };
+    let Started { pid, handle } = guard::spare_started(|| launch.start())
+        .map_err(|(step, source)| not_started(spec, path.clone(), step, source))?;
+    let handle = handle.or_else(|| pid_handle(pid));
+    Ok((Service { pid, handle, status: None }, Pipes { stdin, stdout, stderr }))
 }
 
 impl Service {

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -40,7 +41,8 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
         None
     };
     let (ours, theirs) = ends(&spec).map_err(unprepared)?;
-    let environment = environment(&spec, &slot).map_err(unprepared)?;
+    let token = tree::token_value(slot.token());
+    let environment = environment(&spec, Some(&token)).map_err(unprepared)?;
 
     let started = Instant::now();
     let launch = Launch {
@@ -52,7 +54,7 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
         files: theirs.each_ref().map(|end| end.as_ref().map(End::as_fd)),
         limits: spec.limits,
         terminal: terminal.as_mut().and_then(Handover::lend),
-        session: spec.aside,
+        session: !spec.interactive,
     };
     let process = match launch.start() {
         Ok(process) => process,
@@ -63,16 +65,7 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
                     return Err(SpawnError::HungUp { program: name() });
                 }
             }
-            return Err(match (step, &spec.cwd) {
-                (Step::Execute, _) => refused(&spec, program, source),
-                (Step::Directory, Some(cwd)) => {
-                    check_directory(cwd).err().unwrap_or_else(|| SpawnError::WorkingDirectory {
-                        path: cwd.clone(),
-                        problem: format!("cannot be used: {source}"),
-                    })
-                }
-                (Step::Directory | Step::Prepare, _) => unprepared(source),
-            });
+            return Err(not_started(&spec, program, step, source));
         }
     };
     slot.set_leader(process.pid);
@@ -97,15 +90,33 @@ pub fn spawn(spec: Spec) -> Result<Running, SpawnError> {
     Ok(running)
 }
 
-fn environment(spec: &Spec, slot: &Slot) -> io::Result<Environment> {
-    let token = tree::token_value(slot.token());
+/// What the child is given; `token` names the step that it is.
+pub(crate) fn environment(spec: &Spec, token: Option<&str>) -> io::Result<Environment> {
     let mut changes: Vec<(&OsStr, Option<&OsStr>)> =
         spec.env.iter().map(|(name, value)| (name.as_os_str(), value.as_deref())).collect();
-    changes.push((OsStr::new(tree::TOKEN_VARIABLE), Some(OsStr::new(&token))));
-    if let Some(run) = &spec.run {
-        changes.push((OsStr::new(RUN_VARIABLE), Some(OsStr::new(run))));
-    }
+    let own = [(tree::TOKEN_VARIABLE, token), (RUN_VARIABLE, spec.run.as_deref())];
+    let own = own.into_iter().filter(|(_, value)| value.is_some());
+    changes.extend(own.map(|(name, value)| (OsStr::new(name), value.map(OsStr::new))));
     Environment::changed(&changes)
+}
+
+/// Why a launch failed, in terms of what was asked for.
+pub(crate) fn not_started(
+    spec: &Spec,
+    program: PathBuf,
+    step: Step,
+    source: io::Error,
+) -> SpawnError {
+    match (step, &spec.cwd) {
+        (Step::Execute, _) => refused(spec, program, source),
+        (Step::Directory, Some(cwd)) => {
+            check_directory(cwd).err().unwrap_or_else(|| SpawnError::WorkingDirectory {
+                path: cwd.clone(),
+                problem: format!("cannot be used: {source}"),
+            })
+        }
+        (Step::Directory | Step::Prepare, _) => unprepared(spec, source),
+    }
 }
 
 /// The child's end of one of its descriptors.
@@ -125,8 +136,8 @@ impl End {
     }
 }
 
-/// Our ends of the child's descriptors 0, 1 and 2, and its own; where there
-/// is none it gets ours.
+/// Our ends of the child's descriptors 0, 1 and 2, and its own; only an
+/// interactive one has none, and gets ours.
 type Ends = ([Option<OwnedFd>; 3], [Option<End>; 3]);
 
 fn ends(spec: &Spec) -> io::Result<Ends> {
@@ -136,7 +147,6 @@ fn ends(spec: &Spec) -> io::Result<Ends> {
         return Ok((ours, theirs));
     }
     match &spec.stdin {
-        Stdin::Inherit => {}
         Stdin::Bytes(bytes) if !bytes.is_empty() => {
             let (read, write) = pipe()?;
             theirs[0] = Some(End::Pipe(read));
@@ -153,7 +163,6 @@ fn ends(spec: &Spec) -> io::Result<Ends> {
     }
     for (at, sink) in [(1, spec.stdout), (2, spec.stderr)] {
         match sink {
-            Sink::Inherit => {}
             Sink::Discard => theirs[at] = Some(End::Null(null()?)),
             Sink::Capture => {
                 let (read, write) = pipe()?;
@@ -165,7 +174,7 @@ fn ends(spec: &Spec) -> io::Result<Ends> {
     Ok((ours, theirs))
 }
 
-fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let (read, write) = io::pipe()?;
     Ok((high(read.into())?, high(write.into())?))
 }

@@ -56,8 +56,6 @@ pub enum Stdin {
     Empty,
     /// These bytes, then end of file.
     Bytes(Vec<u8>),
-    /// The runner's own standard input.
-    Inherit,
 }
 
 /// Where an output stream of a child goes.
@@ -66,16 +64,11 @@ pub enum Sink {
     /// Read by us: log, tail and live view.
     #[default]
     Capture,
-    /// Straight to the runner's own stream.
-    Inherit,
     /// To `/dev/null`.
     Discard,
 }
 
 /// Resource limits. They hold for each process of the step, not for their sum.
-///
-/// A step with limits is started by `fork` rather than by `posix_spawn`,
-/// because a limit set after the start would come too late.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Writable memory in bytes (`RLIMIT_DATA`: heap and private mappings).
@@ -129,7 +122,9 @@ pub struct Spec {
     pub linger: Duration,
     /// Newest bytes kept of each stream.
     pub tail_limit: usize,
-    /// Give the program the real terminal; nothing is captured.
+    /// Give the program the real terminal, in our session; nothing is captured.
+    /// Every other program is in a session of its own, from which it cannot
+    /// reach the terminal.
     pub interactive: bool,
     /// Give the program a pseudo-terminal for its output, so that it prints
     /// colours and progress. Both streams arrive as [`Stream::Stdout`].
@@ -140,8 +135,7 @@ pub struct Spec {
     /// that [`survivors::find`](crate::survivors::find) can find whatever is left of a run.
     pub run: Option<String>,
     /// It is no step: it takes no place among the children that may run at
-    /// once, so that no step has to wait for it, and it is in a session of its
-    /// own, from which it cannot reach the terminal.
+    /// once, so that no step has to wait for it.
     pub aside: bool,
 }
 

@@ -34,6 +34,7 @@ fn main() {
         "descriptors" => descriptors(),
         "terminal" => terminal(),
         "pty" => pty(),
+        "types" => types(),
         other => {
             eprintln!("nasty: unknown behaviour `{other}`");
             leave(2);
@@ -309,4 +310,21 @@ fn pty() {
         libc::ioctl(1, libc::TIOCGWINSZ, &raw mut size);
         println!("{} {} {}x{}", libc::isatty(1), libc::isatty(0), size.ws_col, size.ws_row);
     }
+}
+
+/// Types into every terminal that can be reached: those of the open
+/// descriptors but its own output, and the controlling one.
+fn types() {
+    // SAFETY: asks whether a descriptor is a terminal.
+    let held: Vec<i32> = (0..256).filter(|fd| unsafe { libc::isatty(*fd) } == 1).collect();
+    let controlling = std::fs::OpenOptions::new().read(true).write(true).open("/dev/tty");
+    let opened = controlling.as_ref().ok().map(std::os::fd::AsRawFd::as_raw_fd);
+    let typed = b"typed by a step\n";
+    let into = |fd: &i32| {
+        // SAFETY: each is a valid byte, and the kernel checks the descriptor.
+        typed.iter().all(|byte| unsafe { libc::ioctl(*fd, libc::TIOCSTI, &raw const *byte) } == 0)
+    };
+    // What a pseudo-terminal for the output is told to read, nobody reads.
+    let others = held.iter().filter(|fd| **fd > 2).chain(&opened);
+    println!("typed into {} terminals, holds {}", others.filter(|fd| into(fd)).count(), held.len());
 }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use aye_process::{
-    Happening, Signal, Signals, Sink, Spec, Stop, guard, serve, spawn, suspend, wait,
+    Happening, Signal, Signals, Spec, Stop, Stream, guard, serve, spawn, suspend, wait,
 };
 
 fn main() -> ExitCode {
@@ -39,7 +39,6 @@ fn main() -> ExitCode {
     }
     spec.program = args.next().unwrap_or_default().into();
     spec.args = args.map(Into::into).collect();
-    spec.stderr = Sink::Inherit;
     if let Some(times) = times {
         return repeat(&spec, times);
     }
@@ -95,10 +94,13 @@ fn run(spec: Spec) -> ExitCode {
     };
     let mut children = [child];
     let mut stopped_by = None;
-    let mut show = |_: usize, _: aye_process::Stream, bytes: &[u8]| {
-        let mut out = std::io::stdout();
+    let mut show = |_: usize, stream: Stream, bytes: &[u8]| {
+        let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
         // Nobody may be listening any more; the child goes on.
-        let _ = out.write_all(bytes).and_then(|()| out.flush());
+        let _ = match stream {
+            Stream::Stdout => out.write_all(bytes).and_then(|()| out.flush()),
+            Stream::Stderr => err.write_all(bytes),
+        };
     };
     loop {
         let happening = match wait(&mut children, &[signals.fd()], None, &mut show) {

@@ -9,11 +9,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::helper::{LONG, Scratch, eventually, is_alive};
+use crate::helper::{LONG, Scratch, eventually, is_alive, users};
 use crate::pseudo::Pseudo;
 
 const KINDS: [&str; 4] = ["foreground", "background", "setsid", "double-fork"];
-const NOBODY: u32 = 65_534;
 
 fn runner(options: &[&str], kind: &str, pids: &Path, uid: Option<u32>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_runner"));
@@ -52,11 +51,6 @@ fn engine_of(guard: i32) -> i32 {
 fn kill(pid: i32, signal: i32) {
     // SAFETY: signals a process or group of this test.
     assert_eq!(unsafe { libc::kill(pid, signal) }, 0, "kill {pid} {signal}");
-}
-
-fn users() -> Vec<Option<u32>> {
-    // SAFETY: no arguments.
-    if unsafe { libc::geteuid() } == 0 { vec![None, Some(NOBODY)] } else { vec![None] }
 }
 
 fn scratch(name: &str, uid: Option<u32>) -> Scratch {

@@ -66,6 +66,13 @@ pub(crate) fn is_alive(pid: i32) -> bool {
         .is_ok_and(|stat| !stat.rsplit(") ").next().unwrap_or("Z").starts_with(['Z', 'X']))
 }
 
+/// Who a test is run as: ourselves and, if we are root, an ordinary user too.
+pub(crate) fn users() -> Vec<Option<u32>> {
+    const NOBODY: u32 = 65_534;
+    // SAFETY: no arguments.
+    if unsafe { libc::geteuid() } == 0 { vec![None, Some(NOBODY)] } else { vec![None] }
+}
+
 /// A directory for one test, removed afterwards.
 pub(crate) struct Scratch(pub(crate) PathBuf);
 

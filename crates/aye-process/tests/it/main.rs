@@ -2,6 +2,7 @@
 //! time, and one binary holds them all.
 
 mod capture;
+mod controlling;
 mod guarding;
 mod helper;
 mod limits;

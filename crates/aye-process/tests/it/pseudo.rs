@@ -89,6 +89,14 @@ impl Pseudo {
         rustix::termios::tcgetpgrp(&self.master).map_or(0, |group| group.as_raw_nonzero().get())
     }
 
+    /// Closes the window.
+    pub(crate) fn hang_up(mut self) {
+        // Dropping it would kill what the kernel is to tell.
+        let (gone, _) = std::os::unix::net::UnixStream::pair().expect("a pair");
+        self.master = File::from(OwnedFd::from(gone));
+        self.child.wait().expect("it ends");
+    }
+
     /// Waits for the end; the exit code, negative for a signal.
     pub(crate) fn end(&mut self) -> i32 {
         let give_up = Instant::now() + LONG;

@@ -87,7 +87,7 @@ fn a_stopped_child_still_gets_the_signal() {
     let exit = run(spec);
     assert_eq!(exit.outcome, Outcome::TimedOut);
     assert!(exit.stopped);
-    assert_eq!(exit.hint(), Some("`interactive: true` gives a step the terminal"));
+    assert_eq!(exit.hint(), Some("something stopped it (SIGSTOP), and nothing continued it"));
     // It either died of the signal or, just continued, came to its end first.
     assert!(matches!(exit.status, Status::Signaled(15) | Status::Exited(0)), "{:?}", exit.status);
 }

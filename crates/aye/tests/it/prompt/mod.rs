@@ -7,6 +7,7 @@ mod advice;
 mod advice_look;
 mod asked;
 mod beside;
+mod controlling;
 mod desk;
 mod dialog;
 mod hostile;

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use aye_core::skill::format_duration;
-use aye_process::{Happening, Outcome, Signal, Signals, Sink, Spec, Stop};
+use aye_process::lines::Lines;
+use aye_process::{Happening, Outcome, Signal, Signals, Spec, Stop, Stream};
 
-use crate::cli::Context;
+use crate::cli::{Context, say};
 use crate::error::Error;
+use crate::report::Tidy;
 use crate::tools::{CommandTool, ToolError};
 
 use super::call::show;
@@ -23,7 +25,7 @@ pub(super) fn run(
     let mut spec = Spec::new(program).args(args);
     spec.cwd = Some(tool.cwd.clone().unwrap_or_else(|| context.directory.clone()));
     spec.env = tool.env.iter().map(|(name, value)| (name.into(), Some(value.into()))).collect();
-    spec.stderr = Sink::Inherit;
+    spec.live = true;
     spec.timeout = limit;
     let refused = |message: String, hint: Option<String>| Error::Refused { message, hint };
     let path =
@@ -35,8 +37,16 @@ pub(super) fn run(
     let child =
         aye_process::spawn(spec).map_err(|error| refused(error.to_string(), error.hint()))?;
     let mut children = [child];
+    let (mut lines, mut sanitizer) = (Lines::new(), Tidy::default());
+    let color = context.paint_err.color;
+    let mut show_line = |line: &str| say(&format!("{}\n", sanitizer.line(line, color)));
     let exit = loop {
-        let happening = aye_process::wait(&mut children, &[signals.fd()], None, &mut |_, _, _| {})
+        let mut show_errors = |_: usize, stream: Stream, bytes: &[u8]| {
+            if stream == Stream::Stderr {
+                lines.push(bytes, &mut show_line);
+            }
+        };
+        let happening = aye_process::wait(&mut children, &[signals.fd()], None, &mut show_errors)
             .map_err(failed)?;
         match happening {
             Happening::Exited(_, exit) => break exit,
@@ -55,6 +65,7 @@ pub(super) fn run(
             Happening::Deadline | Happening::GuardLost | Happening::Idle => {}
         }
     };
+    lines.finish(&mut show_line);
     let name = &tool.name;
     let code = match exit.outcome {
         Outcome::Exited(0) => return show(tool.result(&exit.stdout.text()), context),
