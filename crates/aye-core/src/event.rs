@@ -259,6 +259,9 @@ pub struct SkillStarted {
     /// The step of another run that this one belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Box<Parent>>,
+    /// The tools that the project's settings call destructive: their steps are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub destructive_tools: Vec<String>,
 }
 
 /// Which part of a skill is run.

@@ -12,6 +12,7 @@ use aye_core::yaml::{MAX_BYTES, too_large};
 
 use crate::compute::{self, Block, ComputeError, PythonExpressions};
 use crate::error::Error;
+use crate::settings::ToolSettings;
 
 pub use library::{Library, Reach, relative_to};
 
@@ -80,6 +81,16 @@ impl SkillFile {
     pub fn or_lenient(mut self, lenient: bool) -> Self {
         for flow in &mut self.flows {
             flow.skill.lenient.get_or_insert(lenient);
+        }
+        self
+    }
+
+    /// Steps that call what the project calls destructive are destructive.
+    #[must_use]
+    pub fn marked(mut self, tools: &ToolSettings) -> Self {
+        let destructive = tools.destructive();
+        for flow in self.flows.iter_mut().filter(|_| !destructive.is_empty()) {
+            flow.mark_destructive(&destructive);
         }
         self
     }

@@ -121,10 +121,40 @@ impl Flow {
         })
     }
 
+    /// Makes every step that calls one of these tools destructive, those of a
+    /// `foreach` too. Nobody else asks what a tool is.
+    pub fn mark_destructive(&mut self, tools: &[String]) {
+        let steps = self.nodes.iter_mut().map(|node| &mut node.step);
+        steps.for_each(|step| mark(step, tools));
+    }
+
+    /// Whether a step that is not destructive calls one of these tools.
+    pub fn calls_any(&self, tools: &[String]) -> bool {
+        !tools.is_empty() && self.nodes.iter().any(|node| calls(&node.step, tools))
+    }
+
     /// The node of a step.
     pub fn find(&self, step: &str) -> Option<NodeId> {
         self.index.get(step).copied()
     }
+}
+
+fn mark(step: &mut Step, tools: &[String]) {
+    match &mut step.action {
+        Action::Tool { tool, .. } => step.destructive |= tools.contains(&tool.value),
+        Action::ForEach(each) => each.body.iter_mut().for_each(|step| mark(step, tools)),
+        _ => {}
+    }
+    step.then.iter_mut().for_each(|step| mark(step, tools));
+}
+
+fn calls(step: &Step, tools: &[String]) -> bool {
+    let here = match &step.action {
+        Action::Tool { tool, .. } => !step.destructive && tools.contains(&tool.value),
+        Action::ForEach(each) => each.body.iter().any(|step| calls(step, tools)),
+        _ => false,
+    };
+    here || step.then.iter().any(|step| calls(step, tools))
 }
 
 fn by_transition(

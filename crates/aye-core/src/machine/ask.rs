@@ -26,6 +26,17 @@ const DONE: Said = ("done", "It was done", "go on as if it had succeeded", Choic
 const SKIP: Said = ("skip", "Skip", "leave the step out and go on", ChoiceAction::Skip);
 const ABORT: Said = ("abort", "Abort", "end the run as failed", ChoiceAction::Cancel);
 
+/// What a yes leads to.
+#[derive(Default)]
+struct Follows {
+    /// As it is shown.
+    command: Option<String>,
+    /// What the answer is bound to.
+    words: Vec<String>,
+    /// It cannot be undone: the yes is not remembered.
+    destructive: bool,
+}
+
 impl Machine {
     /// The question of a step: its gate, or itself.
     pub(super) fn pose(
@@ -46,13 +57,17 @@ impl Machine {
                 action: choice.action,
             });
         }
-        let (follows, words) = match purpose {
+        let Follows { command: follows, words, destructive } = match purpose {
             Purpose::Gate => {
                 let (line, words) = self.command_line(step, &scope)?;
-                ((!line.is_empty()).then_some(line), words)
+                let command = (!line.is_empty()).then_some(line);
+                Follows { command, words, destructive: step.destructive }
             }
-            Purpose::Ask => self.what_follows(step, ask, scope.clone()),
-            Purpose::Recover => (None, Vec::new()),
+            Purpose::Ask => {
+                let follows = self.what_follows(step, ask, scope.clone());
+                Follows { destructive: step.destructive || follows.destructive, ..follows }
+            }
+            Purpose::Recover => Follows { destructive: step.destructive, ..Follows::default() },
         };
         let title = match &ask.title {
             Some(title) => show(title)?,
@@ -83,7 +98,7 @@ impl Machine {
             reauth: ask.reauth,
             typed: ask.typed.as_ref().map(|text| show(text)).transpose()?,
             overridable: ask.overridable,
-            remember: ask.remember && !step.destructive,
+            remember: ask.remember && !destructive,
             ai_assist: ask.ai_assist,
             follows,
             digest: String::new(),
@@ -107,14 +122,9 @@ impl Machine {
 
     /// The command that a yes to this step leads to, if it is the next thing
     /// that happens and can be told already.
-    fn what_follows(
-        &self,
-        step: &Step,
-        ask: &Ask,
-        mut scope: Scope,
-    ) -> (Option<String>, Vec<String>) {
+    fn what_follows(&self, step: &Step, ask: &Ask, mut scope: Scope) -> Follows {
         let yes = ask.options.iter().find(|choice| choice.action == ChoiceAction::Proceed);
-        let (AskKind::Confirm, Some(yes)) = (ask.kind, yes) else { return (None, Vec::new()) };
+        let (AskKind::Confirm, Some(yes)) = (ask.kind, yes) else { return Follows::default() };
         let output = self.output_name(&step.name);
         Arc::make_mut(&mut scope.outputs).insert(output, yes.value.clone().into());
         let mut at = self.flow.find(&step.name);
@@ -128,16 +138,20 @@ impl Machine {
             let next_step = &self.flow.nodes[next].step;
             match next_step.condition.as_ref().map(|condition| text::holds(condition, &scope)) {
                 Some(Ok(false)) => (at, outcome) = (Some(next), Outcome::Skipped),
-                Some(Err(_)) => break,
+                Some(Err(_)) => {
+                    let destructive = next_step.destructive;
+                    return Follows { destructive, ..Follows::default() };
+                }
                 // A gate of its own shows it, and is bound to it.
                 Some(Ok(true)) | None if next_step.confirmation.is_some() => break,
                 Some(Ok(true)) | None => {
-                    let Ok((line, words)) = self.command_line(next_step, &scope) else { break };
-                    return ((!line.is_empty()).then_some(line), words);
+                    let (line, words) = self.command_line(next_step, &scope).unwrap_or_default();
+                    let command = (!line.is_empty()).then_some(line);
+                    return Follows { command, words, destructive: next_step.destructive };
                 }
             }
         }
-        (None, Vec::new())
+        Follows::default()
     }
 
     /// What to do about a step whose outcome is not known.

@@ -70,6 +70,8 @@ pub struct Start {
     pub outer: Option<Outer>,
     /// When it has to be over, whatever its skill says.
     pub deadline: Option<Timestamp>,
+    /// The tools that the project's settings call destructive.
+    pub destructive_tools: Vec<String>,
 }
 
 /// Why a run cannot begin.
@@ -144,6 +146,7 @@ impl Machine {
             yes: start.yes,
             driver: start.driver,
             parent: start.parent.map(Box::new),
+            destructive_tools: start.destructive_tools,
         };
         let event = Event {
             v: VERSION,
@@ -349,13 +352,17 @@ impl Machine {
     }
 
     fn new(
-        flow: Arc<Flow>,
+        mut flow: Arc<Flow>,
         limits: Limits,
         secrets: Secrets,
         state: State,
         outer: Option<Outer>,
         attached: bool,
     ) -> Self {
+        // As the journal says it, so that a resumed run decides as the run did.
+        if flow.calls_any(&state.started.destructive_tools) {
+            Arc::make_mut(&mut flow).mark_destructive(&state.started.destructive_tools);
+        }
         let mut locals = outer.as_ref().map_or_else(IndexMap::new, |o| IndexMap::clone(&o.locals));
         if !flow.skill.defaults.is_null() {
             locals.entry("defaults".to_owned()).or_insert_with(|| flow.skill.defaults.clone());

@@ -245,6 +245,7 @@ pub(crate) fn start() -> Start {
         parent: None,
         outer: None,
         deadline: None,
+        destructive_tools: Vec::new(),
     }
 }
 

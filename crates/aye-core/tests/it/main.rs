@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failure is the test's failure, in helpers too")]
 
 mod build;
+mod destructive;
 mod edits;
 mod flow;
 mod gates;

@@ -63,6 +63,7 @@ impl Writer {
                     attended: false,
                 },
                 parent: None,
+                destructive_tools: Vec::new(),
             })),
         )
     }

@@ -105,6 +105,7 @@ impl Driver<'_> {
             parent: Some(child.parent),
             outer,
             deadline,
+            destructive_tools: started.destructive_tools,
         };
         let begun = Machine::start(flow, self.parts.limits.clone(), start, &world);
         let (machine, events) = match begun {

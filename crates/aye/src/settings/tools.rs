@@ -153,6 +153,12 @@ impl ToolSettings {
         self.servers.is_empty() && self.commands.is_empty()
     }
 
+    /// The commands that change what cannot be changed back.
+    pub fn destructive(&self) -> Vec<String> {
+        let marked = self.commands.iter().filter(|(_, command)| command.destructive);
+        marked.map(|(name, _)| name.clone()).collect()
+    }
+
     /// Every name, servers first.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.servers.keys().chain(self.commands.keys()).map(String::as_str)

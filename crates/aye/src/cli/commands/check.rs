@@ -49,7 +49,8 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
     let mut files = Vec::new();
     for path in paths {
         let shown = relative_to(&path, &context.directory);
-        let mut file = SkillFile { path: shown.clone(), ..SkillFile::read(&path)? };
+        let mut file = SkillFile { path: shown.clone(), ..SkillFile::read(&path)? }
+            .marked(&context.settings.tools);
         file.diagnostics.extend(references::look(&file, context));
         diagnostic::sort(&mut file.diagnostics);
         files.push(file);

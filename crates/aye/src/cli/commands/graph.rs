@@ -39,7 +39,7 @@ pub enum Format {
 pub(super) fn run(args: &GraphArgs, context: &Context) -> Result<u8, Error> {
     let (path, name) = context.library().find(&args.skill)?;
     let file = SkillFile::read(&context.directory.join(&path))?;
-    let file = SkillFile { path: path.clone(), ..file };
+    let file = SkillFile { path: path.clone(), ..file }.marked(&context.settings.tools);
     if file.flows.is_empty() {
         say(&file.render(context.paint_err.color));
         return Err(Error::InvalidSkill(format!("`{}` cannot be drawn", path.display())));

@@ -184,7 +184,7 @@ pub(super) fn choose(wanted: &str, context: &Context) -> Result<Chosen, Box<Refu
     }
     let (path, name) = context.library().find(wanted)?;
     let file = SkillFile::read(&context.directory.join(&path))?;
-    let file = file.or_lenient(context.settings.lenient);
+    let file = file.or_lenient(context.settings.lenient).marked(&context.settings.tools);
     let file = SkillFile { path: path.clone(), ..file };
     let said = file.render(context.paint_err.color);
     if file.has_errors() {
@@ -271,6 +271,7 @@ impl Order {
             parent: None,
             outer: None,
             deadline: None,
+            destructive_tools: context.settings.tools.destructive(),
         };
         (start, source)
     }

@@ -62,7 +62,7 @@ pub(super) fn describe(world: &World, args: &Describe) -> Result<Told, Error> {
         let message = format!("`{}` has errors\n{}", path.display(), file.render(false));
         return Err(Error::InvalidSkill(message));
     }
-    let (flow, _) = file.into_flow(name.as_deref())?;
+    let (flow, _) = file.marked(&context.settings.tools).into_flow(name.as_deref())?;
     let about = flow.skill.description.as_deref().unwrap_or_default();
     let data = json!({
         "skill": skill_name(&flow),

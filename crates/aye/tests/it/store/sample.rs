@@ -106,6 +106,7 @@ impl Tale {
             yes: false,
             driver: driver(),
             parent: parent.map(Box::new),
+            destructive_tools: Vec::new(),
         }));
         self.event(fact)
     }

@@ -187,6 +187,7 @@ impl<'c> Asked<'c> {
             parent: None,
             outer: Some(outer),
             deadline: None,
+            destructive_tools: Vec::new(),
         };
         let begun = Machine::start(Arc::new(flow), self.context.limits(), start, &self.world());
         begun.ok().map(|(machine, _)| machine)
