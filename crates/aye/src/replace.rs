@@ -14,9 +14,7 @@ pub(crate) fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     // Who may read a file may look into its directory.
     DirBuilder::new().recursive(true).mode(mode | (mode & 0o444) >> 2).create(directory)?;
-    let mut name = OsString::from(path.file_name().unwrap_or_default());
-    name.push(".new");
-    let draft = directory.join(name);
+    let draft = draft_of(&path);
     let mut file = take(&draft, mode)?;
     if let Ok(there) = fs::metadata(&path) {
         file.set_permissions(there.permissions())?;
@@ -30,17 +28,33 @@ pub(crate) fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// The draft, for us alone: also one that somebody left who died here.
+/// Where a file is written before it is put in its place.
+pub(crate) fn draft_of(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path.file_name().unwrap_or_default());
+    name.push(".new");
+    path.with_file_name(name)
+}
+
+/// The draft, for us alone: also one that somebody left who died here. One
+/// that is a link was put there to have something else written to.
 fn take(draft: &Path, mode: u32) -> io::Result<File> {
     loop {
-        let file =
-            OpenOptions::new().write(true).create(true).truncate(false).mode(mode).open(draft)?;
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(mode)
+            .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
+            .open(draft)?;
         // Not every file system can; two at once are rare.
         let _ = file.lock();
         // Whoever had it before us has put it in place.
-        let ours = file.metadata()?.ino();
-        if fs::metadata(draft).is_ok_and(|there| there.ino() == ours) {
-            return Ok(file);
+        let ours = file.metadata()?;
+        if fs::symlink_metadata(draft).is_ok_and(|there| there.ino() == ours.ino()) {
+            if ours.nlink() == 1 {
+                return Ok(file);
+            }
+            fs::remove_file(draft)?;
         }
     }
 }

@@ -115,9 +115,12 @@ pub(crate) fn with_twins(command: clap::Command) -> clap::Command {
 }
 
 /// Every option can be given in the environment, too: `--no-input` as
-/// `AYE_NO_INPUT`. What is set there is not shown, it may be secret.
+/// `AYE_NO_INPUT`. What is set there is not shown, it may be secret. One with
+/// `hide_env` is consent, which is given where it is asked for.
 pub(crate) fn with_twin(option: Arg) -> Arg {
-    let Some(long) = option.get_long() else { return option };
+    let Some(long) = option.get_long().filter(|_| !option.is_hide_env_set()) else {
+        return option;
+    };
     let twin = format!("AYE_{}", long.to_uppercase().replace('-', "_"));
     match option.get_action() {
         ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version => option,

@@ -97,6 +97,8 @@ pub struct Driver<'a> {
     pub(super) troubles: Vec<Trouble>,
     /// Fixes whose outcome is not known yet.
     pub(super) tried: Vec<Tried>,
+    /// Fixes that wait for an agreement and have been told of.
+    pub(super) proposed: Vec<String>,
     /// Warnings that were given before steps.
     pub(super) warned: Vec<Warned>,
     /// The lane whose question is shown.
@@ -179,6 +181,7 @@ impl<'a> Driver<'a> {
             editing: None,
             troubles: Vec::new(),
             tried: Vec::new(),
+            proposed: Vec::new(),
             warned: Vec::new(),
             shown: None,
             bell: None,

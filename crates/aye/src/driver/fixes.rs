@@ -45,7 +45,7 @@ impl Driver<'_> {
             with: act.with.clone(),
         };
         Some(KnownFix {
-            message: recalled(&fix),
+            message: recalled(&fix, &self.parts.memory.short_id(&fix.id)),
             args: fix.change.args.clone(),
             first: fix.change.first.as_ref().map(act),
             replace: fix.change.replace.as_ref().map(act),
@@ -75,15 +75,24 @@ impl Driver<'_> {
     fn keep_fix(&self, machine: &Machine, step: &str, kept: NewFix, relayed: bool) -> Remembered {
         let mask = |text: &str| machine.secrets().mask(text);
         let (id, message) = match self.parts.memory.remember_fix(kept, &mask) {
-            Ok(id) if relayed => {
-                let said = format!("proposed `{id}`; `aye memory agree {id}` lets it be used");
-                (Some(id), said)
-            }
             Ok(id) => {
-                let said = format!("remembered as `{id}`; `aye memory forget {id}` takes it back");
+                let short = self.parts.memory.short_id(&id);
+                let said = match relayed {
+                    true => {
+                        format!("proposed `{short}`; `aye memory agree {short}` lets it be used")
+                    }
+                    false => {
+                        format!(
+                            "remembered as `{short}`; `aye memory forget {short}` takes it back"
+                        )
+                    }
+                };
                 (Some(id), said)
             }
-            Err(error) => (None, format!("the fix was not remembered: {error}")),
+            Err(error) => {
+                let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+                (None, format!("the fix was not remembered: {error}{hint}"))
+            }
         };
         let step = Some(step.to_owned());
         Remembered { kind: MemoryKind::Fix, id, step, message, fix: None }
@@ -137,13 +146,12 @@ impl Driver<'_> {
     pub(super) fn fix_ended(&mut self, id: LaneId, step: &str, worked: bool) {
         let of_step = |tried: &mut Tried| tried.lane == id && tried.step == step;
         let Some(Tried { fix, .. }) = self.tried.extract_if(.., of_step).next() else { return };
-        let fix = fix.as_str();
-        let now = self.parts.clock.now();
+        let (now, short) = (self.parts.clock.now(), self.parts.memory.short_id(&fix));
         let said = match worked {
-            true => self.parts.memory.fix_worked(fix, now).map(|()| None),
-            false => self.parts.memory.fix_failed(fix, now).map(|suspended| {
+            true => self.parts.memory.fix_worked(&fix, now).map(|()| None),
+            false => self.parts.memory.fix_failed(&fix, now).map(|suspended| {
                 suspended.then(|| {
-                    format!("`{fix}` failed twice in a row and is not used any more; `aye memory agree {fix}` lets it be used again")
+                    format!("`{short}` failed twice in a row and is not used any more; `aye memory agree {short}` lets it be used again")
                 })
             }),
         };
@@ -156,8 +164,8 @@ impl Driver<'_> {
 }
 
 /// A fix from memory in one line.
-fn recalled(fix: &Fix) -> String {
-    let mut said = format!("known error: `{}` is tried", fix.id);
+fn recalled(fix: &Fix, id: &str) -> String {
+    let mut said = format!("known error: `{id}` is tried");
     if let Some(about) = &fix.about {
         said.push_str(&format!("; it was learned from {about}"));
     }

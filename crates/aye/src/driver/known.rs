@@ -7,7 +7,7 @@ use aye_core::skill::Action;
 use serde_json::{Map, Value, json};
 
 use crate::compute::{Host, Quiet};
-use crate::memory::{Issue, Memory, Query, SHOWN};
+use crate::memory::{Issue, Memory, Query, SHOWN, Standing};
 use crate::paint::inert_line;
 
 use super::drive::Driver;
@@ -43,10 +43,38 @@ impl Driver<'_> {
                 args: None,
             };
             let known = self.parts.memory.known_issues(&query);
-            let lines: Vec<String> =
+            let mut lines: Vec<String> =
                 known.iter().take(SHOWN).map(|(_, issue)| sentence(&issue.value)).collect();
+            let proposed = self.proposed(&query);
+            lines.extend(proposed.iter().map(|fix| self.proposal(fix)));
+            self.proposed.extend(proposed);
             self.note(id, &lines);
         }
+    }
+}
+
+impl Driver<'_> {
+    /// Fixes for a failure that nobody agreed to on this machine; each is told
+    /// once in a run.
+    fn proposed(&self, query: &Query<'_>) -> Vec<String> {
+        if !self.parts.memory.has_fixes() {
+            return Vec::new();
+        }
+        let fixes = self.parts.memory.fixes_for(query);
+        if fixes.iter().any(|fix| fix.value.standing() == Standing::Active) {
+            return Vec::new();
+        }
+        let fixes = fixes.into_iter().map(|fix| fix.value);
+        let waits = fixes.filter(|fix| fix.standing() == Standing::Proposed);
+        waits.map(|fix| fix.id).filter(|id| !self.proposed.contains(id)).collect()
+    }
+
+    fn proposal(&self, fix: &str) -> String {
+        let id = self.parts.memory.short_id(fix);
+        format!(
+            "memory has a fix for this, `{id}`, that nobody agreed to on this machine; \
+             `aye memory agree {id}` shows what it does and asks"
+        )
     }
 }
 

@@ -11,11 +11,15 @@ use aye_core::yaml::{self, NodeId, Tree};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::replace::draft_of;
+
 use super::emit::emit;
 use super::error::{MemoryError, Problem};
 
 /// How long another writer is waited for. A change takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Who holds it may write.
+const LOCK: &str = ".lock";
 const BETWEEN_TRIES: Duration = Duration::from_millis(2);
 
 /// A file and its text.
@@ -176,6 +180,24 @@ impl Root {
         DirBuilder::new().recursive(true).mode(mode).create(directory)
     }
 
+    /// A project's memory comes with the project, links in it too: what they
+    /// lead to is not the project's.
+    fn refuse_links(&self, file: &str) -> Result<(), MemoryError> {
+        if !self.shared {
+            return Ok(());
+        }
+        let path = self.path.join(file);
+        let above = path.ancestors().take_while(|place| place.starts_with(&self.path));
+        let others = [draft_of(&path), self.path.join(LOCK)];
+        let all = above.map(Path::to_path_buf).chain(self.path.parent().map(Path::to_path_buf));
+        for path in all.chain(others) {
+            if let Ok(target) = fs::read_link(&path) {
+                return Err(MemoryError::Linked { path, target });
+            }
+        }
+        Ok(())
+    }
+
     fn file_mode(&self) -> u32 {
         if self.shared { 0o666 } else { 0o600 }
     }
@@ -190,6 +212,7 @@ pub(super) fn change<R>(
     change: impl FnOnce(&mut Map<String, Value>) -> Result<(R, bool), MemoryError>,
 ) -> Result<R, MemoryError> {
     let path = root.path.join(file);
+    root.refuse_links(file)?;
     let _lock = Lock::take(root)?;
     let book = Book::read(&path)?;
     if let Some(problem) = book.faults().into_iter().next() {
@@ -225,6 +248,7 @@ pub(super) fn rewrite(
     make: impl FnOnce(&Book) -> Result<String, MemoryError>,
 ) -> Result<(), MemoryError> {
     let path = root.path.join(file);
+    root.refuse_links(file)?;
     let _lock = Lock::take(root)?;
     let text = make(&Book::read(&path)?)?;
     replace(root, &path, &text)
@@ -242,7 +266,7 @@ struct Lock {
 
 impl Lock {
     fn take(root: &Root) -> Result<Self, MemoryError> {
-        let path = root.path.join(".lock");
+        let path = root.path.join(LOCK);
         let failed = |error: io::Error| MemoryError::io("write", &path, error);
         if !root.path.is_dir() {
             root.create(&root.path).map_err(failed)?;

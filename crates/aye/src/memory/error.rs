@@ -53,6 +53,28 @@ pub enum MemoryError {
         /// What to do.
         hint: String,
     },
+    /// A project's file or directory leads elsewhere.
+    #[error(
+        "`{}` is a symbolic link to `{}`, and a project's memory is not written through links",
+        path.display(), target.display()
+    )]
+    Linked {
+        /// The link.
+        path: PathBuf,
+        /// Where it leads.
+        target: PathBuf,
+    },
+    /// A name stands for several entries.
+    #[error("`{name}` stands for several: {}", names.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        name: String,
+        /// What it could mean.
+        names: Vec<String>,
+    },
+    /// It is not what was shown any more.
+    #[error("`{0}` was changed or removed while it was looked at")]
+    Changed(String),
     /// There is no such entry.
     #[error("memory has no `{0}`")]
     NotFound(String),
@@ -77,6 +99,13 @@ impl MemoryError {
             Self::Unreadable(_) => Some("correct the file; it is not changed until then".into()),
             Self::Busy { .. } => Some("try again; `fuser` names who holds the file".into()),
             Self::Refused { hint, .. } => Some(hint.clone()),
+            Self::Linked { path, .. } => Some(format!(
+                "remove the link with `rm {}`, or keep it in your own memory with \
+                 `aye memory learn --everywhere`",
+                crate::paint::shell_word(&path.to_string_lossy())
+            )),
+            Self::Changed(_) => Some("look at it again: `aye memory list fixes`".into()),
+            Self::Ambiguous { .. } => Some("write more letters of the name".into()),
             Self::NotFound(_) => Some("`aye memory list` shows what there is".into()),
             Self::Pattern(_) => {
                 Some("write words of the error, or `/a regular expression/`".into())

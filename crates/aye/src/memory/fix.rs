@@ -1,5 +1,6 @@
 //! Fixes: what to do about an error, as data that a program can carry out.
 
+use aye_core::digest::digest;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,6 +9,10 @@ use super::names::{Fit, tool_fits};
 use super::query::Query;
 use super::words::{Pattern, Told};
 
+/// What the names of fixes begin with.
+pub(super) const PREFIX: &str = "fix-";
+/// How much of a digest a short name has at least.
+pub(super) const SHORTEST: usize = 8;
 /// A fix that failed so often in a row is not used any more.
 pub(super) const FAILURES: u32 = 2;
 
@@ -15,8 +20,11 @@ pub(super) const FAILURES: u32 = 2;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(expecting = "a mapping")]
 pub struct Fix {
-    /// Its name.
+    /// Its name: the digest of its content, whatever its file calls it.
     pub id: String,
+    /// What its file calls it, if that is something else.
+    #[serde(skip)]
+    pub written_id: Option<String>,
     /// When it is used.
     #[serde(rename = "match")]
     pub matches: FixMatch,
@@ -28,7 +36,8 @@ pub struct Fix {
     pub about: Option<String>,
     /// Where it comes from.
     pub from: Origin,
-    /// Who agreed that it may be used.
+    /// Who agreed on this machine that it may be used; in a file it is what
+    /// older versions wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreed: Option<Agreement>,
     /// How often it may be used in one run.
@@ -137,9 +146,9 @@ pub struct Origin {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OriginKind {
-    /// A person: agreed to with it.
+    /// A person.
     Person,
-    /// An assistant: not used before a person agreed.
+    /// An assistant.
     Assistant,
 }
 
@@ -161,7 +170,7 @@ pub struct Agreement {
 pub enum Standing {
     /// It is used.
     Active,
-    /// An assistant proposed it and nobody agreed yet.
+    /// Nobody agreed to it on this machine yet.
     Proposed,
     /// It did not work twice.
     Suspended,
@@ -219,10 +228,10 @@ impl Fix {
     pub fn standing(&self) -> Standing {
         if self.change.is_empty() {
             Standing::Prose
+        } else if self.agreed.is_none() {
+            Standing::Proposed
         } else if self.suspended.is_some() {
             Standing::Suspended
-        } else if self.from.kind == OriginKind::Assistant && self.agreed.is_none() {
-            Standing::Proposed
         } else {
             Standing::Active
         }
@@ -244,11 +253,56 @@ impl Fix {
         }
     }
 
-    /// A person agrees: a proposal is used, a suspended fix is used again.
-    pub fn agree(&mut self, by: &str, now: Timestamp) {
-        self.agreed = Some(Agreement { by: by.to_owned(), at: now, other: Map::new() });
+    /// It is given another chance.
+    pub(super) fn reinstate(&mut self) {
         self.suspended = None;
         self.failed = 0;
+    }
+
+    /// The name that its content gives it: everything that decides what is
+    /// done, and when. How often it helped and what it says do not.
+    pub(super) fn content_id(&self) -> String {
+        let content = serde_json::json!({
+            "match": self.matches, "do": self.change,
+            "max_uses": self.max_uses, "project": self.project,
+        });
+        let content = sorted(&content).to_string();
+        format!("{PREFIX}{}", digest(&[b"fix", content.as_bytes()]))
+    }
+
+    /// Called what its content says.
+    pub(super) fn identified(mut self) -> Self {
+        let id = self.content_id();
+        let written = std::mem::replace(&mut self.id, id);
+        self.written_id = Some(written).filter(|written| *written != self.id);
+        self
+    }
+
+    /// Whether a name is a whole one, which stands for one content.
+    pub fn is_full_id(name: &str) -> bool {
+        name.strip_prefix(PREFIX).is_some_and(|digest| digest.len() == 64 && is_hex(digest))
+    }
+
+    /// The agreement of this user from the time when the user's memory itself
+    /// said so; names were short then.
+    pub(super) fn agreed_before(&self) -> Option<Agreement> {
+        let written = self.written_id.as_deref()?.strip_prefix(PREFIX)?;
+        let old = written.len() == SHORTEST && is_hex(written);
+        let person = (self.from.kind == OriginKind::Person).then(|| Agreement {
+            by: self.from.by.clone(),
+            at: self.from.at,
+            other: Map::new(),
+        });
+        self.agreed.clone().or(person).filter(|_| old)
+    }
+
+    /// What is written in it and this version does not know, by its place.
+    pub fn unknown(&self) -> Vec<(&'static str, &Map<String, Value>)> {
+        let mut found = vec![("match", &self.matches.other), ("do", &self.change.other)];
+        found.extend(self.change.first.as_ref().map(|act| ("first", &act.other)));
+        found.extend(self.change.replace.as_ref().map(|act| ("replace", &act.other)));
+        found.retain(|(_, other)| !other.is_empty());
+        found
     }
 
     /// How it fits a failure; the smallest is the best.
@@ -278,6 +332,23 @@ impl Fix {
         let step = u8::from(matches.step.is_none());
         pattern.is_told(told).then_some((step, fit))
     }
+}
+
+/// The value with the keys of every mapping in order.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut keys: Vec<&String> = map.keys().collect();
+            keys.sort();
+            keys.into_iter().map(|key| (key.clone(), sorted(&map[key]))).collect()
+        }
+        Value::Array(list) => list.iter().map(sorted).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
 fn one() -> u32 {
@@ -310,6 +381,10 @@ mod tests {
         fix
     }
 
+    fn agreed() -> Option<Agreement> {
+        Some(Agreement { by: "ana".into(), at: at(5), other: Map::new() })
+    }
+
     fn query<'a>(tool: &'a str, step: &'a str, error: &'a str) -> Query<'a> {
         Query { tool, step: Some(step), error, ..Query::default() }
     }
@@ -333,23 +408,40 @@ mod tests {
     #[test]
     fn twice_in_a_row_suspends_it_and_agreeing_brings_it_back() {
         let mut fix = fix(Some("deploy"), None, "manifest unknown");
+        fix.agreed = agreed();
         fix.did_not_work(at(1));
         fix.worked(at(2));
         fix.did_not_work(at(3));
         assert_eq!(fix.standing(), Standing::Active);
         fix.did_not_work(at(4));
         assert_eq!((fix.standing(), fix.suspended), (Standing::Suspended, Some(at(4))));
-        fix.agree("ana", at(5));
+        fix.reinstate();
         assert_eq!((fix.standing(), fix.failed), (Standing::Active, 0));
     }
 
     #[test]
-    fn what_an_assistant_proposes_waits_for_a_person() {
+    fn whoever_it_is_from_it_waits_for_an_agreement() {
         let mut fix = fix(Some("deploy"), None, "manifest unknown");
-        fix.from.kind = OriginKind::Assistant;
-        assert_eq!(fix.standing(), Standing::Proposed);
-        fix.agree("ana", at(5));
-        assert_eq!(fix.standing(), Standing::Active);
+        for kind in [OriginKind::Person, OriginKind::Assistant] {
+            fix.from.kind = kind;
+            fix.agreed = None;
+            assert_eq!(fix.standing(), Standing::Proposed);
+            fix.agreed = agreed();
+            assert_eq!(fix.standing(), Standing::Active);
+        }
+    }
+
+    #[test]
+    fn its_name_is_its_content() {
+        let one = fix(Some("deploy"), None, "manifest unknown").identified();
+        assert!(Fix::is_full_id(&one.id) && !Fix::is_full_id("fix-1a2b3c4d"));
+        assert_eq!(one.written_id.as_deref(), Some("fix-1"));
+        let mut other = one.clone();
+        other.verified = 7;
+        other.about = Some("better".into());
+        assert_eq!(other.content_id(), one.id);
+        other.change.args.insert("more".into(), Value::Null);
+        assert_ne!(other.content_id(), one.id);
     }
 
     #[test]

@@ -38,6 +38,11 @@ impl Memory {
                 format!("remove it from {}:{}", issue.file.display(), issue.line),
             ));
         }
+        match self.find_fix(id) {
+            Ok(fix) => return self.forget_fix(&fix),
+            Err(MemoryError::NotFound(_)) => {}
+            Err(error) => return Err(error),
+        }
         let lists = [(FIXES, "fixes"), (CONFIRMATIONS, "preferences"), (USAGE, "patterns")];
         for layer in [Layer::Project, Layer::User] {
             let Some(root) = self.root(layer) else { continue };

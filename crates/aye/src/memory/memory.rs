@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::agreement::{self, AGREED, Agreed};
 use super::book::Book;
-use super::error::Problem;
+use super::error::{MemoryError, Problem};
 use super::failure::Failure;
-use super::fix::{Fix, Standing};
+use super::fix::{Fix, PREFIX, SHORTEST, Standing};
 use super::issue::{self, Issue, Rank, Written};
 use super::keep::Mask;
 use super::preference::{EnvironmentRule, Preference, PreferenceQuery};
@@ -40,6 +41,7 @@ pub struct Memory {
     pub(super) user: PathBuf,
     issues: Shelf<Issue>,
     fixes: Shelf<Fix>,
+    agreed: Shelf<Agreed>,
     preferences: Shelf<Preference>,
     rules: Shelf<(String, EnvironmentRule)>,
     usage: Shelf<UsagePattern>,
@@ -71,6 +73,7 @@ impl Memory {
             user: user_dir.to_path_buf(),
             issues: Shelf::default(),
             fixes: Shelf::default(),
+            agreed: Shelf::default(),
             preferences: Shelf::default(),
             rules: Shelf::default(),
             usage: Shelf::default(),
@@ -196,11 +199,59 @@ impl Memory {
 
     /// Every fix, the project's first.
     pub fn fixes(&self) -> Vec<Placed<Fix>> {
-        let read = |book: &Book, problems: &mut Vec<Problem>| {
-            let sound = |fix: &Fix| fix.check();
-            checked(book, "fixes", sound, problems)
+        let mut all = self.all(&self.fixes, FIXES, read_fixes, |fix| &fix.id);
+        if !all.is_empty() {
+            let read = |book: &Book, problems: &mut Vec<Problem>| {
+                checked(book, agreement::KEY, |_: &Agreed| Ok(()), problems)
+            };
+            let agreed = self.those(&[Layer::User], &self.agreed, AGREED, read);
+            let agreed: Vec<&Agreed> =
+                agreed.iter().flat_map(|list| list.iter()).map(|one| &one.value).collect();
+            for fix in &mut all {
+                fix.value.agreed = self.agreement(fix, &agreed);
+            }
+        }
+        all
+    }
+
+    /// The fix of this name: its full id, the beginning of one that no other
+    /// begins with, or what older versions called it.
+    ///
+    /// # Errors
+    /// When there is none, or several.
+    pub fn find_fix(&self, name: &str) -> Result<Placed<Fix>, MemoryError> {
+        let all = self.fixes();
+        let is_called: [fn(&Fix, &str) -> bool; 3] = [
+            |fix, name| fix.id == name,
+            |fix, name| fix.id.starts_with(name),
+            |fix, name| fix.written_id.as_deref() == Some(name),
+        ];
+        for is_called in is_called {
+            let mut found: Vec<&Placed<Fix>> =
+                all.iter().filter(|fix| is_called(&fix.value, name)).collect();
+            found.dedup_by_key(|fix| &fix.value.id);
+            match found.as_slice() {
+                [] => {}
+                [one] => return Ok((*one).clone()),
+                several => {
+                    let names = several.iter().map(|fix| self.short_id(&fix.value.id)).collect();
+                    return Err(MemoryError::Ambiguous { name: name.to_owned(), names });
+                }
+            }
+        }
+        Err(MemoryError::NotFound(name.to_owned()))
+    }
+
+    /// The beginning of a fix's id that is enough to name it.
+    pub fn short_id(&self, id: &str) -> String {
+        let lists = self.each(&self.fixes, FIXES, read_fixes);
+        let all = || lists.iter().flat_map(|list| list.iter()).map(|fix| fix.value.id.as_str());
+        let enough = |length: usize| match id.get(..length) {
+            Some(begin) => !all().any(|other| other != id && other.starts_with(begin)),
+            None => false,
         };
-        self.all(&self.fixes, FIXES, read, |fix| &fix.id)
+        let length = (PREFIX.len() + SHORTEST..id.len()).find(|length| enough(*length));
+        id[..length.unwrap_or(id.len())].to_owned()
     }
 
     /// Every preference. Those of a project are nobody's consent here: they are
@@ -296,10 +347,21 @@ impl Memory {
         file: &str,
         read: impl Fn(&Book, &mut Vec<Problem>) -> Vec<(usize, T)>,
     ) -> Vec<Arc<Vec<Placed<T>>>> {
+        self.those(&[Layer::Project, Layer::User], shelf, file, read)
+    }
+
+    /// The entries of a file in these memories.
+    fn those<T>(
+        &self,
+        layers: &[Layer],
+        shelf: &Shelf<T>,
+        file: &str,
+        read: impl Fn(&Book, &mut Vec<Problem>) -> Vec<(usize, T)>,
+    ) -> Vec<Arc<Vec<Placed<T>>>> {
         let mut problems = Vec::new();
-        let lists = [Layer::Project, Layer::User]
-            .into_iter()
-            .filter_map(|layer| Some((layer, self.directory(layer)?.join(file))))
+        let lists = layers
+            .iter()
+            .filter_map(|layer| Some((*layer, self.directory(*layer)?.join(file))))
             .map(|(layer, path)| shelf.get(layer, &path, &read, &mut problems))
             .collect();
         let mut known = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
@@ -341,6 +403,11 @@ fn read_issues(book: &Book, problems: &mut Vec<Problem>) -> Vec<(usize, Issue)> 
         }
     }
     found
+}
+
+fn read_fixes(book: &Book, problems: &mut Vec<Problem>) -> Vec<(usize, Fix)> {
+    let found = checked(book, "fixes", Fix::check, problems).into_iter();
+    found.map(|(line, fix)| (line, fix.identified())).collect()
 }
 
 fn read_usage(book: &Book, problems: &mut Vec<Problem>) -> Vec<(usize, UsagePattern)> {

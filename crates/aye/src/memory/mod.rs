@@ -7,6 +7,7 @@
 //!   learned/confirmations.yaml  preferences: answers to give again
 //!   learned/usage.yaml          calls that keep failing in the same way
 //!   failures.yaml               the last 100
+//!   agreed.yaml                 fixes that may be used on this machine; the user's only
 //!
 //! text -> blur (what varies) -> words (patterns), similar, mistake, confidence   (pure)
 //! file -> book (lock, read with lines, atomic write) -> shelf (until it changes) -> Memory
@@ -16,6 +17,7 @@
 //! is what hides secrets: every text passes it before it is written. What was
 //! learned is data: whoever shows it says so and makes it inert.
 
+mod agreement;
 mod blur;
 mod book;
 mod confidence;

@@ -1,13 +1,14 @@
 //! Fixes: kept, counted, agreed to.
 
-use aye_core::digest::digest;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use super::book::Root;
 use super::error::MemoryError;
 use super::fix::{Change, Fix, FixMatch, Origin, OriginKind};
 use super::keep::{Keep, Mask, change_list, line, masked, visible_lines};
 use super::memory::{FIXES, Memory};
+use super::query::{Layer, Placed};
 use super::telling::pattern_of;
 use super::words::Pattern;
 
@@ -44,8 +45,9 @@ pub enum ErrorText {
 }
 
 impl Memory {
-    /// Keeps a fix and returns its name. One for the same match is replaced;
-    /// what an assistant proposes never replaces a person's.
+    /// Keeps a fix and returns its full id. What a person says is agreed to on
+    /// this machine with it, and replaces what a person said for the same match;
+    /// what an assistant proposes replaces nothing.
     ///
     /// # Errors
     /// When it names neither tool nor step, says too little about the error,
@@ -73,17 +75,9 @@ impl Memory {
             ));
         }
         let (root, project) = self.place(new.keep)?;
-        let parts = [
-            serde_json::to_string(&matches).unwrap_or_default(),
-            project.clone().unwrap_or_default(),
-            match new.from.kind {
-                OriginKind::Person => String::new(),
-                OriginKind::Assistant => written.to_string(),
-            },
-        ];
-        let told = digest(&[parts[0].as_bytes(), parts[1].as_bytes(), parts[2].as_bytes()]);
         let mut fix = Fix {
-            id: format!("fix-{}", &told[..8]),
+            id: String::new(),
+            written_id: None,
             matches,
             change: new.change,
             about: new.about.map(|about| line(&about, mask)),
@@ -101,27 +95,29 @@ impl Memory {
         fix.check().map_err(|message| {
             MemoryError::refused(message, "`aye memory learn --help` shows how")
         })?;
-        let id = fix.id.clone();
-        change_list(&root, FIXES, "fixes", |fixes: &mut Vec<Fix>| {
-            match fixes.iter_mut().find(|known| known.id == fix.id) {
-                Some(known) => {
-                    fix.matches.other = std::mem::take(&mut known.matches.other);
-                    fix.change.other = std::mem::take(&mut known.change.other);
-                    known.change.other = fix.change.other.clone();
-                    // The same again: what is known about it stays.
-                    if known.change == fix.change {
-                        (fix.verified, fix.last_success) = (known.verified, known.last_success);
-                        fix.agreed = known.agreed.take();
-                    }
-                    fix.max_uses = known.max_uses;
-                    fix.other = std::mem::take(&mut known.other);
-                    *known = fix;
+        match fix.from.kind {
+            OriginKind::Assistant => propose(&root, fix),
+            OriginKind::Person => {
+                let layer = if root.shared { Layer::Project } else { Layer::User };
+                let before = self.fixes().into_iter().filter(|known| known.layer == layer);
+                let before = before.map(|known| known.value).find(|known| replaces(&fix, known));
+                // What a project's file says is not carried over unseen.
+                let ours = |known: &Fix| layer == Layer::User || known.agreed.is_some();
+                if let Some(known) = before.as_ref().filter(|known| ours(known)) {
+                    fix.take_over(known);
                 }
-                None => fixes.push(fix),
+                fix.id = fix.content_id();
+                change_list(&root, FIXES, "fixes", |fixes: &mut Vec<Fix>| {
+                    fixes.retain(|known| !replaces(&fix, known) && known.content_id() != fix.id);
+                    fixes.push(fix.clone());
+                    ((), true)
+                })?;
+                let gone = before.map(|known| known.id).filter(|id| *id != fix.id);
+                self.withdraw_agreement(gone.as_slice())?;
+                self.note_agreement(layer, &fix, &fix.from.by, fix.from.at)?;
+                Ok(fix.id)
             }
-            ((), true)
-        })?;
-        Ok(id)
+        }
     }
 
     /// A fix worked.
@@ -140,21 +136,49 @@ impl Memory {
         self.change_fix(id, |fix| fix.did_not_work(now)).map(|fix| fix.suspended.is_some())
     }
 
-    /// A person agrees to a fix that was proposed or suspended.
+    /// A person agrees to exactly this fix, as it was shown: a proposal is
+    /// used, a suspended fix is used again.
     ///
     /// # Errors
-    /// When there is no such fix, or the file cannot be written.
-    pub fn agree_to_fix(&self, id: &str, by: &str, now: Timestamp) -> Result<Fix, MemoryError> {
-        self.change_fix(id, |fix| fix.agree(by, now))
+    /// When it is not what the file has any more, or a file cannot be written.
+    pub fn agree_to_fix(
+        &self,
+        shown: &Placed<Fix>,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<(), MemoryError> {
+        let fix = &shown.value;
+        match self.find_fix(&fix.id) {
+            Ok(there) if there.value.id == fix.id && there.layer == shown.layer => {}
+            _ => return Err(MemoryError::Changed(self.short_id(&fix.id))),
+        }
+        if fix.suspended.is_some() || fix.failed > 0 {
+            self.change_fix(&fix.id, Fix::reinstate)?;
+        }
+        self.note_agreement(shown.layer, fix, by, now)
     }
 
-    fn change_fix(&self, id: &str, change: impl FnOnce(&mut Fix)) -> Result<Fix, MemoryError> {
-        let found = self.fixes().into_iter().find(|fix| fix.value.id == id);
-        let not_found = || MemoryError::NotFound(id.to_owned());
-        let layer = found.ok_or_else(not_found)?.layer;
-        let root = self.root(layer).ok_or_else(not_found)?;
+    /// Forgets a fix, and that somebody agreed to it.
+    pub(super) fn forget_fix(&self, fix: &Placed<Fix>) -> Result<(), MemoryError> {
+        let id = &fix.value.id;
+        let not_found = || MemoryError::NotFound(id.clone());
+        let root = self.root(fix.layer).ok_or_else(not_found)?;
+        change_list(&root, FIXES, "fixes", |fixes: &mut Vec<Fix>| {
+            let before = fixes.len();
+            fixes.retain(|known| known.content_id() != *id);
+            let gone = fixes.len() < before;
+            ((), gone)
+        })?;
+        self.withdraw_agreement(std::slice::from_ref(id))
+    }
+
+    fn change_fix(&self, name: &str, change: impl FnOnce(&mut Fix)) -> Result<Fix, MemoryError> {
+        let found = self.find_fix(name)?;
+        let not_found = || MemoryError::NotFound(name.to_owned());
+        let root = self.root(found.layer).ok_or_else(not_found)?;
+        let id = found.value.id;
         let changed = change_list(&root, FIXES, "fixes", |fixes: &mut Vec<Fix>| {
-            let found = fixes.iter_mut().find(|fix| fix.id == id).map(|fix| {
+            let found = fixes.iter_mut().find(|fix| fix.content_id() == id).map(|fix| {
                 change(fix);
                 fix.clone()
             });
@@ -162,5 +186,41 @@ impl Memory {
             (found, is_there)
         })?;
         changed.ok_or_else(not_found)
+    }
+}
+
+/// Keeps what an assistant proposes. It changes nothing that is there, not
+/// even what the same fix says of itself.
+fn propose(root: &Root, mut fix: Fix) -> Result<String, MemoryError> {
+    fix.id = fix.content_id();
+    let id = fix.id.clone();
+    change_list(root, FIXES, "fixes", |fixes: &mut Vec<Fix>| {
+        let known = fixes.iter().any(|known| known.content_id() == fix.id);
+        if !known {
+            fixes.push(fix);
+        }
+        ((), !known)
+    })?;
+    Ok(id)
+}
+
+/// Whether a person who says this has changed their mind about that.
+fn replaces(new: &Fix, known: &Fix) -> bool {
+    let plain = |fix: &Fix| FixMatch { other: Map::new(), ..fix.matches.clone() };
+    known.from.kind == OriginKind::Person
+        && known.project == new.project
+        && plain(known) == plain(new)
+}
+
+impl Fix {
+    /// What is known about the fix before it, and what is written in it.
+    fn take_over(&mut self, known: &Self) {
+        self.matches.other = known.matches.other.clone();
+        self.change.other = known.change.other.clone();
+        if known.change == self.change {
+            (self.verified, self.last_success) = (known.verified, known.last_success);
+        }
+        self.max_uses = known.max_uses;
+        self.other = known.other.clone();
     }
 }

@@ -1,5 +1,6 @@
 //! `aye memory`.
 
+mod agree;
 mod check;
 mod learn;
 mod list;
@@ -49,8 +50,11 @@ const AGREE: &str = "\
 Examples:
   aye memory agree fix-1a2b3c4d
 
-What an assistant proposes is not used before a person agreed; a fix that failed twice in a row
-is not used any more before somebody agrees to it again.";
+Shows exactly what would be done and asks. What an assistant proposes and what comes with a
+project is not used on this machine before a person agreed; a fix that failed twice in a row is
+not used any more before a person agrees again. When its content changes, it is proposed again.
+
+Exit codes: 0 agreed, 3 there is no such fix, 5 not agreed, 6 nobody can be asked.";
 
 const CHECK: &str = "\
 Examples:
@@ -109,11 +113,14 @@ pub enum MemoryCommand {
         #[arg(required = true)]
         ids: Vec<String>,
     },
-    /// Agree to a fix that was proposed by an assistant, or suspended
+    /// Look at a fix that was proposed or suspended, and agree to it
     #[command(after_help = AGREE)]
     Agree {
-        /// Its name
+        /// Its name, or the beginning of it
         id: String,
+        /// Agree without being asked, for scripts; the id has to be the full one
+        #[arg(short, long, hide_env = true)]
+        yes: bool,
     },
     /// Look up what is known about an error
     #[command(after_help = CHECK)]
@@ -205,7 +212,7 @@ pub(super) fn run(args: &MemoryArgs, context: &Context) -> Result<u8, Error> {
         MemoryCommand::List { what } => list::run(*what, &memory, context),
         MemoryCommand::Show { id } => show::run(id, &memory, context),
         MemoryCommand::Forget { ids } => forget(ids, &memory, context),
-        MemoryCommand::Agree { id } => agree(id, &memory, context),
+        MemoryCommand::Agree { id, yes } => agree::run(id, *yes, &memory, context),
         MemoryCommand::Check(args) => check::run(args, &memory, context),
         MemoryCommand::Learn(args) => learn::run(args, &memory, context),
         MemoryCommand::Stats { weeks } => stats::run(*weeks, &memory, context),
@@ -231,26 +238,19 @@ fn forget(ids: &[String], memory: &Memory, context: &Context) -> Result<u8, Erro
     Ok(0)
 }
 
-fn agree(id: &str, memory: &Memory, context: &Context) -> Result<u8, Error> {
-    let fix = memory.agree_to_fix(id, &context.driver().user, context.now())?;
-    if context.json {
-        print_json(&fix)?;
-    } else {
-        print_line(&format!("{} is used from now on", fix.id))?;
-    }
-    Ok(0)
-}
-
 impl From<MemoryError> for Error {
     fn from(error: MemoryError) -> Self {
         let (message, hint) = (error.to_string(), error.hint());
         match error {
             MemoryError::File { doing, path, source } => Self::File { doing, path, source },
-            MemoryError::NotFound(_) => Self::NotFound { message, hint },
-            MemoryError::Pattern(_) => Self::Usage { message, hint },
-            MemoryError::Unreadable(_) | MemoryError::Busy { .. } | MemoryError::Refused { .. } => {
-                Self::Refused { message, hint }
+            MemoryError::NotFound(_) | MemoryError::Changed(_) => Self::NotFound { message, hint },
+            MemoryError::Pattern(_) | MemoryError::Ambiguous { .. } => {
+                Self::Usage { message, hint }
             }
+            MemoryError::Unreadable(_)
+            | MemoryError::Busy { .. }
+            | MemoryError::Linked { .. }
+            | MemoryError::Refused { .. } => Self::Refused { message, hint },
         }
     }
 }

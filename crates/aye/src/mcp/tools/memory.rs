@@ -31,7 +31,7 @@ pub(super) fn check(world: &World, args: &Check) -> Result<Told, Error> {
         issues.iter().map(|(_, issue)| crate::driver::sentence(&issue.value)).collect();
     lines.extend(fixes.iter().map(|fix| {
         let about = fix.value.about.as_deref().unwrap_or("a fix without words");
-        let (id, standing) = (&fix.value.id, fix.value.standing().word());
+        let (id, standing) = (memory.short_id(&fix.value.id), fix.value.standing().word());
         budget::line(&format!("fix {id} ({standing}): {about}"), budget::VALUE)
     }));
     let shown = |entry: Value| budget::masked(&entry);
@@ -85,9 +85,11 @@ pub(super) fn learn(world: &World, args: &Learn, by: &str) -> Result<Told, Error
     let id = memory.remember_fix(new, &str::to_owned)?;
     let standing = memory.fixes().into_iter().find(|fix| fix.value.id == id);
     let standing = standing.map_or("proposed", |fix| fix.value.standing().word());
-    let person = format!("aye memory agree {id}");
-    let text =
-        format!("kept as {id} ({standing}); it does nothing until the person agrees: `{person}`");
+    let short = memory.short_id(&id);
+    let person = format!("aye memory agree {short}");
+    let text = format!(
+        "kept as {short} ({standing}); it does nothing until the person agrees: `{person}`"
+    );
     Ok(Told { data: json!({ "id": id, "standing": standing, "person": person }), text })
 }
 

@@ -98,8 +98,8 @@ fn every_option_has_a_twin_in_the_environment() {
     fn look(command: &clap::Command, seen: &mut usize) {
         for option in command.get_arguments().filter(|arg| !arg.is_positional()) {
             let name = option.get_long().unwrap();
-            // To replace a second factor has to be typed each time.
-            if ["help", "version", "force"].contains(&name) {
+            // To replace a second factor has to be typed each time, and so has consent.
+            if ["help", "version", "force"].contains(&name) || option.is_hide_env_set() {
                 continue;
             }
             let twin = option.get_env().unwrap_or_else(|| panic!("--{name} has none"));

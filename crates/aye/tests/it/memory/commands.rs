@@ -36,7 +36,7 @@ fn nothing_was_learned_yet() {
 fn a_fix_is_taught_listed_found_shown_and_forgotten() {
     let place = Place::new();
     let id = teach(&place);
-    let known = |text: String| text.replace(&id, "fix-ID");
+    let known = |text: String| text.replace(&id, "fix-ID").replace(&id[..12], "fix-ID");
     assert_snapshot!(known(place.aye(&["memory", "list"]).all()), @r"
     --- stdout
     fixes (learned)
@@ -64,12 +64,12 @@ fn a_fix_is_taught_listed_found_shown_and_forgotten() {
     assert!(shown.contains("command: [oc, login]"), "{shown}");
     assert_snapshot!(known(place.aye(&["memory", "forget", &id]).all()), @r"
     --- stdout
-    forgot fix-ID
+    forgot fix-DIGEST
     --- exit 0
     ");
     assert_snapshot!(known(place.aye(&["memory", "forget", &id]).all()), @r"
     --- stderr
-    error: memory has no `fix-ID`
+    error: memory has no `fix-DIGEST`
     hint: `aye memory list` shows what there is
     --- exit 3
     ");
@@ -175,16 +175,22 @@ fn a_proposal_is_listed_and_agreed_to() {
     let place = Place::new();
     let id = teach(&place);
     let path = place.home().join("memory/learned/fixes.yaml");
-    let text = std::fs::read_to_string(&path).unwrap().replace("kind: person", "kind: assistant");
+    // What was taught is agreed to; what was changed since then is not.
+    let text = std::fs::read_to_string(&path).unwrap().replace("[oc, login]", "[oc, logout]");
     std::fs::write(&path, text).unwrap();
-    let standing = || {
-        let shown = place.aye(&["memory", "show", &id, "--json"]).ok().json();
-        shown["standing"].as_str().unwrap().to_owned()
-    };
-    assert_eq!(standing(), "proposed");
-    let agreed = place.aye(&["memory", "agree", &id]).ok();
-    assert_eq!(agreed.stdout, format!("{id} is used from now on\n"));
-    assert_eq!(standing(), "active");
+    let shown = place.aye(&["memory", "show", &id, "--json"]).ok().json();
+    assert_eq!((&shown["standing"], &shown["written_id"]), (&"proposed".into(), &id.into()));
+    let id = shown["id"].as_str().unwrap();
+    let short = &id[..12];
+    assert!(place.aye(&["memory", "list"]).ok().stdout.contains(&format!("{short}  proposed")));
+    let agreed = place.aye(&["memory", "agree", id, "--yes"]).ok();
+    assert!(agreed.stdout.ends_with(&format!("{short} is used from now on\n")), "{}", agreed.all());
+    let shown = place.aye(&["memory", "show", short, "--json"]).ok().json();
+    assert_eq!(shown["standing"], "active");
+    assert_eq!(
+        place.aye(&["memory", "agree", short]).ok().stdout,
+        format!("{short} is used already\n")
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod child;
 mod commands;
 mod crowd;
 mod files;
+mod hostile;
 mod looking;
 mod rules;
 mod sample;

@@ -225,7 +225,7 @@ fn rule_38_week_by_week_a_fix_is_used_and_suspended_when_it_stops_working() -> O
     let shown = &memory.fixes_for(&week_2)[0].value;
     assert_eq!((shown.verified, shown.last_success), (1, Some(day(7))));
     assert_eq!((shown.standing(), shown.suspended), (Standing::Suspended, Some(day(22))));
-    memory.agree_to_fix(&id, "bob", day(23))?;
+    memory.agree_to_fix(&memory.find_fix(&id)?, "bob", day(23))?;
     assert!(memory.fix_for(&week_2).is_some());
     Ok(())
 }
@@ -244,7 +244,7 @@ fn rule_38_what_an_assistant_proposes_waits_and_replaces_nothing() -> Outcome {
     assert_eq!(found.id, mine);
     memory.forget(&mine)?;
     assert_eq!(memory.fix_for(&query("deploy", "manifest unknown")), None);
-    memory.agree_to_fix(&theirs, "ana", day(1))?;
+    memory.agree_to_fix(&memory.find_fix(&theirs)?, "ana", day(1))?;
     assert!(memory.fix_for(&query("deploy", "manifest unknown")).is_some());
     // Proposing it again takes no agreement back and gives none.
     memory.remember_fix(proposal, &plain)?;

@@ -5,6 +5,7 @@
 mod across;
 mod advice;
 mod advice_look;
+mod agreeing;
 mod asked;
 mod beside;
 mod controlling;

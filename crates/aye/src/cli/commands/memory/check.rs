@@ -81,7 +81,8 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
         lines
     };
     section("known issues (written by people)", issues.iter().flat_map(issue).collect());
-    section("fixes (learned)", fixes.iter().map(|fix| fix_line(&fix.value, paint)).collect());
+    let lines = fixes.iter().map(|fix| fix_line(&fix.value, memory, paint)).collect();
+    section("fixes (learned)", lines);
     let lines = usage.iter().map(|one| usage_line(&one.value, now, paint)).collect();
     section("patterns of use (learned)", lines);
     if nothing {

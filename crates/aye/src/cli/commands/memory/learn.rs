@@ -49,7 +49,10 @@ pub(super) fn run(args: &LearnArgs, memory: &Memory, context: &Context) -> Resul
     };
     match context.json {
         true => print_json(&json!({ "id": id }))?,
-        false => print_line(&format!("learned {id}; `aye memory show {id}` shows it"))?,
+        false => {
+            let id = memory.short_id(&id);
+            print_line(&format!("learned {id}; `aye memory show {id}` shows it"))?;
+        }
     }
     Ok(0)
 }

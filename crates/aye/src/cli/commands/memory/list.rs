@@ -66,7 +66,7 @@ fn section(kind: Kind, memory: &Memory, now: Timestamp, paint: Paint) -> String 
         Kind::Fixes => {
             let all = memory.fixes();
             let line = |fix: &Placed<Fix>| {
-                let mut line = fix_line(&fix.value, paint);
+                let mut line = fix_line(&fix.value, memory, paint);
                 let project = fix.value.project.as_deref();
                 if let Some(project) = project.filter(|project| !memory.is_here(Some(project))) {
                     let project = format!("  in {}", inert_line(project));
@@ -105,7 +105,7 @@ fn section(kind: Kind, memory: &Memory, now: Timestamp, paint: Paint) -> String 
 }
 
 /// A fix on one line.
-pub(super) fn fix_line(fix: &Fix, paint: Paint) -> String {
+pub(super) fn fix_line(fix: &Fix, memory: &Memory, paint: Paint) -> String {
     let tone = match fix.standing() {
         Standing::Active => Tone::Good,
         Standing::Proposed | Standing::Prose => Tone::Ask,
@@ -115,7 +115,7 @@ pub(super) fn fix_line(fix: &Fix, paint: Paint) -> String {
     let who = who.cloned().collect::<Vec<_>>().join(" ");
     format!(
         "{}  {}  {}",
-        fix.id,
+        memory.short_id(&fix.id),
         paint.text(tone, fix.standing().word()),
         short(&format!(
             "{who}: {} -> {}; worked {}",
@@ -216,6 +216,9 @@ fn short(text: &str) -> String {
 pub(crate) fn fix_json(fix: &Placed<Fix>) -> Value {
     let mut shown = placed(fix, &fix.value);
     shown["standing"] = fix.value.standing().word().into();
+    if let Some(written) = &fix.value.written_id {
+        shown["written_id"] = written.as_str().into();
+    }
     shown
 }
 

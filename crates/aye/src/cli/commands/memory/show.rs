@@ -46,7 +46,10 @@ pub(crate) fn one(id: &str, memory: &Memory, context: &Context) -> Result<Value,
     if let Some(found) = all.iter().find(|entry| name(entry) == id) {
         return Ok(found.clone());
     }
-    let begin: Vec<&Value> = all.iter().filter(|entry| name(entry).starts_with(id)).collect();
+    let mut begin: Vec<&Value> = all.iter().filter(|entry| name(entry).starts_with(id)).collect();
+    if begin.is_empty() {
+        begin.extend(all.iter().filter(|entry| entry["written_id"] == id));
+    }
     match begin.as_slice() {
         [one] => Ok((*one).clone()),
         [] => Err(Error::not_found(

@@ -1,0 +1,133 @@
+//! `aye memory agree`.
+
+use serde_json::Value;
+
+use crate::cli::Context;
+use crate::cli::commands::confirm::{Default, YES, yes_or_no};
+use crate::cli::commands::output::{print, print_json, print_line};
+use crate::cli::commands::scripted::{Asked, Asking, ask};
+use crate::error::Error;
+use crate::memory::{Act, Fix, Memory, OriginKind, Placed, Standing};
+use crate::paint::{Paint, Tone, inert, inert_line, plural, shell_word};
+use crate::prompt::Escape;
+
+use super::list::fix_json;
+
+pub(super) fn run(name: &str, yes: bool, memory: &Memory, context: &Context) -> Result<u8, Error> {
+    // A short name may be somebody else's by the time a script runs.
+    if yes && !Fix::is_full_id(name) {
+        return Err(Error::usage(
+            "`--yes` needs the full id, so that what is agreed to is what was reviewed",
+            format!("`aye memory show {} --json` shows it", shell_word(name)),
+        ));
+    }
+    let fix = memory.find_fix(name)?;
+    let id = memory.short_id(&fix.value.id);
+    match fix.value.standing() {
+        Standing::Proposed | Standing::Suspended => {}
+        Standing::Active => return done(&fix, &format!("{id} is used already"), context),
+        Standing::Prose => {
+            return Err(Error::Refused {
+                message: format!("`{id}` only says something: there is nothing to agree to"),
+                hint: Some(format!("`aye memory show {id}` shows it")),
+            });
+        }
+    }
+    if yes {
+        if !context.json {
+            print(&describe(&fix, context.paint_out))?;
+        }
+    } else if let Some(code) = refused(&fix, &id, context)? {
+        return Ok(code);
+    }
+    memory.agree_to_fix(&fix, &context.driver().user, context.now())?;
+    let fix = memory.find_fix(&fix.value.id)?;
+    done(&fix, &format!("{id} is used from now on"), context)
+}
+
+fn done(fix: &Placed<Fix>, said: &str, context: &Context) -> Result<u8, Error> {
+    match context.json {
+        true => print_json(&fix_json(fix))?,
+        false => print_line(said)?,
+    }
+    Ok(0)
+}
+
+/// Shows the fix and asks; the exit code unless the answer is yes.
+fn refused(fix: &Placed<Fix>, id: &str, context: &Context) -> Result<Option<u8>, Error> {
+    if let Some(why) = context.manner(Escape::Dismisses, true).obstacle {
+        return Err(Error::Unattended {
+            message: format!("nobody agreed to `{id}` yet, and nobody can be asked: {why}"),
+            hint: Some(format!(
+                "run `aye memory agree {id}` on a terminal; a script gives the full id and `--yes`"
+            )),
+        });
+    }
+    crate::cli::say(&describe(fix, context.paint_err));
+    let question = yes_or_no("Do this by itself when the error happens again?", Some(Default::No))?;
+    Ok(match ask(&question, None, &Asking::default(), context)? {
+        Asked::Value(value, _) if value == YES => None,
+        Asked::Value(..) => Some(5),
+        Asked::Nothing(code) => Some(code),
+    })
+}
+
+/// Everything that decides what is done, each value on a line of its own.
+fn describe(placed: &Placed<Fix>, paint: Paint) -> String {
+    let fix = &placed.value;
+    let mut text = format!("{}\n", paint.text(Tone::Strong, &fix.id));
+    let mut line = |name: &str, value: &str| {
+        let name = paint.text(Tone::Dim, &format!("{name:9}"));
+        text.push_str(&format!("  {name} {}\n", inert(value)));
+    };
+    let kind = match fix.from.kind {
+        OriginKind::Person => "a person",
+        OriginKind::Assistant => "an assistant",
+    };
+    line("from", &format!("{}, says it is {kind}", inert_line(&fix.from.by)));
+    line("in", &format!("{}:{}", placed.file.display(), placed.line));
+    if let Some(about) = &fix.about {
+        line("says", &inert_line(about));
+    }
+    let matches = &fix.matches;
+    let named = [("tool", &matches.tool), ("step", &matches.step), ("skill", &matches.skill)];
+    let named = named.iter().filter_map(|(word, name)| Some(format!("{word} {}", name.as_ref()?)));
+    line("when", &format!("{} fails", named.collect::<Vec<_>>().join(", ")));
+    line("error", &matches.error);
+    for (name, value) in &matches.args {
+        line("only if", &format!("{name} is {value}"));
+    }
+    for (name, value) in &fix.change.args {
+        line("gives it", &format!("{name} = {value}"));
+    }
+    for (word, act) in [("first", &fix.change.first), ("instead", &fix.change.replace)] {
+        let Some(act) = act else { continue };
+        line(word, &done_by(act));
+        for (name, value) in &act.with {
+            line("", &format!("with {name} = {value}"));
+        }
+    }
+    let uses = usize::try_from(fix.max_uses).unwrap_or(usize::MAX);
+    line("at most", &format!("{} in a run", plural(uses, "time")));
+    let project = fix.project.as_deref();
+    line(
+        "where",
+        project.unwrap_or(match placed.layer {
+            crate::memory::Layer::Project => "in this project",
+            crate::memory::Layer::User => "in every project",
+        }),
+    );
+    for (place, other) in fix.unknown() {
+        line("unknown", &format!("{place}: {}", Value::Object(other.clone())));
+    }
+    text
+}
+
+fn done_by(act: &Act) -> String {
+    let words = || act.command.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
+    match (&act.tool, &act.skill) {
+        (Some(tool), _) => format!("tool {tool}"),
+        (None, Some(skill)) => format!("skill {skill}"),
+        (None, None) => words(),
+    }
+}
