@@ -17,8 +17,8 @@ use crate::text;
 /// Which programs may run, and below which directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// Allowed programs; empty allows all.
-    pub allow: Vec<String>,
+    /// Lists of allowed programs: each has to allow one. None allows all.
+    pub allow: Vec<Vec<String>>,
     /// The directory in which every step must work.
     pub workspace: Option<PathBuf>,
 }
@@ -103,7 +103,7 @@ impl Policy {
     /// [`Refusal::Command`] or [`Refusal::Directory`].
     pub fn check(&self, spec: &Spec, resolved: &Path) -> Result<(), Refusal> {
         let program = real(resolved);
-        if !self.allow.is_empty() && !self.allows(spec, resolved, &program) {
+        if !self.allow.iter().all(|list| allows(list, spec, resolved, &program)) {
             return Err(Refusal::Command {
                 command: command_line(spec),
                 resolved: resolved.to_owned(),
@@ -120,22 +120,22 @@ impl Policy {
         }
         Ok(())
     }
+}
 
-    /// Whether an entry allows `program`, the file that `resolved` leads to.
-    fn allows(&self, spec: &Spec, resolved: &Path, program: &Path) -> bool {
-        let bare = !spec.program.as_encoded_bytes().contains(&b'/');
-        self.allow.iter().any(|entry| match (entry.contains('*'), entry.contains('/')) {
-            (true, true) => matches(&real_pattern(entry), &program.to_string_lossy()),
-            // A file of that name somewhere else is not what was allowed.
-            (true, false) => bare && matches(entry, &name(program)),
-            (false, true) => leads_to(Path::new(entry), resolved, program),
-            (false, false) => {
-                let (cwd, env) = (spec.cwd.clone(), spec.env.clone());
-                resolve(&Spec { cwd, env, ..Spec::new(entry) })
-                    .is_ok_and(|found| leads_to(&found, resolved, program))
-            }
-        })
-    }
+/// Whether an entry allows `program`, the file that `resolved` leads to.
+fn allows(list: &[String], spec: &Spec, resolved: &Path, program: &Path) -> bool {
+    let bare = !spec.program.as_encoded_bytes().contains(&b'/');
+    list.iter().any(|entry| match (entry.contains('*'), entry.contains('/')) {
+        (true, true) => matches(&real_pattern(entry), &program.to_string_lossy()),
+        // A file of that name somewhere else is not what was allowed.
+        (true, false) => bare && matches(entry, &name(program)),
+        (false, true) => leads_to(Path::new(entry), resolved, program),
+        (false, false) => {
+            let (cwd, env) = (spec.cwd.clone(), spec.env.clone());
+            resolve(&Spec { cwd, env, ..Spec::new(entry) })
+                .is_ok_and(|found| leads_to(&found, resolved, program))
+        }
+    })
 }
 
 /// Whether an entry means this program: it leads to the same file, and is
@@ -229,7 +229,7 @@ mod tests {
         /// Whether this entry allows this program; `@` is the directory.
         fn allows(&self, entry: &str, program: &str) -> bool {
             let root = self.0.to_string_lossy();
-            let policy = Policy { allow: vec![entry.replace('@', &root)], workspace: None };
+            let policy = Policy { allow: vec![vec![entry.replace('@', &root)]], workspace: None };
             let mut spec = Spec::new(program.replace('@', &root));
             let path = format!("{root}/usr/bin:{root}/bin");
             spec.env.push(("PATH".into(), Some(path.into())));
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_refusal_names_everything_as_one_would_type_it() {
-        let policy = Policy { allow: vec!["git".to_owned()], workspace: None };
+        let policy = Policy { allow: vec![vec!["git".to_owned()]], workspace: None };
         let refused = |spec: &Spec| policy.check(spec, Path::new("/no/rm")).expect_err("refused");
         let refusal = refused(&Spec::new("rm").args(["-rf", "two words", ""]));
         assert_eq!(refusal.to_string(), "command `rm -rf 'two words' ''` is not allowed");

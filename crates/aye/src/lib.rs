@@ -34,3 +34,4 @@ pub mod skills;
 pub mod store;
 pub mod term;
 pub mod tools;
+pub mod trust;

@@ -1,29 +1,35 @@
-//! `aye.toml`: looked for upwards from the working directory.
+//! `aye.toml`, looked for upwards from the working directory, and the user's
+//! own settings with the same keys.
+//!
+//! Preferences of the project go before those of the user; tools, skill
+//! directories and heal rules add up; policies both count. What of a project's
+//! settings widens power is subject to trust (`crate::trust`); what the user's
+//! own say is not.
 
 mod advisor;
 mod heal;
+mod layer;
 mod mcp;
+mod policy;
 mod tool_args;
 mod tools;
 
-use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use aye_core::diagnostic::{self, Diagnostic, Source};
-use aye_core::heal::HealRule;
 use aye_core::skill::Span;
-use aye_core::text::Verbatim;
-use aye_process::policy::Policy;
-use serde::Deserialize;
-use toml::Spanned;
 
 use crate::error::Error;
 use crate::store::Durability;
 
+use layer::{File, Layer};
+
 pub use advisor::AdvisorSettings;
+pub use heal::HealSettings;
 pub use mcp::McpSettings;
+pub use policy::PolicySettings;
 pub use tools::{CommandSettings, OutputKind, Reach, ServerSettings, ToolSettings, is_loopback};
 
 /// The name of the file.
@@ -35,12 +41,12 @@ pub const DEFAULT_KEEP: Duration = Duration::from_secs(30 * 86_400);
 /// More than anybody writes by hand.
 const LARGEST: u64 = 1 << 20;
 
-/// What a project sets.
+/// What holds in a project.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The directory of `aye.toml`, or the working directory.
     pub root: PathBuf,
-    /// Directories with skills.
+    /// The project's directories with skills.
     pub skills: Vec<PathBuf>,
     /// What an acknowledged step survives.
     pub durability: Durability,
@@ -54,178 +60,134 @@ pub struct Settings {
     pub grace: Duration,
     /// How many processes may run at once.
     pub max_processes: usize,
+    /// MCP servers and commands with a name, the user's own among them.
+    pub tools: ToolSettings,
+    /// What assistants may do, and how long.
+    pub mcp: McpSettings,
+    /// What of the project's settings depends on trust.
+    pub project: Powers,
+    /// The same of the user's own settings, which are trusted.
+    pub user: Powers,
+    /// The user's own directories with skills.
+    pub user_skills: Vec<PathBuf>,
+}
+
+/// What widens what may happen, or narrows it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Powers {
+    /// The directory that relative paths begin at.
+    pub root: PathBuf,
     /// What steps may run.
     pub policy: PolicySettings,
-    /// MCP servers and commands with a name.
-    pub tools: ToolSettings,
     /// Who advises whoever is asked.
     pub advisor: Option<AdvisorSettings>,
     /// What repairs errors that are known.
-    pub heal: Arc<[HealRule]>,
-    /// What assistants may do, and how long.
-    pub mcp: McpSettings,
-}
-
-/// `[policy]`: off unless the project asks for it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PolicySettings {
-    /// The programs that may run; empty allows all.
-    pub allow: Vec<String>,
-    /// Steps work inside the workspace only.
-    pub workspace_only: bool,
-    /// What `{{ x | safe }}` may put into a `shell:` script.
-    pub verbatim: Verbatim,
-}
-
-impl PolicySettings {
-    /// What it means for a run in this workspace.
-    pub fn for_run(&self, workspace: &Path) -> Policy {
-        Policy {
-            allow: self.allow.clone(),
-            workspace: self.workspace_only.then(|| workspace.to_path_buf()),
-        }
-    }
-}
-
-/// The file as written.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct File {
-    skills: Option<Vec<PathBuf>>,
-    run: RunSection,
-    journal: JournalSection,
-    policy: PolicySection,
-    tools: BTreeMap<Spanned<String>, tools::ToolSection>,
-    advisor: Option<Spanned<advisor::AdvisorSection>>,
-    heal: Option<Spanned<Vec<serde_json::Value>>>,
-    mcp: mcp::McpSection,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct RunSection {
-    step_timeout: Option<Spanned<String>>,
-    grace: Option<Spanned<String>>,
-    max_processes: Option<Spanned<usize>>,
-    undefined: UndefinedWord,
-}
-
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum UndefinedWord {
-    #[default]
-    Strict,
-    Lenient,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct JournalSection {
-    durability: Option<DurabilityWord>,
-    keep: Option<Spanned<String>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct PolicySection {
-    allow: Option<Spanned<Vec<String>>>,
-    workspace_only: bool,
-    check_shell_values: bool,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum DurabilityWord {
-    Power,
-    Process,
+    pub heal: HealSettings,
 }
 
 impl Settings {
-    /// Finds and reads the file; without one, the defaults.
-    pub fn load(directory: &Path) -> Result<Self, Error> {
+    /// Finds and reads the project's file; without one, the defaults. `user` is
+    /// the file of the user's own settings, which need not exist.
+    pub fn load(directory: &Path, user: Option<&Path>) -> Result<Self, Error> {
+        let own = match user.filter(|path| path.symlink_metadata().is_ok()) {
+            Some(path) => {
+                let own = read(path, directory, is_of_others)?;
+                let root = path.parent().unwrap_or(directory).to_path_buf();
+                (root, own)
+            }
+            None => (PathBuf::new(), Layer::default()),
+        };
         // Whatever is there, a link that leads nowhere too: settings that cannot be
         // read must not be taken for none.
         let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
-        let Some(path) = directory.ancestors().map(|dir| dir.join(FILE)).find(is_there) else {
-            return Self::from_file(directory.to_path_buf(), File::default())
-                .map_err(|found| Error::Settings(found.message));
+        let found = directory.ancestors().map(|dir| dir.join(FILE)).find(is_there);
+        let (root, project) = match found {
+            Some(path) => {
+                let project = read(&path, directory, is_planted)?;
+                (path.parent().unwrap_or(directory).to_path_buf(), project)
+            }
+            None => (directory.to_path_buf(), Layer::default()),
         };
-        let failed = |source| Error::File { doing: "read", path: path.clone(), source };
-        let about = std::fs::metadata(&path).map_err(failed)?;
-        if !about.is_file() || about.len() > LARGEST {
-            let shown = path.display();
-            let problem = if about.is_file() { "is too large" } else { "is not a file" };
-            return Err(Error::Settings(format!("`{shown}` {problem}")));
-        }
-        if is_planted(&path).map_err(failed)? {
-            let shown = path.display();
-            return Err(Error::Settings(format!(
-                "`{shown}` is somebody else's, and everybody may write to its directory"
-            )));
-        }
-        let text = std::fs::read_to_string(&path).map_err(failed)?;
-        let bad = |found: &Diagnostic| Error::Settings(placed(found, &path, directory, &text));
-        let file: File = toml::from_str(&text).map_err(|error| bad(&unreadable(&error)))?;
-        let root = path.parent().unwrap_or(directory).to_path_buf();
-        Self::from_file(root, file).map_err(|found| bad(&found))
+        Ok(Self::merge(root, project, own))
     }
 
-    fn from_file(root: PathBuf, file: File) -> Result<Self, Diagnostic> {
-        let read = |text: Option<Spanned<String>>, default: u64| match text {
-            None => Ok(Some(Duration::from_secs(default))),
-            Some(text) => match aye_core::skill::parse_duration(text.get_ref()) {
-                Ok(limit) if limit.is_zero() => Ok(None),
-                Ok(limit) => Ok(Some(limit)),
-                Err(error) => Err(Diagnostic::error("settings", error.to_string())
-                    .label(span(text.span()), "write `30s`, `5m` or `1h30m`")),
-            },
-        };
-        let skills = file
-            .skills
-            .unwrap_or_else(|| vec![".aye/skills".into(), "skills".into()])
-            .into_iter()
-            .map(|dir| root.join(dir))
-            .collect();
-        let max_processes = match &file.run.max_processes {
-            None => aye_process::slots::DEFAULT_LIMIT,
-            Some(count) if *count.get_ref() == 0 => {
-                let message = "`max_processes` is 0: nothing could run";
-                return Err(Diagnostic::error("settings", message)
-                    .label(span(count.span()), "give 1 or more"));
-            }
-            Some(count) => *count.get_ref(),
-        };
-        Ok(Self {
-            policy: file.policy.read(&root)?,
-            tools: ToolSettings::read(&root, file.tools)?,
-            advisor: AdvisorSettings::read(&root, file.advisor)?,
-            heal: heal::read(file.heal)?,
-            mcp: file.mcp.read()?,
-            max_processes,
-            skills,
-            root,
-            durability: match file.journal.durability {
-                Some(DurabilityWord::Process) => Durability::Process,
-                Some(DurabilityWord::Power) | None => Durability::Power,
-            },
-            lenient: file.run.undefined == UndefinedWord::Lenient,
-            step_timeout: read(file.run.step_timeout, 120)?,
+    fn merge(root: PathBuf, project: Layer, (user_root, user): (PathBuf, Layer)) -> Self {
+        let seconds = |time| Some(Duration::from_secs(time));
+        let usual = || vec![root.join(".aye/skills"), root.join("skills")];
+        Self {
+            skills: project.skills.unwrap_or_else(usual),
+            user_skills: user.skills.unwrap_or_default(),
+            durability: project.durability.or(user.durability).unwrap_or(Durability::Power),
+            lenient: project.lenient.or(user.lenient).unwrap_or(false),
+            step_timeout: project.step_timeout.or(user.step_timeout).unwrap_or(seconds(120)),
             // None at all is asked for with 0: killed at once.
-            grace: read(file.run.grace, aye_process::DEFAULT_GRACE.as_secs())?.unwrap_or_default(),
-            keep: read(file.journal.keep, DEFAULT_KEEP.as_secs())?,
-        })
+            grace: (project.grace.or(user.grace))
+                .map_or(aye_process::DEFAULT_GRACE, Option::unwrap_or_default),
+            keep: project.keep.or(user.keep).unwrap_or(Some(DEFAULT_KEEP)),
+            max_processes: (project.max_processes.or(user.max_processes))
+                .unwrap_or(aye_process::slots::DEFAULT_LIMIT),
+            tools: project.tools.or_own(user.tools),
+            mcp: project.mcp.over(&user.mcp),
+            project: Powers {
+                root: root.clone(),
+                policy: project.policy,
+                advisor: project.advisor,
+                heal: project.heal,
+            },
+            user: Powers {
+                root: user_root,
+                policy: user.policy,
+                advisor: user.advisor,
+                heal: user.heal,
+            },
+            root,
+        }
     }
+}
+
+/// Reads a file of settings, unless it is one that others could have made.
+fn read(
+    path: &Path,
+    directory: &Path,
+    foreign: fn(&Path) -> std::io::Result<Option<&'static str>>,
+) -> Result<Layer, Error> {
+    let failed = |source| Error::File { doing: "read", path: path.to_path_buf(), source };
+    let shown = path.display();
+    let about = std::fs::metadata(path).map_err(failed)?;
+    if !about.is_file() || about.len() > LARGEST {
+        let problem = if about.is_file() { "is too large" } else { "is not a file" };
+        return Err(Error::Settings(format!("`{shown}` {problem}")));
+    }
+    if let Some(why) = foreign(path).map_err(failed)? {
+        return Err(Error::Settings(format!("`{shown}` {why}")));
+    }
+    let text = std::fs::read_to_string(path).map_err(failed)?;
+    let bad = |found: &Diagnostic| Error::Settings(placed(found, path, directory, &text));
+    let file: File = toml::from_str(&text).map_err(|error| bad(&unreadable(&error)))?;
+    let root = path.parent().unwrap_or(directory);
+    file.read(root).map_err(|found| bad(&found))
 }
 
 /// Whether anybody could have put the file there: settings name programs that
 /// are run, and `/tmp` is above many a working directory.
-fn is_planted(path: &Path) -> std::io::Result<bool> {
-    use std::os::unix::fs::MetadataExt as _;
-    let ours = [0, rustix::process::geteuid().as_raw()];
-    let strange =
-        !ours.contains(&path.symlink_metadata()?.uid()) || !ours.contains(&path.metadata()?.uid());
+fn is_planted(path: &Path) -> std::io::Result<Option<&'static str>> {
     let directory = path.parent().unwrap_or(path).metadata()?;
-    Ok(strange && directory.mode() & 0o002 != 0)
+    let planted = is_foreign(path)? && directory.mode() & 0o002 != 0;
+    Ok(planted.then_some("is somebody else's, and everybody may write to its directory"))
+}
+
+/// Whether the user's own settings could be those of somebody else.
+fn is_of_others(path: &Path) -> std::io::Result<Option<&'static str>> {
+    Ok(match is_foreign(path)? {
+        true => Some("belongs to another user"),
+        false => (path.metadata()?.mode() & 0o002 != 0).then_some("can be written by everyone"),
+    })
+}
+
+/// Whether a file, or the link to it, belongs to another user.
+fn is_foreign(path: &Path) -> std::io::Result<bool> {
+    let ours = [0, rustix::process::geteuid().as_raw()];
+    Ok(!ours.contains(&path.symlink_metadata()?.uid()) || !ours.contains(&path.metadata()?.uid()))
 }
 
 fn span(range: std::ops::Range<usize>) -> Span {
@@ -247,39 +209,4 @@ fn placed(found: &Diagnostic, path: &Path, directory: &Path, text: &str) -> Stri
     let name = path.strip_prefix(directory).unwrap_or(path).to_string_lossy().into_owned();
     let shown = diagnostic::render(found, &Source::new(&name, text), false);
     shown.trim_end().trim_start_matches("error[settings]: ").to_owned()
-}
-
-impl PolicySection {
-    fn read(self, root: &Path) -> Result<PolicySettings, Diagnostic> {
-        let place = self.allow.as_ref().map(Spanned::span).unwrap_or_default();
-        let allow = match self.allow.map(Spanned::into_inner) {
-            None => Vec::new(),
-            // Nobody who writes it means "everything".
-            Some(list) if list.is_empty() || list.iter().any(String::is_empty) => {
-                let message = "`allow` names no program; leave it out to allow all";
-                return Err(Diagnostic::error("settings", message)
-                    .label(span(place), "name the programs that may run"));
-            }
-            Some(list) => list.into_iter().map(|entry| anchored(entry, root)).collect(),
-        };
-        Ok(PolicySettings {
-            allow,
-            workspace_only: self.workspace_only,
-            verbatim: if self.check_shell_values {
-                Verbatim::PlainWord
-            } else {
-                Verbatim::Anything
-            },
-        })
-    }
-}
-
-/// An entry like `./tool` means the file below the project's directory.
-fn anchored(entry: String, root: &Path) -> String {
-    if entry.starts_with('/') || !entry.contains('/') {
-        return entry;
-    }
-    let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
-    let below = entry.trim_start_matches("./");
-    root.join(below).to_string_lossy().into_owned()
 }

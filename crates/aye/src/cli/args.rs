@@ -109,9 +109,12 @@ struct Background {
     global: Global,
 }
 
-/// For a verb that has verbs of its own.
+/// For a verb that has verbs of its own. What their `--yes` agrees to is for people to say:
+/// it is not read from the environment.
 pub(crate) fn with_twins(command: clap::Command) -> clap::Command {
-    command.mut_args(with_twin).mut_subcommands(with_twins)
+    let but_yes =
+        |option: Arg| if option.get_long() == Some("yes") { option } else { with_twin(option) };
+    command.mut_args(but_yes).mut_subcommands(with_twins)
 }
 
 /// Every option can be given in the environment, too: `--no-input` as
@@ -241,6 +244,8 @@ pub enum Command {
     Audit(commands::audit::AuditArgs),
     /// Set up the second factor for questions that want one
     Auth(commands::auth::AuthArgs),
+    /// Say that a project is yours to run
+    Trust(commands::trust::TrustArgs),
     /// List and call the tools of this project: MCP servers and commands
     Tools(commands::tools::ToolsArgs),
     /// Serve assistants: skills, runs and memory over the Model Context Protocol

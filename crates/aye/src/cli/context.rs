@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -19,13 +20,14 @@ use crate::driver::Skills;
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::outside::Outside;
-use crate::paint::{ColorChoice, Paint};
+use crate::paint::{ColorChoice, Paint, Tone, inert_line, shell_word};
 use crate::prompt::{self, Escape, Manner};
 use crate::report::Verbosity;
 use crate::settings::Settings;
 use crate::skills::{self, Library, Reach, SkillFile};
 use crate::store::{Found, LockInfo, RunRow, Source, Store};
-use crate::tools::{self, Tools, Trust, TrustBook};
+use crate::tools::{self, Tools, Trust};
+use crate::trust::{Granted, StartedBy, TrustBook};
 
 use super::Global;
 
@@ -50,8 +52,12 @@ pub struct Context {
     pub plain: bool,
     /// How much to say.
     pub verbosity: Verbosity,
-    /// Which files can be skills.
-    pub reach: Reach,
+    /// The file of the user's own settings.
+    pub user_settings: Option<PathBuf>,
+    /// On whose word something is started.
+    pub started_by: StartedBy,
+    /// What of the settings counts; looked up once.
+    granted: OnceLock<Arc<Granted>>,
     /// The time.
     pub clock: SystemClock,
 }
@@ -93,14 +99,15 @@ impl Context {
             color: !global.plain && use_color(global.color, &env, is_terminal),
             unicode: !global.plain && speaks_unicode(&env),
         };
-        if home.exists() && !home.is_dir() {
-            return Err(Error::usage(
-                format!("`{}` is no directory", home.display()),
-                "set `AYE_HOME` or `--home` to the directory to keep the journal in",
-            ));
-        }
+        is_private(&home)?;
+        let user_settings = match (env.get("XDG_CONFIG_HOME"), env.get("HOME")) {
+            (Some(config), _) if Path::new(config).is_absolute() => Some(Path::new(config).into()),
+            (_, Some(home)) => Some(Path::new(home).join(".config")),
+            (_, None) => None,
+        };
+        let user_settings = user_settings.map(|config: PathBuf| config.join("aye/config.toml"));
         Ok(Self {
-            settings: Settings::load(&directory)?,
+            settings: Settings::load(&directory, user_settings.as_deref())?,
             home,
             paint_out: paint(std::io::stdout().is_terminal()),
             paint_err: paint(std::io::stderr().is_terminal()),
@@ -111,7 +118,9 @@ impl Context {
                 (false, true) => Verbosity::Verbose,
                 (false, false) => Verbosity::Normal,
             },
-            reach: Reach::AnyFile,
+            user_settings,
+            started_by: StartedBy::Person,
+            granted: OnceLock::new(),
             clock: SystemClock::of(&env),
             directory,
             env,
@@ -125,7 +134,8 @@ impl Context {
         if directory == self.directory {
             return Ok(self.clone());
         }
-        Ok(Self { settings: Settings::load(&directory)?, directory, ..self.clone() })
+        let settings = Settings::load(&directory, self.user_settings.as_deref())?;
+        Ok(Self { settings, directory, granted: OnceLock::new(), ..self.clone() })
     }
 
     /// Now.
@@ -135,8 +145,72 @@ impl Context {
 
     /// The skills that whoever we work for can name.
     pub fn library(&self) -> Library<'_> {
-        let Self { directory, settings, home, reach, .. } = self;
-        Library { directory, settings, home, reach: *reach }
+        let Self { directory, settings, home, .. } = self;
+        let (reach, outside) = match self.started_by {
+            StartedBy::Person => (Reach::AnyFile, Vec::new()),
+            StartedBy::Assistant => (Reach::Listed, self.granted().skills.clone()),
+        };
+        Library { directory, settings, home, reach, outside }
+    }
+
+    /// The same on somebody else's word.
+    #[must_use]
+    pub fn started_by(&self, started_by: StartedBy) -> Self {
+        Self { started_by, granted: OnceLock::new(), ..self.clone() }
+    }
+
+    /// What was agreed to about this project.
+    pub fn trust_book(&self) -> TrustBook {
+        TrustBook::new(&self.home, &self.settings.root)
+    }
+
+    /// What of the project's settings counts.
+    pub fn granted(&self) -> Arc<Granted> {
+        let look = || Arc::new(Granted::of(&self.settings, &self.home, self.started_by));
+        match self.started_by {
+            StartedBy::Person => Arc::clone(self.granted.get_or_init(look)),
+            // A server stays for long, and somebody may trust the project meanwhile.
+            StartedBy::Assistant => look(),
+        }
+    }
+
+    /// Nothing of a project that nobody trusts is started where nobody typed it.
+    pub fn must_be_trusted(&self) -> Result<(), Error> {
+        if self.started_by == StartedBy::Person || self.trust_book().read()?.trusted {
+            return Ok(());
+        }
+        let root = self.settings.root.display();
+        Err(Error::Refused {
+            message: format!(
+                "the project `{root}` is not trusted: its skills can be listed and described, \
+                 and none is started for an assistant"
+            ),
+            hint: Some(format!(
+                "a person says that it is theirs to run with `aye trust {}`; do not do that for \
+                 them",
+                shell_word(&root.to_string())
+            )),
+        })
+    }
+
+    /// What of `aye.toml` does not count, and why; nothing if all of it does.
+    pub fn left_out(&self) -> Option<String> {
+        let granted = self.granted();
+        let what = granted.left_out.join(", ");
+        let why = match granted.trusted {
+            true => "has changed since it was trusted",
+            false => "is not trusted",
+        };
+        let left = || format!("`aye.toml` {why}; left out: {}", inert_line(&what));
+        (!what.is_empty()).then(left)
+    }
+
+    /// Says what of `aye.toml` does not count.
+    pub fn say_left_out(&self) {
+        if let Some(words) = self.left_out() {
+            let mark = self.paint_err.text(Tone::Warn, "warning:");
+            super::say(&format!("{mark} {words}\nhint: `aye trust` shows it and asks\n"));
+        }
     }
 
     /// Opens the journal to write.
@@ -184,12 +258,17 @@ impl Context {
 
     /// Who advises whoever is asked.
     fn advisor(&self) -> Option<Advisor> {
-        let Settings { advisor, root, policy, .. } = &self.settings;
-        advisor.as_ref().map(|advisor| Advisor {
-            argv: advisor.argv.clone(),
+        let Settings { project, user, .. } = &self.settings;
+        // Without one there is nothing to look up.
+        if project.advisor.is_none() && user.advisor.is_none() {
+            return None;
+        }
+        let granted = self.granted();
+        granted.advisor.clone().map(|(advisor, root)| Advisor {
+            argv: advisor.argv,
             timeout: advisor.timeout,
-            root: root.clone(),
-            policy: policy.clone(),
+            root,
+            policy: granted.policy.clone(),
         })
     }
 
@@ -201,12 +280,12 @@ impl Context {
 
     /// The tools of the project, for a run there.
     pub fn tools(&self, workspace: &Path, run: &RunId) -> Tools {
-        let trust = Trust::Book(TrustBook::new(&self.home, &self.settings.root));
+        let trust = Trust::Book(self.trust_book());
         let world = tools::World {
             workspace: workspace.to_path_buf(),
             environment: self.env.clone(),
             trust,
-            policy: self.settings.policy.for_run(workspace),
+            policy: self.granted().policy.for_run(workspace),
             run: Some(run.to_string()),
         };
         Tools::new(&self.settings.tools, world)
@@ -220,10 +299,11 @@ impl Context {
 
     /// What the configuration limits.
     pub fn limits(&self) -> Limits {
+        let granted = self.granted();
         Limits {
             step_timeout: self.settings.step_timeout,
-            verbatim: self.settings.policy.verbatim,
-            heal: Arc::clone(&self.settings.heal),
+            verbatim: granted.policy.verbatim,
+            heal: Arc::clone(&granted.heal),
         }
     }
 
@@ -281,6 +361,26 @@ impl Context {
     /// The error for a journal that is not there yet.
     pub fn no_journal() -> Error {
         Error::not_found("there are no runs yet", "start one with `aye run SKILL`")
+    }
+}
+
+/// Refuses a home that is not a directory, or that everybody could change.
+fn is_private(home: &Path) -> Result<(), Error> {
+    let shown = home.display();
+    match home.metadata() {
+        Ok(about) if !about.is_dir() => Err(Error::usage(
+            format!("`{shown}` is not a directory"),
+            "set `AYE_HOME` or `--home` to the directory to keep the journal in",
+        )),
+        Ok(about) if about.permissions().mode() & 0o002 != 0 => Err(Error::Refused {
+            message: format!("everyone can write to `{shown}`, where Aye keeps what you agreed to"),
+            hint: Some(format!(
+                "look at what is in it, then `chmod 700 {}`; or set `AYE_HOME` to a directory of \
+                 your own",
+                shell_word(&shown.to_string())
+            )),
+        }),
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 
@@ -374,8 +474,10 @@ impl Skills for Context {
         let directory = beside
             .filter(|folder| folder.join(wanted.split('#').next().unwrap_or(wanted)).is_file())
             .unwrap_or_else(|| self.directory.clone());
-        let reach = if self.reach == Reach::Listed { Reach::Listed } else { reach };
-        let library = Library { directory: &directory, reach, ..self.library() };
+        let mut library = Library { directory: &directory, ..self.library() };
+        if reach == Reach::Listed {
+            library.reach = reach;
+        }
         let (path, name) = library.find(wanted)?;
         let path = directory.join(path);
         let read = SkillFile::read(&path)?.or_lenient(self.settings.lenient);

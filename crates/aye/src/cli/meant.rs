@@ -148,7 +148,7 @@ struct Project {
 
 fn project() -> Option<Project> {
     let directory = std::env::current_dir().ok()?;
-    let settings = Settings::load(&directory).ok()?;
+    let settings = Settings::load(&directory, None).ok()?;
     Some(Project { directory, settings })
 }
 
@@ -156,7 +156,13 @@ impl Project {
     /// Only names and inputs are suggested: nothing of `AYE_HOME` is known here.
     fn library(&self) -> Library<'_> {
         let Self { directory, settings } = self;
-        Library { directory, settings, home: Path::new(""), reach: Reach::AnyFile }
+        Library {
+            directory,
+            settings,
+            home: Path::new(""),
+            reach: Reach::AnyFile,
+            outside: Vec::new(),
+        }
     }
 
     /// The file of a skill, if there is one of this name.

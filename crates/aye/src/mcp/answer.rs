@@ -29,6 +29,7 @@ pub(super) struct Word {
 pub(super) fn answer(world: &World, handle: &Handle, word: Word) -> Result<Option<String>, Error> {
     let context = &world.context;
     let (row, question) = handle.open_question()?;
+    context.at(&handle.outer.workspace)?.must_be_trusted()?;
     if context.now() >= look::expires(row, context) {
         return Err(Error::Refused {
             message: format!("the execution id of question `{}` has expired", row.id),

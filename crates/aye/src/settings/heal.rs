@@ -4,18 +4,35 @@ use std::sync::Arc;
 
 use aye_core::diagnostic::Diagnostic;
 use aye_core::heal::HealRule;
+use aye_core::skill::Span;
 use serde_json::{Value, json};
 use toml::Spanned;
 
 use super::span;
 
-/// Reads the rules with the eyes of a skill: there is one way to write them.
-pub(super) fn read(rules: Option<Spanned<Vec<Value>>>) -> Result<Arc<[HealRule]>, Diagnostic> {
-    let Some(rules) = rules else { return Ok(Arc::default()) };
-    let place = span(rules.span());
+/// Rules that repair known errors.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HealSettings {
+    /// What they mean.
+    pub rules: Arc<[HealRule]>,
+    /// As they are written: what somebody agrees to.
+    pub written: Vec<Value>,
+}
+
+impl HealSettings {
+    /// Reads the rules with the eyes of a skill: there is one way to write them.
+    pub(super) fn read(rules: Option<Spanned<Vec<Value>>>) -> Result<Self, Diagnostic> {
+        let Some(rules) = rules else { return Ok(Self::default()) };
+        let place = span(rules.span());
+        let written = rules.into_inner();
+        Ok(Self { rules: checked(&written, place)?, written })
+    }
+}
+
+fn checked(written: &[Value], place: Span) -> Result<Arc<[HealRule]>, Diagnostic> {
     let skill = json!({
         "name": "project",
-        "heal": rules.into_inner(),
+        "heal": written,
         "steps": [{ "name": "none", "description": "none" }],
     });
     // JSON is YAML.

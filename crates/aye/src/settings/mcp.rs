@@ -21,6 +21,8 @@ pub struct McpSettings {
     pub forms: bool,
     /// Whether an answer from such a form counts as a person's.
     pub elicited_is_person: bool,
+    /// A project says so, where it does not count.
+    pub misplaced: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -33,27 +35,55 @@ pub(super) struct McpSection {
     elicited_is_person: bool,
 }
 
+/// What one file says.
+#[derive(Debug, Default)]
+pub(super) struct McpLayer {
+    expires: Option<Duration>,
+    patience: Option<Duration>,
+    form_timeout: Option<Duration>,
+    forms: Option<bool>,
+    elicited_is_person: bool,
+}
+
 impl McpSection {
-    pub(super) fn read(self) -> Result<McpSettings, Diagnostic> {
-        Ok(McpSettings {
-            expires: limit(self.expires, 86_400)?,
-            patience: limit(self.patience, 45)?,
-            form_timeout: limit(self.form_timeout, 50)?,
-            forms: self.forms.unwrap_or(true),
+    pub(super) fn read(self) -> Result<McpLayer, Diagnostic> {
+        Ok(McpLayer {
+            expires: limit(self.expires)?,
+            patience: limit(self.patience)?,
+            form_timeout: limit(self.form_timeout)?,
+            forms: self.forms,
             elicited_is_person: self.elicited_is_person,
         })
     }
 }
 
+impl McpLayer {
+    /// The project's wishes over the user's. What counts as a person is the
+    /// user's to say: a project could let an assistant pass for one.
+    pub(super) fn over(&self, user: &Self) -> McpSettings {
+        let time = |ours: Option<Duration>, theirs: Option<Duration>, usual| {
+            ours.or(theirs).unwrap_or(Duration::from_secs(usual))
+        };
+        McpSettings {
+            expires: time(self.expires, user.expires, 86_400),
+            patience: time(self.patience, user.patience, 45),
+            form_timeout: time(self.form_timeout, user.form_timeout, 50),
+            forms: self.forms.or(user.forms).unwrap_or(true),
+            elicited_is_person: user.elicited_is_person,
+            misplaced: self.elicited_is_person && !user.elicited_is_person,
+        }
+    }
+}
+
 /// A time that has to be one: "for ever" makes no sense here.
-fn limit(text: Option<Spanned<String>>, default: u64) -> Result<Duration, Diagnostic> {
-    let Some(text) = text else { return Ok(Duration::from_secs(default)) };
+fn limit(text: Option<Spanned<String>>) -> Result<Option<Duration>, Diagnostic> {
+    let Some(text) = text else { return Ok(None) };
     let wrong = |message: String| {
         Diagnostic::error("settings", message).label(span(text.span()), "write `30s`, `5m` or `1d`")
     };
     match aye_core::skill::parse_duration(text.get_ref()) {
         Ok(limit) if limit.is_zero() => Err(wrong("this cannot be 0".to_owned())),
-        Ok(limit) => Ok(limit),
+        Ok(limit) => Ok(Some(limit)),
         Err(error) => Err(wrong(error.to_string())),
     }
 }

@@ -37,6 +37,8 @@ pub struct ServerSettings {
     pub timeout: Option<Duration>,
     /// How long it may take until it answers for the first time.
     pub start_timeout: Duration,
+    /// It stands in the user's own settings: nobody else has to agree to it.
+    pub own: bool,
 }
 
 /// How a server is reached.
@@ -148,6 +150,29 @@ impl ToolSettings {
         Ok(all)
     }
 
+    /// These, and the user's own where these have none of the name.
+    pub(super) fn or_own(mut self, own: Self) -> Self {
+        let taken: Vec<String> = self.names().map(str::to_owned).collect();
+        let free = |name: &String| !taken.contains(name);
+        // A program beside the user's settings, not one that the workspace has.
+        let anchored = |argv: &mut Vec<String>| {
+            if let Some(program) = argv.first_mut().filter(|program| program.contains('/')) {
+                *program = own.root.join(&*program).to_string_lossy().into_owned();
+            }
+        };
+        for (name, mut server) in own.servers.into_iter().filter(|(name, _)| free(name)) {
+            if let Reach::Program { argv, .. } = &mut server.reach {
+                anchored(argv);
+            }
+            self.servers.insert(name, ServerSettings { own: true, ..server });
+        }
+        for (name, mut command) in own.commands.into_iter().filter(|(name, _)| free(name)) {
+            anchored(&mut command.argv);
+            self.commands.insert(name, command);
+        }
+        self
+    }
+
     /// Whether nothing is set.
     pub fn is_empty(&self) -> bool {
         self.servers.is_empty() && self.commands.is_empty()
@@ -201,6 +226,7 @@ impl ToolSection {
         };
         Ok(ServerSettings {
             reach,
+            own: false,
             legacy: self.legacy.is_some_and(Spanned::into_inner),
             timeout: self.timeout.as_ref().map(duration).transpose()?.flatten(),
             start_timeout: match &self.start_timeout {

@@ -21,7 +21,7 @@ pub enum Reach {
 }
 
 /// The skills of a project.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Library<'a> {
     /// Where relative paths begin.
     pub directory: &'a Path,
@@ -32,6 +32,8 @@ pub struct Library<'a> {
     pub home: &'a Path,
     /// Who looks.
     pub reach: Reach,
+    /// Real paths of skill directories outside of the project that count as inside.
+    pub outside: Vec<PathBuf>,
 }
 
 impl Library<'_> {
@@ -113,7 +115,18 @@ impl Library<'_> {
 
     /// Every skill file of the project, in order.
     pub fn files(&self) -> Vec<PathBuf> {
-        self.settings.skills.iter().flat_map(|directory| self.below(directory)).collect()
+        let Settings { skills, user_skills, .. } = self.settings;
+        let of_project = skills.iter().filter(|directory| self.may_list(directory));
+        of_project.chain(user_skills).flat_map(|directory| self.below(directory)).collect()
+    }
+
+    /// Whether a directory that the project names may have skills for whoever looks.
+    fn may_list(&self, directory: &Path) -> bool {
+        let inside = |real: PathBuf| {
+            let root = self.settings.root.canonicalize();
+            root.is_ok_and(|root| real.starts_with(root)) || self.outside.contains(&real)
+        };
+        self.reach == Reach::AnyFile || directory.canonicalize().is_ok_and(inside)
     }
 
     /// The YAML files below a directory, in order.
@@ -123,10 +136,6 @@ impl Library<'_> {
             Reach::AnyFile => None,
             Reach::Listed => Some(real.as_path()),
         };
-        let project = self.settings.root.canonicalize();
-        if within.is_some() && !project.is_ok_and(|project| real.starts_with(project)) {
-            return Vec::new();
-        }
         let home = self.home.canonicalize().ok();
         let mut files = Vec::new();
         walk(directory, &real, &Limits { within, home: home.as_deref() }, &mut files);

@@ -39,4 +39,4 @@ pub use outbox::{ListedTool, ToolEvent};
 pub use result::ToolResult;
 pub use schema::{Problem, check_value};
 pub use server::World;
-pub use trust::{Trust, TrustBook, TrustError};
+pub use trust::Trust;

@@ -167,7 +167,7 @@ impl Server {
         let World { workspace, environment, trust, .. } = &*self.world;
         let launch = Launch::of(&self.name, &self.settings, workspace, environment)
             .map_err(|error| self.not_there(&error))?;
-        match trust.allows(&launch) {
+        match trust.allows(&self.settings, &launch) {
             Ok(true) => Ok(()),
             Ok(false) => {
                 let message = format!(
@@ -176,7 +176,7 @@ impl Server {
                     launch.command_line()
                 );
                 Err(ToolError::new("NOT_TRUSTED", message)
-                    .hint(format!("look at it and agree with `aye tools trust {}`", self.name)))
+                    .hint("look at it and agree with `aye trust`"))
             }
             Err(error) => Err(ToolError::new("NOT_TRUSTED", error.to_string())
                 .hint("remove the file to be asked again")),

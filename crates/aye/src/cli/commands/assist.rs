@@ -20,6 +20,7 @@ use crate::dry_run::{self, Plan};
 use crate::error::Error;
 use crate::skills::Reach;
 use crate::store::{RunLock, RunRow, Store};
+use crate::trust::StartedBy;
 
 use super::background::{self, Orders};
 use super::resume::Loaded;
@@ -46,6 +47,7 @@ pub(crate) fn prepare(
     environment: Option<String>,
     context: &Context,
 ) -> Result<Ready, Error> {
+    context.must_be_trusted()?;
     let chosen = choose(skill, context).map_err(|refused| match refused.error {
         Error::InvalidSkill(message) => {
             Error::InvalidSkill(format!("{message}\n{}", refused.said.trim_end()))
@@ -85,6 +87,7 @@ impl Ready {
 
 /// Goes on with a run that nobody drives, in a process of its own.
 pub(crate) fn go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
+    context.at(&row.workspace)?.must_be_trusted()?;
     let orders = Orders::Resume {
         run: row.id.clone(),
         skill: row.skill.clone(),
@@ -99,6 +102,8 @@ pub(crate) fn cancel(row: &RunRow, request: &Request, context: &Context) -> Resu
     let mut store = context.store()?;
     let undriven = RunLock::holder(store.home(), &row.id)?.is_none();
     if undriven && Loaded::read(&store, row, context)?.cleans_up() {
+        // Its clean-up would be started.
+        context.at(&row.workspace)?.must_be_trusted()?;
         store.send(&row.id, request, &context.driver().user, context.now())?;
         drop(store);
         go_on(row, context)?;
@@ -186,6 +191,5 @@ pub(crate) fn quiet(context: Context) -> Arc<Context> {
     let mut context = context;
     context.paint_out.color = false;
     context.paint_err.color = false;
-    context.reach = Reach::Listed;
-    Arc::new(context)
+    Arc::new(context.started_by(StartedBy::Assistant))
 }

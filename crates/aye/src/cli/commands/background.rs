@@ -22,8 +22,8 @@ use crate::cli::{Context, say};
 use crate::error::Error;
 use crate::paint::{Glyph, Tone, inert_line};
 use crate::report::Verbosity;
-use crate::skills::Reach;
 use crate::store::Home;
+use crate::trust::StartedBy;
 
 use super::drive::People;
 use super::output::print_line;
@@ -195,8 +195,8 @@ pub(super) fn run(context: &Context) -> Result<u8, Error> {
     let id = orders.run().clone();
     let people = |relayed| if relayed { People::Assistant } else { People::Inbox };
     // An assistant reaches no other files through the run than by itself.
-    let reach = if orders.relayed() { Reach::Listed } else { Reach::AnyFile };
-    let context = &Context { reach, ..context.clone() };
+    let by = if orders.relayed() { StartedBy::Assistant } else { StartedBy::Person };
+    let context = &context.started_by(by);
     let result = match orders {
         Orders::Start { order, relayed } => {
             let flow = Arc::new(order.flow(context)?);

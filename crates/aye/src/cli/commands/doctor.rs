@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::mcp::{self, Client};
 use crate::paint::{Glyph, Tone, inert_line, plural};
 use crate::prompt;
-use crate::tools::TrustBook;
+use crate::trust::Power;
 
 use super::output::{print_json, print_words};
 
@@ -80,6 +80,7 @@ pub(super) fn run(_args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
         desktop(context),
         editor(context),
         tools(context),
+        trust(context),
     ];
     let clients = mcp::clients_seen(&context.home);
     let broken = checks.iter().any(|finding| finding.health == Health::Broken);
@@ -194,14 +195,15 @@ fn tools(context: &Context) -> Finding {
     if servers.is_empty() && commands.is_empty() {
         return Finding::new("tools", Health::Missing, "`aye.toml` names none");
     }
-    let book = TrustBook::new(&context.home, &context.settings.root);
+    let agreed = context.trust_book().read().unwrap_or_default();
     let waits: Vec<&str> = servers
-        .keys()
-        .map(String::as_str)
-        .filter(|name| {
+        .iter()
+        .filter(|(name, server)| {
             let launch = context.settings.tools.launch(name, &context.directory, &context.env);
-            !matches!(launch, Some(Ok(launch)) if book.holds(&launch).unwrap_or(false))
+            let holds = matches!(launch, Some(Ok(launch)) if agreed.holds(&Power::from(&launch)));
+            !holds && !server.own
         })
+        .map(|(name, _)| name.as_str())
         .collect();
     let about =
         format!("{}, {}", plural(servers.len(), "server"), plural(commands.len(), "command"));
@@ -209,8 +211,35 @@ fn tools(context: &Context) -> Finding {
         true => Finding::new("tools", Health::Good, about),
         false => {
             let about = format!("{about}; not trusted or not to be started: {}", waits.join(", "));
-            Finding::new("tools", Health::Missing, about).hint("`aye tools trust` looks at them")
+            Finding::new("tools", Health::Missing, about).hint("`aye trust` looks at them")
         }
+    }
+}
+
+/// Whether assistants may start something here.
+fn trust(context: &Context) -> Finding {
+    let what = "trust";
+    let agreed = match context.trust_book().read() {
+        Ok(agreed) => agreed,
+        Err(error) => return Finding::new(what, Health::Broken, error.to_string()),
+    };
+    let user = context.user_settings.as_deref().unwrap_or(Path::new("your own settings"));
+    match (agreed.trusted, context.left_out()) {
+        (false, _) => Finding::new(
+            what,
+            Health::Missing,
+            "this project is not trusted: assistants start nothing of it",
+        )
+        .hint("`aye trust` shows what that means and asks"),
+        (true, Some(left_out)) => {
+            Finding::new(what, Health::Missing, left_out).hint("`aye trust` shows it and asks")
+        }
+        (true, None) if context.settings.mcp.misplaced => {
+            let about = "`elicited_is_person` does not count in `aye.toml`";
+            Finding::new(what, Health::Missing, about)
+                .hint(format!("write it into `{}` if you mean it", user.display()))
+        }
+        (true, None) => Finding::new(what, Health::Good, "this project is yours to run"),
     }
 }
 

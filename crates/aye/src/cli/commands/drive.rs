@@ -114,7 +114,7 @@ pub(super) fn drive(
         report: &mut *report,
         prompter: Some(prompter),
         signals: &mut signals,
-        policy: context.settings.policy.for_run(Path::new(&workspace)),
+        policy: context.granted().policy.for_run(Path::new(&workspace)),
     };
     let driver = Driver::new(parts);
     let Driven { machine, outcome, stopped_inside } = match beginning {
@@ -162,7 +162,9 @@ fn forget_old_runs(context: &Context, store: &mut Store) {
     let _ = store.prune_some(before, AT_ONCE, |workspace, ended| {
         let before = *known.entry(workspace.to_path_buf()).or_insert_with(|| {
             // What cannot be read may say for ever.
-            Settings::load(workspace).ok().and_then(|settings| too_old(settings.keep))
+            Settings::load(workspace, context.user_settings.as_deref())
+                .ok()
+                .and_then(|settings| too_old(settings.keep))
         });
         before.is_some_and(|before| ended < before)
     });

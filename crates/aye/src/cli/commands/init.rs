@@ -76,7 +76,7 @@ keep = \"30d\"                 # how long finished runs are kept
 # patience = \"45s\"           # how long a call waits for a run
 # forms = true               # ask people directly where the client can show a form
 # form_timeout = \"50s\"
-# elicited_is_person = false # whether such a form may answer `by: human`
+# `elicited_is_person` counts in ~/.config/aye/config.toml only
 ";
 
 pub(super) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {

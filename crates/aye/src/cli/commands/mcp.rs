@@ -11,7 +11,6 @@ use serde_json::json;
 use crate::cli::{Context, say};
 use crate::error::Error;
 use crate::mcp;
-use crate::settings::Settings;
 
 use super::assist;
 use super::output::{print_json, print_line};
@@ -29,7 +28,8 @@ Examples:
   aye mcp install cursor     .cursor/mcp.json
   aye mcp install vscode     .vscode/mcp.json
 
-The change is shown first; everything else in the file stays as it is.";
+The change is shown first; everything else in the file stays as it is. Then you are asked
+whether this project is yours to run (`aye trust`): without that, assistants start nothing.";
 
 const TOKEN: &str = "\
 Examples:
@@ -69,8 +69,11 @@ pub(super) fn run(args: &McpArgs, context: &Context) -> Result<u8, Error> {
         let path = context.directory.join(workspace);
         let directory =
             path.canonicalize().map_err(|source| Error::File { doing: "find", path, source })?;
-        context.settings = Settings::load(&directory)?;
-        context.directory = directory;
+        let directory = directory.to_str().ok_or_else(|| {
+            let message = format!("`{}` is not a UTF-8 path", directory.display());
+            Error::usage(message, "serve a directory whose path is text")
+        })?;
+        context = context.at(directory)?;
     }
     let context = &context;
     match (&args.command, &args.http) {

@@ -28,6 +28,7 @@ pub(super) mod schema;
 pub(super) mod scripted;
 pub(super) mod show;
 pub(super) mod tools;
+pub(super) mod trust;
 pub(super) mod watch;
 
 mod background;
@@ -77,6 +78,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::Audit(args) => audit::run(&args, context),
         Command::Auth(args) => auth::run(&args, context),
         Command::Tools(args) => tools::run(&args, context),
+        Command::Trust(args) => trust::run(&args, context),
         Command::Mcp(args) => mcp::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
@@ -97,6 +99,7 @@ fn steps_may_run(command: &Command) -> bool {
         // Servers are programs, and so are commands.
         Command::Tools(_) => true,
         Command::Answer(_)
+        | Command::Trust(_)
         | Command::Inbox(_)
         | Command::Watch(_)
         | Command::Confirm(_)

@@ -113,6 +113,7 @@ pub(super) fn take_up(
     if context.verbosity != Verbosity::Quiet && !context.json {
         loaded.warn_if_changed(context);
     }
+    there.say_left_out();
     let ended = end_survivors(row, context)?;
     let mut machine = loaded.machine(there, secrets)?;
     machine.ended_survivors(ended);

@@ -289,6 +289,7 @@ pub(super) fn begin(
     let run = start.run.clone();
     let mut store = context.store()?;
     let lock = RunLock::acquire(store.home(), &run, &context.lock_info())?;
+    context.say_left_out();
     let (machine, events) = Machine::start(Arc::clone(flow), context.limits(), start, &world)
         .map_err(|error| no_such_step(&error))?;
     store.start(&events, &source)?;

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::tools::{Tools, Trust, TrustBook, World};
+use crate::tools::{Tools, Trust, World};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -110,17 +110,12 @@ pub(super) fn run(args: &ToolsArgs, context: &Context) -> Result<u8, Error> {
     }
 }
 
-/// Where agreements are kept.
-fn book(context: &Context) -> TrustBook {
-    TrustBook::new(&context.home, &context.settings.root)
-}
-
 fn tools(context: &Context) -> Tools {
     let world = World {
         workspace: context.directory.clone(),
         environment: context.env.clone(),
-        trust: Trust::Book(book(context)),
-        policy: context.settings.policy.for_run(&context.directory),
+        trust: Trust::Book(context.trust_book()),
+        policy: context.granted().policy.for_run(&context.directory),
         run: None,
     };
     Tools::new(&context.settings.tools, world)

@@ -55,7 +55,8 @@ pub(super) async fn run(
         if args.dry_run {
             return Ok(Begun::Told(planned(&ready.plan(context)?)?));
         }
-        Ok(Begun::Run(ready.start(context)?, None))
+        // What was left out of the settings is said: the run itself is silent.
+        Ok(Begun::Run(ready.start(context)?, context.left_out()))
     });
     go(call, begun.await?).await
 }

@@ -45,7 +45,13 @@ pub(super) fn list(world: &World) -> Result<Told, Error> {
         0 => "there are no skills here; `aye init` makes a first one".to_owned(),
         _ => lines.join("\n"),
     };
-    Ok(Told { data: json!({ "skills": found }), text })
+    let mut data = json!({ "skills": found });
+    let mut text = text;
+    if let Err(untrusted) = context.must_be_trusted() {
+        data["not_trusted"] = untrusted.to_string().into();
+        text = format!("{untrusted}\n{text}");
+    }
+    Ok(Told { data, text })
 }
 
 #[derive(Debug, Deserialize)]

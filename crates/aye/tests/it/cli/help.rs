@@ -35,6 +35,7 @@ fn the_overview() {
       logs         Show what a run's steps wrote
       audit        Verify that the journal was not changed
       auth         Set up the second factor for questions that want one
+      trust        Say that a project is yours to run
       tools        List and call the tools of this project: MCP servers and commands
       mcp          Serve assistants: skills, runs and memory over the Model Context Protocol
       memory       Show, teach and forget what was learned from errors and answers
@@ -100,6 +101,12 @@ fn every_option_has_a_twin_in_the_environment() {
             let name = option.get_long().unwrap();
             // To replace a second factor has to be typed each time, and so has consent.
             if ["help", "version", "force"].contains(&name) || option.is_hide_env_set() {
+                continue;
+            }
+            // So has what somebody agrees to.
+            let agrees = ["trust", "install", "prune", "forget"].contains(&command.get_name());
+            if agrees && (name == "yes" || name == "list" || name == "remove") {
+                assert_eq!(option.get_env(), None, "--{name} of {}", command.get_name());
                 continue;
             }
             let twin = option.get_env().unwrap_or_else(|| panic!("--{name} has none"));

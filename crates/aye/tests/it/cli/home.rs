@@ -26,7 +26,7 @@ fn a_file_in_the_place_of_the_home_is_told() {
     std::fs::write(place.home(), "not a directory").unwrap();
     assert_snapshot!(place.aye(&["run", "s.yaml"]).all(), @r"
     --- stderr
-    error: `PLACE/home` is no directory
+    error: `PLACE/home` is not a directory
     hint: set `AYE_HOME` or `--home` to the directory to keep the journal in
     --- exit 2
     ");

@@ -31,4 +31,5 @@ mod runs;
 mod skills;
 mod stopping;
 mod surroundings;
+mod trusting;
 mod whole;

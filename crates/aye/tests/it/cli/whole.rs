@@ -204,6 +204,7 @@ fn a_known_error_heals_itself_and_is_told() {
         "s.yaml",
         "name: s\nsteps:\n  - { name: use, command: cat, args: [token], on_error: auto_heal }\n",
     );
+    place.aye(&["trust", "--yes"]).ok();
     let ran = place.aye(&["run", "s.yaml"]);
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert!(ran.all().contains("known error: `login` repairs it"), "{}", ran.all());

@@ -20,8 +20,15 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    /// With skills, each a name and its steps.
+    /// With skills, each a name and its steps; somebody has said that it is theirs.
     pub(super) fn with(skills: &[(&str, &str)]) -> Self {
+        let desk = Self::untrusted(skills);
+        desk.aye(&["trust", "--yes"]).ok();
+        desk
+    }
+
+    /// The same, and nobody has said so.
+    pub(super) fn untrusted(skills: &[(&str, &str)]) -> Self {
         let place = Place::new();
         for (name, steps) in skills {
             place.write(&format!("skills/{name}.yaml"), &format!("name: {name}\n{steps}\n"));

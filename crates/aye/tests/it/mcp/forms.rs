@@ -163,9 +163,9 @@ fn a_modern_client_that_shows_nothing_gets_the_pause() {
 }
 
 #[test]
-fn a_form_counts_as_a_person_only_where_the_project_says_so() {
+fn a_form_counts_as_a_person_only_where_the_user_says_so() {
     let desk = Desk::with(&[("go", HUMAN)]);
-    desk.write("aye.toml", "[mcp]\nelicited_is_person = true\n");
+    desk.write("../.config/aye/config.toml", "[mcp]\nelicited_is_person = true\n");
     let mut client = Client::that_can(&desk, Era::Legacy, forms());
     client.answers = vec![accept("proceed")];
     assert_eq!(client.run("go").status(), "completed");

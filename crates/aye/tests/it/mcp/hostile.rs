@@ -103,7 +103,7 @@ fn names_approvals_codes_and_typed_texts_are_not_for_assistants() {
     for ask in ["by: [ada, grace]", "approvals: 2", "reauth: true", "type: delete", "by: human"] {
         // Not even where forms count as people.
         let desk = Desk::with(&[("delete", &guarded(ask))]);
-        desk.write("aye.toml", "[mcp]\nelicited_is_person = true\n");
+        desk.write("../.config/aye/config.toml", "[mcp]\nelicited_is_person = true\n");
         let can = json!({ "elicitation": {} });
         let mut client = Client::that_can(&desk, Era::Legacy, can);
         client.answers = vec![json!({ "action": "cancel" })];

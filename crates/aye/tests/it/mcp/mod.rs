@@ -15,3 +15,4 @@ mod running;
 mod surviving;
 mod tasks;
 mod tools;
+mod untrusted;

@@ -285,6 +285,7 @@ fn another_project_can_be_served() {
         "name: here\nsteps:\n  - { name: a, shell: touch made }\n",
     );
     desk.write("elsewhere/aye.toml", "");
+    desk.aye(&["trust", "elsewhere", "--yes"]).ok();
     let can = json!({});
     let mut client = Client::called(&desk, &["mcp", "--workspace", "elsewhere"], Era::Legacy, can);
     assert_eq!(client.run("here").status(), "completed");

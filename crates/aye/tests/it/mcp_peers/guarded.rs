@@ -479,12 +479,13 @@ fn a_guarded_step_is_mended_by_people() {
 /// Whether a form counts as a person is the machine's policy; names, numbers,
 /// texts and codes are beyond it.
 #[test]
-fn the_policy_may_take_a_form_for_a_person() {
+fn the_user_may_take_a_form_for_a_person() {
     with_each(|peer| {
         if !matches!(peer.sdk, Sdk::Python1 | Sdk::TypeScript2) {
             return;
         }
-        let room = room("[mcp]\nelicited_is_person = true\n");
+        let room = room("");
+        room.write("../.config/aye/config.toml", "[mcp]\nelicited_is_person = true\n");
         peer.connect(&room);
         let since = peer.seen.len();
         let call = peer.start_call("skill_run", json!({ "skill": "human" }));

@@ -70,6 +70,7 @@ impl Room {
         let pull = place.write("pull", PULL);
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(pull, mode).unwrap();
+        place.aye(&["trust", "--yes"]).ok();
         Self { place }
     }
 

@@ -17,6 +17,7 @@ fn place(script: &str, more: &str) -> Place {
     advisor(&place, "advise", script);
     place.write("aye.toml", &format!("[advisor]\ncommand = ['./advise', '-p']\n{more}\n"));
     place.write("skill.yaml", &skill("default: no"));
+    place.aye(&["trust", "--yes"]).ok();
     place
 }
 
@@ -178,6 +179,7 @@ fn hostile_words_stay_in_their_place() {
     place.write("words", words);
     advisor(&place, "advise", "cat words");
     place.write("aye.toml", "[advisor]\ncommand = ['./advise']\n");
+    place.aye(&["trust", "--yes"]).ok();
     place.write("skill.yaml", &skill("default: no"));
     for (columns, last) in [(80, "┊ | fake"), (30, "┊ … ? shows the rest")] {
         let mut terminal = Terminal::sized(&place, &["run", "skill.yaml"], columns, 40);
@@ -308,6 +310,7 @@ fn it_advises_in_the_inbox_too_and_only_on_runs_of_its_project() {
     terminal.assert_clean();
     // Somebody stands in another project, which has an advisor of its own.
     place.write("other/aye.toml", "[advisor]\ncommand = ['./advise']\n");
+    place.aye(&["trust", "other", "--yes"]).ok();
     advisor(&place, "other/advise", "touch started; cat > asked.json; echo 'Hello.'");
     let mut shell = Terminal::shell(&place);
     shell.keys(&format!("cd other && $AYE answer {question}\n")).wait_for("[y/N]");

@@ -36,7 +36,7 @@ fn place(settings: &str, skill: &str) -> Place {
 /// A shell that leaves its terminal open for everything it starts.
 #[track_caller]
 fn the_person_decides(place: &Place) {
-    place.aye(&["tools", "trust", "--yes"]);
+    place.aye(&["trust", "--yes"]).ok();
     let mut shell = Terminal::shell(place);
     shell.keys("exec 7<>/dev/tty; \"$AYE\" run skill.yaml; echo ended $?\n");
     shell.wait_for("Deploy?");

@@ -26,5 +26,6 @@ mod screen;
 mod scripts;
 mod teaching;
 mod tools;
+mod trusting;
 mod view;
 mod vt;

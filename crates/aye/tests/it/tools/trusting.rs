@@ -1,6 +1,7 @@
 //! Nothing is started that nobody has agreed to.
 
-use aye::tools::{Call, ToolEvent, Tools, Trust, TrustBook};
+use aye::tools::{Call, ToolEvent, Tools, Trust};
+use aye::trust::{Power, TrustBook};
 use insta::assert_snapshot;
 use jiff::Timestamp;
 use serde_json::Map;
@@ -32,10 +33,10 @@ fn an_agreement_is_to_a_command_in_a_workspace() {
     let refused = result.expect_err("nobody has agreed");
     assert_eq!(refused.code, "NOT_TRUSTED");
     assert!(refused.message.contains("/bin/sh"), "{refused}");
-    assert_eq!(refused.hint.as_deref(), Some("look at it and agree with `aye tools trust own`"));
+    assert_eq!(refused.hint.as_deref(), Some("look at it and agree with `aye trust`"));
     assert!(!work.path().join("notes.pid").exists(), "nothing was started");
 
-    book.agree(&launch, Timestamp::UNIX_EPOCH).expect("noted");
+    book.agree(&Power::from(&launch), Timestamp::UNIX_EPOCH).expect("noted");
     assert!(call(&text).0.is_ok());
 
     // Every part of what is started counts.
@@ -47,13 +48,15 @@ fn an_agreement_is_to_a_command_in_a_workspace() {
     ] {
         let (result, launch, book) = call(&changed);
         assert_eq!(result.expect_err("it is another one").code, "NOT_TRUSTED", "{changed}");
-        assert!(book.differs(&launch).expect("readable"));
+        let agreed = book.read().expect("readable");
+        assert!(agreed.of("server own").is_some() && !agreed.holds(&Power::from(&launch)));
     }
     // How long it may take does not.
     assert!(call(&format!("{text}timeout = \"1m\"\n")).0.is_ok());
     let elsewhere = TrustBook::new(home.path(), home.path());
-    assert!(!elsewhere.holds(&launch).expect("readable"), "another workspace, another agreement");
-    assert!(book.withdraw("own").expect("written"));
+    let there = elsewhere.read().expect("readable");
+    assert!(!there.holds(&Power::from(&launch)), "another workspace, another agreement");
+    assert!(book.withdraw("server own").expect("written"));
     assert_eq!(call(&text).0.expect_err("it was taken back").code, "NOT_TRUSTED");
 }
 
@@ -87,25 +90,25 @@ fn without_a_terminal_nobody_is_asked() {
     assert_snapshot!(place.aye(&["tools", "call", "own.fine"]).all(), @r"
     --- stderr
     error: the server `own` is not trusted yet, and nobody can be asked: neither standard input nor standard error is a terminal
-    hint: look at it and agree with `aye tools trust own` on a terminal
+    hint: look at it and agree with `aye trust` on a terminal
     --- exit 6
     ");
     assert_snapshot!(place.aye(&["tools", "list"]).all(), @r"
     --- stdout
     own  not trusted yet  /bin/sh -c 'touch started; exec sleep 1000'
-      aye tools trust own
+      aye trust
     --- exit 0
     ");
     assert_snapshot!(place.aye(&["tools", "list", "own"]).all(), @r"
     --- stderr
     error: the server `own` is not trusted yet, and nobody can be asked: neither standard input nor standard error is a terminal
-    hint: look at it and agree with `aye tools trust own` on a terminal
+    hint: look at it and agree with `aye trust` on a terminal
     --- exit 6
     ");
     assert_snapshot!(place.aye(&["tools", "trust"]).all(), @r"
     --- stderr
     error: the server `own` is not trusted yet, and nobody can be asked: neither standard input nor standard error is a terminal
-    hint: look at it and agree with `aye tools trust own` on a terminal
+    hint: look at it and agree with `aye trust` on a terminal
     --- exit 6
     ");
     assert!(!place.work().join("started").exists());

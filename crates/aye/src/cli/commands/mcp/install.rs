@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::commands::confirm::{Default as OnEnter, YES, yes_or_no};
 use crate::cli::commands::output::{print_json, print_line};
 use crate::cli::commands::scripted::{Asked, Asking, ask};
+use crate::cli::commands::trust::also_trust;
 use crate::cli::{Context, say};
 use crate::error::Error;
 use crate::paint::{Tone, inert};
@@ -30,7 +31,7 @@ const HERE: [&str; 3] = ["mcp", "--workspace", "${workspaceFolder}"];
 pub struct InstallArgs {
     /// For which client
     pub client: Which,
-    /// Write without being asked, for scripts
+    /// Write, and trust this project, without being asked; for scripts
     #[arg(short, long)]
     pub yes: bool,
 }
@@ -67,6 +68,7 @@ impl Which {
 pub(super) fn run(args: &InstallArgs, context: &Context) -> Result<u8, Error> {
     let path = context.settings.root.join(args.client.file());
     let shown = relative_to(&path, &context.directory);
+    not_linked(&context.settings.root, args.client.file())?;
     let old = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -79,11 +81,10 @@ pub(super) fn run(args: &InstallArgs, context: &Context) -> Result<u8, Error> {
         )
     })?;
     if new == old {
-        if context.json {
-            return print_json(&json!({ "file": shown, "changed": false })).map(|()| 0);
+        if !context.json {
+            print_line(&format!("{} names the server already", shown.display()))?;
         }
-        print_line(&format!("{} names the server already", shown.display()))?;
-        return Ok(0);
+        return trusted(&json!({ "file": shown, "changed": false }), args.yes, context);
     }
     let paint = context.paint_err;
     let mut text = format!("{}\n", paint.text(Tone::Strong, &shown.to_string_lossy()));
@@ -103,12 +104,47 @@ pub(super) fn run(args: &InstallArgs, context: &Context) -> Result<u8, Error> {
         path: path.clone(),
         source,
     })?;
-    if context.json {
-        print_json(&json!({ "file": shown, "changed": true }))?;
-    } else {
+    if !context.json {
         print_line(&format!("wrote {}", shown.display()))?;
     }
+    trusted(&json!({ "file": shown, "changed": true }), args.yes, context)
+}
+
+/// The server is of use in a project that is trusted: asks for that, too. Without it
+/// the file is there all the same.
+fn trusted(report: &Value, yes: bool, context: &Context) -> Result<u8, Error> {
+    let trusted = match also_trust(yes, context) {
+        Ok(trusted) => trusted,
+        Err(Error::Unattended { .. }) => false,
+        Err(error) => return Err(error),
+    };
+    if context.json {
+        let mut report = report.clone();
+        report["trusted"] = trusted.into();
+        print_json(&report)?;
+    } else if !trusted {
+        let mark = context.paint_err.text(Tone::Warn, "warning:");
+        say(&format!(
+            "{mark} this project is not trusted: assistants can list its skills and start none\n\
+             hint: `aye trust` shows what that means and asks\n"
+        ));
+    }
     Ok(0)
+}
+
+/// A project could make a link of the file, and have another one written.
+fn not_linked(root: &Path, file: &str) -> Result<(), Error> {
+    let mut path = root.to_path_buf();
+    for part in Path::new(file) {
+        path.push(part);
+        if path.is_symlink() {
+            return Err(Error::Refused {
+                message: format!("`{}` is a link: it is not written through", path.display()),
+                hint: Some("remove the link, or add the server to the file it leads to".to_owned()),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// What was said to the change.

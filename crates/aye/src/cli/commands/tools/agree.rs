@@ -1,25 +1,14 @@
 //! `aye tools trust` and `forget`, and the question before a first start.
 
 use crate::cli::Context;
-use crate::cli::commands::confirm::{Default, YES, yes_or_no};
-use crate::cli::commands::output::{print, print_json, print_line};
-use crate::cli::commands::scripted::{Asked, Asking, ask};
+use crate::cli::commands::output::{print_json, print_line};
+use crate::cli::commands::trust::{self, Said};
 use crate::error::Error;
-use crate::paint::{Tone, inert, inert_line};
-use crate::prompt::Escape;
-use crate::tools::{Launch, TrustError};
+use crate::paint::inert_line;
+use crate::tools::Launch;
+use crate::trust::Power;
 
-use super::{book, no_server};
-
-/// What somebody said to a server's command.
-pub(super) enum Said {
-    /// Start it.
-    Yes,
-    /// Do not.
-    No,
-    /// Nothing: the exit code says why.
-    Left(u8),
-}
+use super::no_server;
 
 pub(super) fn run(server: Option<&str>, yes: bool, context: &Context) -> Result<u8, Error> {
     let servers = &context.settings.tools.servers;
@@ -37,8 +26,7 @@ pub(super) fn run(server: Option<&str>, yes: bool, context: &Context) -> Result<
     let mut report = Vec::new();
     for name in names {
         let launch = launch(name, context)?;
-        let trusted = book(context).holds(&launch)?;
-        if trusted {
+        if is_agreed(&launch, context)? {
             if !context.json {
                 print_line(&format!(
                     "{name} is trusted already: {}",
@@ -64,7 +52,7 @@ pub(super) fn run(server: Option<&str>, yes: bool, context: &Context) -> Result<
 }
 
 pub(super) fn forget(server: &str, context: &Context) -> Result<u8, Error> {
-    let withdrawn = book(context).withdraw(server)?;
+    let withdrawn = context.trust_book().withdraw(&Power::server(server))?;
     if !withdrawn && !context.settings.tools.servers.contains_key(server) {
         return Err(no_server(server, context));
     }
@@ -94,68 +82,23 @@ pub(super) fn launch(server: &str, context: &Context) -> Result<Launch, Error> {
 
 /// Shows what would be started and asks; a yes is kept.
 pub(super) fn agree(launch: &Launch, yes: bool, context: &Context) -> Result<Said, Error> {
-    let changed = book(context).differs(launch)?;
-    let message = match changed {
-        true => format!("`{}` has changed. Trust it as it is now?", launch.server),
-        false => format!("Trust `{}` in this workspace?", launch.server),
+    let (book, power) = (context.trust_book(), Power::from(launch));
+    let before = book.read()?;
+    let shown = trust::describe(&power, before.of(&power.what), context);
+    let message = match before.of(&power.what) {
+        Some(_) => format!("`{}` has changed. Trust it as it is now?", launch.server),
+        None => format!("Trust `{}` in this workspace?", launch.server),
     };
-    let shown = describe(launch, context);
-    if yes {
-        if !context.json {
-            print(&shown)?;
-        }
-    } else {
-        let manner = context.manner(Escape::Dismisses, true);
-        if let Some(why) = manner.obstacle {
-            return Err(Error::Unattended {
-                message: format!(
-                    "the server `{}` is not trusted yet, and nobody can be asked: {why}",
-                    launch.server
-                ),
-                hint: Some(format!(
-                    "look at it and agree with `aye tools trust {}` on a terminal",
-                    launch.server
-                )),
-            });
-        }
-        crate::cli::say(&shown);
-        let asking = Asking::default();
-        let question = yes_or_no(&message, Some(Default::No))?;
-        let asked = ask(&question, None, &asking, context)?;
-        match asked {
-            Asked::Value(value, _) if value == YES => {}
-            Asked::Value(..) => return Ok(Said::No),
-            Asked::Nothing(code) => return Ok(Said::Left(code)),
-        }
+    let waits = format!("the server `{}` is not trusted yet", launch.server);
+    let said = trust::ask_about(&shown, &message, &waits, yes, context)?;
+    if let Said::Yes = said {
+        book.agree(&power, context.now())?;
     }
-    book(context).agree(launch, context.now())?;
-    Ok(Said::Yes)
+    Ok(said)
 }
 
-fn describe(launch: &Launch, context: &Context) -> String {
-    let paint = context.paint_err;
-    let mut text = format!(
-        "{}  {}\n",
-        paint.text(Tone::Strong, &launch.server),
-        inert(&launch.command_line())
-    );
-    let mut line = |name: &str, value: &str| {
-        text.push_str(&format!("  {} {}\n", paint.text(Tone::Dim, name), inert(value)));
-    };
-    if let Some(cwd) = &launch.cwd {
-        line("works in", &cwd.to_string_lossy());
-    }
-    if !launch.variables.is_empty() {
-        line("gets", &launch.variables.join(", "));
-    }
-    text
-}
-
-impl From<TrustError> for Error {
-    fn from(error: TrustError) -> Self {
-        Self::Refused {
-            message: error.to_string(),
-            hint: Some("remove the file to be asked again".to_owned()),
-        }
-    }
+/// Whether it can be started without anybody being asked.
+pub(super) fn is_agreed(launch: &Launch, context: &Context) -> Result<bool, Error> {
+    let own = context.settings.tools.servers.get(&launch.server).is_some_and(|one| one.own);
+    Ok(own || context.trust_book().read()?.holds(&Power::from(launch)))
 }

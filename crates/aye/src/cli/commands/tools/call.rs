@@ -10,14 +10,15 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::Context;
 use crate::cli::commands::output::{print_json, print_line};
+use crate::cli::commands::trust::Said;
 use crate::error::Error;
 use crate::paint::{Tone, inert_line};
 use crate::report::Verbosity;
 use crate::tools::{Call, Known, ToolError, ToolEvent, ToolResult, Tools};
 
-use super::agree::{Said, agree, launch};
+use super::agree::{agree, is_agreed, launch};
 use super::asked::{Asked, declined};
-use super::{CallArgs, book, command, tools};
+use super::{CallArgs, command, tools};
 
 /// How long a call may take to notice that it was cancelled.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -74,7 +75,7 @@ fn agree_first(name: &str, tools: &Tools, context: &Context) -> Result<Option<u8
     };
     for server in servers {
         let launch = launch(&server, context)?;
-        if book(context).holds(&launch)? {
+        if is_agreed(&launch, context)? {
             continue;
         }
         match agree(&launch, false, context)? {

@@ -30,7 +30,7 @@ pub(super) fn run(
     let refused = |message: String, hint: Option<String>| Error::Refused { message, hint };
     let path =
         aye_process::resolve(&spec).map_err(|error| refused(error.to_string(), error.hint()))?;
-    let policy = context.settings.policy.for_run(&context.directory);
+    let policy = context.granted().policy.for_run(&context.directory);
     policy.check(&spec, &path).map_err(|no| refused(no.to_string(), Some(no.hint())))?;
     let failed = |source| Error::File { doing: "run", path: path.clone(), source };
     let mut signals = Signals::catch().map_err(failed)?;

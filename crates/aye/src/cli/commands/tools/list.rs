@@ -4,13 +4,14 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::Context;
 use crate::cli::commands::output::{print, print_json};
+use crate::cli::commands::trust::Said;
 use crate::error::Error;
 use crate::paint::{Paint, Tone, inert_line, plural};
 use crate::report::Verbosity;
 use crate::tools::{ListedTool, ToolError, ToolEvent};
 
-use super::agree::{Said, agree, launch};
-use super::{book, no_server, tools};
+use super::agree::{agree, is_agreed, launch};
+use super::{no_server, tools};
 
 /// A server and what became of asking it.
 struct Found {
@@ -68,7 +69,7 @@ fn agreed(name: &str, must: bool, context: &Context) -> Result<Result<Found, u8>
         }
     };
     let command = launch.command_line();
-    if !book(context).holds(&launch)? {
+    if !is_agreed(&launch, context)? {
         match agree(&launch, false, context) {
             Ok(Said::Yes) => {}
             Ok(Said::No) if must => return Ok(Err(5)),
@@ -85,7 +86,7 @@ fn not_trusted(name: &str, command: String) -> Result<Result<Found, u8>, Error> 
     let error = ToolError {
         code: "NOT_TRUSTED",
         message: "not trusted yet".to_owned(),
-        hint: Some(format!("aye tools trust {name}")),
+        hint: Some("aye trust".to_owned()),
     };
     Ok(Ok(Found { name: name.to_owned(), command, protocol: None, tools: Err(error) }))
 }

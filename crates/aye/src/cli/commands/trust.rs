@@ -1,0 +1,281 @@
+//! `aye trust`: whose project it is.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+
+use aye_core::text::diff;
+use clap::Args;
+use serde_json::json;
+
+use crate::cli::{Context, say};
+use crate::error::Error;
+use crate::paint::{Tone, inert, inert_line};
+use crate::prompt::Escape;
+use crate::trust::{Agreement, Power, TrustError};
+
+use super::confirm::{Default, YES, yes_or_no};
+use super::output::{print, print_json, print_line};
+use super::scripted::{Asked, Asking, ask};
+
+const EXAMPLES: &str = "\
+Examples:
+  aye trust                 look at this project and say that it is yours to run
+  aye trust ~/src/infra
+  aye trust --yes           agree without being asked, for scripts
+  aye trust --list          every directory that is trusted
+  aye trust --remove        take it back, with everything that was agreed to
+
+An assistant starts nothing of a project that is not trusted. `aye run` runs the skill's own
+steps there; servers, heal rules, the advisor and a looser policy of its `aye.toml` are left out
+until you agree to them. When one of them changes, you are shown the difference and asked again.
+
+Exit codes: 0 trusted, 3 not found, 5 declined, 6 nobody can be asked.";
+
+// Options of `aye trust`. None of them has a twin in the environment: consent is typed.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct TrustArgs {
+    /// The project [default: the working directory]
+    pub directory: Option<PathBuf>,
+    /// Agree without being asked
+    #[arg(short, long, conflicts_with_all = ["list", "remove"])]
+    pub yes: bool,
+    /// List the directories that are trusted
+    #[arg(long, conflicts_with_all = ["remove", "directory"])]
+    pub list: bool,
+    /// Take back that it is trusted, and everything agreed to in it
+    #[arg(long)]
+    pub remove: bool,
+}
+
+/// What somebody said to what they were shown.
+pub(super) enum Said {
+    /// Yes.
+    Yes,
+    /// No.
+    No,
+    /// Nothing: the exit code says why.
+    Left(u8),
+}
+
+pub(super) fn run(args: &TrustArgs, context: &Context) -> Result<u8, Error> {
+    if args.list {
+        return list(context);
+    }
+    if args.remove {
+        return remove(args, context);
+    }
+    let there = match &args.directory {
+        None => context.clone(),
+        Some(directory) => {
+            let path = context.directory.join(directory);
+            let real = path.canonicalize();
+            let real = real.map_err(|source| Error::File { doing: "find", path, source })?;
+            context.at(&real.to_string_lossy())?
+        }
+    };
+    let Pending { powers, shown, is_new, .. } = Pending::of(&there)?;
+    let root = there.trust_book().root().display().to_string();
+    if !is_new {
+        if there.json {
+            return told(&root, &powers).map(|()| 0);
+        }
+        print_line(&format!("{} is trusted already", inert_line(&root)))?;
+        return Ok(0);
+    }
+    match decide(&there, &powers, &shown, args.yes)? {
+        Said::Yes if there.json => told(&root, &powers)?,
+        Said::Yes => print_line(&format!("{} is trusted", inert_line(&root)))?,
+        Said::No => return Ok(5),
+        Said::Left(code) => return Ok(code),
+    }
+    Ok(0)
+}
+
+/// What there is to agree to in a project.
+struct Pending {
+    powers: Vec<Power>,
+    /// All of it, with what has changed.
+    shown: String,
+    /// Whether anything of it was not agreed to yet.
+    is_new: bool,
+    trusted: bool,
+}
+
+impl Pending {
+    fn of(context: &Context) -> Result<Self, Error> {
+        let agreed = context.trust_book().read()?;
+        let paint = context.paint_err;
+        let mut powers = Power::of(&context.settings);
+        let had_policy = agreed.of("policy").is_some_and(|before| !before.shown().is_empty());
+        if had_policy && !powers.iter().any(|power| power.what == "policy") {
+            powers.push(Power::no_policy());
+        }
+        let mut warnings = String::new();
+        let servers = &context.settings.tools.servers;
+        for (name, _) in servers.iter().filter(|(_, server)| !server.own) {
+            match context.settings.tools.launch(name, &context.directory, &context.env) {
+                Some(Ok(launch)) => powers.push(Power::from(&launch)),
+                Some(Err(error)) => warnings.push_str(&format!(
+                    "{} {}\n",
+                    paint.text(Tone::Warn, "warning:"),
+                    inert_line(&format!(
+                        "server `{name}` is not agreed to, it cannot be started: {error}"
+                    )),
+                )),
+                None => {}
+            }
+        }
+        let open =
+            context.trust_book().root().metadata().is_ok_and(|about| about.mode() & 0o002 != 0);
+        if open {
+            let mark = paint.text(Tone::Warn, "warning:");
+            warnings.push_str(&format!("{mark} everyone can write to this directory\n"));
+        }
+        let root = context.trust_book().root().display().to_string();
+        let mut shown = format!("{}\n", paint.text(Tone::Strong, &inert_line(&root)));
+        for power in &powers {
+            shown.push_str(&describe(power, agreed.of(&power.what), context));
+        }
+        shown.push_str(&warnings);
+        let is_new = !agreed.trusted || powers.iter().any(|power| !agreed.holds(power));
+        Ok(Self { powers, shown, is_new, trusted: agreed.trusted })
+    }
+}
+
+/// Shows everything and asks; a yes is kept.
+fn decide(context: &Context, powers: &[Power], shown: &str, yes: bool) -> Result<Said, Error> {
+    let book = context.trust_book();
+    let message = match book.read()?.trusted {
+        true => "This has changed. Trust it as it is now?".to_owned(),
+        false => format!("Is `{}` yours to run?", inert_line(&book.root().to_string_lossy())),
+    };
+    let waits = format!("`{}` is not trusted yet", book.root().display());
+    let said = ask_about(shown, &message, &waits, yes, context)?;
+    if let Said::Yes = said {
+        book.trust(powers, context.now())?;
+    }
+    Ok(said)
+}
+
+/// Asks for trust where something needs it that was just set up; whether it is there.
+pub(super) fn also_trust(yes: bool, context: &Context) -> Result<bool, Error> {
+    let Pending { powers, shown, is_new, trusted } = Pending::of(context)?;
+    if !is_new {
+        return Ok(true);
+    }
+    Ok(matches!(decide(context, &powers, &shown, yes)?, Said::Yes) || trusted)
+}
+
+/// A power as it is shown: whole, or what has changed of it.
+pub(super) fn describe(power: &Power, before: Option<&Agreement>, context: &Context) -> String {
+    let paint = context.paint_err;
+    let mut text = format!("{}\n", paint.text(Tone::Strong, &inert_line(&power.what)));
+    let now = power.shown.join("\n");
+    // An agreement of an earlier version has only a part of it.
+    let changed = before.filter(|before| before.shown() != now);
+    let lines = match changed {
+        None => power.shown.clone(),
+        Some(before) => diff(before.shown(), &now),
+    };
+    for line in lines {
+        let line = inert(&line);
+        let line = match (changed, line.chars().next()) {
+            (Some(_), Some('-')) => paint.text(Tone::Bad, &line),
+            (Some(_), Some('+')) => paint.text(Tone::Good, &line),
+            _ => line,
+        };
+        text.push_str(&format!("  {line}\n"));
+    }
+    text
+}
+
+/// Shows something and asks whether it is all right. `waits` says what is not,
+/// where nobody can be asked.
+pub(super) fn ask_about(
+    shown: &str,
+    message: &str,
+    waits: &str,
+    yes: bool,
+    context: &Context,
+) -> Result<Said, Error> {
+    if yes {
+        if !context.json {
+            print(shown)?;
+        }
+        return Ok(Said::Yes);
+    }
+    if let Some(why) = context.manner(Escape::Dismisses, true).obstacle {
+        return Err(Error::Unattended {
+            message: format!("{waits}, and nobody can be asked: {why}"),
+            hint: Some("look at it and agree with `aye trust` on a terminal".to_owned()),
+        });
+    }
+    say(shown);
+    let question = yes_or_no(message, Some(Default::No))?;
+    Ok(match ask(&question, None, &Asking::default(), context)? {
+        Asked::Value(value, _) if value == YES => Said::Yes,
+        Asked::Value(..) => Said::No,
+        Asked::Nothing(code) => Said::Left(code),
+    })
+}
+
+fn told(root: &str, powers: &[Power]) -> Result<(), Error> {
+    let agreed: Vec<_> = powers
+        .iter()
+        .map(|power| json!({ "what": power.what, "shown": power.shown, "digest": power.digest }))
+        .collect();
+    print_json(&json!({ "directory": root, "trusted": true, "agreed": agreed }))
+}
+
+fn list(context: &Context) -> Result<u8, Error> {
+    let all = context.trust_book().all()?;
+    if context.json {
+        let all: Vec<_> = all
+            .iter()
+            .map(|(directory, trusted)| json!({ "directory": directory, "since": trusted.at }))
+            .collect();
+        return print_json(&all).map(|()| 0);
+    }
+    if all.is_empty() {
+        return Err(Error::not_found("no directory is trusted", "`aye trust` trusts this one"));
+    }
+    let lines: Vec<String> = all.keys().map(|directory| inert_line(directory) + "\n").collect();
+    print(&lines.concat())?;
+    Ok(0)
+}
+
+fn remove(args: &TrustArgs, context: &Context) -> Result<u8, Error> {
+    let book = match &args.directory {
+        None => context.trust_book(),
+        // One that is gone can be taken back, too.
+        Some(directory) => {
+            let path = context.directory.join(directory);
+            match context
+                .at(&path.canonicalize().unwrap_or_else(|_| path.clone()).to_string_lossy())
+            {
+                Ok(there) => there.trust_book(),
+                Err(_) => crate::trust::TrustBook::new(&context.home, &path),
+            }
+        }
+    };
+    let root = inert_line(&book.root().to_string_lossy());
+    if !book.remove()? {
+        let hint = "`aye trust --list` lists what is";
+        return Err(Error::not_found(format!("`{root}` is not trusted"), hint));
+    }
+    match context.json {
+        true => print_json(&json!({ "directory": book.root(), "trusted": false }))?,
+        false => print_line(&format!("{root} is not trusted any more"))?,
+    }
+    Ok(0)
+}
+
+impl From<TrustError> for Error {
+    fn from(error: TrustError) -> Self {
+        Self::Refused {
+            message: error.to_string(),
+            hint: Some("remove the file to be asked again".to_owned()),
+        }
+    }
+}

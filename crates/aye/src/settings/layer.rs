@@ -1,0 +1,156 @@
+//! One file of settings as read: a project's, or the user's own.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use aye_core::diagnostic::Diagnostic;
+use aye_core::text::Verbatim;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::store::Durability;
+
+use super::advisor::{AdvisorSection, AdvisorSettings};
+use super::heal::HealSettings;
+use super::mcp::{McpLayer, McpSection};
+use super::policy::PolicySettings;
+use super::span;
+use super::tools::{ToolSection, ToolSettings, duration};
+
+/// The file as written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct File {
+    skills: Option<Vec<PathBuf>>,
+    run: RunSection,
+    journal: JournalSection,
+    policy: PolicySection,
+    tools: BTreeMap<Spanned<String>, ToolSection>,
+    advisor: Option<Spanned<AdvisorSection>>,
+    heal: Option<Spanned<Vec<serde_json::Value>>>,
+    mcp: McpSection,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RunSection {
+    step_timeout: Option<Spanned<String>>,
+    grace: Option<Spanned<String>>,
+    max_processes: Option<Spanned<usize>>,
+    undefined: Option<UndefinedWord>,
+}
+
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum UndefinedWord {
+    Strict,
+    Lenient,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct JournalSection {
+    durability: Option<DurabilityWord>,
+    keep: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct PolicySection {
+    allow: Option<Spanned<Vec<String>>>,
+    workspace_only: bool,
+    check_shell_values: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum DurabilityWord {
+    Power,
+    Process,
+}
+
+/// What a file sets; `None` where it does not say. A time of `Some(None)` is
+/// no limit.
+#[derive(Debug, Default)]
+pub(super) struct Layer {
+    pub(super) skills: Option<Vec<PathBuf>>,
+    pub(super) durability: Option<Durability>,
+    pub(super) lenient: Option<bool>,
+    pub(super) step_timeout: Option<Option<Duration>>,
+    pub(super) keep: Option<Option<Duration>>,
+    pub(super) grace: Option<Option<Duration>>,
+    pub(super) max_processes: Option<usize>,
+    pub(super) policy: PolicySettings,
+    pub(super) tools: ToolSettings,
+    pub(super) advisor: Option<AdvisorSettings>,
+    pub(super) heal: HealSettings,
+    pub(super) mcp: McpLayer,
+}
+
+impl File {
+    /// Checks what is written; relative paths begin at `root`.
+    pub(super) fn read(self, root: &Path) -> Result<Layer, Diagnostic> {
+        let time = |text: &Option<Spanned<String>>| text.as_ref().map(duration).transpose();
+        let max_processes = match &self.run.max_processes {
+            Some(count) if *count.get_ref() == 0 => {
+                let message = "`max_processes` is 0: nothing could run";
+                return Err(Diagnostic::error("settings", message)
+                    .label(span(count.span()), "give 1 or more"));
+            }
+            count => count.as_ref().map(|count| *count.get_ref()),
+        };
+        Ok(Layer {
+            policy: self.policy.read(root)?,
+            tools: ToolSettings::read(root, self.tools)?,
+            advisor: AdvisorSettings::read(root, self.advisor)?,
+            heal: HealSettings::read(self.heal)?,
+            mcp: self.mcp.read()?,
+            max_processes,
+            skills: self.skills.map(|all| all.into_iter().map(|dir| root.join(dir)).collect()),
+            durability: self.journal.durability.map(|word| match word {
+                DurabilityWord::Process => Durability::Process,
+                DurabilityWord::Power => Durability::Power,
+            }),
+            lenient: self.run.undefined.map(|word| word == UndefinedWord::Lenient),
+            step_timeout: time(&self.run.step_timeout)?,
+            grace: time(&self.run.grace)?,
+            keep: time(&self.journal.keep)?,
+        })
+    }
+}
+
+impl PolicySection {
+    fn read(self, root: &Path) -> Result<PolicySettings, Diagnostic> {
+        let place = self.allow.as_ref().map(Spanned::span).unwrap_or_default();
+        let allow = match self.allow.map(Spanned::into_inner) {
+            None => Vec::new(),
+            // Nobody who writes it means "everything".
+            Some(list) if list.is_empty() || list.iter().any(String::is_empty) => {
+                let message = "`allow` names no program; leave it out to allow all";
+                return Err(Diagnostic::error("settings", message)
+                    .label(span(place), "name the programs that may run"));
+            }
+            Some(list) => vec![list.into_iter().map(|entry| anchored(entry, root)).collect()],
+        };
+        Ok(PolicySettings {
+            allow,
+            workspace_only: self.workspace_only,
+            verbatim: if self.check_shell_values {
+                Verbatim::PlainWord
+            } else {
+                Verbatim::Anything
+            },
+        })
+    }
+}
+
+/// An entry like `./tool` means the file below the directory of the settings.
+fn anchored(entry: String, root: &Path) -> String {
+    if entry.starts_with('/') || !entry.contains('/') {
+        return entry;
+    }
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+    let below = entry.trim_start_matches("./");
+    root.join(below).to_string_lossy().into_owned()
+}

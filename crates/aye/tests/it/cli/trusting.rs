@@ -1,0 +1,228 @@
+//! `aye trust`, the user's own settings, and what is left out without trust.
+
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+
+use insta::assert_snapshot;
+
+use super::harness::{Place, Ran};
+
+const USE: &str =
+    "name: s\nsteps:\n  - { name: use, command: cat, args: [token], on_error: auto_heal }\n";
+const HEAL: &str = "[[heal]]\nname = \"login\"\nmatch = { command = \"cat\" }\n\
+    repair = { shell = \"touch token healed\" }\n";
+const CONFIG: &str = "../.config/aye/config.toml";
+
+#[test]
+fn typing_it_runs_the_steps_and_leaves_out_the_rest() {
+    let place = Place::new();
+    place.write("s.yaml", USE);
+    let server = "[tools.own]\nserver = ['/bin/sh', '-c', 'touch started']\n";
+    let advisor = "[advisor]\ncommand = ['./advise']\n";
+    place.write("aye.toml", &format!("{server}{advisor}{HEAL}"));
+    let ran = place.aye(&["run", "s.yaml"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let said = "warning: `aye.toml` is not trusted; left out: heal rules, advisor, server `own`\n\
+        hint: `aye trust` shows it and asks\n";
+    assert!(ran.stderr.contains(said), "{}", ran.all());
+    assert!(!place.work().join("healed").exists() && !place.work().join("started").exists());
+    // In the background, and when it goes on, too.
+    let ran = place.aye(&["run", "s.yaml", "--detach"]);
+    assert!(ran.stderr.contains(said), "{}", ran.all());
+
+    assert_snapshot!(place.aye(&["trust", "--yes"]).all(), @r#"
+    --- stdout
+    PLACE/work
+    heal
+      {"match":{"command":"cat"},"name":"login","repair":{"shell":"touch token healed"}}
+    advisor
+      PLACE/work/./advise
+    server own
+      /bin/sh -c 'touch started'
+    PLACE/work is trusted
+    --- exit 0
+    "#);
+    let ran = place.aye(&["run", "s.yaml"]).ok();
+    assert!(!ran.stderr.contains("left out"), "{}", ran.all());
+    assert!(place.work().join("healed").exists());
+}
+
+#[test]
+fn a_policy_that_was_agreed_to_holds_until_somebody_agrees_to_less() {
+    let place = Place::new();
+    place.write("s.yaml", "name: s\nsteps:\n  - { name: go, command: touch, args: [went] }\n");
+    place.write("aye.toml", "[policy]\nallow = ['echo']\nworkspace_only = true\n");
+    place.aye(&["trust", "--yes"]).ok();
+    for looser in ["", "[policy]\nallow = ['echo', 'touch']\nworkspace_only = true\n"] {
+        place.write("aye.toml", looser);
+        let ran = place.aye(&["run", "s.yaml"]);
+        assert_eq!(ran.code, 1, "{}", ran.all());
+        assert!(ran.stderr.contains("command `touch went` is not allowed"), "{}", ran.all());
+        let said = "`aye.toml` has changed since it was trusted; left out: looser policy";
+        assert!(ran.stderr.contains(said), "{}", ran.all());
+    }
+    // Less of it needs nobody.
+    place.write(
+        "aye.toml",
+        "[policy]\nallow = ['echo']\nworkspace_only = true\ncheck_shell_values = true\n",
+    );
+    assert!(!place.aye(&["run", "s.yaml"]).stderr.contains("left out"));
+    place.write("aye.toml", "[policy]\nallow = ['echo', 'touch']\n");
+    assert_snapshot!(place.aye(&["trust", "--yes"]).all(), @r#"
+    --- stdout
+    PLACE/work
+    policy
+      - allow = ["echo"]
+      - workspace_only = true
+      + allow = ["echo", "touch"]
+    PLACE/work is trusted
+    --- exit 0
+    "#);
+    place.aye(&["run", "s.yaml"]).ok();
+    place.write("aye.toml", "");
+    assert_snapshot!(place.aye(&["trust", "--yes"]).all(), @r#"
+    --- stdout
+    PLACE/work
+    policy
+      - allow = ["echo", "touch"]
+    PLACE/work is trusted
+    --- exit 0
+    "#);
+    assert_snapshot!(place.aye(&["trust"]).all(), @r#"
+    --- stdout
+    PLACE/work is trusted already
+    --- exit 0
+    "#);
+}
+
+#[test]
+fn the_users_own_settings_count_everywhere() {
+    let place = Place::new();
+    place.write("s.yaml", USE);
+    place.write(CONFIG, &format!("skills = ['mine']\n[policy]\nallow = ['cat', 'sh', 'touch']\n[run]\nstep_timeout = '7s'\n{HEAL}"));
+    place.write(
+        "../.config/aye/mine/own.yaml",
+        "name: own\nsteps:\n  - { name: a, command: cat, args: [/dev/null] }\n",
+    );
+    // Its rules need nobody's trust, and its skills are there.
+    let ran = place.aye(&["run", "s.yaml"]).ok();
+    assert!(!ran.stderr.contains("left out"), "{}", ran.all());
+    assert!(place.work().join("healed").exists());
+    place.aye(&["run", "own"]).ok();
+    // Both policies hold.
+    place.write("aye.toml", "[policy]\nallow = ['cat', 'echo']\n[run]\nstep_timeout = '9s'\n");
+    for (program, allowed) in [("cat", true), ("echo", false), ("touch", false)] {
+        place.write(
+            "p.yaml",
+            &format!(
+                "name: p\nsteps:\n  - {{ name: go, command: {program}, args: [/dev/null] }}\n"
+            ),
+        );
+        let ran = place.aye(&["run", "p.yaml"]);
+        assert_eq!(ran.code == 0, allowed, "{program}: {}", ran.all());
+    }
+    // What the project prefers goes first.
+    let plan = place.aye(&["run", "p.yaml", "--dry-run"]).ok();
+    assert!(!plan.stdout.contains("7s"), "{}", plan.all());
+    // A mistake in it is told with its place.
+    place.write(CONFIG, "[run]\nstep_timeot = '7s'\n");
+    let ran = place.aye(&["list"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.stderr.contains("config.toml:2:1"), "{}", ran.all());
+    // So is one that others can change.
+    let path = place.write(CONFIG, "");
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).expect("mode");
+    let ran = place.aye(&["list"]);
+    assert!(ran.stderr.contains("can be written by everyone"), "{}", ran.all());
+}
+
+#[test]
+fn a_home_that_everyone_can_write_to_is_refused() {
+    let place = Place::new();
+    place.write("s.yaml", "name: s\nsteps:\n  - { name: a, command: touch, args: [went] }\n");
+    place.aye(&["trust", "--yes"]).ok();
+    for mode in [0o777, 0o1777, 0o703] {
+        let private = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(place.home(), private).expect("mode");
+        for args in [&["run", "s.yaml"][..], &["trust", "--list"], &["runs"], &["mcp"]] {
+            let ran = place.aye(args);
+            assert_eq!(ran.code, 1, "{args:?}: {}", ran.all());
+            assert!(ran.stderr.contains("everyone can write to `PLACE/home`"), "{}", ran.all());
+            assert!(ran.stderr.contains("chmod 700 PLACE/home"), "{}", ran.all());
+        }
+    }
+    assert!(!place.work().join("went").exists());
+    std::fs::set_permissions(place.home(), std::fs::Permissions::from_mode(0o700)).expect("mode");
+    place.aye(&["run", "s.yaml"]).ok();
+}
+
+#[test]
+fn what_earlier_versions_wrote_is_read() {
+    let place = Place::new();
+    place.write("aye.toml", "[tools.own]\nserver = ['/bin/sh', '-c', 'exit 3']\n");
+    place.aye(&["tools", "trust", "--yes"]).ok();
+    let path = place.home().join("trust.json");
+    let kept = std::fs::read_to_string(&path).expect("it is there");
+    let kept: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
+    let (root, all) =
+        kept["agreements"].as_object().expect("by project").iter().next().expect("one");
+    let one = &all["server own"];
+    let old = serde_json::json!({ "tools": { root: { "own": {
+        "digest": one["digest"], "command": one["shown"], "at": one["at"],
+    } } } });
+    std::fs::write(&path, old.to_string()).expect("written");
+    let trusted = place.aye(&["tools", "trust"]).ok();
+    assert!(trusted.stdout.contains("own is trusted already"), "{}", trusted.all());
+    // What is added does not lose it.
+    place.write("other/aye.toml", "");
+    place.aye(&["trust", "other", "--yes"]).ok();
+    place.aye(&["tools", "trust"]).ok();
+    assert_snapshot!(place.aye(&["trust", "--list"]).all(), @r#"
+    --- stdout
+    PLACE/work/other
+    --- exit 0
+    "#);
+    assert_snapshot!(place.aye(&["trust", "--remove", "other"]).all(), @r#"
+    --- stdout
+    PLACE/work/other is not trusted any more
+    --- exit 0
+    "#);
+    assert_snapshot!(place.aye(&["trust", "--remove", "other"]).all(), @r#"
+    --- stderr
+    error: `PLACE/work/other` is not trusted
+    hint: `aye trust --list` lists what is
+    --- exit 3
+    "#);
+}
+
+#[test]
+fn settings_of_another_user_are_left_out_for_an_ordinary_user_too() {
+    const USER: u32 = 65_534;
+    let place = Place::new();
+    let skill = place.write("s.yaml", USE);
+    let settings = place.write("aye.toml", HEAL);
+    let given = [place.path().to_owned(), place.work(), skill, settings.clone()];
+    if !given.iter().all(|path| chown(path, Some(USER), Some(USER)).is_ok()) {
+        eprintln!("skipped: only root can be another user");
+        return;
+    }
+    let aye = |args: &[&str]| {
+        let output = place.command(args).uid(USER).gid(USER).output().expect("it runs");
+        Ran::of(output, &place)
+    };
+    aye(&["trust", "--yes"]).ok();
+    aye(&["run", "s.yaml"]).ok();
+    assert!(place.work().join("healed").exists());
+    for file in ["token", "healed"] {
+        std::fs::remove_file(place.work().join(file)).expect("it is there");
+    }
+    // The same words, put there by somebody else.
+    chown(&settings, Some(USER - 1), None).expect("given away");
+    let ran = aye(&["run", "s.yaml"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.stderr.contains("is not trusted; left out: heal rules"), "{}", ran.all());
+    assert!(!place.work().join("healed").exists());
+    aye(&["trust", "--yes"]).ok();
+    aye(&["run", "s.yaml"]).ok();
+    assert!(place.work().join("healed").exists());
+}
