@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use aye_core::diagnostic::{Diagnostic, quote};
+use aye_core::skill::Span;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toml::Spanned;
@@ -69,6 +70,8 @@ pub enum Reach {
 pub struct CommandSettings {
     /// The program and its arguments, templates over `args`.
     pub argv: Vec<String>,
+    /// Where that stands in the project's file.
+    pub place: Option<Span>,
     /// What it is for.
     pub description: Option<String>,
     /// Its arguments, as a JSON schema.
@@ -168,6 +171,7 @@ impl ToolSettings {
         }
         for (name, mut command) in own.commands.into_iter().filter(|(name, _)| free(name)) {
             anchored(&mut command.argv);
+            command.place = None;
             self.commands.insert(name, command);
         }
         self
@@ -258,6 +262,7 @@ impl ToolSection {
             )
         })?;
         Ok(CommandSettings {
+            place: Some(span(place.clone())),
             argv: program(Spanned::new(place, argv))?,
             description: self.description,
             schema: schema(self.args)?,

@@ -134,6 +134,21 @@ fn render(template: &str, args: &Value, argv: &mut Vec<String>) -> Result<(), mi
     Ok(())
 }
 
+/// The arguments that a template uses; `None` if that cannot be told.
+pub(super) fn arguments_of(template: &str) -> Option<Vec<String>> {
+    let template = ENGINE.template_from_str(template).ok()?;
+    let names = template.undeclared_variables(true);
+    let mut found: Vec<String> = names
+        .iter()
+        .map(|name| match name.split_once('.') {
+            Some(("args", rest)) => rest.split('.').next().map(str::to_owned),
+            _ => None,
+        })
+        .collect::<Option<_>>()?;
+    found.sort();
+    Some(found)
+}
+
 /// Numbers and truth values as JSON writes them.
 fn word(value: &minijinja::Value) -> String {
     match value.as_str() {
@@ -162,6 +177,7 @@ mod tests {
         });
         CommandSettings {
             argv: argv.iter().map(|word| (*word).to_owned()).collect(),
+            place: None,
             description: None,
             schema: schema.as_object().cloned().expect("an object"),
             output: OutputKind::Text,

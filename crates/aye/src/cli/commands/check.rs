@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
-use aye_core::diagnostic::{self, Source};
+use aye_core::diagnostic::{self, Diagnostic, Source, quote_list};
 use clap::Args;
 
 use crate::cli::Context;
 use crate::error::Error;
 use crate::paint::{Glyph, Tone, plural};
+use crate::settings;
 use crate::skills::{SkillFile, relative_to};
+use crate::tools::shell_argument;
 
 use super::output::{print_json, print_words};
 use super::references;
@@ -55,6 +57,8 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
         diagnostic::sort(&mut file.diagnostics);
         files.push(file);
     }
+    let checked = files.len();
+    files.extend(settings_file(context));
     let all = || files.iter().flat_map(|file| &file.diagnostics);
     let errors = all().filter(|found| found.is_error()).count();
     let failed = errors > 0 || (args.strict && all().next().is_some());
@@ -70,8 +74,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
         let paint = context.paint_out;
         let mut text: String = files.iter().map(|file| file.render(paint.color)).collect();
         let skills: usize = files.iter().map(|file| file.flows.len()).sum();
-        let counted =
-            format!("{} in {}", plural(skills, "sound skill"), plural(files.len(), "file"));
+        let counted = format!("{} in {}", plural(skills, "sound skill"), plural(checked, "file"));
         let verdict = match diagnostic::summary(all()) {
             None => format!("{} {counted}", paint.text(Tone::Good, paint.glyph(Glyph::Done))),
             Some(summary) if failed => {
@@ -89,4 +92,35 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
         print_words(&text)?;
     }
     Ok(if failed { 2 } else { 0 })
+}
+
+/// `aye.toml`, if there is something to say about its tools.
+fn settings_file(context: &Context) -> Option<SkillFile> {
+    let settings = &context.settings;
+    let mut found = Vec::new();
+    for (name, command) in &settings.tools.commands {
+        let Some(risk) = shell_argument(command) else { continue };
+        let arguments = match risk.arguments.is_empty() {
+            true => "its arguments".to_owned(),
+            false => quote_list(risk.arguments.iter().map(String::as_str), "and"),
+        };
+        let whose = if command.place.is_some() { "" } else { " of your own settings" };
+        let message = format!(
+            "tool `{name}`{whose} hands {arguments} to `{}`, which may run it",
+            risk.program
+        );
+        let said = Diagnostic::warning("shell-argument", message);
+        let said = match command.place {
+            Some(place) => said.label(place, "a value can be code here"),
+            None => said,
+        };
+        found.push(said.hint(risk.hint));
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let path = settings.root.join(settings::FILE);
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let path = relative_to(&path, &context.directory);
+    Some(SkillFile { path, text, flows: Vec::new(), diagnostics: found })
 }

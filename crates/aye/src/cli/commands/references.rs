@@ -20,7 +20,10 @@ pub(super) fn look(file: &SkillFile, context: &Context) -> Vec<Diagnostic> {
         while let Some(step) = steps.pop() {
             match &step.action {
                 Action::ForEach(each) => steps.extend(&each.body),
-                Action::Tool { tool, .. } => found.extend(unknown_tool(tool, &tools, context)),
+                Action::Tool { tool, .. } => {
+                    found.extend(unknown_tool(tool, &tools, context));
+                    found.extend(remembered(step, context));
+                }
                 Action::Skill { skill, inputs, span } if !skill.contains("{{") => {
                     match context.load(skill, &file.path, Reach::AnyFile) {
                         Err(error) => found.push(
@@ -54,6 +57,19 @@ fn unknown_tool(
     Some(match error.hint {
         Some(hint) => said.hint(hint),
         None => said,
+    })
+}
+
+/// A yes to what the settings call destructive that wants to be remembered.
+fn remembered(step: &Step, context: &Context) -> Option<Diagnostic> {
+    let Action::Tool { tool, .. } = &step.action else { return None };
+    let marked = context.settings.tools.commands.get(&tool.value)?.destructive;
+    let remembers = step.confirmation.as_ref().is_some_and(|ask| ask.remember);
+    (marked && remembers).then(|| {
+        let message = format!("the answer to step `{}` is not remembered", step.name.value);
+        Diagnostic::warning("remember-refused", message)
+            .label(tool.span, "`aye.toml` says that it is destructive")
+            .hint("remove `remember`; it has to be asked each time")
     })
 }
 

@@ -6,6 +6,7 @@ mod harness;
 mod asking;
 mod calling;
 mod commands;
+mod destructive;
 mod dying;
 mod hostile;
 mod http;
