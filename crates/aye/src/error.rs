@@ -24,7 +24,7 @@ pub enum Error {
     #[error("{0}")]
     InvalidSkill(String),
     /// Inputs are missing or wrong.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n       "))]
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n     "))]
     Inputs(Vec<InputError>),
     /// There is no such thing.
     #[error("{message}")]
@@ -140,7 +140,7 @@ impl Error {
             Self::Tool(error) => error.hint.clone(),
             Self::Inputs(errors) => {
                 let hints: Vec<String> = errors.iter().filter_map(InputError::hint).collect();
-                (!hints.is_empty()).then(|| hints.join("\n      "))
+                (!hints.is_empty()).then(|| hints.join("\n    "))
             }
             Self::Settings(_) => Some(
                 "`aye init` in an empty directory makes an `aye.toml` with every key".to_owned(),

@@ -22,6 +22,7 @@ pub mod driver;
 pub mod dry_run;
 pub mod error;
 pub mod graph;
+pub mod harmless;
 pub mod mcp;
 pub mod memory;
 pub mod outside;

@@ -21,11 +21,15 @@ pub(super) fn lines(mut global: Global, words: &[String]) -> String {
         global.home = Some(home.into());
     }
     let found = Context::new(&global, true).ok().and_then(|context| offer(words, &context));
+    // What cannot be shown cannot be offered, and a name is no option. What a
+    // shell would obey is quoted by the shell's own script.
+    let can_be_offered =
+        |(value, _): &(String, String)| !value.starts_with('-') && inert_line(value) == *value;
     let line = |(value, about): (String, String)| match about.is_empty() {
-        true => format!("{}\n", inert_line(&value)),
-        false => format!("{}\t{}\n", inert_line(&value), inert_line(&about)),
+        true => format!("{value}\n"),
+        false => format!("{value}\t{}\n", inert_line(&about)),
     };
-    found.unwrap_or_default().into_iter().map(line).collect()
+    found.unwrap_or_default().into_iter().filter(can_be_offered).map(line).collect()
 }
 
 fn offer(words: &[String], context: &Context) -> Option<Vec<(String, String)>> {

@@ -18,6 +18,7 @@ pub(crate) use commands::assist;
 pub use context::Context;
 
 use crate::error::Error;
+use crate::harmless::{harmless, json_line};
 use crate::paint::{Paint, Tone, inert_lines};
 use crate::report::fold;
 use crate::term;
@@ -83,20 +84,37 @@ fn report_error(error: &Error, json: bool, paint: Paint) {
         let (message, hint) = (error.to_string(), error.hint());
         let line =
             serde_json::json!({ "error": message, "hint": hint, "exit_code": error.exit_code() });
-        return say(&format!("{line}\n"));
+        return say(&format!("{}\n", json_line(&line)));
     }
-    let mut text =
-        format!("{} {}\n", paint.text(Tone::Bad, "error:"), inert_lines(&error.to_string()));
+    let error_line = paint.text(Tone::Bad, "error:");
+    let shown = match error {
+        // Its lines are those of a diagnostic, which are inert.
+        Error::Settings(text) => inert_lines(text),
+        other => indented_lines(&other.to_string()),
+    };
+    let mut text = format!("{error_line} {shown}\n");
     if let Some(hint) = error.hint() {
-        text.push_str(&format!("{} {}\n", paint.text(Tone::Ask, "hint:"), inert_lines(&hint)));
+        text.push_str(&format!("{} {}\n", paint.text(Tone::Ask, "hint:"), indented_lines(&hint)));
     }
     say(&text);
+}
+
+/// Several lines, inert. Only the first begins in the first column: a name that
+/// holds a line feed begins no line that looks like one of ours.
+fn indented_lines(text: &str) -> String {
+    inert_lines(text).replace('\n', "\n  ")
+}
+
+/// Replaces the last line of a terminal's standard error; an empty one clears it.
+fn redraw(line: &str) {
+    let mut err = std::io::stderr().lock();
+    let _ = write!(err, "\r\u{1b}[K{}", harmless(line)).and_then(|()| err.flush());
 }
 
 /// Writes to standard error, folded on a terminal. Somebody may have closed it: that is no reason to
 /// stop, let alone to panic.
 fn say(text: &str) {
     let mut err = std::io::stderr().lock();
-    let text = fold(text, term::columns(&err));
+    let text = fold(&harmless(text), term::columns(&err));
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }

@@ -8,6 +8,8 @@ use aye_core::journal::State;
 use aye_process::Stream;
 use serde_json::json;
 
+use crate::harmless::json_line;
+
 use super::voices::{Voices, index_of};
 use super::{Place, Report};
 
@@ -38,7 +40,7 @@ impl<W: Write> JsonReport<W> {
 
 /// An event as JSON text, as in the journal.
 pub fn event_json(event: &Event) -> String {
-    serde_json::to_string(event).unwrap_or_default()
+    json_line(event)
 }
 
 /// A line that a step wrote as JSON text.
@@ -47,11 +49,10 @@ pub fn output_json(run: &str, step: &str, stream: Stream, text: &str) -> String 
         Stream::Stdout => "stdout",
         Stream::Stderr => "stderr",
     };
-    let line = json!({
+    json_line(&json!({
         "v": VERSION, "run": run, "type": "step_output", "step": step, "stream": stream,
         "text": text,
-    });
-    line.to_string()
+    }))
 }
 
 impl<W: Write> Report for JsonReport<W> {

@@ -155,8 +155,24 @@ fn pieces(mut rest: &str) -> impl Iterator<Item = Piece<'_>> {
         };
         let (piece, after) = rest.split_at(end);
         rest = after;
-        Some(if style { Piece::Style(piece) } else { Piece::Other })
+        Some(if style && !conceals(piece) { Piece::Style(piece) } else { Piece::Other })
     })
+}
+
+/// Whether a style makes text invisible: code 8, but not as the number of a colour.
+fn conceals(style: &str) -> bool {
+    let mut codes = style.trim_start_matches("\u{1b}[").trim_end_matches('m').split([';', ':']);
+    while let Some(code) = codes.next() {
+        match code.trim_start_matches('0') {
+            "8" => return true,
+            "38" | "48" | "58" => {
+                let numbers = if codes.next() == Some("5") { 1 } else { 3 };
+                codes.by_ref().take(numbers).for_each(drop);
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
 /// How long the escape sequence at the beginning is, and whether it is a style.
@@ -194,6 +210,13 @@ mod tests {
 
     fn tidy(line: &str, color: bool) -> String {
         Tidy::default().line(line, color)
+    }
+
+    #[test]
+    fn nothing_conceals_what_a_step_wrote() {
+        let line = "\u{1b}[8ma\u{1b}[1;08mb\u{1b}[38;5;8mc\u{1b}[48;2;8;8;8md";
+        let shown = "ab\u{1b}[38;5;8mc\u{1b}[48;2;8;8;8md\u{1b}[0m";
+        assert_eq!(Tidy::default().line(line, true), shown);
     }
 
     #[test]

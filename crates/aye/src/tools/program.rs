@@ -148,7 +148,7 @@ impl Program {
         let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let skipped = tail.len().saturating_sub(TAIL);
         let lines: Vec<&str> = tail.iter().skip(skipped).map(String::as_str).collect();
-        (!lines.is_empty()).then(|| format!("its last words: {}", lines.join("\n      ")))
+        (!lines.is_empty()).then(|| format!("its last words: {}", lines.join("\n    ")))
     }
 
     /// Ends it. Its input is closed already: it may end by itself, then is

@@ -26,7 +26,7 @@ use crate::store::Home;
 use crate::trust::StartedBy;
 
 use super::drive::People;
-use super::output::print_line;
+use super::output::{print_json_line, print_line};
 use super::{resume, run as starting};
 
 /// Nobody hears us any more.
@@ -154,7 +154,7 @@ fn said_so_far(mut errors: ChildStderr) -> String {
 fn tell(orders: &Orders, context: &Context) -> Result<(), Error> {
     let (run, skill) = (orders.run(), orders.skill());
     if context.json {
-        return print_line(&json!({ "run": run, "skill": skill }).to_string());
+        return print_json_line(&json!({ "run": run, "skill": skill }));
     }
     print_line(run.as_str())?;
     if context.verbosity == Verbosity::Quiet {

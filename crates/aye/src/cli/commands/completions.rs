@@ -53,12 +53,13 @@ fn with_names(shell: Shell, script: &str) -> String {
 
 const BASH: &str = r#"
 _aye_names() {
-    local line so_far="${COMP_LINE:0:COMP_POINT}" typed=()
+    local line name so_far="${COMP_LINE:0:COMP_POINT}" typed=()
     COMPREPLY=()
     IFS=$' \t\n' read -ra typed <<< "$so_far"
     [[ $so_far == *[[:space:]] ]] && typed+=("")
     while IFS= read -r line; do
-        COMPREPLY+=("${line%%$'\t'*}")
+        printf -v name %q "${line%%$'\t'*}"
+        COMPREPLY+=("$name")
     done < <(aye candidates "${typed[@]}" 2>/dev/null)
     if [[ ${#COMPREPLY[@]} -eq 0 ]]; then
         _aye "$@"

@@ -20,7 +20,7 @@ use crate::paint::{Glyph, Tone, duration, inert_line};
 use crate::report::{answers_shown, place_words};
 use crate::store::Store;
 
-use super::output::{print, print_json, print_line};
+use super::output::{print, print_json, print_json_line};
 use super::runs::ago;
 
 /// As much of a message as a list shows; the question itself shows it all.
@@ -195,7 +195,7 @@ fn stream(context: &Context) -> Result<u8, Error> {
         let ids: Vec<String> = open.iter().map(|one| one.id.clone()).collect();
         let changed = known.as_ref() != Some(&ids);
         if changed && context.json {
-            print_line(&serde_json::to_string(&open).unwrap_or_default())?;
+            print_json_line(&open)?;
         } else if changed {
             print(&list(&open, context))?;
         }

@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::Tone;
+use crate::paint::{Tone, inert_line};
 use crate::report::{Tidy, output_json};
 use crate::store::{Listener, RunLock, Store};
 
@@ -88,8 +88,8 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
                 if named && !context.json {
                     // What is written to a pipe keeps its bytes; the heading begins a line.
                     let before = if half { "\n" } else { "" };
-                    let name = format!("{before}== {path}{}", started.step);
-                    heading(context, &name, started.attempt)?;
+                    let name = inert_line(&format!("{path}{}", started.step));
+                    heading(context, &format!("{before}== {name}"), started.attempt)?;
                 }
                 let base = store.home().log(&event.run, started.execution, &started.step);
                 open = Some(Open {

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::mcp;
 
 use super::assist;
-use super::output::{print_json, print_line};
+use super::output::{print_json, print_json_line, print_line};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -91,7 +91,10 @@ pub(super) fn run(args: &McpArgs, context: &Context) -> Result<u8, Error> {
             let (token, _) = mcp::token(context)?;
             mcp::serve_http(assist::quiet(context.clone()), address, |bound| {
                 let url = format!("http://{bound}/mcp");
-                print_line(&if context.json { json!({ "url": url }).to_string() } else { url })?;
+                match context.json {
+                    true => print_json_line(&json!({ "url": url }))?,
+                    false => print_line(&url)?,
+                }
                 say(&format!("clients need the token in {}\n", token.display()));
                 Ok(())
             })

@@ -1,18 +1,32 @@
 //! Writing results to standard output.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 
 use serde::Serialize;
 
 use crate::cli::{Context, say};
 use crate::error::Error;
+use crate::harmless::{harmless, json_line, json_pretty};
+use crate::paint::inert;
 use crate::report::fold;
 use crate::term;
 
-/// Prints text as it is.
+/// Prints text.
 pub(super) fn print(text: &str) -> Result<(), Error> {
+    write(harmless(text).as_bytes())
+}
+
+/// Prints a line that a script waits for: in a pipe exactly as it is.
+pub(super) fn print_answer(text: &str) -> Result<(), Error> {
+    match std::io::stdout().is_terminal() {
+        true => print_line(&inert(text)),
+        false => write(format!("{text}\n").as_bytes()),
+    }
+}
+
+fn write(bytes: &[u8]) -> Result<(), Error> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(Error::Output)
 }
 
 /// Prints what Aye itself says, folded on a terminal.
@@ -36,9 +50,14 @@ pub(super) fn tell_people(text: &str, context: &Context) -> Result<(), Error> {
 
 /// Prints a value as JSON, indented.
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), Error> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Error::Refused {
+    let text = json_pretty(value).map_err(|error| Error::Refused {
         message: format!("cannot write JSON: {error}"),
         hint: None,
     })?;
     print_line(&text)
+}
+
+/// Prints a value as JSON on one line.
+pub(super) fn print_json_line(value: &impl Serialize) -> Result<(), Error> {
+    print_line(&json_line(value))
 }

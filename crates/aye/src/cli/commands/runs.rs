@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::{Glyph, Paint, Tone, inert, plural};
+use crate::paint::{Glyph, Paint, Tone, inert, inert_line, plural};
 use crate::store::{RunFilter, RunLock, RunRow, RunStatus};
 use crate::term;
 
 use super::inbox::since;
-use super::output::{print_json, print_line, print_words, tell_people};
+use super::output::{print_json, print_json_line, print_line, print_words, tell_people};
 
 // Options of `aye runs`.
 #[derive(Debug, Args)]
@@ -122,7 +122,8 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
     }
     let now = context.now();
     let columns = term::columns(std::io::stdout());
-    let widest = rows.iter().map(|row| term::width(&row.skill)).max().unwrap_or(0).min(28);
+    let widest =
+        rows.iter().map(|row| term::width(&inert_line(&row.skill))).max().unwrap_or(0).min(28);
     let text: String = rows
         .iter()
         .zip(driven)
@@ -137,7 +138,7 @@ pub(super) fn print_as_listed(row: &RunRow, context: &Context) -> Result<(), Err
     let store = context.store()?;
     let row = context.find_run(&store, row.id.as_str())?;
     let driven = store.is_driven(&row.id)?;
-    print_line(&serde_json::to_string(&listed(&row, driven)).unwrap_or_default())
+    print_json_line(&listed(&row, driven))
 }
 
 fn listed(row: &RunRow, driven: bool) -> Listed<'_> {
@@ -177,7 +178,7 @@ fn line(
     };
     let mark = paint.text(tone, paint.glyph(glyph));
     let about = match (&row.message, &row.step) {
-        (_, Some(step)) if !row.status.is_ended() => format!("at {step}"),
+        (_, Some(step)) if !row.status.is_ended() => format!("at {}", inert_line(step)),
         (Some(message), _) => inert(message.lines().next().unwrap_or_default()),
         (None, _) => String::new(),
     };
@@ -185,7 +186,7 @@ fn line(
         Some(ended) => format!("in {}", since(row.started, ended)),
         None => String::new(),
     };
-    let skill = term::pad(&row.skill, widest);
+    let skill = term::pad(&inert_line(&row.skill), widest);
     let ago = term::pad(&ago(row.started, now), 11);
     // A row stays a row: what it is about takes what is left, if that is worth it.
     let before =

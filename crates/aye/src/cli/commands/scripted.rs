@@ -17,7 +17,7 @@ use crate::paint::{Glyph, Tone, duration, inert_line};
 use crate::prompt::{Alone, Escape, Nowhere, ask_alone, say};
 use crate::report::Verbosity;
 
-use super::output::print_line;
+use super::output::{print_answer, print_json_line};
 
 /// The exit code of a prompt that was left with Esc.
 const CANCELLED: u8 = 5;
@@ -154,7 +154,7 @@ pub(super) fn print_result(
     context: &Context,
 ) -> Result<(), Error> {
     if !context.json {
-        return print_line(shown);
+        return print_answer(shown);
     }
     let how = match how {
         How::Given => "answered",
@@ -162,7 +162,7 @@ pub(super) fn print_result(
         How::Expired => "expired",
         How::Unattended => "unattended",
     };
-    print_line(&json!({ "value": value, "how": how }).to_string())
+    print_json_line(&json!({ "value": value, "how": how }))
 }
 
 fn limit(asking: &Asking) -> Result<Option<Duration>, Error> {

@@ -7,6 +7,7 @@ mod again;
 mod audit;
 mod auth;
 mod checking;
+mod completing;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod detach;
 mod dry_run;
@@ -23,6 +24,7 @@ mod leaving;
 mod looks;
 mod nested;
 mod pages;
+mod printing;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod results;
 mod resuming;

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::{Glyph, Tone, inert_line, plural};
+use crate::paint::{Glyph, Tone, inert_line, plural, shell_word};
 use crate::skills::{SkillFile, relative_to, skill_name};
 use crate::term;
 
@@ -121,14 +121,16 @@ fn broken(file: &str, errors: usize) -> Listed {
 
 fn render(listed: &[Listed], context: &Context) -> String {
     let paint = context.paint_out;
-    let widest = listed.iter().map(|skill| term::width(&skill.name)).max().unwrap_or(0).min(32);
+    let name = |skill: &Listed| inert_line(&skill.name);
+    let widest = listed.iter().map(|skill| term::width(&name(skill))).max().unwrap_or(0).min(32);
     let columns = term::size().map_or(100, |(columns, _)| usize::from(columns));
     let mut text = String::new();
     for skill in listed {
-        let name = paint.text(Tone::Strong, &term::pad(&skill.name, widest));
+        let name = paint.text(Tone::Strong, &term::pad(&name(skill), widest));
         if skill.steps == 0 && skill.errors > 0 {
             let mark = paint.text(Tone::Bad, paint.glyph(Glyph::Failed));
-            let note = format!("{}: aye check {}", plural(skill.errors, "error"), skill.file);
+            let file = inert_line(&shell_word(&skill.file));
+            let note = format!("{}: aye check {file}", plural(skill.errors, "error"));
             text.push_str(&format!("{mark} {name}  {}\n", paint.text(Tone::Bad, &note)));
             continue;
         }
@@ -136,7 +138,7 @@ fn render(listed: &[Listed], context: &Context) -> String {
             .inputs
             .iter()
             .filter(|input| input.required)
-            .map(|input| format!("-i {}=…", input.name))
+            .map(|input| format!("-i {}=…", inert_line(&input.name)))
             .collect();
         let about = skill.description.as_deref().map(str::trim).unwrap_or_default();
         let about = inert_line(about.lines().next().unwrap_or_default());

@@ -198,10 +198,7 @@ pub(super) fn show(result: Result<ToolResult, ToolError>, context: &Context) -> 
         return Ok(0);
     }
     match &result.value {
-        Value::String(text) if std::io::stdout().is_terminal() => {
-            print_line(&crate::paint::inert_lines(text))?;
-        }
-        Value::String(text) => print_line(text)?,
+        Value::String(text) => print_line(&crate::paint::inert_lines(text))?,
         data => print_json(data)?,
     }
     Ok(0)
@@ -232,7 +229,7 @@ impl<'c> Progress<'c> {
                 let line = crate::term::cut(&line, 78);
                 if self.moving {
                     let line = self.context.paint_err.text(Tone::Dim, &line);
-                    crate::cli::say(&format!("\r\u{1b}[K{line}"));
+                    crate::cli::redraw(&line);
                     self.shown = true;
                 } else if verbose {
                     crate::cli::say(&format!("{line}\n"));
@@ -263,7 +260,7 @@ impl<'c> Progress<'c> {
 
     fn clear(&mut self) {
         if std::mem::take(&mut self.shown) {
-            crate::cli::say("\r\u{1b}[K");
+            crate::cli::redraw("");
         }
     }
 }
