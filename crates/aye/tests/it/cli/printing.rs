@@ -130,6 +130,7 @@ impl Repository {
 
     /// Runs, questions and memory with hostile texts; then the journal itself is changed.
     fn fill(&self) {
+        self.quietly(&["trust", "--yes"]);
         self.quietly(&["tools", "trust", "--yes"]);
         self.quietly(&["run", "good", "-i", &format!("who={HOSTILE}")]);
         self.quietly(&["run", "failing"]);
@@ -217,6 +218,7 @@ fn calls(verb: &str) -> Option<Vec<Vec<&'static str>>> {
         "show" => vec![vec!["last"], vec!["last", "--markdown"], vec![h]],
         "logs" => vec![vec!["last"], vec!["last", "-n", "5"], vec![h], vec!["last", h]],
         "audit" => vec![vec![], vec![h]],
+        "trust" => vec![vec![], vec!["--yes"], vec!["--list"], vec![h]],
         "auth" | "tools" | "memory" => vec![vec![], vec![h]],
         "auth setup" | "auth status" | "auth remove" => vec![vec![]],
         "auth confirm" => vec![vec![h]],
@@ -402,7 +404,7 @@ fn no_verb_prints_what_steers_a_terminal() {
                 let mut report = |what: &str, faults: Vec<String>| {
                     wrong.extend(
                         faults.into_iter().map(|fault| format!("{what} of {args:?}: {fault}")),
-                    )
+                    );
                 };
                 if !exact {
                     report("stdout", faults(&out, whole));
@@ -421,6 +423,7 @@ fn no_verb_prints_what_steers_a_terminal() {
     // The texts did come that far, and were written out.
     for verb in [
         "run",
+        "trust",
         "show",
         "runs",
         "inbox",
