@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::id::{QuestionId, RunId};
 use crate::nested::Parent;
-use crate::question::{Answer, Edits, Question};
+use crate::question::{Answer, Edits, Namespaces, Question};
 
 pub use memory::{HealTriggered, MemoryKind, Remembered};
 pub use reason::{CancelReason, FailReason, PauseReason, RetryReason, SkipReason};
@@ -295,6 +295,9 @@ pub struct Driver {
     /// Somebody is there who can be asked what to do about a failure.
     #[serde(default, skip_serializing_if = "is_false")]
     pub attended: bool,
+    /// The namespaces that it lives in, where they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespaces: Option<Namespaces>,
 }
 
 /// An answer and what became of it.

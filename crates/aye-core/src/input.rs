@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::event::{Driver, ProcessRecord, Proposal, Remembered};
@@ -72,8 +72,13 @@ pub enum Request {
     Answer {
         /// Which question.
         question: QuestionId,
-        /// The answer.
+        /// The answer. What a stored one says of a code that was checked does
+        /// not count: whoever applies it checks the code.
+        #[serde(deserialize_with = "unproven")]
         answer: Answer,
+        /// A one-time code, for whoever applies the answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<String>,
     },
     /// Somebody is typing an answer: hold the deadline.
     Hold {
@@ -90,6 +95,17 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+}
+
+impl Request {
+    /// An answer that needs no one-time code.
+    pub fn answer(question: QuestionId, answer: Answer) -> Self {
+        Self::Answer { question, answer, code: None }
+    }
+}
+
+fn unproven<'de, D: Deserializer<'de>>(from: D) -> Result<Answer, D::Error> {
+    Ok(Answer { reauth: false, ..Answer::deserialize(from)? })
 }
 
 /// How a step's action ended.

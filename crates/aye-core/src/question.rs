@@ -211,12 +211,83 @@ pub struct Answer {
     /// The machine's policy takes an elicited answer for a person's.
     #[serde(default, skip_serializing_if = "is_false")]
     pub vouched: bool,
+    /// Where it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// Why the one-time code that came with it does not count. Found by the
+    /// process that applies the answer; never part of a stored one.
+    #[serde(skip)]
+    pub code_error: Option<String>,
 }
 
 impl Answer {
+    /// An answer and nothing else.
+    pub fn new(value: impl Into<Value>, by: impl Into<String>, prompter: Prompter) -> Self {
+        Self {
+            value: value.into(),
+            by: by.into(),
+            prompter,
+            reason: None,
+            typed: None,
+            reauth: false,
+            digest: None,
+            edits: None,
+            vouched: false,
+            origin: None,
+            code_error: None,
+        }
+    }
+
     /// Whether a person stands behind it, as far as anybody can tell.
     pub fn is_persons(&self) -> bool {
-        self.prompter.is_person() || self.prompter == Prompter::Elicited && self.vouched
+        let person = self.prompter.is_person();
+        (person || self.prompter == Prompter::Elicited && self.vouched)
+            && self.started_by().is_none()
+    }
+
+    /// What started the program that gave it, where that was no person.
+    pub fn started_by(&self) -> Option<&str> {
+        self.origin.as_ref()?.started_by.as_deref()
+    }
+
+    /// The name it was given under, where that name proves nothing.
+    pub fn claimed(&self) -> Option<&str> {
+        self.origin.as_ref()?.claimed.as_deref()
+    }
+}
+
+/// Where an answer was given, as the process that gave it found out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The namespaces of that process; absent where it could not see them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespaces: Option<Namespaces>,
+    /// It descends from a program that Aye started: which, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_by: Option<String>,
+    /// The user's name as that process saw it, in another user namespace than
+    /// the run's: any name can be had there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed: Option<String>,
+}
+
+/// The namespaces that a process lives in, by the kernel's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Namespaces {
+    /// Which accounts there are.
+    pub user: u64,
+    /// Which processes can be seen.
+    pub pid: u64,
+}
+
+impl Namespaces {
+    /// The number of the first process namespace, from which all can be seen.
+    const FIRST_PID: u64 = 0xEFFF_FFFC;
+
+    /// Whether the ancestors of a process here can be seen, if those that
+    /// matter are at home in `other`.
+    pub fn sees(self, other: Self) -> bool {
+        self.pid == other.pid || self.pid == Self::FIRST_PID
     }
 }
 

@@ -30,6 +30,9 @@ static GUARD: AtomicI32 = AtomicI32::new(0);
 /// Readable when the guard is dead.
 static WATCH: OnceLock<OwnedFd> = OnceLock::new();
 
+/// What the guard is called in the table of processes.
+pub(crate) const GUARD_NAME: &std::ffi::CStr = c"aye-guard";
+
 static SPARED: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 
 static LOST: AtomicBool = AtomicBool::new(false);

@@ -8,7 +8,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, getppid, pidfd_open, setpgid};
 
-use super::{GUARD, LOST, WATCH};
+use super::{GUARD, GUARD_NAME, LOST, WATCH};
 use crate::dispositions::{Disposition, Set};
 use crate::terminal::Owner;
 use crate::{group, procfs, reap, tree};
@@ -123,7 +123,7 @@ fn watch_over(engine: i32, engine_leaves: bool, watched: &Set) -> ! {
         leave_group();
     }
     // Shown by `ps`; a failure is of no consequence.
-    let _ = rustix::thread::set_name(c"aye-guard");
+    let _ = rustix::thread::set_name(GUARD_NAME);
     loop {
         match next_signal(watched) {
             libc::SIGCHLD => look_after(engine, terminal.as_ref()),

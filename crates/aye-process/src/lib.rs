@@ -16,6 +16,7 @@
 //!
 //! The crate is synchronous, starts no thread and knows nothing of skills.
 
+mod ancestry;
 mod capture;
 mod clock;
 mod compress;
@@ -55,6 +56,7 @@ pub mod text;
 mod tree;
 mod wait;
 
+pub use ancestry::Ancestry;
 pub use dispositions::survive_file_size_limit;
 pub use error::SpawnError;
 pub use exit::{Exit, Left, Outcome, Output, Status};

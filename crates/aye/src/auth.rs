@@ -9,6 +9,9 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use aye_core::input::{Input, Request};
+use aye_core::machine::Machine;
+use aye_core::text::World;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use totp_rs::{Builder, Secret, Totp};
@@ -84,6 +87,23 @@ impl From<AuthError> for Error {
     fn from(error: AuthError) -> Self {
         Self::Refused { message: error.to_string(), hint: Some(error.hint().to_owned()) }
     }
+}
+
+/// An input as the core may have it: the one-time code of an answer is checked
+/// and used up here, in the process that applies the answer, and goes no
+/// further. One that would be refused anyway keeps its code.
+pub(crate) fn spend_code(input: Input, machine: &Machine, home: &Path, world: &World) -> Input {
+    let Input::Request(mut request) = input else { return input };
+    let account = machine.code_wanted(&request, world);
+    if let Request::Answer { answer, code, .. } = &mut request
+        && let (Some(account), Some(code)) = (account, code.take())
+    {
+        match Authenticator::new(home, &account).check(&code, world.now) {
+            Ok(()) => answer.reauth = true,
+            Err(error) => answer.code_error = Some(format!("{error}; {}", error.hint())),
+        }
+    }
+    Input::Request(request)
 }
 
 impl Authenticator {

@@ -25,6 +25,7 @@ pub mod graph;
 pub mod harmless;
 pub mod mcp;
 pub mod memory;
+mod origin;
 pub mod outside;
 pub mod paint;
 pub mod prompt;

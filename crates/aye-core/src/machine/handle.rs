@@ -35,7 +35,7 @@ impl Machine {
         events: &mut Vec<Event>,
     ) -> Result<(), Refusal> {
         match (self.state.phase.clone(), input) {
-            (Phase::Ended(_), Input::Request(Request::Answer { question, answer })) => {
+            (Phase::Ended(_), Input::Request(Request::Answer { question, answer, .. })) => {
                 let refusal = Refusal::NotOpen(question.clone());
                 self.record_refused(question, answer, &refusal, world, events);
                 Err(refusal)
@@ -112,8 +112,9 @@ impl Machine {
 
             (
                 Phase::Asking { question: open, agreed, agreed_on, .. },
-                Input::Request(Request::Answer { question, answer }),
+                Input::Request(Request::Answer { question, answer, .. }),
             ) => {
+                let answer = self.established(answer);
                 let verdict = if open.id == question {
                     self.in_time(&open, world.now)
                         .and_then(|()| weigh(&open, &answer, &agreed, agreed_on.as_ref()))
@@ -135,7 +136,7 @@ impl Machine {
             }
             (
                 Phase::Between(_) | Phase::Running { .. },
-                Input::Request(Request::Answer { question, answer }),
+                Input::Request(Request::Answer { question, answer, .. }),
             ) => {
                 let refusal = Refusal::NotOpen(question.clone());
                 self.record_refused(question, answer, &refusal, world, events);

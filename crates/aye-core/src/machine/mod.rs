@@ -34,6 +34,7 @@ mod guard;
 mod handle;
 mod heal;
 mod nested;
+mod origin;
 mod refusal;
 mod resolve;
 mod retry;

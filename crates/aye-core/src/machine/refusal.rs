@@ -52,6 +52,9 @@ pub enum Refusal {
     /// A one-time code is needed.
     #[error("a one-time code is needed")]
     NoReauth,
+    /// The one-time code does not count.
+    #[error("{0}")]
+    WrongCode(String),
     /// The question has changed since it was shown.
     #[error("the question has changed since it was shown")]
     Changed,

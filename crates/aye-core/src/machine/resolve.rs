@@ -20,17 +20,8 @@ impl Machine {
         if !self.state.started.yes {
             return None;
         }
-        let answer = Answer {
-            value: question.yes_value()?.into(),
-            by: self.state.started.driver.user.clone(),
-            prompter: Prompter::Override,
-            reason: None,
-            typed: None,
-            reauth: false,
-            digest: None,
-            edits: None,
-            vouched: false,
-        };
+        let by = self.state.started.driver.user.clone();
+        let answer = Answer::new(question.yes_value()?, by, Prompter::Override);
         let counts =
             self.in_time(question, world.now).and_then(|()| weigh(question, &answer, &[], None));
         counts.is_ok().then_some(answer)

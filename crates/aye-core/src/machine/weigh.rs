@@ -37,10 +37,11 @@ pub(super) fn weigh(
     {
         return Err(Refusal::NotTyped(typed.clone()));
     }
-    if question.reauth && !answer.reauth {
-        return Err(Refusal::NoReauth);
+    match &answer.code_error {
+        _ if !question.reauth || answer.reauth => Ok(()),
+        Some(why) => Err(Refusal::WrongCode(why.clone())),
+        None => Err(Refusal::NoReauth),
     }
-    Ok(())
 }
 
 pub(super) fn weigh_value(question: &Question, value: &Value) -> Result<ChoiceAction, Refusal> {
@@ -88,20 +89,37 @@ fn weigh_person(question: &Question, answer: &Answer) -> Result<(), Refusal> {
         Prompter::Override | Prompter::Memory if question.approvals > 1 => {
             return refuse("several people have to agree".to_owned());
         }
-        Prompter::Override | Prompter::Memory | Prompter::Terminal | Prompter::Command => {}
-        Prompter::Assistant | Prompter::Elicited if !person && question.is_guarded() => {
-            return refuse("a person has to answer this question".to_owned());
+        Prompter::Override | Prompter::Memory => {}
+        Prompter::Terminal
+        | Prompter::Command
+        | Prompter::Desktop
+        | Prompter::Editor
+        | Prompter::Web
+        | Prompter::Assistant
+        | Prompter::Elicited
+            if !person && question.is_guarded() =>
+        {
+            let why = "a person has to answer this question".to_owned();
+            return refuse(match answer.started_by() {
+                Some(program) => format!("{why}; this answer came from {program}"),
+                None => why,
+            });
         }
-        Prompter::Desktop | Prompter::Editor | Prompter::Web => {}
-        Prompter::Assistant | Prompter::Elicited => {}
+        Prompter::Terminal | Prompter::Command | Prompter::Desktop | Prompter::Editor => {}
+        Prompter::Web | Prompter::Assistant | Prompter::Elicited => {}
     }
     match &question.by {
         By::Anyone => Ok(()),
         By::Human if person => Ok(()),
         By::Human => refuse("a person has to answer this question".to_owned()),
-        By::Names(names) if person && names.contains(by) => Ok(()),
-        By::Names(names) => {
-            refuse(format!("`{by}` may not answer this question; {} may", names.join(", ")))
-        }
+        By::Names(names) => match answer.claimed() {
+            None if person && names.contains(by) => Ok(()),
+            Some(claimed) => refuse(format!(
+                "`{claimed}` in another user namespace than the run's is not a name that counts"
+            )),
+            None => {
+                refuse(format!("`{by}` may not answer this question; {} may", names.join(", ")))
+            }
+        },
     }
 }

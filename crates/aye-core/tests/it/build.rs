@@ -223,7 +223,13 @@ impl Names for Fakes {
 }
 
 pub(crate) fn driver(user: &str) -> Driver {
-    Driver { user: user.to_owned(), host: "box".to_owned(), pid: 7, attended: false }
+    Driver {
+        user: user.to_owned(),
+        host: "box".to_owned(),
+        pid: 7,
+        attended: false,
+        namespaces: None,
+    }
 }
 
 pub(crate) fn run_id() -> RunId {
@@ -250,17 +256,7 @@ pub(crate) fn start() -> Start {
 }
 
 pub(crate) fn answer_of(by: &str, value: &str) -> Answer {
-    Answer {
-        value: value.into(),
-        by: by.to_owned(),
-        prompter: Prompter::Terminal,
-        reason: None,
-        typed: None,
-        reauth: false,
-        digest: None,
-        edits: None,
-        vouched: false,
-    }
+    Answer::new(value, by, Prompter::Terminal)
 }
 
 // ---- a run -----------------------------------------------------------------
@@ -415,7 +411,7 @@ impl Run {
     }
 
     pub(crate) fn reply(&mut self, question: QuestionId, answer: Answer) -> Result<(), Refusal> {
-        self.send(Input::Request(Request::Answer { question, answer }))
+        self.send(Input::Request(Request::answer(question, answer)))
     }
 
     pub(crate) fn say(&mut self, answer: Answer) -> Result<(), Refusal> {

@@ -203,10 +203,9 @@ impl Move {
                 let bare = Finished::bare(execution, end.clone(), None);
                 Input::Finished(Finished { process, known, ..bare })
             }
-            Self::Answer { offset, answer } => Input::Request(Request::Answer {
-                question: question(*offset),
-                answer: answer.clone(),
-            }),
+            Self::Answer { offset, answer } => {
+                Input::Request(Request::answer(question(*offset), answer.clone()))
+            }
             Self::Hold { offset } => {
                 Input::Request(Request::Hold { question: question(*offset), by: "ann".to_owned() })
             }

@@ -137,18 +137,9 @@ fn started(store: &Store, run: &RunId, seen: u64) -> Result<bool, Box<dyn Error>
 }
 
 fn answer(question: &Question) -> Request {
-    let answer = Answer {
-        value: "proceed".into(),
-        by: "bench".into(),
-        prompter: Prompter::Command,
-        reason: None,
-        typed: None,
-        reauth: false,
-        digest: Some(question.digest.clone()),
-        edits: None,
-        vouched: false,
-    };
-    Request::Answer { question: question.id.clone(), answer }
+    let digest = Some(question.digest.clone());
+    let answer = Answer { digest, ..Answer::new("proceed", "bench", Prompter::Command) };
+    Request::answer(question.id.clone(), answer)
 }
 
 /// The time a process has spent on a processor.

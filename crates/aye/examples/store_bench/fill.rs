@@ -61,6 +61,7 @@ impl Writer {
                     host: "engine".into(),
                     pid: 4242,
                     attended: false,
+                    namespaces: None,
                 },
                 parent: None,
                 destructive_tools: Vec::new(),

@@ -19,6 +19,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::driver::Skills;
 use crate::error::Error;
 use crate::memory::Memory;
+use crate::origin;
 use crate::outside::Outside;
 use crate::paint::{ColorChoice, Paint, Tone, inert_line, shell_word};
 use crate::prompt::{self, Escape, Manner};
@@ -231,6 +232,7 @@ impl Context {
             host: system.nodename().to_string_lossy().into_owned(),
             pid: std::process::id(),
             attended: false,
+            namespaces: origin::namespaces(),
         }
     }
 
@@ -427,14 +429,15 @@ fn speaks_unicode(env: &BTreeMap<String, String>) -> bool {
     })
 }
 
-/// The operating system's user, not what the environment claims. Looked up once.
+/// The operating system's user, not what the environment or a user namespace claims. Looked
+/// up once.
 fn user_name() -> String {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(look_up_user).clone()
 }
 
 fn look_up_user() -> String {
-    let uid = rustix::process::getuid().as_raw().to_string();
+    let uid = origin::real_user().to_string();
     let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let name = passwd.lines().find_map(|line| {
         let mut fields = line.split(':');

@@ -80,6 +80,12 @@ pub(super) fn argument(command: &str, arg: &str) -> Option<String> {
                 .to_owned(),
         );
     }
+    if command == "aye answer" && arg == "--type" {
+        return Some(
+            "the text is typed where the question is asked: `aye answer QUESTION` on a terminal"
+                .to_owned(),
+        );
+    }
     let known = OPTIONS.iter().find(|(of, typed, _)| *of == command && *typed == arg);
     let value = value_of(arg);
     let input = |given: &str| format!("an input is given as `-i {}`", shell_word(given));

@@ -9,6 +9,7 @@ use aye_core::question::{Answer, Question};
 use aye_core::skill::AskKind;
 use jiff::Timestamp;
 
+use crate::auth;
 use crate::error::Error;
 
 use super::drive::Driver;
@@ -22,6 +23,8 @@ pub enum Asked {
     Answered {
         /// The answer.
         answer: Answer,
+        /// A one-time code that was given with it.
+        code: Option<String>,
         /// It is to be remembered.
         remember: bool,
     },
@@ -197,12 +200,24 @@ impl Driver<'_> {
                 let choice = answer.value.as_str().unwrap_or_default();
                 self.consented(id, &question, choice)
             }
-            Asked::Answered { answer, .. }
+            Asked::Answered { answer, code, .. }
                 if answer.value == "edit" && question.kind == AskKind::Recover =>
             {
-                self.edit(id, &question, answer)
+                // The code would be too old once the editor is left.
+                let request = Request::Answer { question: question.id.clone(), answer, code };
+                let home = self.parts.store.home().root();
+                let (machine, world) = (&self.lane(id).machine, self.world());
+                match auth::spend_code(Input::Request(request), machine, home, &world) {
+                    Input::Request(Request::Answer { answer, .. }) => {
+                        self.edit(id, &question, answer)
+                    }
+                    _ => Ok(()),
+                }
             }
-            Asked::Answered { answer, remember } => self.answer(id, &question, answer, remember),
+            Asked::Answered { answer, code, remember } => {
+                let request = Request::Answer { question: question.id.clone(), answer, code };
+                self.answer(id, &question, request, remember)
+            }
             Asked::Typing => {
                 let by = self.lane(ROOT).machine.state().started.driver.user.clone();
                 let question = question.id.clone();
@@ -243,11 +258,13 @@ impl Driver<'_> {
         &mut self,
         id: LaneId,
         question: &Question,
-        answer: Answer,
+        request: Request,
         remember: bool,
     ) -> Result<(), Error> {
-        let choice = answer.value.as_str().unwrap_or_default().to_owned();
-        let request = Request::Answer { question: question.id.clone(), answer };
+        let choice = match &request {
+            Request::Answer { answer, .. } => answer.value.as_str().unwrap_or_default().to_owned(),
+            Request::Hold { .. } | Request::Cancel { .. } => String::new(),
+        };
         let refusal = self.tell(id, Input::Request(request), None)?;
         if remember && refusal.is_none() {
             self.remember(id, question, &choice)?;

@@ -13,6 +13,7 @@ use aye_core::text::{Names, World};
 use aye_process::policy::Policy;
 use aye_process::{Happening, Running, Signals};
 
+use crate::auth;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::memory::Memory;
@@ -298,6 +299,8 @@ impl<'a> Driver<'a> {
         from: Option<RequestId>,
     ) -> Result<Option<Refusal>, Error> {
         let world = self.world();
+        let home = self.parts.store.home().root();
+        let input = auth::spend_code(input, &self.lane(id).machine, home, &world);
         let lane = self.lane_mut(id);
         let reaction = lane.machine.handle(input, &world);
         let verdict = match &reaction.refusal {

@@ -126,7 +126,7 @@ impl Driver<'_> {
             _ => return Ok(()),
         };
         let answer = Answer { edits: Some(edits), ..answer };
-        let request = Request::Answer { question: question.id.clone(), answer };
+        let request = Request::answer(question.id.clone(), answer);
         if let Some(refusal) = self.tell(id, Input::Request(request), None)? {
             return self.not_edited(id, &refusal.to_string());
         }

@@ -92,19 +92,14 @@ impl Driver<'_> {
         let state = self.lane(id).machine.state();
         let Some(known) = recall(&self.parts.memory, question, state, now) else { return Ok(()) };
         let label = question.offer(&known.choice).map(|offer| offer.label.as_str());
+        let by = self.lane(ROOT).machine.state().started.driver.user.clone();
         let answer = Answer {
-            value: known.choice.clone().into(),
-            by: self.lane(ROOT).machine.state().started.driver.user.clone(),
-            prompter: Prompter::Memory,
             reason: Some(known.sentence(label)),
-            typed: None,
-            reauth: false,
             digest: Some(question.digest.clone()),
-            edits: None,
-            vouched: false,
+            ..Answer::new(known.choice.clone(), by, Prompter::Memory)
         };
-        let question = question.id.clone();
-        self.tell(id, Input::Request(Request::Answer { question, answer }), None)?;
+        let request = Request::answer(question.id.clone(), answer);
+        self.tell(id, Input::Request(request), None)?;
         Ok(())
     }
 

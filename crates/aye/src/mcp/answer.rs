@@ -2,7 +2,6 @@
 
 use aye_core::input::Request;
 use aye_core::question::{Answer, Edits, Prompter, Question};
-use serde_json::Value;
 
 use crate::cli::assist::{self, Sent};
 use crate::error::Error;
@@ -43,17 +42,13 @@ pub(super) fn answer(world: &World, handle: &Handle, word: Word) -> Result<Optio
         return Err(not_through_you(row, "it asks for a secret"));
     }
     let answer = Answer {
-        value: Value::from(word.value),
-        by: word.by,
-        prompter: word.prompter,
         reason: word.reason,
-        typed: None,
-        reauth: false,
         digest: Some(question.digest.clone()),
         edits: word.edits,
         vouched: elicited && context.settings.mcp.elicited_is_person && counts(world, question),
+        ..Answer::new(word.value, word.by, word.prompter)
     };
-    let request = Request::Answer { question: question.id.clone(), answer };
+    let request = Request::answer(question.id.clone(), answer);
     let mut store = context.store()?;
     let sent = assist::send(context, &mut store, &handle.row, &request)?;
     drop(store);

@@ -9,10 +9,10 @@ use aye_core::question::{Answer, Prompter as Through};
 use jiff::Timestamp;
 
 use crate::advisor::Advisor;
-use crate::auth::Authenticator;
 use crate::clock::Clock;
 use crate::driver::{Asked, Posed, Prompter};
 use crate::error::Error;
+use crate::origin::origin;
 use crate::paint::Paint;
 
 use super::dialog::{Escape, Given};
@@ -37,7 +37,7 @@ pub struct Manner {
     pub escape: Escape,
     /// Who sits there.
     pub user: String,
-    /// Where their second factor is kept.
+    /// `AYE_HOME`.
     pub home: PathBuf,
     /// Why nobody is to be asked at all.
     pub obstacle: Option<String>,
@@ -71,8 +71,6 @@ pub struct TerminalPrompter<'a> {
     clock: &'a dyn Clock,
     open: Option<Shown>,
     tail: Tail,
-    /// What was wrong with the code of the last answer.
-    wrong: Option<String>,
 }
 
 /// A prompt that is on the terminal.
@@ -88,7 +86,7 @@ impl<'a> TerminalPrompter<'a> {
         if let Some(key) = &manner.opened_with {
             tail.begin(key, Instant::now());
         }
-        Self { manner, clock, open: None, tail, wrong: None }
+        Self { manner, clock, open: None, tail }
     }
 
     /// Shows the question if it is not shown yet and waits.
@@ -136,17 +134,6 @@ impl<'a> TerminalPrompter<'a> {
         }
     }
 
-    /// Whether a one-time code was given and is right.
-    fn check_code(&self, code: Option<&str>) -> Result<bool, String> {
-        let Some(code) = code else {
-            return Ok(false);
-        };
-        Authenticator::new(&self.manner.home, &self.manner.user)
-            .check(code, self.clock.now())
-            .map(|()| true)
-            .map_err(|error| format!("{error}; {}", error.hint()))
-    }
-
     fn close(&mut self) {
         match self.open.take() {
             Some(Shown::Framed(prompt)) => prompt.close(),
@@ -160,25 +147,15 @@ impl Prompter for TerminalPrompter<'_> {
     fn ask(&mut self, posed: &Posed<'_>, wake: &[BorrowedFd<'_>]) -> Result<Asked, Error> {
         Ok(match self.hear(posed, wake) {
             Heard::Given(given) => {
-                // A wrong code makes an answer without one: refused, recorded.
-                let checked = self.check_code(given.code.as_deref());
-                self.wrong = checked.as_ref().err().cloned();
-                let reason = match &self.wrong {
-                    Some(_) => Some("the one-time code was wrong".to_owned()),
-                    None => given.reason,
-                };
+                let by = self.manner.user.clone();
                 let answer = Answer {
-                    value: given.value.into(),
-                    by: self.manner.user.clone(),
-                    prompter: Through::Terminal,
-                    reason,
+                    reason: given.reason,
                     typed: given.typed,
-                    reauth: checked.unwrap_or(false),
                     digest: Some(posed.question.digest.clone()),
-                    edits: None,
-                    vouched: false,
+                    origin: origin(&self.manner.home),
+                    ..Answer::new(given.value, by, Through::Terminal)
                 };
-                Asked::Answered { answer, remember: given.remember }
+                Asked::Answered { answer, code: given.code, remember: given.remember }
             }
             Heard::Dismissed => Asked::Unavailable("it was left without an answer".to_owned()),
             Heard::Typing => Asked::Typing,
@@ -205,8 +182,6 @@ impl Prompter for TerminalPrompter<'_> {
     }
 
     fn refused(&mut self, why: &str) {
-        let wrong = self.wrong.take();
-        let why = wrong.as_deref().unwrap_or(why);
         match &mut self.open {
             Some(Shown::Framed(prompt)) => prompt.refused(why),
             Some(Shown::Plain(prompt)) => prompt.refused(why),

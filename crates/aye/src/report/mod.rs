@@ -33,7 +33,7 @@ pub use outlet::Outlet;
 pub use plain::PlainReport;
 pub use step_line::step_line;
 pub use story::{Decision, Story, shown_status, took};
-pub use summary::{Around, answers_shown, run_command, standing, stopped, summary};
+pub use summary::{Around, answer_command, run_command, standing, stopped, summary};
 pub(crate) use tidy::Tidy;
 
 /// Shows a run as it goes on.

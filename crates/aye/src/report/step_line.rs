@@ -11,6 +11,7 @@ use aye_core::question::Prompter;
 use crate::paint::{Glyph, Paint, Tone, duration, inert, inert_line, plural};
 
 use super::inside::about_inside;
+use super::story::origin_words;
 
 /// The line for an event, or nothing if it has none of its own.
 pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
@@ -148,6 +149,10 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let who = match answered.answer.prompter {
                 Prompter::Override => "--yes".to_owned(),
                 prompter => format!("{} through {}", answered.answer.by, prompter.word()),
+            };
+            let who = match origin_words(&answered.answer) {
+                Some(origin) => format!("{who}, {}", inert_line(&origin)),
+                None => who,
             };
             match &answered.refused {
                 None => {

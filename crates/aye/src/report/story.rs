@@ -7,7 +7,7 @@ use aye_core::event::{Event, Fact};
 use aye_core::id::RunId;
 use aye_core::journal::{Phase, State, StepRecord, StepStatus};
 use aye_core::nested::Parent;
-use aye_core::question::Question;
+use aye_core::question::{Answer, Question};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -123,6 +123,10 @@ pub struct Decision {
     /// Through which prompter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub through: Option<String>,
+    /// What started the program that answered, where that was no person, and
+    /// a name that proves nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// How long it took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_ms: Option<u64>,
@@ -147,6 +151,7 @@ impl Decision {
             value: String::new(),
             by: None,
             through: None,
+            origin: None,
             after_ms: None,
             reason: None,
             refused: None,
@@ -162,6 +167,7 @@ impl Decision {
                 value: answered.answer.value.as_str().unwrap_or("***").to_owned(),
                 by: Some(answered.answer.by.clone()),
                 through: Some(answered.answer.prompter.word().to_owned()),
+                origin: origin_words(&answered.answer),
                 after_ms: Some(answered.latency_ms),
                 reason: answered.answer.reason.clone(),
                 refused: answered.refused.clone(),
@@ -187,6 +193,9 @@ impl Decision {
         let after = duration(Duration::from_millis(self.after_ms.unwrap_or(0)));
         let mut line =
             format!("{asked} = {value} by {} through {through} after {after}", inert_line(by));
+        if let Some(origin) = &self.origin {
+            line.push_str(&format!(", {}", inert_line(origin)));
+        }
         if let Some(reason) = &self.reason {
             line.push_str(&format!(" ({})", inert_line(reason)));
         }
@@ -195,6 +204,16 @@ impl Decision {
         }
         line
     }
+}
+
+/// What is known against an answer's being that of the person it names.
+pub(super) fn origin_words(answer: &Answer) -> Option<String> {
+    let started = answer.started_by().map(|program| format!("from {program}"));
+    let claimed = answer
+        .claimed()
+        .map(|name| format!("in another user namespace than the run's, as `{name}`"));
+    let words: Vec<String> = started.into_iter().chain(claimed).collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 /// How long a step took, as far as it is known.

@@ -150,21 +150,15 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
     text
 }
 
-/// What to type to answer a question.
-fn answer_command(question: &Question) -> String {
-    format!("aye answer {} {}", question.id, answers_shown(question))
-}
-
-/// What to type behind the name of a question, with all that a yes takes.
-pub fn answers_shown(question: &Question) -> String {
-    let mut shown = choices_shown(question);
-    if let Some(text) = &question.typed {
-        shown.push_str(&format!(" --type {}", shell_word(&inert_line(text))));
+/// What to type to answer a question, with all that a yes takes. A text that
+/// has to be typed is asked for.
+pub fn answer_command(question: &Question) -> String {
+    let command = format!("aye answer {}", question.id);
+    match (&question.typed, question.reauth) {
+        (Some(_), _) => command,
+        (None, true) => format!("{command} {} --code CODE", choices_shown(question)),
+        (None, false) => format!("{command} {}", choices_shown(question)),
     }
-    if question.reauth {
-        shown.push_str(" --code CODE");
-    }
-    shown
 }
 
 /// What can be answered, as one writes it: the first options of many.

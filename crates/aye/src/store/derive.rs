@@ -51,9 +51,9 @@ pub(super) fn milliseconds(at: Timestamp) -> Timestamp {
     Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at)
 }
 
-/// A row says who drives a run; whether somebody was there to be asked is in the events.
+/// A row says who drives a run; the rest is in the events.
 fn of_a_row(driver: &Driver) -> Driver {
-    Driver { attended: false, ..driver.clone() }
+    Driver { attended: false, namespaces: None, ..driver.clone() }
 }
 
 fn begin(next: Placed<'_>, started: &SkillStarted) -> RunRow {

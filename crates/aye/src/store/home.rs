@@ -48,6 +48,16 @@ impl Home {
         self.root.join("locks").join(format!("{run}.lock"))
     }
 
+    /// The runs whose locks are there, held or not.
+    pub(super) fn locked_runs(&self) -> Vec<RunId> {
+        let files = std::fs::read_dir(self.root.join("locks")).into_iter().flatten().flatten();
+        let run = |file: std::fs::DirEntry| {
+            let name = file.file_name().into_string().ok()?;
+            RunId::new(name.strip_suffix(".lock")?.to_owned()).ok()
+        };
+        files.filter_map(run).collect()
+    }
+
     /// The directory of a run's step logs; pruned with the run.
     pub fn logs(&self, run: &RunId) -> PathBuf {
         self.root.join("logs").join(run.as_str())

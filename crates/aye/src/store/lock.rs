@@ -126,6 +126,16 @@ impl RunLock {
         }
     }
 
+    /// The run that one of these processes drives, if one does.
+    pub fn run_of(home: &Home, processes: &[i32]) -> Option<RunId> {
+        let drives = |held: &Held| {
+            let pid = held.info.as_ref().and_then(|info| i32::try_from(info.pid).ok());
+            pid.is_some_and(|pid| processes.contains(&pid))
+        };
+        let runs = home.locked_runs().into_iter();
+        runs.filter_map(|run| Self::holder(home, &run).ok().flatten()).find(drives).map(|h| h.run)
+    }
+
     /// Who drives `run` now, if anybody does.
     pub fn holder(home: &Home, run: &RunId) -> Result<Option<Held>, StoreError> {
         let path = home.lock(run);

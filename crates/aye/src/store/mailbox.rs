@@ -85,10 +85,14 @@ impl Store {
             let row = runs::load(change, run.as_str())?
                 .ok_or_else(|| StoreError::NoRun { run: run.clone() })?;
             let verdict = row.status.is_ended().then(|| Verdict::Refused(ENDED.to_owned()).text());
-            let body = serde_json::to_string(request).map_err(|error| StoreError::Io {
-                path: "request".into(),
-                message: error.to_string(),
-            })?;
+            // Nobody will read it: what it says, a code perhaps, is not kept.
+            let body = match &verdict {
+                Some(_) => String::new(),
+                None => serde_json::to_string(request).map_err(|error| StoreError::Io {
+                    path: "request".into(),
+                    message: error.to_string(),
+                })?,
+            };
             change
                 .prepare_cached(
                     "INSERT INTO requests (run, at, sender, body, verdict)

@@ -218,7 +218,13 @@ fn read(row: &Row<'_>) -> Result<RunRow, rusqlite::Error> {
         source: row.get(4)?,
         workspace: row.get(5)?,
         environment: row.get(6)?,
-        driver: Driver { user: row.get(7)?, host: row.get(8)?, pid: row.get(9)?, attended: false },
+        driver: Driver {
+            user: row.get(7)?,
+            host: row.get(8)?,
+            pid: row.get(9)?,
+            attended: false,
+            namespaces: None,
+        },
         steps: row.get(10)?,
         status: RunStatus::from_word(&status)
             .ok_or_else(|| unexpected(11, format!("unknown status `{status}`")))?,

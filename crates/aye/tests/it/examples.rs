@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::cli::harness::{Place, Ran};
+use crate::prompt::pty::type_to_confirm;
 
 /// One of them, and a way through it.
 struct Example {
@@ -318,7 +319,7 @@ fn switching_off_wants_the_name_typed() {
     let ran = place.aye(&["answer", &question, "proceed", "--resume"]);
     assert_ne!(ran.code, 0, "{}", ran.all());
     assert_eq!(world(&place), before);
-    place.aye(&["answer", &question, "proceed", "--type", "web", "--resume"]).ok();
+    type_to_confirm(&place, &question, "web", true);
     assert_eq!(world(&place)["deployments/web/replicas"], "0");
 }
 

@@ -93,7 +93,7 @@ impl Checker<'_> {
         let overridable = doc.overriding.get().is_none_or(|word| word.value == OverrideWord::Allow);
         let typed = std::mem::take(&mut doc.typed).take().map(template);
         if let Some(typed) = &typed {
-            self.not_empty(typed, &format!("`type` of {}", asked.place));
+            self.not_empty(typed, &format!("`type_to_confirm` of {}", asked.place));
         }
         let reauth = flag(&doc.reauth);
         let guarded = by != By::Anyone || approvals > 1 || reauth || typed.is_some();
@@ -153,7 +153,7 @@ impl Checker<'_> {
             ("options", doc.options.key(), !input, "`input` takes text; use `choose:` for options"),
             ("match", doc.pattern.key(), input, "only `input` takes text"),
             ("secret", doc.secret.key(), input, "only `input` takes text"),
-            ("type", doc.typed.key(), confirm, "only a confirmation can be typed"),
+            ("type_to_confirm", doc.typed.key(), confirm, "only a confirmation can be typed"),
             ("defaultAccept", doc.default_accept.key(), confirm, "write `default:`"),
         ];
         for (name, key, fits, hint) in keys {

@@ -44,7 +44,7 @@ pub(in crate::skill) struct AskDoc {
     /// Whether a one-time code is needed.
     pub(in crate::skill) reauth: Field<bool>,
     /// Text that must be typed to agree, such as the skill's name.
-    #[serde(rename = "type")]
+    #[serde(rename = "type_to_confirm", alias = "type")]
     pub(in crate::skill) typed: Field<Text>,
     /// Whether `--yes` may answer: `allow` or `never`.
     #[serde(rename = "override")]

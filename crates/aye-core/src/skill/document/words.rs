@@ -22,6 +22,7 @@ pub(in crate::skill) const ALIASES: &[(&str, &str, &str)] = &[
     ("Skill", "initial", "initialState"),
     ("Skill", "timeout", "globalTimeout"),
     ("Question", "remember", "learn_preference"),
+    ("Question", "type_to_confirm", "type"),
 ];
 
 /// Words that other tools use, and ours.

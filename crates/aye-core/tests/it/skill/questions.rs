@@ -343,7 +343,7 @@ fn typing_outside_of_a_confirmation() {
           - name: one
             input: { message: Which one?, type: demo }
     "), @"
-    error[stray-key]: `type` in `input` of step `one`
+    error[stray-key]: `type_to_confirm` in `input` of step `one`
       --> demo.yaml:4:35
        |
      4 |     input: { message: Which one?, type: demo }

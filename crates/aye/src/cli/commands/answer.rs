@@ -12,12 +12,11 @@ use aye_core::skill::{AskKind, ChoiceAction};
 use clap::Args;
 use jiff::Timestamp;
 
-use crate::auth::{AuthError, Authenticator};
 use crate::cli::{Context, say};
 use crate::driver::{Kept, Posed, keep};
 use crate::error::Error;
 use crate::memory::Scope;
-use crate::paint::{Tone, inert_line, shell_word};
+use crate::paint::{Tone, inert_line};
 use crate::prompt::dialog::{meaning, yes_and_no};
 use crate::prompt::key::Key;
 use crate::prompt::{Alone, Elsewhere, Escape, Given, Manner, News, Nowhere, ask_alone};
@@ -48,9 +47,6 @@ pub struct AnswerArgs {
     /// Why; recorded in the journal
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
-    /// The text that has to be typed to agree, where a question wants it
-    #[arg(long = "type", value_name = "TEXT")]
-    pub typed: Option<String>,
     /// A one-time code, where a question wants it
     #[arg(long, value_name = "CODE")]
     pub code: Option<String>,
@@ -78,7 +74,6 @@ impl AnswerArgs {
             question: question.to_owned(),
             choice: None,
             reason: None,
-            typed: None,
             code: None,
             remember: None,
             changes: Changes::default(),
@@ -163,11 +158,9 @@ pub(super) fn answer(
     let outer = reader.outermost(&row.id)?.unwrap_or_else(|| row.clone());
     loop {
         let given = match (&args.choice, &asked) {
-            (Some(choice), _) => Given {
-                typed: args.typed.clone(),
-                code: args.code.clone(),
-                ..Given::of(&meant(choice, asked.as_ref()))
-            },
+            (Some(choice), _) => {
+                Given { code: args.code.clone(), ..Given::of(&meant(choice, asked.as_ref())) }
+            }
             (None, Some(asked)) => match ask_here(&reader, &row, asked, args, context)? {
                 Alone::Answered(given) => given,
                 Alone::Cancelled => return Ok((outer, question, Came::Left)),
@@ -197,37 +190,32 @@ pub(super) fn answer(
         let choice = given.value.clone();
         let edits = edits(args, &choice)?;
         let scope = args.remember.map(Scope::from).or(given.remember.then_some(Scope::Step));
-        let proof = prove(&question, asked.as_ref(), &given, context)?;
-        let wrong = proof.as_ref().err().map(ToString::to_string);
+        let code = code_for(&question, asked.as_ref(), &given)?;
+        let coded = code.is_some();
         let answer = Answer {
-            value: given.value.into(),
-            by: context.driver().user,
-            prompter: Prompter::Command,
-            reason: wrong.or_else(|| args.reason.clone()).or(given.reason),
+            reason: args.reason.clone().or(given.reason),
             typed: given.typed,
-            reauth: matches!(proof, Ok(true)),
             digest: asked.as_ref().map(|asked| asked.digest.clone()),
             edits: edits.clone(),
-            vouched: false,
+            ..Answer::new(given.value, context.driver().user, Prompter::Command)
         };
         let mut store = context.store()?;
-        let request = Request::Answer { question: question.id.clone(), answer };
-        // A wrong code is sent as an answer without one: refused and recorded.
-        let sent = send(context, &mut store, &row, &request)?;
-        match (proof, sent) {
-            (Err(AuthError::Wrong), _) if args.choice.is_none() => {
-                let error = Error::from(AuthError::Wrong);
-                say(&format!("{} {error}\n", context.paint_err.text(Tone::Bad, "error:")));
-            }
-            (Err(error), _) => return Err(error.into()),
-            (Ok(_), sent @ (Sent::Accepted | Sent::AcceptedUndriven)) => {
+        let request = Request::Answer { question: question.id.clone(), answer, code };
+        match send(context, &mut store, &row, &request)? {
+            sent @ (Sent::Accepted | Sent::AcceptedUndriven) => {
                 let scope = scope.filter(|_| edits.is_none());
                 remember(&row, asked.as_ref(), &choice, scope, context)?;
                 let undriven = sent == Sent::AcceptedUndriven;
                 return Ok((outer, question, Came::Taken { label, undriven }));
             }
-            (Ok(_), Sent::Refused(why)) => {
-                return Err(refused(&question, asked.as_ref(), args, &why));
+            Sent::Refused(why) => {
+                let error = refused(&question, asked.as_ref(), &why);
+                let open = find(&reader, question.id.as_str())?.state == QuestionState::Open;
+                // The code may have been mistyped: asked again, here.
+                if args.choice.is_some() || !coded || !open {
+                    return Err(error);
+                }
+                say(&format!("{} {error}\n", context.paint_err.text(Tone::Bad, "error:")));
             }
         }
     }
@@ -311,47 +299,34 @@ impl From<Reach> for Scope {
     }
 }
 
-/// Checks the one-time code, where one is wanted. A code is used up by
-/// checking it, and saying no needs none.
-fn prove(
+/// The one-time code, where one is wanted: whoever applies the answer checks
+/// it. Saying no needs none.
+fn code_for(
     question: &QuestionRow,
     asked: Option<&Question>,
     given: &Given,
-    context: &Context,
-) -> Result<Result<bool, AuthError>, Error> {
+) -> Result<Option<String>, Error> {
     let wanted = asked.is_some_and(|asked| {
-        // What is refused anyway must not use a code up.
-        let agrees = asked.action(&given.value.as_str().into()) == ChoiceAction::Proceed;
-        asked.reauth && agrees
+        asked.reauth && asked.action(&given.value.as_str().into()) == ChoiceAction::Proceed
     });
-    match (&given.code, wanted) {
-        (Some(code), true) => {
-            let user = context.driver().user;
-            let checked = Authenticator::new(&context.home, &user).check(code, context.now());
-            Ok(checked.map(|()| true))
-        }
-        (None, true) => Err(Error::usage(
+    match &given.code {
+        code @ Some(_) if wanted => Ok(code.clone()),
+        None if wanted => Err(Error::usage(
             format!("`{}` wants a one-time code", question.id),
             format!("`aye answer {} {} --code CODE`", question.id, given.value),
         )),
-        (_, false) => Ok(Ok(false)),
+        Some(_) | None => Ok(None),
     }
 }
 
-fn refused(
-    question: &QuestionRow,
-    asked: Option<&Question>,
-    args: &AnswerArgs,
-    why: &str,
-) -> Error {
-    let typed = asked
-        .and_then(|asked| asked.typed.as_ref())
-        .filter(|text| args.choice.is_some() && args.typed.as_ref() != Some(text));
+fn refused(question: &QuestionRow, asked: Option<&Question>, why: &str) -> Error {
+    let typed = asked.is_some_and(|asked| asked.typed.is_some());
     Error::Refused {
         message: format!("the answer to `{}` was refused: {}", question.id, inert_line(why)),
         hint: match question.state {
-            QuestionState::Open => typed
-                .map(|text| format!("to agree, add `--type {}`", shell_word(&inert_line(text)))),
+            QuestionState::Open => typed.then(|| {
+                format!("type it at a terminal: `aye answer {}` asks for it", question.id)
+            }),
             QuestionState::Answered | QuestionState::Expired | QuestionState::Withdrawn => {
                 Some(format!("it was {} before", question.state.word()))
             }

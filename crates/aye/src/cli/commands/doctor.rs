@@ -81,6 +81,7 @@ pub(super) fn run(_args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
         editor(context),
         tools(context),
         trust(context),
+        gates(),
     ];
     let clients = mcp::clients_seen(&context.home);
     let broken = checks.iter().any(|finding| finding.health == Health::Broken);
@@ -241,6 +242,13 @@ fn trust(context: &Context) -> Finding {
         }
         (true, None) => Finding::new(what, Health::Good, "this project is yours to run"),
     }
+}
+
+/// What questions do not keep out.
+fn gates() -> Finding {
+    let about = "bind what goes through Aye: any program of your account can write its journal, \
+                 type at a terminal it made, and read your second factor";
+    Finding::new("gates", Health::Good, about).hint("docs/trust.md says what holds against whom")
 }
 
 fn shown(report: &Report, context: &Context) -> String {

@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::cli::Context;
 use crate::error::Error;
 use crate::paint::{Glyph, Tone, duration, inert_line};
-use crate::report::{answers_shown, place_words};
+use crate::report::{answer_command, place_words};
 use crate::store::Store;
 
 use super::output::{print, print_json, print_json_line};
@@ -61,7 +61,7 @@ pub(super) struct Waiting {
     agreed: u32,
     /// All of it, as the journal has it: who may answer, the default, what follows.
     question: Option<Question>,
-    /// What to write behind its id.
+    /// What to type to answer it.
     #[serde(skip)]
     answers: String,
     /// Where it is, in words.
@@ -125,7 +125,9 @@ fn open(store: &Store) -> Result<Vec<Waiting>, Error> {
             message: row.message,
             options: asked.as_ref().map(choices).unwrap_or_default(),
             agreed: asked.as_ref().map_or(0, |asked| asked.approvals.saturating_sub(row.missing)),
-            answers: asked.as_ref().map_or_else(|| "TEXT".to_owned(), answers_shown),
+            answers: asked
+                .as_ref()
+                .map_or_else(|| format!("aye answer {} TEXT", row.id), answer_command),
             question: asked,
             asked: row.asked,
             deadline: row.deadline,
@@ -153,13 +155,12 @@ fn list(open: &[Waiting], context: &Context) -> String {
         let mark = paint.text(Tone::Ask, paint.glyph(Glyph::Asking));
         let note = one.note(now).join(", ");
         text.push_str(&format!(
-            "{mark} {}  {}{dot}{}\n  {}\n  {}\n  aye answer {} {}\n",
+            "{mark} {}  {}{dot}{}\n  {}\n  {}\n  {}\n",
             paint.text(Tone::Strong, &one.id),
             inert_line(&one.skill),
             one.place.join(&dot),
             crate::term::fit(&inert_line(&one.message), LONGEST),
             paint.text(Tone::Dim, &note),
-            one.id,
             one.answers,
         ));
     }
@@ -171,13 +172,12 @@ pub(super) fn entry(question: &Question, context: &Context) -> String {
     let paint = context.paint_err;
     let message = question.message.trim().lines().next().unwrap_or_default();
     format!(
-        "{} {}  {}\n  {} aye answer {} {}\n",
+        "{} {}  {}\n  {} {}\n",
         paint.text(Tone::Ask, paint.glyph(Glyph::Asking)),
         paint.text(Tone::Strong, &inert_line(&question.step)),
         inert_line(message),
         paint.text(Tone::Dim, "answer"),
-        question.id,
-        answers_shown(question),
+        answer_command(question),
     )
 }
 

@@ -6,6 +6,7 @@ use aye_core::input::Request;
 
 use crate::cli::Context;
 use crate::error::Error;
+use crate::origin::origin;
 use crate::store::{Durability, ENDED, LockError, RunLock, RunRow, Store, Verdict};
 
 use super::resume;
@@ -31,6 +32,7 @@ pub(crate) fn send(
     row: &RunRow,
     request: &Request,
 ) -> Result<Sent, Error> {
+    let request = &stamped(request, context);
     // Whoever drives the outermost run drives those inside.
     let driven = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
     if RunLock::holder(store.home(), &driven)?.is_none() {
@@ -78,6 +80,15 @@ pub(crate) fn send(
         }
         bell.wait(Duration::from_millis(500)).map_err(|source| unheard(store, source))?;
     }
+}
+
+/// An answer says where it was given.
+fn stamped(request: &Request, context: &Context) -> Request {
+    let mut request = request.clone();
+    if let Request::Answer { answer, .. } = &mut request {
+        answer.origin = origin(&context.home);
+    }
+    request
 }
 
 /// Leaves a request that nobody waits for the verdict of. What becomes of it

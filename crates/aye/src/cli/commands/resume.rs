@@ -7,10 +7,11 @@ use aye_core::event::Event;
 use aye_core::flow::Flow;
 use aye_core::input::{Input, Request};
 use aye_core::journal::State;
-use aye_core::machine::{Machine, Secrets, is_secret};
+use aye_core::machine::{Machine, Reaction, Secrets, is_secret};
 use aye_core::text::World;
 use clap::Args;
 
+use crate::auth;
 use crate::cli::{Context, say};
 use crate::driver::{GONE, close_form, restore_inside};
 use crate::error::Error;
@@ -293,6 +294,13 @@ impl Held {
         Ok((Self { context, _lock: lock, outermost, world }, outer))
     }
 
+    /// Tells a run of a request.
+    fn tell(&self, machine: &mut Machine, request: Request) -> Reaction {
+        let input = Input::Request(request);
+        let input = auth::spend_code(input, machine, &self.context.home, &self.world);
+        machine.handle(input, &self.world)
+    }
+
     /// The machine of a run, which may be inside of others.
     fn machine(&self, store: &Store, row: &RunRow) -> Result<Machine, Error> {
         if row.parent.is_none() {
@@ -330,7 +338,7 @@ pub(super) fn apply(
     }
     // Time may have run out while nobody looked.
     let expired = machine.handle(Input::Tick, &held.world);
-    let reaction = machine.handle(Input::Request(request), &held.world);
+    let reaction = held.tell(&mut machine, request);
     let events: Vec<Event> = expired.events.into_iter().chain(reaction.events).collect();
     store.append(&events, &[])?;
     Ok(reaction.refusal.map(|refusal| refusal.to_string()))
@@ -371,7 +379,7 @@ pub(super) fn settle_mail(context: &Context, store: &mut Store, row: &RunRow) ->
     let expired = machine.handle(Input::Tick, &held.world);
     store.append(&expired.events, &[])?;
     for letter in store.pending(&row.id)? {
-        let reaction = machine.handle(Input::Request(letter.request), &held.world);
+        let reaction = held.tell(&mut machine, letter.request);
         let verdict = match reaction.refusal {
             None => Verdict::Accepted,
             Some(refusal) => Verdict::Refused(refusal.to_string()),

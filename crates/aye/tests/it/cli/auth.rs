@@ -2,7 +2,7 @@
 
 use totp_rs::{Builder, Secret};
 
-use super::harness::Place;
+use super::harness::{AYE, Place, until};
 
 const SKILL: &str = "
 name: guarded
@@ -49,7 +49,6 @@ fn a_question_that_wants_a_code_is_not_answered_without_one() {
     assert!(!place.work().join("acted").exists());
     // That somebody tried is in the journal; what they tried is not.
     let tried = place.aye(&["show", "last", "--json"]).ok().stdout;
-    assert!(tried.contains("a one-time code is needed"), "{tried}");
     assert!(tried.contains("the code is wrong") && !tried.contains("000000"), "{tried}");
 
     let right = code(&place, 0);
@@ -80,4 +79,82 @@ fn a_second_factor_is_replaced_on_purpose_and_forgotten_with_a_code() {
     assert_eq!(place.aye(&["auth", "remove", "000000"]).code, 1);
     place.aye(&["auth", "remove", &code(&place, 0)]).ok();
     assert_eq!(place.aye(&["auth", "status"]).code, 1);
+}
+
+/// A request is a row that any program of the account can write: that a code
+/// was checked is not taken on its word.
+#[test]
+fn a_stored_request_cannot_say_that_a_code_was_checked() {
+    let place = Place::new();
+    place.write("guarded.yaml", SKILL);
+    place.aye(&["auth", "setup"]).ok();
+    place.aye(&["auth", "confirm", &code(&place, -1)]).ok();
+    place.aye(&["run", "guarded.yaml", "--detach"]).ok();
+    until("the run asks", || place.aye(&["inbox", "--json"]).ok().json()[0]["id"].is_string());
+    let open = place.aye(&["inbox", "--json"]).ok().json();
+    let (run, question) = (open[0]["run"].as_str().unwrap(), open[0]["id"].as_str().unwrap());
+    let user = place.aye(&["auth", "status", "--json"]).json()["user"].clone();
+    let request = |code: &str| {
+        serde_json::json!({
+            "request": "answer", "question": question, "code": code,
+            "answer": {
+                "value": "proceed", "by": user, "prompter": "terminal", "reauth": true,
+                "digest": open[0]["question"]["digest"],
+            },
+        })
+    };
+    let db = rusqlite::Connection::open(place.home().join("journal.db")).unwrap();
+    let send = |request: &serde_json::Value| {
+        db.execute(
+            "INSERT INTO requests (run, at, sender, body) VALUES (?1, 0, 'forged', ?2)",
+            [run, &request.to_string()],
+        )
+        .unwrap();
+        let id = db.last_insert_rowid();
+        let mut found: (Option<String>, String) = (None, String::new());
+        until("a verdict", || {
+            let query = "SELECT verdict, body FROM requests WHERE id = ?1";
+            found = db.query_row(query, [id], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+            found.0.is_some()
+        });
+        assert_eq!(found.1, "", "nothing of it is kept");
+        found.0.unwrap()
+    };
+    let mut plain = request("");
+    plain.as_object_mut().unwrap().remove("code");
+    assert_eq!(send(&plain), "refused: a one-time code is needed");
+    let wrong = send(&request("000000"));
+    assert!(wrong.starts_with("refused: the code is wrong"), "{wrong}");
+    assert!(!place.work().join("acted").exists());
+    // A right one is used up by the run.
+    let right = code(&place, 0);
+    assert_eq!(send(&request(&right)), "accepted");
+    until("the step has run", || place.work().join("acted").exists());
+    // One that comes too late is not kept either.
+    until("the run has ended", || place.status() == "completed");
+    let late = place.aye(&["answer", question, "proceed", "--code", &right, "--no-input"]);
+    assert_eq!(late.code, 1, "{}", late.all());
+    let kept: i64 = db
+        .query_row("SELECT count(*) FROM requests WHERE body != ''", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(kept, 0);
+}
+
+/// What is refused for another reason does not use a code up.
+#[test]
+fn a_step_cannot_use_up_a_code() {
+    let place = Place::new();
+    place.write("guarded.yaml", SKILL);
+    place.aye(&["auth", "setup"]).ok();
+    place.aye(&["auth", "confirm", &code(&place, -1)]).ok();
+    assert_eq!(place.aye(&["run", "guarded.yaml", "--no-input"]).code, 6);
+    let open = place.aye(&["inbox", "--json"]).ok().json();
+    let (run, question) = (open[0]["run"].as_str().unwrap(), open[0]["id"].as_str().unwrap());
+    let right = code(&place, 0);
+    let answer = format!("{AYE} answer {question} proceed --code {right} --no-input");
+    place.write("attack.yaml", &format!("name: a\nsteps:\n  - {{ name: a, shell: {answer} }}\n"));
+    assert_eq!(place.aye(&["run", "attack.yaml", "--no-input"]).code, 1);
+    let told = place.aye(&["show", run, "--json"]).ok().stdout;
+    assert!(told.contains("a person has to answer this question"), "{told}");
+    place.aye(&["answer", question, "proceed", "--code", &right, "--no-input"]).ok();
 }

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::harness::Place;
+use crate::prompt::pty::type_to_confirm;
 
 fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
     let give_up = Instant::now() + Duration::from_secs(20);
@@ -192,7 +193,7 @@ steps:
   - name: act
     shell: \"echo ran >> out; exit 1\"
     on_error: ask
-    confirmation: { message: Really?, type: yes please, timeout: 0 }
+    confirmation: { message: Really?, type_to_confirm: yes please, timeout: 0 }
 ";
     place.write("guarded.yaml", skill);
     assert_eq!(place.aye(&["run", "guarded.yaml", "--no-input"]).code, 6);
@@ -201,7 +202,7 @@ steps:
         (inbox[0]["id"].as_str().unwrap().to_owned(), inbox[0]["kind"].as_str().unwrap().to_owned())
     };
     let (id, _) = question(&place);
-    place.aye(&["answer", &id, "proceed", "--type", "yes please", "--no-input"]).ok();
+    type_to_confirm(&place, &id, "yes please", false);
     assert_eq!(place.aye(&["resume", "last", "--no-input"]).code, 6);
     let (id, kind) = question(&place);
     assert_eq!(kind, "recover");
@@ -257,15 +258,17 @@ fn what_is_missing_for_a_yes_is_said() {
             "name: s\nsteps:\n- {{ name: a, command: 'true', confirmation: {{ message: 'Go?', timeout: 0, {more} }} }}\n"
         )
     };
-    place.write("s.yaml", &gate("type: yes please"));
+    place.write("s.yaml", &gate("type_to_confirm: yes please"));
     let ran = place.aye(&["run", "s.yaml"]);
     let id = format!("{}-1", place.last());
-    let command = format!("aye answer {id} proceed|cancel --type 'yes please'");
+    let command = format!("aye answer {id}");
     assert!(ran.stderr.contains(&command), "{}", ran.all());
     assert!(place.aye(&["inbox"]).ok().stdout.contains(&command));
     let ran = place.aye(&["answer", &id, "proceed"]);
     assert_eq!(ran.code, 1, "{}", ran.all());
-    assert!(ran.stderr.contains("hint: to agree, add `--type 'yes please'`"), "{}", ran.all());
+    assert!(!ran.all().contains("--type"), "{}", ran.all());
+    let hint = format!("hint: type it at a terminal: `aye answer {id}` asks for it");
+    assert!(ran.stderr.contains(&hint), "{}", ran.all());
     place.aye(&["answer", &id, "cancel"]).ok();
 
     place.write("s.yaml", &gate("approvals: 3"));

@@ -167,6 +167,7 @@ impl Ran {
 fn settled(text: &str) -> String {
     let (user, host) = (escape(&user()), escape(&host()));
     let patterns = [
+        (r#",\s*"namespaces":\s*\{[^}]*\}"#, ""),
         (r"\b[0-9abcdefghjkmnpqrstvwxyz]{10}\b(-\d+)?", "RUN$1"),
         (r"\d{4}-\d\d-\d\d(T| )\d\d:\d\d:\d\d((\.\d+)?Z| [A-Z]+\b)", "TIME"),
         (r"\b[0-9a-f]{64}\b", "DIGEST"),

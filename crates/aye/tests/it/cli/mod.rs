@@ -34,4 +34,5 @@ mod skills;
 mod stopping;
 mod surroundings;
 mod trusting;
+mod who_answers;
 mod whole;

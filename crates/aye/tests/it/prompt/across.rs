@@ -203,18 +203,9 @@ fn of_a_thousand_answerers_one_wins() {
                 start.wait();
                 let ids: Vec<_> = (0..EACH)
                     .map(|n| {
-                        let answer = Answer {
-                            value: "proceed".into(),
-                            by: format!("person-{thread}-{n}"),
-                            prompter: Prompter::Web,
-                            reason: None,
-                            typed: None,
-                            reauth: false,
-                            digest: None,
-                            edits: None,
-                            vouched: false,
-                        };
-                        let request = Request::Answer { question: question.clone(), answer };
+                        let by = format!("person-{thread}-{n}");
+                        let answer = Answer::new("proceed", by, Prompter::Web);
+                        let request = Request::answer(question.clone(), answer);
                         store.send(&run, &request, "race", jiff::Timestamp::now()).unwrap()
                     })
                     .collect();

@@ -6,7 +6,7 @@ use std::path::Path;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::pty::Terminal;
-use crate::cli::harness::{Place, until};
+use crate::cli::harness::{AYE, Place, until};
 
 const LABEL: &str = "advice from advise (an assistant; it does not decide)";
 const ASKING: &str = "asking advise for advice";
@@ -435,4 +435,27 @@ steps:
         terminal.wait_for("[y/n]").keys("y\n");
         assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     }
+}
+
+/// What advises is a program that the run started: it is no person.
+#[test]
+fn an_advisor_cannot_answer() {
+    let answer = format!(
+        "question=$({AYE} inbox --json | grep -o '\"id\": *\"[^\"]*\"' | head -1 | cut -d'\"' -f4)\n\
+         {AYE} answer $question proceed --no-input > answered 2>&1; touch tried"
+    );
+    let place = place(&answer, "");
+    place.write("skill.yaml", &skill("by: human"));
+    let mut terminal = run(&place);
+    terminal.wait_for("Deploy web?");
+    until("the advisor has tried", || place.work().join("tried").exists());
+    assert!(
+        place.read("answered").contains("a person has to answer"),
+        "{}",
+        place.read("answered")
+    );
+    assert!(!place.work().join("deployed").exists());
+    terminal.keys("y");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert!(place.work().join("deployed").exists());
 }

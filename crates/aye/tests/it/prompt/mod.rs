@@ -18,7 +18,7 @@ mod life;
 mod look;
 mod made;
 mod missing;
-mod pty;
+pub(crate) mod pty;
 mod queue;
 mod recovering;
 mod remembering;

@@ -219,3 +219,13 @@ impl Terminal {
         Ok(child.wait()?.code())
     }
 }
+
+/// Answers a question whose text has to be typed, on a terminal; the run, which
+/// nobody drives, goes on there or not.
+pub(crate) fn type_to_confirm(place: &Place, question: &str, text: &str, go_on: bool) {
+    let mut terminal = Terminal::aye(place, &["answer", question]);
+    let asks = format!("To agree, type {text}");
+    terminal.wait_for(&asks).keys(text).wait_for(&format!("❯ {text}")).keys("\r");
+    terminal.wait_for("Go on with it here?").keys(if go_on { "y" } else { "n" });
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+}

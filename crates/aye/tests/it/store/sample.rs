@@ -28,7 +28,7 @@ pub(super) fn source() -> Source {
 }
 
 pub(super) fn driver() -> Driver {
-    Driver { user: "ada".into(), host: "engine".into(), pid: 7, attended: false }
+    Driver { user: "ada".into(), host: "engine".into(), pid: 7, attended: false, namespaces: None }
 }
 
 pub(super) fn lock_info() -> LockInfo {
@@ -260,17 +260,7 @@ impl Tale {
 }
 
 pub(super) fn answer(value: &str, by: &str) -> Answer {
-    Answer {
-        value: json!(value),
-        by: by.into(),
-        prompter: Prompter::Web,
-        reason: None,
-        typed: None,
-        reauth: false,
-        digest: None,
-        edits: None,
-        vouched: false,
-    }
+    Answer::new(value, by, Prompter::Web)
 }
 
 /// A run of every status and a question of every state, in one home.

@@ -103,7 +103,7 @@ impl<'c> Asked<'c> {
         let posed = Posed { question: &question, deadline: None, agreed: &[], run, secrets: None };
         match self.prompter.ask(&posed, wake)? {
             driver::Asked::Answered { answer, .. } => {
-                let request = Request::Answer { question: question.id.clone(), answer };
+                let request = Request::answer(question.id.clone(), answer);
                 let reaction = first.machine.handle(Input::Request(request), &world);
                 if let Some(refusal) = reaction.refusal {
                     self.prompter.refused(&refusal.to_string());

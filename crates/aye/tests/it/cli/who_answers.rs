@@ -1,0 +1,284 @@
+//! Who is taken for a person: not a program that a run started, and not a
+//! name that a user namespace made up. Each attack is tried as the account
+//! that runs the tests and, if that is root, as an ordinary one too.
+
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::harness::{AYE, Place, Ran};
+
+/// An account without rights.
+const NOBODY: &str = "65534";
+
+/// A place that belongs to one account.
+struct Account {
+    place: Place,
+    uid: Option<&'static str>,
+}
+
+/// The accounts that attacks are tried as.
+fn accounts() -> Vec<Account> {
+    let root = rustix::process::getuid().is_root();
+    let ordinary = root.then_some(Some(NOBODY));
+    std::iter::once(None).chain(ordinary).map(Account::new).collect()
+}
+
+impl Account {
+    fn new(uid: Option<&'static str>) -> Self {
+        let account = Self { place: Place::new(), uid };
+        account.own();
+        account
+    }
+
+    /// Everything in the place is the account's.
+    fn own(&self) {
+        if let Some(uid) = self.uid {
+            let owner = format!("{uid}:{uid}");
+            let done = Command::new("chown").arg("-R").arg(owner).arg(self.place.path()).status();
+            assert!(done.unwrap().success());
+        }
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        self.place.write(name, text);
+        self.own();
+    }
+
+    /// A program as this account; with the arguments of `aye` if it is that.
+    fn run(&self, words: &[&str]) -> Ran {
+        let mut all = match self.uid {
+            Some(uid) => vec!["setpriv", "--reuid", uid, "--regid", uid, "--clear-groups"],
+            None => Vec::new(),
+        };
+        all.extend(words);
+        let aye = self.place.command(&[]);
+        let mut command = Command::new(all[0]);
+        command.args(&all[1..]).current_dir(self.place.work()).env_clear().stdin(Stdio::null());
+        command.envs(aye.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        Ran::of(command.output().unwrap(), &self.place)
+    }
+
+    fn aye(&self, args: &[&str]) -> Ran {
+        let words: Vec<&str> = std::iter::once(AYE).chain(args.iter().copied()).collect();
+        self.run(&words)
+    }
+
+    /// The name of the account.
+    fn user(&self) -> String {
+        let told = self.aye(&["auth", "status", "--json"]);
+        told.json()["user"].as_str().unwrap().to_owned()
+    }
+
+    /// A run that waits at a gate with this guard: its id and the question's.
+    fn gate(&self, guard: &str) -> (String, String) {
+        self.write(
+            "gate.yaml",
+            &format!(
+                "
+name: gate
+steps:
+  - name: act
+    command: touch
+    args: [acted]
+    confirmation: {{ message: Really?, timeout: 0, {guard} }}
+"
+            ),
+        );
+        let ran = self.aye(&["run", "gate.yaml", "--no-input"]);
+        assert_eq!(ran.code, 6, "{}", ran.all());
+        let open = self.open();
+        let text = |name: &str| open[0][name].as_str().unwrap().to_owned();
+        (text("run"), text("id"))
+    }
+
+    fn open(&self) -> Value {
+        self.aye(&["inbox", "--json"]).ok().json()
+    }
+
+    /// Nobody has agreed, and the step has not run.
+    #[track_caller]
+    fn still_closed(&self, how: &str) {
+        let open = self.open();
+        assert_eq!(open.as_array().unwrap().len(), 1, "answered: {how}");
+        assert_eq!(open[0]["agreed"], 0, "agreed: {how}");
+        assert!(!self.place.work().join("acted").exists(), "acted: {how}");
+    }
+
+    /// A run whose only step is this script.
+    fn step(&self, script: &str) -> Ran {
+        let script = script.replace('\n', "\n      ");
+        self.write(
+            "attack.yaml",
+            &format!("name: attack\nsteps:\n  - name: attack\n    shell: |\n      {script}\n"),
+        );
+        self.aye(&["run", "attack.yaml", "--no-input"])
+    }
+
+    fn told(&self, run: &str) -> String {
+        self.aye(&["show", run, "--json"]).ok().stdout
+    }
+}
+
+/// The ways in which a step can call `aye answer`.
+fn ways(account: &Account, question: &str) -> Vec<String> {
+    let home = account.place.home();
+    let answer = format!("{AYE} --home {} answer {question} proceed --no-input", home.display());
+    vec![
+        answer.clone(),
+        format!("env -i {answer}"),
+        format!("setsid --wait {answer}"),
+        // Left behind by its parent, and so adopted.
+        format!(
+            "sh -c '({answer} > left 2>&1; touch gone) &'\n\
+             while ! test -e gone; do sleep 0.02; done; cat left"
+        ),
+        format!("cp {AYE} ./copy && ./copy{}", answer.strip_prefix(AYE).unwrap()),
+        // Where no ancestor can be seen.
+        format!("unshare --map-root-user --pid --fork --mount-proc {answer}"),
+        format!("unshare --map-root-user --mount sh -c 'mount -t tmpfs none /proc && {answer}'"),
+    ]
+}
+
+#[test]
+fn a_step_is_no_person_however_it_calls_aye() {
+    for account in accounts() {
+        let named = format!("by: [{}]", account.user());
+        for guard in ["by: human", named.as_str(), "approvals: 2"] {
+            let (run, question) = account.gate(guard);
+            for way in ways(&account, &question) {
+                let how = format!("{guard}: {way}");
+                let ran = account.step(&way);
+                assert!(!ran.all().contains("Operation not permitted"), "{how}: {}", ran.all());
+                account.still_closed(&how);
+            }
+            // It is written down who tried.
+            let told = account.told(&run);
+            let refused = told.matches("a person has to answer this question").count();
+            assert!(refused >= 7, "{told}");
+            assert!(told.contains("this answer came from a program that run `"), "{told}");
+            // The person can still answer.
+            account.aye(&["answer", &question, "proceed", "--no-input"]).ok();
+            account.aye(&["cancel", &run]).ok();
+            let _ = std::fs::remove_file(account.place.work().join("acted"));
+        }
+    }
+}
+
+/// A terminal is something that a step can make for itself.
+#[test]
+fn a_step_is_no_person_at_a_terminal_that_it_made() {
+    for account in accounts() {
+        let user = account.user();
+        for guard in ["by: human".to_owned(), format!("by: [{user}]")] {
+            let (run, question) = account.gate(&guard);
+            for verb in [format!("answer {question}"), format!("resume {run}")] {
+                let before = account.told(&run).matches("\"refused\"").count();
+                let script = format!(
+                    "export TERM=dumb\n\
+                     ( until test $({AYE} show {run} --json | grep -o '\"refused\"' | wc -l) -gt {before}\n\
+                     do echo y; done ) | script -qec '{AYE} {verb}' /dev/null"
+                );
+                let ran = account.step(&script);
+                account.still_closed(&format!("{guard}: {verb}: {}", ran.all()));
+            }
+            account.aye(&["answer", &question, "proceed", "--no-input"]).ok();
+        }
+    }
+}
+
+#[test]
+fn a_tool_server_is_no_person() {
+    for account in accounts() {
+        let (_, question) = account.gate("by: human");
+        let home = account.place.home();
+        let answer = format!(
+            "{AYE} --home {} answer {question} proceed --no-input; touch tried; cat",
+            home.display()
+        );
+        account.write("aye.toml", &format!("[tools.evil]\nserver = ['sh', '-c', '{answer}']\n"));
+        account.aye(&["tools", "trust", "--yes"]).ok();
+        account.write(
+            "calls.yaml",
+            "name: calls\nsteps:\n  - { name: t, tool: evil.x, timeout: 3s }\n",
+        );
+        account.aye(&["run", "calls.yaml", "--no-input"]);
+        assert!(account.place.work().join("tried").exists());
+        account.still_closed("a tool server");
+    }
+}
+
+/// `unshare --map-user` shows the account as any other.
+#[test]
+fn a_user_namespace_gives_nobody_a_name() {
+    for account in accounts() {
+        let (user, other) = match account.uid {
+            Some(_) => (account.user(), ("root", "0")),
+            None => (account.user(), ("nobody", NOBODY)),
+        };
+        let (name, number) = other;
+        let (map, group) = (format!("--map-user={number}"), format!("--map-group={number}"));
+        let once = vec!["unshare", "--user", &map, &group];
+        let twice = [once.as_slice(), &once, &[AYE]].concat();
+        let once = [once.as_slice(), &[AYE]].concat();
+        for unshare in [once, twice] {
+            let faked = |question: &str| {
+                let mut words = unshare.clone();
+                words.extend(["answer", question, "proceed", "--no-input"]);
+                account.run(&words)
+            };
+            // Another name.
+            let (run, question) = account.gate(&format!("by: [{name}]"));
+            let ran = faked(&question);
+            assert!(ran.stderr.contains("is not a name that counts"), "{}", ran.all());
+            account.still_closed(name);
+            account.aye(&["cancel", &run]).ok();
+            // The account's own name proves nothing there either.
+            let (run, question) = account.gate(&format!("by: [{user}]"));
+            assert_eq!(faked(&question).code, 1);
+            account.still_closed(&user);
+            let told = account.told(&run);
+            assert!(told.contains("\"claimed\""), "{told}");
+            account.aye(&["cancel", &run]).ok();
+            // A second approval.
+            let (run, question) = account.gate("approvals: 2");
+            account.aye(&["answer", &question, "proceed", "--no-input"]).ok();
+            let ran = faked(&question);
+            assert_eq!(ran.code, 1, "{}", ran.all());
+            assert!(ran.stderr.contains("has agreed already"), "{}", ran.all());
+            assert_eq!(account.open()[0]["agreed"], 1);
+            account.aye(&["cancel", &run]).ok();
+            // A first one is the account's.
+            let (run, question) = account.gate("approvals: 2");
+            faked(&question).ok();
+            let ran = account.aye(&["answer", &question, "proceed", "--no-input"]);
+            assert!(ran.stderr.contains("has agreed already"), "{}", ran.all());
+            account.aye(&["cancel", &run]).ok();
+        }
+    }
+}
+
+/// The text is typed where the question is asked.
+#[test]
+fn the_text_to_type_is_no_option_and_no_variable() {
+    let account = Account::new(None);
+    for key in ["type_to_confirm: ship it", "type: ship it"] {
+        let (run, question) = account.gate(key);
+        let ran = account.aye(&["answer", &question, "proceed", "--type", "ship it", "--no-input"]);
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(ran.all(), @"
+            --- stderr
+            error: there is no option `--type`
+            hint: the text is typed where the question is asked: `aye answer QUESTION` on a terminal
+            --- exit 2
+            ");
+        }
+        account.still_closed(key);
+        let answer = ["env", "AYE_TYPE=ship it", AYE, "answer", &question, "proceed", "--no-input"];
+        let ran = account.run(&answer);
+        assert_eq!(ran.code, 1, "{}", ran.all());
+        assert!(ran.stderr.contains("type it at a terminal"), "{}", ran.all());
+        account.still_closed(key);
+        account.aye(&["cancel", &run]).ok();
+    }
+}
