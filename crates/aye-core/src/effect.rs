@@ -103,6 +103,9 @@ pub struct Compute {
     pub python: bool,
     /// May read files of the workspace.
     pub reads_files: bool,
+    /// The code as the skill has it, if an assistant changed it: of variables
+    /// and files it sees those that are named there.
+    pub written_as: Option<String>,
     /// Every name it may use.
     pub scope: Scope,
 }

@@ -69,6 +69,10 @@ pub struct Question {
     /// Whether an assistant is asked for advice.
     #[serde(default, skip_serializing_if = "is_false")]
     pub ai_assist: bool,
+    /// Options that a person has to choose, at a prompt or in a form that was
+    /// shown: for these an assistant's word does not count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub person_only: Vec<String>,
     /// The resolved command that a yes will start, secrets masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<String>,
@@ -107,6 +111,21 @@ impl Question {
                 offer.map_or(ChoiceAction::Cancel, |offer| offer.action)
             }
         }
+    }
+
+    /// Whether this value takes all that a yes takes. To leave out a step that
+    /// failed lets what follows run, so it does.
+    pub fn commits(&self, value: &Value) -> bool {
+        match self.action(value) {
+            ChoiceAction::Proceed => true,
+            ChoiceAction::Skip => self.purpose == Purpose::Recover,
+            ChoiceAction::Cancel => false,
+        }
+    }
+
+    /// Whether an assistant may relay this value, if it may relay any.
+    pub fn is_relayable(&self, value: &str) -> bool {
+        !self.person_only.iter().any(|only| only == value)
     }
 
     /// The option that declines, if there is one.
@@ -213,7 +232,7 @@ pub struct Answer {
     pub vouched: bool,
     /// Where it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
+    pub origin: Option<Box<Origin>>,
     /// Why the one-time code that came with it does not count. Found by the
     /// process that applies the answer; never part of a stored one.
     #[serde(skip)]

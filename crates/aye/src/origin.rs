@@ -23,7 +23,7 @@ fn number(kind: &str) -> Option<u64> {
 
 /// Where an answer of this process comes from; nothing on systems that do not
 /// tell.
-pub(crate) fn origin(home: &Path) -> Option<Origin> {
+pub(crate) fn origin(home: &Path) -> Option<Box<Origin>> {
     if !cfg!(target_os = "linux") {
         return None;
     }
@@ -35,7 +35,7 @@ pub(crate) fn origin(home: &Path) -> Option<Origin> {
         }),
         Ancestry::Unknown => Some("a program of which nobody can see what started it".to_owned()),
     };
-    Some(Origin { namespaces: namespaces(), started_by, claimed: None })
+    Some(Box::new(Origin { namespaces: namespaces(), started_by, claimed: None }))
 }
 
 /// The user's number outside of a user namespace that shows it as another.

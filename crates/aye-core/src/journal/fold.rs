@@ -9,7 +9,6 @@ use crate::event::{
     SkillStarted, SkipReason, StepCompleted, StepFailed, StepStarted, VERSION,
 };
 use crate::question::{Purpose, Question};
-use crate::skill::ChoiceAction;
 
 use super::phase::{Between, Close, Ended, Healing, Phase, Resolution, Settled, Unsure};
 use super::record::{Changed, StepRecord, StepStatus};
@@ -480,7 +479,7 @@ impl State {
             return;
         }
         let answer = &answered.answer;
-        if question.action(&answer.value) == ChoiceAction::Proceed {
+        if question.commits(&answer.value) {
             agreed.push(answer.by.clone());
             *agreed_on = Some(answer.value.clone());
             if (agreed.len() as u64) < u64::from(question.approvals) {
@@ -492,8 +491,8 @@ impl State {
 
     fn resolve(&mut self, resolution: Resolution) {
         if let Phase::Asking { question, .. } = &self.phase {
-            self.phase =
-                Phase::Between(Between::Resolved { question: question.clone(), resolution });
+            let (question, resolution) = (question.clone(), Box::new(resolution));
+            self.phase = Phase::Between(Between::Resolved { question, resolution });
         }
     }
 

@@ -80,7 +80,7 @@ pub enum Between {
         /// The question.
         question: Box<Question>,
         /// What became of it.
-        resolution: Resolution,
+        resolution: Box<Resolution>,
     },
     /// A step may or may not have happened; somebody has to say.
     Unsure(Unsure),

@@ -102,6 +102,11 @@ impl StepRecord {
         }
     }
 
+    /// Whether what it is given was last changed by an assistant.
+    pub fn is_written_by_assistant(&self) -> bool {
+        self.changes.last().is_some_and(|change| change.relayed)
+    }
+
     /// What it said about its last failure.
     pub fn error(&self) -> String {
         let message = self.message.clone().unwrap_or_default();

@@ -100,6 +100,7 @@ impl Machine {
             overridable: ask.overridable,
             remember: ask.remember && !destructive,
             ai_assist: ask.ai_assist,
+            person_only: Vec::new(),
             follows,
             digest: String::new(),
         };
@@ -111,6 +112,11 @@ impl Machine {
         if !changes.is_empty() {
             // Nobody said yes to this in advance.
             question.overridable = false;
+            if self.is_unseen(step) {
+                let goes_on = |offer: &&Offer| offer.action != ChoiceAction::Cancel;
+                let options = question.options.iter().filter(goes_on);
+                question.person_only = options.map(|offer| offer.value.clone()).collect();
+            }
             question.message.push_str("\n\nChanged since it failed:");
             for line in changes {
                 question.message.push_str(&format!("\n  {line}"));
@@ -155,7 +161,7 @@ impl Machine {
     }
 
     /// What to do about a step whose outcome is not known.
-    pub(super) fn pose_unsure(&self, unsure: &Unsure) -> Question {
+    pub(super) fn pose_unsure(&self, unsure: &Unsure, world: &World) -> Question {
         let step = &unsure.step;
         let message = if unsure.interrupted {
             format!("`{step}` was stopped before it ended. It may have done part of its work.")
@@ -163,18 +169,23 @@ impl Machine {
             format!("Aye ended while `{step}` ran. It may or may not have done its work.")
         };
         let offers = [RETRY, DONE, SKIP, ABORT];
-        self.recovery(step, "Outcome unknown", message, &offers)
+        self.recovery(step, "Outcome unknown", message, &offers, world)
     }
 
     /// What to do about a step that failed.
-    pub(super) fn pose_failed(&self, step: &str) -> Question {
+    pub(super) fn pose_failed(&self, step: &str, world: &World) -> Question {
         let record = self.state.steps.get(step);
         let why = record.and_then(|record| record.message.as_deref()).unwrap_or("no reason known");
         if self.is_blocked(step) {
             let offers =
                 [("retry", "Run it", "it may go well", ChoiceAction::Proceed), SKIP, ABORT];
-            let question = self.recovery(step, "This usually fails", why.to_owned(), &offers);
-            return Question { by: By::Human, ..question };
+            let title = "This usually fails";
+            let question = self.recovery(step, title, why.to_owned(), &offers, world);
+            let by = match question.by {
+                By::Anyone => By::Human,
+                by => by,
+            };
+            return Question { by, ..question };
         }
         let mut message = format!("`{step}` failed: {why}");
         if let Some(said) = record.and_then(|record| last_words(record.process.as_ref()?)) {
@@ -198,7 +209,7 @@ impl Machine {
             offers.extend([DONE, SKIP]);
         }
         offers.push(ABORT);
-        self.recovery(step, "Step failed", message, &offers)
+        self.recovery(step, "Step failed", message, &offers, world)
     }
 
     /// The question that a step consists of.
@@ -209,7 +220,14 @@ impl Machine {
         }
     }
 
-    fn recovery(&self, step: &str, title: &str, message: String, offers: &[Said]) -> Question {
+    fn recovery(
+        &self,
+        step: &str,
+        title: &str,
+        message: String,
+        offers: &[Said],
+        world: &World,
+    ) -> Question {
         let offer = |(value, label, description, action): &Said| Offer {
             value: (*value).to_owned(),
             label: (*label).to_owned(),
@@ -217,10 +235,28 @@ impl Machine {
             action: *action,
         };
         let follows = self.state.steps.get(step).and_then(|record| record.command.clone());
-        // Whoever may let a step run may say what becomes of it, nobody else.
-        let gate = self.node(step).and_then(|(_, node)| node.step.confirmation.as_ref());
+        // Who may let a step run may say what becomes of it, and in the same way.
+        let about = self.node(step).map(|(_, node)| &node.step);
+        let gate = about.and_then(|step| step.confirmation.as_ref());
+        let kept = gate.is_some() || about.is_some_and(|step| step.destructive);
         let gate = gate.or_else(|| self.asked_itself(step));
-        let by = gate.map_or(By::Anyone, |gate| gate.by.clone());
+        let by = match gate.map(|gate| &gate.by) {
+            Some(By::Anyone) | None if kept => By::Human,
+            Some(by) => by.clone(),
+            None => By::Anyone,
+        };
+        let typed = gate.and_then(|gate| gate.typed.as_ref()).map(|template| {
+            // One that cannot be rendered is typed as it is written.
+            let typed = text::text(template, &self.scope(world)).ok();
+            let typed = typed.filter(|typed| !typed.trim().is_empty());
+            self.secrets.mask(&typed.unwrap_or_else(|| template.value.clone()))
+        });
+        let may_edit = about.is_some_and(|step| step.assistant_may_edit);
+        let person_only = offers.iter().map(|(value, ..)| *value).filter(|value| match *value {
+            "done" | "skip" => true,
+            "fix" => !may_edit,
+            _ => false,
+        });
         let mut question = Question {
             id: self.next_question(),
             kind: AskKind::Recover,
@@ -234,12 +270,13 @@ impl Machine {
             pattern: None,
             secret: false,
             by,
-            approvals: 1,
-            reauth: false,
-            typed: None,
+            approvals: gate.map_or(1, |gate| gate.approvals.max(1)),
+            reauth: gate.is_some_and(|gate| gate.reauth),
+            typed,
             overridable: false,
             remember: false,
             ai_assist: false,
+            person_only: person_only.map(str::to_owned).collect(),
             follows,
             digest: String::new(),
         };

@@ -9,8 +9,9 @@ use crate::event::{
     StepStarted,
 };
 use crate::flow::NodeId;
+use crate::journal::StepRecord;
 use crate::question::Purpose;
-use crate::skill::{Action, Ask, By, Step};
+use crate::skill::{Action, Ask, By, OnError, Step};
 use crate::text::{self, TextError, World};
 
 use super::finish::failed;
@@ -231,18 +232,13 @@ impl Machine {
     fn gate_again(&self, step: &Step, why: RetryReason, world: &World) -> Option<Ask> {
         let record = self.state.steps.get(&step.name.value);
         // What an assistant may run is what the skill says, not what it writes itself.
-        let written = why == RetryReason::Relayed && record.is_some_and(|r| r.edits.is_some());
-        let programs = matches!(
-            step.action,
-            Action::Command { .. } | Action::Shell { .. } | Action::Compute { python: true, .. }
-        );
+        let unseen = why == RetryReason::Relayed && self.is_unseen(step);
         let Some(ask) = &step.confirmation else {
-            let unseen = written && (programs || step.destructive)
-                || why == RetryReason::Fixed && step.destructive;
+            let unseen = unseen || why == RetryReason::Fixed && step.destructive;
             return unseen.then(|| gate_for_changes(step));
         };
         let by = match &ask.by {
-            By::Anyone if written && programs => By::Human,
+            By::Anyone if unseen => By::Human,
             by => by.clone(),
         };
         // What does not render is told when the step starts.
@@ -260,6 +256,15 @@ impl Machine {
             RetryReason::Policy => other,
         };
         again.then(|| Ask { by, ..ask.clone() })
+    }
+
+    /// Whether a step is about to do what an assistant has written and no person
+    /// has seen. The arguments of a tool are the assistant's to change.
+    pub(super) fn is_unseen(&self, step: &Step) -> bool {
+        let record = self.state.steps.get(&step.name.value);
+        let written = record.is_some_and(StepRecord::is_written_by_assistant);
+        let tool = matches!(step.action, Action::Tool { .. });
+        written && !step.assistant_may_edit && (step.destructive || !tool)
     }
 
     /// A step that is a question: ask it.
@@ -297,10 +302,17 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) {
+        // What could not be asked was not agreed to: no `on_error` lets the run past it.
+        let about = self.node(&step).map(|(_, node)| &node.step);
+        let asks = about.is_some_and(|about| {
+            let question = matches!(about.action, Action::Ask(_)) || part == "confirmation";
+            question && about.on_error == Some(OnError::Continue)
+        });
         let failed = StepFailed {
             code: Some(error.code.to_owned()),
             message: self.secrets.mask(&format!("{part}: {error}")),
             hint: error.hint.as_ref().map(|hint| self.secrets.mask(hint)),
+            guarded: asks,
             ..failed(step, 0, BadOutcome::Failure)
         };
         let failed = self.guarded_failure(failed, world);

@@ -54,6 +54,12 @@ impl Machine {
                 output: self.output_name(&step.name),
                 python: *python,
                 reads_files: *reads_files,
+                written_as: self
+                    .state
+                    .steps
+                    .get(&step.name.value)
+                    .filter(|record| record.is_written_by_assistant())
+                    .map(|_| code.value.clone()),
                 scope,
             })),
             Action::Skill { skill, .. } => {

@@ -141,7 +141,8 @@ pub(super) fn gate_for_changes(step: &Step) -> Ask {
         timeout: None,
         pattern: None,
         secret: false,
-        by: By::Human,
+        // A form that shows the difference is enough, unless it cannot be undone.
+        by: if step.destructive { By::Human } else { By::Anyone },
         approvals: 1,
         reauth: false,
         typed: None,

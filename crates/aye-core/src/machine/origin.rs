@@ -3,7 +3,6 @@
 use crate::input::Request;
 use crate::journal::Phase;
 use crate::question::{Answer, Namespaces, Origin};
-use crate::skill::ChoiceAction;
 use crate::text::World;
 
 use super::run::Machine;
@@ -20,7 +19,7 @@ impl Machine {
         let (Some(start), Some(origin)) = (driver.namespaces, &mut answer.origin) else {
             return answer;
         };
-        let Origin { namespaces, started_by, claimed } = origin;
+        let Origin { namespaces, started_by, claimed } = &mut **origin;
         if namespaces.is_none_or(|here| here.user != start.user) {
             *claimed = Some(std::mem::replace(&mut answer.by, driver.user.clone()));
         }
@@ -40,7 +39,7 @@ impl Machine {
         let answer = Answer { reauth: true, ..self.established(answer.clone()) };
         let counts = open.id == *question
             && open.reauth
-            && open.action(&answer.value) == ChoiceAction::Proceed
+            && open.commits(&answer.value)
             && self.in_time(open, world.now).is_ok()
             && weigh(open, &answer, agreed, agreed_on.as_ref()).is_ok();
         counts.then_some(answer.by)

@@ -186,6 +186,10 @@ impl Machine {
                 };
                 let attempt = record.map_or(1, |record| record.attempt.max(1)) + 1;
                 let why = match answer {
+                    // Whoever filled the form in saw the change that Aye proposes.
+                    Some(Answer { prompter: Prompter::Elicited, .. }) if choice == "fix" => {
+                        RetryReason::Answer
+                    }
                     Some(answer) if !answer.is_persons() => RetryReason::Relayed,
                     Some(_) | None => RetryReason::Answer,
                 };
@@ -231,7 +235,7 @@ impl Machine {
             let retried = Fact::StepRetried { step, attempt, why, not_before, edits, fix };
             return self.emit(retried, world, events);
         }
-        let question = self.pose_unsure(unsure);
+        let question = self.pose_unsure(unsure, world);
         self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
     }
 }

@@ -57,13 +57,13 @@ impl Machine {
         let blocked = asks && self.is_blocked(&step);
         match route {
             _ if blocked => {
-                let question = self.pose_failed(&step);
+                let question = self.pose_failed(&step, world);
                 self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
             }
             Route::To(target) => self.go(target, world, events),
             Route::Done => self.finish_well(None, world, events),
             Route::Uncaught if asks => {
-                let question = self.pose_failed(&step);
+                let question = self.pose_failed(&step, world);
                 self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
             }
             Route::Uncaught => self.uncaught(step, close, last, world, events),

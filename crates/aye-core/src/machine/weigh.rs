@@ -17,10 +17,10 @@ pub(super) fn weigh(
     if answer.digest.as_ref().is_some_and(|digest| *digest != question.digest) {
         return Err(Refusal::Changed);
     }
-    let action = weigh_value(question, &answer.value)?;
+    weigh_value(question, &answer.value)?;
     weigh_person(question, answer)?;
     // Saying no is always safe and needs nothing further.
-    if action != ChoiceAction::Proceed {
+    if !question.commits(&answer.value) {
         return Ok(());
     }
     if agreed.contains(&answer.by) {
@@ -107,6 +107,15 @@ fn weigh_person(question: &Question, answer: &Answer) -> Result<(), Refusal> {
         }
         Prompter::Terminal | Prompter::Command | Prompter::Desktop | Prompter::Editor => {}
         Prompter::Web | Prompter::Assistant | Prompter::Elicited => {}
+    }
+    let shown = person || *prompter == Prompter::Elicited && answer.started_by().is_none();
+    match answer.value.as_str() {
+        Some(value) if !shown && !question.is_relayable(value) => {
+            return refuse(format!(
+                "`{value}` has to be chosen by a person, at a prompt or in a form"
+            ));
+        }
+        Some(_) | None => {}
     }
     match &question.by {
         By::Anyone => Ok(()),

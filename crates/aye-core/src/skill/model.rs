@@ -148,6 +148,8 @@ pub struct Step {
     pub idempotent: bool,
     /// Cannot be undone: never remembered, always asked about.
     pub destructive: bool,
+    /// An assistant may change what it is given unseen.
+    pub assistant_may_edit: bool,
     /// Asked before the action.
     pub confirmation: Option<Ask>,
     /// Tried again by itself when it fails.
@@ -187,6 +189,7 @@ impl Step {
             max_cpu: None,
             idempotent: false,
             destructive: false,
+            assistant_may_edit: false,
             confirmation: None,
             retry: None,
             guards: Vec::new(),

@@ -54,6 +54,7 @@ pub(crate) fn step(name: &str, action: Action) -> Step {
         max_cpu: None,
         idempotent: false,
         destructive: false,
+        assistant_may_edit: false,
         confirmation: None,
         retry: None,
         guards: Vec::new(),

@@ -7,12 +7,12 @@ use aye_core::heal::{Act, KnownFix};
 use aye_core::input::{End, Finished, Input, Retry};
 use aye_core::machine::{Refusal, Start, USUALLY_FAILS};
 use aye_core::nested::Again;
-use aye_core::question::{Answer, Edits, Prompter};
-use aye_core::skill::{By, OnError, Skill, Step};
+use aye_core::question::{Answer, Edits, Origin, Prompter};
+use aye_core::skill::{Action, Ask, By, OnError, Skill, Step};
 use serde_json::{Value, json};
 
 use crate::build::{
-    Run, answer_of, command, confirm, driver, gated, on_error, program, start, steps,
+    Run, answer_of, command, confirm, driver, gated, on_error, program, start, steps, t,
 };
 
 fn edits(set: Value) -> Edits {
@@ -127,13 +127,10 @@ fn a_gate_is_asked_again_and_shows_what_changed() {
 fn what_an_assistant_changed_in_something_final_is_seen_by_a_person() {
     let destructive = Step { destructive: true, ..deploy() };
     let mut run = failed(destructive.clone());
-    run.say(relayed(edit(json!({ "1": "v1" })))).unwrap();
-    assert_eq!(run.tail(1), ["a ask gate"]);
     assert_eq!(run.question().by, By::Human);
-    assert!(run.question().message.contains("1: abc -> v1"));
-    assert!(matches!(run.say(relayed(answer_of("bot", "proceed"))), Err(Refusal::NotAllowed(_))));
-    run.answer("proceed");
-    assert_eq!(run.process().argv, ["deploy", "v1", "--force"]);
+    let changed = relayed(edit(json!({ "1": "v1" })));
+    assert!(matches!(run.say(changed), Err(Refusal::NotAllowed(_))));
+    assert!(matches!(run.say(relayed(answer_of("bot", "retry"))), Err(Refusal::NotAllowed(_))));
     // A person who changes it has seen it.
     let mut run = failed(destructive);
     run.say(edit(json!({ "1": "v1" }))).unwrap();
@@ -145,10 +142,19 @@ fn an_assistant_does_not_write_what_is_run() {
     let mut run = failed(deploy());
     run.say(relayed(edit(json!({ "0": "rm", "1": "-rf" })))).unwrap();
     assert_eq!(run.tail(1), ["a ask gate"]);
-    assert_eq!(run.question().by, By::Human);
     assert!(run.question().message.contains("0: deploy -> rm"), "{}", run.question().message);
     assert!(matches!(run.say(relayed(answer_of("bot", "proceed"))), Err(Refusal::NotAllowed(_))));
-    run.answer("cancel");
+    // A form that showed the difference is enough, unless it comes from a step.
+    let form = Answer { prompter: Prompter::Elicited, ..answer_of("bot", "proceed") };
+    let origin = Origin { started_by: Some("a step".to_owned()), ..Origin::default() };
+    let stepped = Answer { origin: Some(Box::new(origin)), ..form.clone() };
+    assert!(matches!(run.say(stepped), Err(Refusal::NotAllowed(_))));
+    run.say(form).unwrap();
+    assert_eq!(run.process().argv, ["rm", "-rf", "--force"]);
+    // A skill may leave it to the assistant.
+    let mut run = failed(Step { assistant_may_edit: true, ..deploy() });
+    run.say(relayed(edit(json!({ "1": "v1" })))).unwrap();
+    assert_eq!(run.process().argv, ["deploy", "v1", "--force"]);
     // As it is written, it may be tried again.
     let mut run = failed(deploy());
     run.say(relayed(answer_of("bot", "retry"))).unwrap();
@@ -305,7 +311,7 @@ fn what_consists_of_runs_is_not_done_again_from_the_start() {
         fail_fast: true,
         body: vec![command("x")],
     };
-    let step = crate::build::step("each", aye_core::skill::Action::ForEach(Box::new(each)));
+    let step = crate::build::step("each", Action::ForEach(Box::new(each)));
     let mut run = Run::start(steps([step]));
     let end = End::Failed {
         code: "NESTED".to_owned(),
@@ -350,4 +356,72 @@ fn what_a_step_said_and_left_behind_is_part_of_the_question() {
         run.question().message,
         "`a` failed: exit code 2\n\nno such tag\n\n2 of its processes could not be ended."
     );
+}
+
+/// What becomes of a step is decided by those who may let it run, in the same
+/// way: nothing of its gate is lost with its failure.
+#[test]
+fn a_recovery_question_inherits_the_gate() {
+    let ask = Ask {
+        by: By::Names(vec!["ann".to_owned(), "bob".to_owned()]),
+        approvals: 2,
+        reauth: true,
+        typed: Some(t("{{ skill.name }}")),
+        ..confirm("go?")
+    };
+    let mut run = Run::start(steps([gated(deploy(), ask), command("b")]));
+    let full = |by: &str, value: &str| Answer {
+        typed: Some("test".to_owned()),
+        reauth: true,
+        ..answer_of(by, value)
+    };
+    run.say(full("ann", "yes")).unwrap();
+    run.say(full("bob", "yes")).unwrap();
+    run.exit(2);
+    let question = run.question();
+    assert_eq!((question.approvals, question.reauth), (2, true));
+    assert_eq!(question.typed.as_deref(), Some("test"));
+    assert_eq!(question.by, By::Names(vec!["ann".to_owned(), "bob".to_owned()]));
+    for value in ["retry", "done", "skip"] {
+        assert!(run.say(full("eve", value)).is_err(), "{value}");
+        assert!(run.say(answer_of("ann", value)).is_err(), "{value}");
+        let untyped = Answer { typed: None, ..full("ann", value) };
+        assert!(matches!(run.say(untyped), Err(Refusal::NotTyped(_))), "{value}");
+        let uncoded = Answer { reauth: false, ..full("ann", value) };
+        assert_eq!(run.say(uncoded), Err(Refusal::NoReauth), "{value}");
+    }
+    run.say(full("ann", "skip")).unwrap();
+    assert_eq!(run.tail(1), ["ann says skip (terminal)"], "one more has to agree");
+    run.say(full("bob", "skip")).unwrap();
+    assert_eq!(run.tail(1), ["b start"]);
+}
+
+/// One that any assistant may relay is a gate all the same.
+#[test]
+fn what_an_assistant_may_relay_of_a_recovery() {
+    let refused = |run: &mut Run, value: &str| {
+        let said = run.say(relayed(answer_of("bot", value)));
+        assert!(matches!(said, Err(Refusal::NotAllowed(_))), "{value}: {said:?}");
+    };
+    let mut run = failed(deploy());
+    for value in ["done", "skip"] {
+        refused(&mut run, value);
+    }
+    run.say(relayed(answer_of("bot", "retry"))).unwrap();
+    let mut run = Run::start(steps([gated(deploy(), confirm("go?")), command("b")]));
+    run.answer("yes");
+    run.exit(2);
+    for value in ["retry", "done", "skip", "abort"] {
+        refused(&mut run, value);
+    }
+    // The arguments of a tool are used at once.
+    let (tool, span) = (t("git.push"), t("").span);
+    let call = Action::Tool { tool, args: json!({ "force": false }), span };
+    let mut run =
+        Run::start(steps([on_error(Step { action: call, ..command("a") }, OnError::Ask)]));
+    let code = "TOOL".to_owned();
+    let end = End::Failed { code, message: "no".to_owned(), hint: None, proposal: None };
+    run.send(Input::Finished(Finished::bare(run.running(), end, None))).unwrap();
+    run.say(relayed(edit(json!({ "force": true })))).unwrap();
+    assert_eq!(run.tail(1), ["a start 2"]);
 }

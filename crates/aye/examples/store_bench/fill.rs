@@ -126,6 +126,7 @@ impl Writer {
             overridable: true,
             remember: false,
             ai_assist: false,
+            person_only: Vec::new(),
             follows: None,
             digest: "d".into(),
         };

@@ -114,6 +114,7 @@ mod tests {
             overridable: true,
             remember: false,
             ai_assist: true,
+            person_only: Vec::new(),
             follows: None,
             digest: String::new(),
         }

@@ -20,6 +20,24 @@ pub struct Block {
     pub workspace: PathBuf,
     /// The skill says `files: read`.
     pub files_read: bool,
+    /// The code as it was before an assistant changed it.
+    pub written_as: Option<String>,
+}
+
+impl Block {
+    /// Whether it may ask for this variable: one that an assistant changed, if
+    /// it did so before.
+    pub(super) fn sees_variable(&self, name: &str) -> bool {
+        let Some(before) = &self.written_as else { return true };
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        before.split(|c| !is_part(c)).any(|word| word == name)
+    }
+
+    /// The same for a file.
+    pub(super) fn sees_file(&self, path: &str) -> bool {
+        let Some(before) = &self.written_as else { return true };
+        before.contains(&format!("\"{path}\"")) || before.contains(&format!("'{path}'"))
+    }
 }
 
 /// What a block may use.

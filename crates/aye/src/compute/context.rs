@@ -124,12 +124,20 @@ impl Answers for Context {
     }
 
     fn file(&mut self, call: FileCall) -> Result<FileAnswer, Raised> {
+        if let Some(path) = call.path().filter(|path| !self.block.sees_file(path)) {
+            return Err(Raised::new(
+                "PermissionError",
+                format!(
+                    "an assistant changed this block: it may not read `{path}`, which it did not name before"
+                ),
+            ));
+        }
         let Block { workspace, files_read, .. } = &self.block;
         Files { workspace, allowed: *files_read }.answer(call)
     }
 
     fn env(&mut self, name: &str) -> Option<String> {
-        self.scope.world.names.env(name)
+        self.scope.world.names.env(name).filter(|_| self.block.sees_variable(name))
     }
 
     fn now(&mut self) -> i64 {

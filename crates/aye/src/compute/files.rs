@@ -30,6 +30,25 @@ pub(super) enum FileCall {
     Write(&'static str),
 }
 
+impl FileCall {
+    /// The file it is about.
+    pub(super) fn path(&self) -> Option<&str> {
+        match self {
+            Self::Exists(path)
+            | Self::IsFile(path)
+            | Self::IsDir(path)
+            | Self::IsLink(path)
+            | Self::ReadText(path)
+            | Self::ReadBytes(path)
+            | Self::Stat(path)
+            | Self::List(path)
+            | Self::Resolve(path)
+            | Self::Open(path) => Some(path),
+            Self::Write(_) => None,
+        }
+    }
+}
+
 /// What it gets.
 #[derive(Debug)]
 pub(super) enum FileAnswer {

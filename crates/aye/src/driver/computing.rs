@@ -152,6 +152,7 @@ impl Driver<'_> {
             one_line,
             workspace: PathBuf::from(&started.workspace),
             files_read: compute.reads_files,
+            written_as: compute.written_as.clone(),
         }
     }
 

@@ -249,7 +249,8 @@ const ENTRIES: &[Entry] = &[
             `0`, `1`, ... for a program and its arguments; `script`; `code`. mode merge (default) \
             keeps the others, replace leaves them out. Values are data, never templates. Show the \
             person the change first. Edited arguments void earlier approvals: the step's own gate \
-            asks again, and a changed command, script or destructive step waits for a person in any case. \
+            asks again. The changed arguments of a tool are used at once; a changed program, script, \
+            block or sub-skill waits until a person has seen it. \
             At most three times. remember keeps it as a fix if it works: step or tool.",
         input: || {
             with_id(

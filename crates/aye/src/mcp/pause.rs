@@ -79,15 +79,23 @@ pub(super) fn describe(
     Ok(())
 }
 
-/// Whether an assistant may carry a person's word.
+/// Whether an assistant may carry a person's word: more of it than a no.
 pub(super) fn relayable(question: &Question) -> bool {
-    !question.is_guarded() && !question.secret
+    let free = |value: &&str| question.commits(&(*value).into()) && question.is_relayable(value);
+    let carries = question.kind == AskKind::Input || values(question).iter().any(free);
+    carries && !question.is_guarded() && !question.secret
 }
 
 /// What can be chosen with a word alone: changes need more.
 pub(super) fn values(question: &Question) -> Vec<&str> {
     let values = question.options.iter().map(|offer| offer.value.as_str());
     values.filter(|value| question.purpose != Purpose::Recover || *value != EDIT).collect()
+}
+
+/// What an assistant may relay of it.
+fn relayed_values(question: &Question) -> Vec<&str> {
+    let all = values(question).into_iter();
+    all.filter(|value| question.is_relayable(value)).collect()
 }
 
 /// Who may answer, in words.
@@ -108,6 +116,10 @@ fn who(question: &Question) -> String {
     }
     if question.typed.is_some() {
         who.push_str("; by typing a text");
+    }
+    if !question.person_only.is_empty() {
+        let only = question.person_only.join(", ");
+        who.push_str(&format!("; not through you: {only}"));
     }
     budget::text(&who, budget::VALUE)
 }
@@ -204,7 +216,7 @@ fn next(asking: &Asking, expired: bool, handles: &Handles) -> Value {
               "when": "after the person has answered" },
         ]);
     }
-    let choice = match (question.kind, values(question).join(", ")) {
+    let choice = match (question.kind, relayed_values(question).join(", ")) {
         (AskKind::Input, none) if none.is_empty() => "<the text the person gave>".to_owned(),
         (AskKind::Input, or) => format!("<the text the person gave, or: {or}>"),
         (_, values) => format!("<one of: {values}>"),
@@ -218,7 +230,8 @@ fn next(asking: &Asking, expired: bool, handles: &Handles) -> Value {
         calls.push(json!({
             "tool": "skill_retry_step",
             "arguments": { "execution_id": id, "step": question.step, "args": {}, "mode": "merge" },
-            "when": "to try the step again, with changed arguments the person has seen",
+            "when": "to try the step again; changed arguments of a tool are used at once, any other \
+                     change waits until a person has seen it",
         }));
         calls.push(json!({ "tool": "debug_tool", "arguments": { "execution_id": id },
             "when": "to see how the step is written" }));

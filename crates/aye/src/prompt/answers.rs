@@ -1,7 +1,7 @@
 //! What whole lines mean, for prompts that read lines.
 
 use aye_core::question::Question;
-use aye_core::skill::{AskKind, ChoiceAction};
+use aye_core::skill::AskKind;
 
 use super::dialog::{Escape, Given, check, default_offer, meaning, yes_and_no};
 
@@ -113,7 +113,7 @@ impl Answers {
 
     fn pick(&mut self, question: &Question, index: usize) -> Said {
         let offer = &question.options[index];
-        if offer.action != ChoiceAction::Proceed {
+        if !question.commits(&offer.value.as_str().into()) {
             return Said::Answer(Given::of(&offer.value));
         }
         if question.typed.is_some() {

@@ -365,7 +365,7 @@ impl Dialog {
             return Reply::Stay;
         };
         // Saying no needs nothing further.
-        if offer.action != ChoiceAction::Proceed {
+        if !question.commits(&offer.value.as_str().into()) {
             return Reply::Answer(Given::of(&offer.value));
         }
         if question.typed.is_some() {

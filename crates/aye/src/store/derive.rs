@@ -3,7 +3,6 @@
 
 use aye_core::event::{Answered, Driver, Event, Fact, SkillStarted};
 use aye_core::question::Question;
-use aye_core::skill::ChoiceAction;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -168,7 +167,9 @@ impl Derived {
         let declines = question
             .options
             .iter()
-            .filter(|offer| question.approvals > 1 && offer.action != ChoiceAction::Proceed)
+            .filter(|offer| {
+                question.approvals > 1 && !question.commits(&offer.value.as_str().into())
+            })
             .map(|offer| offer.value.clone())
             .collect();
         self.questions.push(QuestionRow {

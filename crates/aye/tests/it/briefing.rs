@@ -41,6 +41,7 @@ fn question(message: &str) -> Question {
         overridable: false,
         remember: false,
         ai_assist: true,
+        person_only: Vec::new(),
         follows: Some("kubectl apply -f web.yaml".into()),
         digest: "0".into(),
     }

@@ -319,7 +319,7 @@ fn switching_off_wants_the_name_typed() {
     let ran = place.aye(&["answer", &question, "proceed", "--resume"]);
     assert_ne!(ran.code, 0, "{}", ran.all());
     assert_eq!(world(&place), before);
-    type_to_confirm(&place, &question, "web", true);
+    type_to_confirm(&place, &question, None, "web", true);
     assert_eq!(world(&place)["deployments/web/replicas"], "0");
 }
 

@@ -116,6 +116,7 @@ impl Checker<'_> {
             max_cpu: max_cpu.filter(|limit| !limit.is_zero()),
             idempotent: flag(&doc.idempotent),
             destructive,
+            assistant_may_edit: !doc.assistant.is_absent(),
             confirmation,
             retry,
             guards,

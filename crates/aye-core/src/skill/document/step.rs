@@ -96,6 +96,9 @@ pub(in crate::skill) struct StepDoc {
     pub(in crate::skill) idempotent: Field<bool>,
     /// Cannot be undone: consent is never remembered.
     pub(in crate::skill) destructive: Field<bool>,
+    /// `may_edit` if an assistant may change the command, script or code when
+    /// the step has failed, before a person has seen the change.
+    pub(in crate::skill) assistant: Field<AssistantWord>,
     /// Asked before the step runs.
     pub(in crate::skill) confirmation: Field<Question>,
     /// `final` if the run ends here.
@@ -115,6 +118,15 @@ pub(in crate::skill) struct StepDoc {
     pub(in crate::skill) on_declined: Field<Option<String>>,
     /// The same as `transitions.cancelled`.
     pub(in crate::skill) on_cancelled: Field<Option<String>>,
+}
+
+/// What an assistant may do to a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", expecting = "`may_edit`")]
+#[schemars(inline)]
+pub(in crate::skill) enum AssistantWord {
+    /// Change what it is given when it has failed.
+    MayEdit,
 }
 
 /// The types of states.

@@ -8,7 +8,7 @@ use aye_core::id::QuestionId;
 use aye_core::input::Request;
 use aye_core::journal::{Phase, State};
 use aye_core::question::{Answer, Edits, FixScope, Prompter, Question};
-use aye_core::skill::{AskKind, ChoiceAction};
+use aye_core::skill::AskKind;
 use clap::Args;
 use jiff::Timestamp;
 
@@ -306,9 +306,8 @@ fn code_for(
     asked: Option<&Question>,
     given: &Given,
 ) -> Result<Option<String>, Error> {
-    let wanted = asked.is_some_and(|asked| {
-        asked.reauth && asked.action(&given.value.as_str().into()) == ChoiceAction::Proceed
-    });
+    let wanted =
+        asked.is_some_and(|asked| asked.reauth && asked.commits(&given.value.as_str().into()));
     match &given.code {
         code @ Some(_) if wanted => Ok(code.clone()),
         None if wanted => Err(Error::usage(

@@ -96,6 +96,7 @@ pub(super) fn question(
         overridable: true,
         remember: false,
         ai_assist: false,
+        person_only: Vec::new(),
         follows: None,
         digest: String::new(),
     })

@@ -197,7 +197,7 @@ fn a_tool_server_is_no_person() {
             home.display()
         );
         account.write("aye.toml", &format!("[tools.evil]\nserver = ['sh', '-c', '{answer}']\n"));
-        account.aye(&["tools", "trust", "--yes"]).ok();
+        account.aye(&["trust", "--yes"]).ok();
         account.write(
             "calls.yaml",
             "name: calls\nsteps:\n  - { name: t, tool: evil.x, timeout: 3s }\n",
@@ -280,5 +280,30 @@ fn the_text_to_type_is_no_option_and_no_variable() {
         assert!(ran.stderr.contains("type it at a terminal"), "{}", ran.all());
         account.still_closed(key);
         account.aye(&["cancel", &run]).ok();
+    }
+}
+
+/// What could not be asked was not agreed to.
+#[test]
+fn a_question_that_cannot_be_asked_lets_nothing_run() {
+    let broken = "message: '{{ nobody }}', timeout: 0";
+    for step in [
+        format!("{{ name: sure, confirm: {{ {broken} }}, on_error: continue }}"),
+        format!("{{ name: sure, input: {{ {broken} }}, on_error: continue }}"),
+        format!("{{ name: sure, choose: {{ {broken}, options: [a, b] }}, on_error: continue }}"),
+        "{ name: sure, confirm: Sure?, condition: nobody.is.there, on_error: continue }".to_owned(),
+        format!(
+            "{{ name: sure, shell: 'true', confirmation: {{ {broken} }}, on_error: continue }}"
+        ),
+    ] {
+        let place = Place::new();
+        let last = "{ name: act, shell: touch acted }";
+        place.write("s.yaml", &format!("name: s\nsteps:\n  - {step}\n  - {last}\n"));
+        for more in [&["--no-input"][..], &["--no-input", "--yes"]] {
+            let words = [&["run", "s.yaml"][..], more].concat();
+            let ran = place.aye(&words);
+            assert!(ran.code != 0, "{step}: {}", ran.all());
+            assert!(!place.work().join("acted").exists(), "{step}: {}", ran.all());
+        }
     }
 }

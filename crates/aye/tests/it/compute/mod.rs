@@ -29,6 +29,7 @@ fn block(code: &str) -> Block {
         one_line: false,
         workspace: PathBuf::from("/nowhere/work"),
         files_read: false,
+        written_as: None,
     }
 }
 

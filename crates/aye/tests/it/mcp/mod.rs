@@ -10,6 +10,7 @@ mod http;
 mod install;
 mod learning;
 mod reaching;
+mod recovering;
 mod resources;
 mod running;
 mod surviving;

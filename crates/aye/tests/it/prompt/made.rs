@@ -33,6 +33,7 @@ fn question(kind: AskKind, message: &str) -> Question {
         overridable: true,
         remember: false,
         ai_assist: false,
+        person_only: Vec::new(),
         follows: None,
         digest: "0".into(),
     }

@@ -220,10 +220,19 @@ impl Terminal {
     }
 }
 
-/// Answers a question whose text has to be typed, on a terminal; the run, which
-/// nobody drives, goes on there or not.
-pub(crate) fn type_to_confirm(place: &Place, question: &str, text: &str, go_on: bool) {
+/// Answers a question whose text has to be typed, on a terminal, after these
+/// keys; the run, which nobody drives, goes on there or not.
+pub(crate) fn type_to_confirm(
+    place: &Place,
+    question: &str,
+    keys: Option<&str>,
+    text: &str,
+    go_on: bool,
+) {
     let mut terminal = Terminal::aye(place, &["answer", question]);
+    if let Some(keys) = keys {
+        terminal.wait_for("Step failed").keys(keys);
+    }
     let asks = format!("To agree, type {text}");
     terminal.wait_for(&asks).keys(text).wait_for(&format!("❯ {text}")).keys("\r");
     terminal.wait_for("Go on with it here?").keys(if go_on { "y" } else { "n" });

@@ -216,6 +216,7 @@ impl Tale {
             overridable: true,
             remember: false,
             ai_assist: false,
+            person_only: Vec::new(),
             follows: Some("./make-mr abc".into()),
             digest: "d".into(),
         };
