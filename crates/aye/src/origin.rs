@@ -6,6 +6,7 @@ use std::path::Path;
 use aye_core::question::{Namespaces, Origin};
 use aye_process::Ancestry;
 
+use crate::error::Error;
 use crate::store::{Home, RunLock};
 
 /// The namespaces of this process; nothing where there are none, or `/proc`
@@ -19,6 +20,18 @@ fn number(kind: &str) -> Option<u64> {
     let link = fs::read_link(format!("/proc/self/ns/{kind}")).ok()?;
     let number = link.to_str()?.strip_prefix(kind)?.strip_prefix(":[")?;
     number.strip_suffix(']')?.parse().ok()
+}
+
+/// Refuses to take this process for a person: what a run started cannot agree
+/// for whoever started the run.
+pub(crate) fn require_person(home: &Path, to_do: &str) -> Result<(), Error> {
+    match origin(home).and_then(|origin| origin.started_by) {
+        None => Ok(()),
+        Some(who) => Err(Error::Refused {
+            message: format!("{who} cannot {to_do}: a person has to"),
+            hint: Some("type it in a terminal of your own".to_owned()),
+        }),
+    }
 }
 
 /// Where an answer of this process comes from; nothing on systems that do not

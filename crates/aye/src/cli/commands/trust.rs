@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::cli::{Context, say};
 use crate::error::Error;
+use crate::origin::require_person;
 use crate::paint::{Tone, inert, inert_line};
 use crate::prompt::Escape;
 use crate::trust::{Agreement, Power, TrustError};
@@ -199,6 +200,7 @@ pub(super) fn ask_about(
     yes: bool,
     context: &Context,
 ) -> Result<Said, Error> {
+    require_person(&context.home, "say what you trust")?;
     if yes {
         if !context.json {
             print(shown)?;

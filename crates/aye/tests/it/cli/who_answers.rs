@@ -307,3 +307,24 @@ fn a_question_that_cannot_be_asked_lets_nothing_run() {
         }
     }
 }
+
+/// Trust and agreement are a person's, too.
+#[test]
+fn a_step_cannot_trust_agree_or_teach() {
+    for account in accounts() {
+        let aye = format!("{AYE} --home {}", account.place.home().display());
+        for (how, why) in [
+            (format!("{aye} trust --yes"), "cannot say what you trust"),
+            (
+                format!("{aye} memory learn --error 'no such tag' --tool image --set tag=latest"),
+                "cannot teach a fix",
+            ),
+            (format!("{aye} memory agree fix-{} --yes", "0".repeat(64)), "cannot agree to a fix"),
+        ] {
+            let ran = account.step(&how);
+            assert!(ran.code != 0 && ran.all().contains(why), "{how}: {}", ran.all());
+        }
+        let trusted = account.aye(&["trust", "--list", "--json"]).ok().stdout;
+        assert_eq!(trusted.trim(), "[]", "{trusted}");
+    }
+}

@@ -82,7 +82,7 @@ fn learns(peer: &mut Peer, room: &Room) {
     peer.call("skill_cancel", json!({ "execution_id": failed.id() }));
     room.ends("cancelled");
 
-    room.aye(&["memory", "agree", fix["id"].as_str().unwrap()]).ok();
+    room.aye(&["memory", "agree", fix["id"].as_str().unwrap(), "--yes"]).ok();
     let before = room.read("tried");
     run(peer, "flaky", json!({})).stands("completed");
     assert_eq!(room.read("tried"), format!("{before}short\nfull\n"));

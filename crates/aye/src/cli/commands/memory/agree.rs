@@ -8,12 +8,14 @@ use crate::cli::commands::output::{print, print_json, print_line};
 use crate::cli::commands::scripted::{Asked, Asking, ask};
 use crate::error::Error;
 use crate::memory::{Act, Fix, Memory, OriginKind, Placed, Standing};
+use crate::origin::require_person;
 use crate::paint::{Paint, Tone, inert, inert_line, plural, shell_word};
 use crate::prompt::Escape;
 
 use super::list::fix_json;
 
 pub(super) fn run(name: &str, yes: bool, memory: &Memory, context: &Context) -> Result<u8, Error> {
+    require_person(&context.home, "agree to a fix")?;
     // A short name may be somebody else's by the time a script runs.
     if yes && !Fix::is_full_id(name) {
         return Err(Error::usage(

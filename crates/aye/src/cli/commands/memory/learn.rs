@@ -8,6 +8,7 @@ use crate::cli::commands::output::{print_json, print_line};
 use crate::cli::commands::scripted::{Asked, Asking, ask, question};
 use crate::error::Error;
 use crate::memory::{Act, Change, ErrorText, Keep, Memory, NewFix, NewIssue, Origin, OriginKind};
+use crate::origin::require_person;
 
 use super::LearnArgs;
 
@@ -45,6 +46,7 @@ pub(super) fn run(args: &LearnArgs, memory: &Memory, context: &Context) -> Resul
     let id = if args.set.is_empty() && lesson.command.is_empty() {
         issue(args, lesson, keep, memory, &mask)?
     } else {
+        require_person(&context.home, "teach a fix")?;
         fix(args, lesson, keep, memory, &mask, context)?
     };
     match context.json {
