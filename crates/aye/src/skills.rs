@@ -4,6 +4,7 @@ mod library;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use aye_core::diagnostic::{self, Diagnostic, Source};
 use aye_core::flow::{Flow, lint};
@@ -15,6 +16,10 @@ use crate::error::Error;
 use crate::settings::ToolSettings;
 
 pub use library::{Library, Reach, relative_to};
+
+/// How long all compute blocks of a file may take to be checked: they take
+/// milliseconds, and no file may keep others from being listed.
+const CHECKING: Duration = Duration::from_secs(2);
 
 /// A skill file as read: its text, its skills as flows, and what is to be
 /// said about them.
@@ -62,10 +67,11 @@ impl SkillFile {
         let parsed = skill::parse(&path.to_string_lossy(), &text);
         let mut diagnostics = parsed.diagnostics;
         let mut flows = Vec::new();
+        let until = Instant::now() + CHECKING;
         for skill in parsed.skills {
             let flow = Flow::compile(skill);
             let mut found = lint(&flow, &text, Some(&PythonExpressions));
-            found.extend(blocks(&flow, &text));
+            found.extend(blocks(&flow, &text, until));
             let sound = !found.iter().any(Diagnostic::is_error);
             diagnostics.extend(found);
             if sound {
@@ -131,8 +137,8 @@ impl SkillFile {
     }
 }
 
-/// What cannot be read in the compute steps of a flow, or is sure to fail.
-fn blocks(flow: &Flow, text: &str) -> Vec<Diagnostic> {
+/// What cannot be read in the compute steps of a flow, or is sure to fail. It is said by `until`.
+fn blocks(flow: &Flow, text: &str, until: Instant) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut steps: Vec<&Step> = flow.nodes.iter().map(|node| &node.step).collect();
     while let Some(step) = steps.pop() {
@@ -145,13 +151,14 @@ fn blocks(flow: &Flow, text: &str) -> Vec<Diagnostic> {
         let message = |error: &ComputeError| {
             format!("`compute` of step `{}`: {}", step.name.value, error.message)
         };
-        let (mut diagnostic, error) = match compute::check(&block) {
-            Err(error) => (Diagnostic::error("bad-code", message(&error)), error),
-            Ok(()) => match compute::missing_module(&block) {
-                Some(error) => (Diagnostic::warning("missing-module", message(&error)), error),
-                None => continue,
-            },
-        };
+        let (mut diagnostic, error) =
+            match compute::check(&block, until.saturating_duration_since(Instant::now())) {
+                Err(error) => (Diagnostic::error("bad-code", message(&error)), error),
+                Ok(()) => match compute::missing_module(&block) {
+                    Some(error) => (Diagnostic::warning("missing-module", message(&error)), error),
+                    None => continue,
+                },
+            };
         diagnostic = match place_in(text, code.span, &error) {
             Some(span) => diagnostic.label(span, ""),
             None => {

@@ -93,6 +93,11 @@ pub(super) fn only_version() -> bool {
     words.next().is_some_and(|word| word == "--version" || word == "-V") && words.next().is_none()
 }
 
+/// Whether Aye is to be the process in which compute blocks run.
+pub(super) fn is_worker() -> bool {
+    std::env::args_os().nth(1).is_some_and(|word| word == crate::compute::WORD)
+}
+
 /// The word that makes Aye a background process.
 pub(super) const BACKGROUND: &str = "background";
 

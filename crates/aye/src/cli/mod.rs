@@ -27,6 +27,10 @@ const VERSION: &str = concat!("aye ", env!("CARGO_PKG_VERSION"), "\n");
 
 /// Runs the program and returns its exit code.
 pub fn main() -> u8 {
+    if args::is_worker() {
+        return crate::compute::work();
+    }
+    crate::compute::is_aye();
     aye_process::survive_file_size_limit();
     if args::only_version() {
         // As clap says it, without building every verb first.

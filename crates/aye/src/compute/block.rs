@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// A block of a skill.
 #[derive(Debug, Clone, Default)]
 pub struct Block {
@@ -41,7 +43,7 @@ impl Block {
 }
 
 /// What a block may use.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Time in which it computes; waiting for the host does not count.
     pub time: Duration,

@@ -1,7 +1,6 @@
 //! What a block is answered: names of the run, functions of the host, files.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, SyncSender};
 
 use aye_core::text::Scope;
 use serde_json::{Map, Value, json};
@@ -15,39 +14,41 @@ use super::source::END;
 /// Functions of the host that a block can call.
 pub(super) const FUNCTIONS: [&str; 3] = ["log", "emit", "emit_event"];
 
-/// What the thread of a block wants of the thread that waits for it.
-pub(super) enum Request {
-    /// Text was printed.
-    Print(String),
-    /// A function of the host.
-    Call { memory: bool, function: String, args: Vec<Value>, named: Map<String, Value> },
+/// Whether there is such a function of the host.
+pub(super) fn is_function(name: &str) -> bool {
+    FUNCTIONS.contains(&name) || name.starts_with("__aye_")
 }
 
-/// Answers a block, on its thread.
-pub(super) struct Context {
-    pub(super) scope: Scope,
-    pub(super) block: Block,
+/// Answers a block.
+pub(super) struct Context<'a> {
+    pub(super) scope: &'a Scope,
+    pub(super) block: &'a Block,
+    pub(super) host: &'a mut dyn Host,
     /// Names the block itself sets, and the byte from which on they are set.
-    pub(super) set: BTreeMap<String, usize>,
-    pub(super) requests: SyncSender<Request>,
-    pub(super) replies: Receiver<Result<Value, String>>,
+    pub(super) set: &'a BTreeMap<String, usize>,
+    /// What was printed of a line so far.
+    pub(super) line: String,
     /// The code is through: what is asked for now is its result.
     pub(super) ended: bool,
 }
 
-impl Context {
+impl Context<'_> {
     fn host(
         &mut self,
         memory: bool,
         function: &str,
         args: Vec<Value>,
-        named: Map<String, Value>,
+        named: &Map<String, Value>,
     ) -> Result<Value, Raised> {
-        let request = Request::Call { memory, function: function.to_owned(), args, named };
-        let gone = |_| Raised::new("RuntimeError", "nobody waits for this block any more");
-        self.requests.send(request).map_err(|_| gone(()))?;
-        let reply = self.replies.recv().map_err(|_| gone(()))?;
-        reply.map_err(|message| Raised::new("RuntimeError", message))
+        serve(self.host, memory, function, args, named)
+            .map_err(|message| Raised::new("RuntimeError", message))
+    }
+
+    /// Lets a line out that was not ended.
+    pub(super) fn end_line(&mut self) {
+        if !self.line.is_empty() {
+            self.print("\n");
+        }
     }
 
     /// The names there are at this byte of the code.
@@ -61,7 +62,7 @@ impl Context {
     }
 }
 
-impl Answers for Context {
+impl Answers for Context<'_> {
     fn name(&mut self, name: &str) -> Option<Answer> {
         if self.ended {
             return None;
@@ -79,7 +80,7 @@ impl Answers for Context {
     }
 
     fn has(&self, function: &str) -> bool {
-        FUNCTIONS.contains(&function) || function.starts_with("__aye_")
+        is_function(function)
     }
 
     fn call(
@@ -90,7 +91,7 @@ impl Answers for Context {
         named: Map<String, Value>,
     ) -> Result<Value, Raised> {
         if object == Some("memory") {
-            return self.host(true, function, args, named);
+            return self.host(true, function, args, &named);
         }
         let first = || args.first().and_then(Value::as_str).unwrap_or_default().to_owned();
         match function {
@@ -119,7 +120,7 @@ impl Answers for Context {
                 Some(value) => Value::String(value),
                 None => args.get(1).or_else(|| named.get("default")).cloned().unwrap_or_default(),
             }),
-            _ => self.host(false, function, args, named),
+            _ => self.host(false, function, args, &named),
         }
     }
 
@@ -132,7 +133,7 @@ impl Answers for Context {
                 ),
             ));
         }
-        let Block { workspace, files_read, .. } = &self.block;
+        let Block { workspace, files_read, .. } = self.block;
         Files { workspace, allowed: *files_read }.answer(call)
     }
 
@@ -145,8 +146,12 @@ impl Answers for Context {
     }
 
     fn print(&mut self, text: &str) {
-        // Nobody listens any more: nothing to tell.
-        self.requests.send(Request::Print(text.to_owned())).ok();
+        self.line.push_str(text);
+        while let Some(end) = self.line.find('\n') {
+            let rest = self.line.split_off(end + 1);
+            self.host.log(self.line.trim_end_matches('\n'));
+            self.line = rest;
+        }
     }
 }
 
@@ -238,7 +243,7 @@ pub(super) const BUILTINS: [&str; 78] = [
 ];
 
 /// Serves a request of a block.
-pub(super) fn serve(
+fn serve(
     host: &mut dyn Host,
     memory: bool,
     function: &str,

@@ -1,8 +1,8 @@
 //! What Aye wants of an engine for Python, so that it can be another one.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::block::Limits;
@@ -16,7 +16,6 @@ pub(super) trait Engine {
         program: &str,
         limits: &Limits,
         answers: &mut dyn Answers,
-        stop: &Arc<AtomicBool>,
     ) -> Result<Value, Fault>;
 
     /// Whether the engine can read a program.
@@ -57,6 +56,7 @@ pub(super) trait Answers {
 }
 
 /// What a name stands for.
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
     /// A value.
     Value(Value),
@@ -67,20 +67,20 @@ pub(super) enum Answer {
 }
 
 /// An exception that an answer raises in the program.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Raised {
-    pub(super) kind: &'static str,
+    pub(super) kind: Cow<'static, str>,
     pub(super) message: String,
 }
 
 impl Raised {
     pub(super) fn new(kind: &'static str, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self { kind: Cow::Borrowed(kind), message: message.into() }
     }
 }
 
 /// Why a program gave no value.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Fault {
     /// The exception, or `Limit`, `Cancelled`, `Result`.
     pub(super) kind: String,
@@ -90,7 +90,7 @@ pub(super) struct Fault {
 }
 
 /// A place in the program; lines and columns count from 1.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Frame {
     pub(super) line: usize,
     pub(super) start: usize,

@@ -43,7 +43,7 @@ impl Expressions for PythonExpressions {
     fn evaluate(&self, source: &str, scope: &Scope) -> Result<Value, TextError> {
         let block = Block { code: one_line(source), ..Block::default() };
         let limits =
-            Limits { time: Duration::from_secs(2), memory: 128 << 20, ..Limits::default() };
+            Limits { time: Duration::from_secs(1), memory: 128 << 20, ..Limits::default() };
         let run = start(
             &block,
             scope,

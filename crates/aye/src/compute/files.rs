@@ -1,9 +1,12 @@
 //! Files, read only, of the workspace only.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
 
 use super::engine::Raised;
 
@@ -13,7 +16,7 @@ const SIZE: u64 = 8 << 20;
 const NAMES: usize = 10_000;
 
 /// What a program wants of a file.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) enum FileCall {
     Exists(String),
     IsFile(String),
@@ -27,7 +30,7 @@ pub(super) enum FileCall {
     /// Opens for reading.
     Open(String),
     /// Anything that changes something, by name.
-    Write(&'static str),
+    Write(Cow<'static, str>),
 }
 
 impl FileCall {
@@ -50,7 +53,7 @@ impl FileCall {
 }
 
 /// What it gets.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) enum FileAnswer {
     Bool(bool),
     Text(String),
@@ -114,7 +117,7 @@ impl Files<'_> {
                 let real = joined.canonicalize().unwrap_or(joined);
                 Ok(FileAnswer::Path(real.to_string_lossy().into_owned()))
             }
-            FileCall::Write(what) => Err(denied(what.to_owned())),
+            FileCall::Write(what) => Err(denied(what.into_owned())),
         }
     }
 

@@ -2,8 +2,7 @@
 //! every name, function and file.
 
 use std::borrow::Cow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use monty::{MontyRun, RunProgress};
 use monty_types::{
@@ -29,7 +28,6 @@ impl Engine for Monty {
         program: &str,
         limits: &Limits,
         answers: &mut dyn Answers,
-        stop: &Arc<AtomicBool>,
     ) -> Result<Value, Fault> {
         let compiled = compile(program)?;
         let resources = ResourceLimits {
@@ -39,11 +37,8 @@ impl Engine for Monty {
             max_suspensions: limits.requests,
             gc_interval: None,
         };
-        let mut session = Session { answers, stop, limits, printed: 0, objects: Vec::new() };
+        let mut session = Session { answers, limits, printed: 0, objects: Vec::new() };
         let result = session.run(compiled, ResourceTracker::new(resources));
-        if stop.load(Ordering::Relaxed) {
-            return Err(Fault::new("Cancelled", "the run was cancelled"));
-        }
         let object = result.map_err(|error| fault(&error))?;
         to_data(&object, limits.output).map_err(|message| Fault::new("Result", message))
     }
@@ -66,7 +61,6 @@ fn compile(program: &str) -> Result<MontyRun, Fault> {
 /// One run of a program.
 struct Session<'a> {
     answers: &'a mut dyn Answers,
-    stop: &'a AtomicBool,
     limits: &'a Limits,
     printed: usize,
     /// Objects of the host that the program has, by number.
@@ -178,7 +172,7 @@ impl Session<'_> {
             OsFunctionCall::Iterdir(_) => FileCall::List(path()),
             OsFunctionCall::Resolve(_) | OsFunctionCall::Absolute(_) => FileCall::Resolve(path()),
             OsFunctionCall::Open(open) if !open.mode.writable() => FileCall::Open(path()),
-            OsFunctionCall::Open(_) => FileCall::Write("open"),
+            OsFunctionCall::Open(_) => FileCall::Write("open".into()),
             OsFunctionCall::WriteText(_)
             | OsFunctionCall::AppendText(_)
             | OsFunctionCall::WriteBytes(_)
@@ -186,7 +180,7 @@ impl Session<'_> {
             | OsFunctionCall::Mkdir(_)
             | OsFunctionCall::Unlink(_)
             | OsFunctionCall::Rmdir(_)
-            | OsFunctionCall::Rename(_) => FileCall::Write(call.name()),
+            | OsFunctionCall::Rename(_) => FileCall::Write(call.name().into()),
             OsFunctionCall::Getenv(args) => {
                 let value = self.answers.env(&args.key);
                 return Ok(value.map_or_else(|| args.default.clone(), MontyObject::String));
@@ -214,7 +208,7 @@ impl Session<'_> {
     }
 }
 
-/// Printing, and the place where the interpreter looks up now and then.
+/// Printing.
 impl PrintWriterCallback for Session<'_> {
     fn stdout_write(&mut self, output: Cow<'_, str>) -> Result<(), MontyException> {
         self.printed = self.printed.saturating_add(output.len());
@@ -229,13 +223,6 @@ impl PrintWriterCallback for Session<'_> {
     fn stdout_push(&mut self, end: char) -> Result<(), MontyException> {
         self.stdout_write(Cow::Owned(end.to_string()))
     }
-
-    fn poll_flush(&mut self) -> Result<(), MontyException> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(raise("KeyboardInterrupt", "cancelled"));
-        }
-        Ok(())
-    }
 }
 
 fn raise(kind: &str, message: &str) -> MontyException {
@@ -246,7 +233,7 @@ fn raise(kind: &str, message: &str) -> MontyException {
 fn answer(result: Result<MontyObject, Raised>) -> ExtFunctionResult {
     match result {
         Ok(object) => ExtFunctionResult::Return(object),
-        Err(raised) => ExtFunctionResult::Error(raise(raised.kind, &raised.message)),
+        Err(raised) => ExtFunctionResult::Error(raise(&raised.kind, &raised.message)),
     }
 }
 

@@ -1,30 +1,26 @@
 //! Running a block.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aye_core::text::Scope;
 use serde_json::Value;
 
 use super::block::{Block, Limits};
-use super::context::{Context, Request, serve};
-use super::engine::{Engine, Fault};
+use super::context::Context;
 use super::error::ComputeError;
 use super::explain::{explain, place};
 use super::host::Host;
-use super::monty::Monty;
+use super::pool;
 use super::propose;
 use super::source::{self, Source, Wanted};
+use super::wire::Job;
 
 /// Enough for code that is as deep as the limits allow.
-const STACK: usize = 256 << 20;
-/// How often memory and cancelling are looked at.
-const LOOK: Duration = Duration::from_millis(5);
-/// A block that does not heed its time limit is left behind after this.
-const OVERTIME: Duration = Duration::from_secs(1);
+const STACK: usize = 64 << 20;
+/// Memory that compiling a block may take.
+const CHECKING: usize = 128 << 20;
 
 /// Runs a block; its result is data.
 pub fn run(
@@ -55,42 +51,27 @@ pub(super) fn start(
         error.hint = meant.or(error.hint);
         error
     })?;
-    let (requests, asked) = sync_channel(64);
-    let (replies, answered) = sync_channel(1);
-    let (done, finished) = sync_channel(1);
-    let context = Context {
-        scope: scope.clone(),
-        block: block.clone(),
-        set: source.survey.set.clone(),
-        requests,
-        replies: answered,
-        ended: false,
+    let job = Job::Run {
+        program: source.program.clone(),
+        limits: limits.clone(),
+        now: scope.world.now.as_microsecond(),
     };
-    let stop = Arc::new(AtomicBool::new(false));
-    Monty.memory_used(memory());
-    let (program, own, stopped) = (source.program.clone(), limits.clone(), Arc::clone(&stop));
-    let spawned =
-        thread::Builder::new().name("compute".into()).stack_size(STACK).spawn(move || {
-            let mut context = context;
-            let result = Monty.run(&program, &own, &mut context, &stopped);
-            // Whoever waited may have given up.
-            done.send(result).ok();
-        });
-    spawned.map_err(|error| {
-        ComputeError::new("Limit", format!("no thread for the block can be started: {error}"))
-    })?;
-    let mut watch = Watch { host, limits, cancelled, stop: &stop, line: String::new() };
-    let result = watch.until_done(&asked, &replies, &finished);
+    let set = &source.survey.set;
+    let mut context = Context { scope, block, host, set, line: String::new(), ended: false };
+    let result = pool::run(&job, Some(&mut context), cancelled);
+    context.end_line();
     result.map_err(|fault| explain(&fault, block, &source, scope))
 }
 
-/// Whether a block can be read, and whether it gives a result at all.
-pub fn check(block: &Block) -> Result<(), ComputeError> {
+/// Whether a block can be read, and whether it gives a result at all; an
+/// answer is there within `time`.
+pub fn check(block: &Block, time: Duration) -> Result<(), ComputeError> {
     let wanted = Wanted::Variable(block.output.as_deref());
     let source = prepare(block, wanted, false, &|_| false)?;
-    let program = source.program.clone();
-    let checked = on_stack(move || Monty.check(&program))?;
-    checked.map_err(|fault| place(&fault, block, &source))
+    let limits = Limits { time, memory: CHECKING, ..Limits::default() };
+    let job = Job::Check { program: source.program.clone(), limits };
+    let checked = pool::run(&job, None, &AtomicBool::new(false));
+    checked.map(drop).map_err(|fault| place(&fault, block, &source))
 }
 
 /// A module that a block imports and the sandbox does not have.
@@ -158,79 +139,4 @@ fn gives_result(block: &Block, source: &Source, wanted: Wanted<'_>) -> Result<()
     let last = set.iter().max_by_key(|name| block.code.rfind(&format!("{name} =")));
     error.hint = last.map(|last| format!("write `result = {last}` at its end").into());
     Err(error.at(block, start..end))
-}
-
-fn on_stack<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ComputeError> {
-    let thread = thread::Builder::new().stack_size(STACK).spawn(work);
-    let joined = thread.map(thread::JoinHandle::join);
-    match joined {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(_)) | Err(_) => Err(ComputeError::new("Limit", "the block cannot be read")),
-    }
-}
-
-/// Waits for a block and serves it meanwhile.
-struct Watch<'a> {
-    host: &'a mut dyn Host,
-    limits: &'a Limits,
-    cancelled: &'a AtomicBool,
-    stop: &'a AtomicBool,
-    /// What was printed of a line so far.
-    line: String,
-}
-
-impl Watch<'_> {
-    fn until_done(
-        &mut self,
-        asked: &Receiver<Request>,
-        replies: &SyncSender<Result<Value, String>>,
-        finished: &Receiver<Result<Value, Fault>>,
-    ) -> Result<Value, Fault> {
-        let mut waited = Duration::ZERO;
-        loop {
-            let since = Instant::now();
-            match asked.recv_timeout(LOOK) {
-                Ok(Request::Print(text)) => self.print(&text),
-                Ok(Request::Call { memory, function, args, named }) => {
-                    let reply = serve(self.host, memory, &function, args, &named);
-                    replies.send(reply).ok();
-                    continue;
-                }
-                Err(RecvTimeoutError::Timeout) => Monty.memory_used(memory()),
-                // The block is through.
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            waited += since.elapsed();
-            if self.cancelled.load(Ordering::Relaxed) {
-                self.stop.store(true, Ordering::Relaxed);
-            }
-            if waited > self.limits.time + OVERTIME {
-                self.stop.store(true, Ordering::Relaxed);
-                return Err(Fault::new("Limit", "time limit exceeded; the block does not stop"));
-            }
-        }
-        if !self.line.is_empty() {
-            self.print("\n");
-        }
-        let lost = |_| Err(Fault::new("Limit", "the interpreter broke down"));
-        finished.recv().unwrap_or_else(lost)
-    }
-
-    fn print(&mut self, text: &str) {
-        self.line.push_str(text);
-        while let Some(end) = self.line.find('\n') {
-            let rest = self.line.split_off(end + 1);
-            self.host.log(self.line.trim_end_matches('\n'));
-            self.line = rest;
-        }
-    }
-}
-
-/// Memory that this process uses, in bytes; 0 where nobody says.
-fn memory() -> usize {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = statm.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok());
-    pages.unwrap_or_default().saturating_mul(rustix::param::page_size())
 }

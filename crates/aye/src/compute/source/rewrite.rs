@@ -179,7 +179,13 @@ impl Editor<'_> {
                 let free = self.survey.is_free(&name.id) && name.id == "env";
                 (module || free).then(|| name.id.to_string())
             }
-            Expr::Attribute(attribute) => {
+            // None has more than three parts.
+            Expr::Attribute(attribute)
+                if !attribute
+                    .value
+                    .as_attribute_expr()
+                    .is_some_and(|inner| inner.value.is_attribute_expr()) =>
+            {
                 Some(format!("{}.{}", self.dotted(&attribute.value)?, attribute.attr))
             }
             _ => None,

@@ -9,7 +9,11 @@ use ruff_text_size::Ranged;
 use super::Unreadable;
 
 /// Trees deeper than this come from chains that nobody wrote by hand.
-const DEPTH: usize = 1000;
+const DEPTH: usize = 200;
+/// How much work a block may be to compile. The interpreter looks through what
+/// is inside a function, a class, a lambda or a comprehension about three times
+/// as often as through what is outside of it.
+const WORK: u64 = 4_000_000;
 
 /// What a block uses and sets.
 #[derive(Debug, Default)]
@@ -33,6 +37,7 @@ pub(in super::super) struct Survey {
     from: usize,
     functions: usize,
     depth: usize,
+    work: u64,
     too_deep: Option<usize>,
 }
 
@@ -87,6 +92,16 @@ impl Survey {
         self.read.insert(name.into());
     }
 
+    /// Counts a piece of code; false if it is one too many.
+    fn counts(&mut self, at: usize) -> bool {
+        let levels = u32::try_from(self.functions).unwrap_or(u32::MAX);
+        self.work = self.work.saturating_add(3_u64.saturating_pow(levels));
+        if self.work > WORK {
+            self.too_deep.get_or_insert(at);
+        }
+        self.too_deep.is_none()
+    }
+
     /// What a comprehension or a lambda binds is its own.
     fn inside(&mut self, visit: impl FnOnce(&mut Self)) {
         self.functions += 1;
@@ -97,6 +112,9 @@ impl Survey {
 
 impl<'a> Visitor<'a> for Survey {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        if !self.counts(stmt.start().to_usize()) {
+            return;
+        }
         // `x = x if 'x' in dir() else 1`: a name is set when its statement is
         // through, or when the body of the statement begins.
         let compound = matches!(stmt, Stmt::For(_) | Stmt::With(_) | Stmt::Try(_) | Stmt::Match(_));
@@ -160,7 +178,7 @@ impl<'a> Visitor<'a> for Survey {
 
     fn visit_expr(&mut self, expr: &'a Expr) {
         self.depth += 1;
-        if self.depth > DEPTH {
+        if self.depth > DEPTH || !self.counts(expr.start().to_usize()) {
             self.too_deep.get_or_insert(expr.start().to_usize());
             self.depth -= 1;
             return;

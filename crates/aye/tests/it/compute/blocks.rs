@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use aye::compute::{Block, Limits, Quiet, check, run};
 use serde_json::json;
 
-use super::{block, compute, compute_with, error, scope, value};
+use super::{SOON, block, compute, compute_with, error, scope, value};
 
 #[test]
 fn the_result_is_the_variable_named_like_the_output_or_result() {
@@ -33,8 +33,8 @@ fn a_block_that_sets_something_else_is_told_so() {
         "the block sets neither `plan` nor `result`, only `branch_name`, `key`"
     );
     assert_eq!(said.hint.as_deref(), Some("write `result = key` at its end"));
-    assert!(check(&block("branch_name = 'a'")).is_err());
-    assert!(check(&block("result = 'a'")).is_ok());
+    assert!(check(&block("branch_name = 'a'"), SOON).is_err());
+    assert!(check(&block("result = 'a'"), SOON).is_ok());
 }
 
 #[test]

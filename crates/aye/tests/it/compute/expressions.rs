@@ -277,18 +277,18 @@ proptest! {
         if PythonExpressions.names(&code).is_err() {
             return Ok(());
         }
-        let changed = aye::compute::check(&super::block(&format!("result = ({code})")));
+        let changed = aye::compute::check(&super::block(&format!("result = ({code})")), super::SOON);
         prop_assert!(changed.is_ok(), "{}\n{}", code, changed.unwrap_err().render());
     }
 
     #[test]
     fn no_code_breaks_the_reader(code in scraps(PYTHON)) {
-        if let Err(error) = aye::compute::check(&super::block(&code)) {
+        if let Err(error) = aye::compute::check(&super::block(&code), super::SOON) {
             prop_assert!(!error.render().is_empty());
         }
         // What could be read before it was changed can be read after.
         if PythonExpressions.names(&code).is_ok() {
-            let changed = aye::compute::check(&super::block(&format!("result = ({code})")));
+            let changed = aye::compute::check(&super::block(&format!("result = ({code})")), super::SOON);
             let kind = changed.err().map(|error| error.render());
             prop_assert!(!kind.as_ref().is_some_and(|kind| kind.starts_with("SyntaxError")), "{kind:?}");
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use aye::compute::{Limits, Quiet, check, run};
 
-use super::{block, compute_with, error, scope, value};
+use super::{SOON, block, compute_with, error, scope, value};
 
 fn tight() -> Limits {
     Limits { time: Duration::from_millis(700), memory: 96 << 20, ..Limits::default() }
@@ -105,7 +105,62 @@ fn depth_is_limited() {
         }
         assert!(started.elapsed() < Duration::from_secs(5));
         // The same for who only looks.
-        check(&block(code)).ok();
+        check(&block(code), SOON).ok();
+    }
+}
+
+/// Functions, classes, lambdas and comprehensions inside each other: the
+/// interpreter would look through the innermost one 3^levels times.
+#[test]
+fn scopes_inside_each_other_end() {
+    let nested = |open: &str, levels: usize| {
+        let mut code: String =
+            (0..levels).map(|i| " ".repeat(i) + &open.replace('#', &i.to_string())).collect();
+        code.push_str(&(" ".repeat(levels) + "pass\nresult = 1"));
+        code
+    };
+    let lambdas = |n: usize| format!("result = {}1", "lambda a: ".repeat(n));
+    let lists = |n: usize| format!("result = {}1{}", "[".repeat(n), " for a in [1]]".repeat(n));
+    let wide = "    ".repeat(6) + &"x = [a for a in b if a]; ".repeat(2000);
+    for code in [
+        nested("def f#(a#):\n", 18),
+        nested("def f#(a#):\n", 40),
+        nested("class C#:\n", 40),
+        nested("def f#(a#, b#=lambda: 1):\n", 12),
+        lambdas(40),
+        lists(40),
+        nested("def f#(a#):\n", 6)
+            + "\n"
+            + &format!("def g():\n{}\n", nested("def f#(a#):\n", 6).replace('\n', "\n ")),
+        format!(
+            "{}{wide}\nresult = 1",
+            (0..6).map(|i| "    ".repeat(i) + &format!("def f{i}(a):\n")).collect::<String>()
+        ),
+    ] {
+        let shown: String = code.chars().take(40).collect();
+        let started = Instant::now();
+        check(&block(&code), SOON).ok();
+        compute_with(&code, &tight()).0.ok();
+        assert!(started.elapsed() < Duration::from_secs(2), "{shown}: {:?}", started.elapsed());
+    }
+    // What people write is none of this.
+    let code = "def a(x):\n    def b(y):\n        return [[z for z in range(y)] for _ in range(x)]\n    return sorted(b(2), key=lambda i: len(i))\nresult = a(2)";
+    assert_eq!(value(code), serde_json::json!([[0, 1], [0, 1]]));
+}
+
+/// Products of large numbers: the interpreter does not look at its clock.
+#[test]
+fn what_does_not_look_at_the_clock_is_killed() {
+    for code in [
+        "x = 7 ** 1000000\nfor i in range(30):\n    x = x * x\nresult = 1",
+        "x = (1 << 3999999) + 1\nwhile True:\n    x = x * x % (1 << 3999998)\nresult = 1",
+        "x = str(3 ** 2000000)\nresult = len(x)",
+    ] {
+        let started = Instant::now();
+        compute_with(code, &tight()).0.ok();
+        assert!(started.elapsed() < Duration::from_millis(2500), "{code}: {:?}", started.elapsed());
+        // The next block finds a worker all the same.
+        assert_eq!(value("result = 1 + 1"), 2);
     }
 }
 

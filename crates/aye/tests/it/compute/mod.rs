@@ -13,11 +13,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use aye::compute::{Block, ComputeError, Limits, Quiet, run};
 use aye::outside::Outside;
 use aye_core::text::{Scope, World};
 use serde_json::{Value, json};
+
+/// Checking a block takes milliseconds.
+const SOON: Duration = Duration::from_secs(5);
 
 /// A block of a skill that begins on line 10 of its file.
 fn block(code: &str) -> Block {
