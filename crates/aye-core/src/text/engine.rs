@@ -30,17 +30,23 @@ pub(super) fn is_function(name: &str) -> bool {
     STRICT.globals().any(|(global, _)| global == name)
 }
 
+/// How templates are written. Text is taken as it was written: a script keeps
+/// its last line break.
+pub(super) fn syntax() -> SyntaxConfig {
+    static SYNTAX: LazyLock<SyntaxConfig> = LazyLock::new(|| {
+        let mut syntax = SyntaxConfig::builder();
+        syntax.keep_trailing_newline(true);
+        syntax.build().unwrap_or_default()
+    });
+    SYNTAX.clone()
+}
+
 fn make(undefined: UndefinedBehavior) -> Environment<'static> {
     let mut engine = Environment::new();
     engine.set_undefined_behavior(undefined);
     engine.set_auto_escape_callback(|_| AutoEscape::None);
     engine.set_fuel(Some(FUEL));
-    // Text is taken as it was written: a script keeps its last line break.
-    let mut syntax = SyntaxConfig::builder();
-    syntax.keep_trailing_newline(true);
-    if let Ok(syntax) = syntax.build() {
-        engine.set_syntax(syntax);
-    }
+    engine.set_syntax(syntax());
     engine.set_unknown_method_callback(method);
     engine.add_filter("quote", |value: Value| super::shell::quote_filter(&value));
     engine.add_filter("length", functions::length);

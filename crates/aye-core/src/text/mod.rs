@@ -4,9 +4,10 @@
 //! template into a value, [`text`] into text, [`holds`] a condition into yes
 //! or no. Values are only ever data: nothing rendered is rendered again, and
 //! [`shell_script`] hands them to a shell as variables, not as text.
-//! Expressions that are more than Jinja go to [`Expressions`], if the outside
-//! has one.
+//! Expressions that are more than Jinja, and templates that may be much work,
+//! go to [`Expressions`], if the outside has one.
 
+mod apart;
 mod diff;
 mod engine;
 mod functions;
@@ -17,14 +18,16 @@ mod render;
 mod scope;
 mod shell;
 mod splice;
+mod weigh;
 mod words;
 
+pub use apart::{Work, work};
 pub use diff::{changes, diff};
 pub use render::{
     TextError, holds, names_in, names_in_condition, names_in_condition_with, names_in_with, render,
     render_value, text,
 };
-pub use scope::{BUILT_IN, Expressions, Names, Scope, World};
+pub use scope::{BUILT_IN, Elsewhere, Expressions, Names, Scope, World};
 pub(crate) use shell::legible;
 pub use shell::{Script, Verbatim, shell_script};
 pub use words::{UnknownWord, unknown_word_in, unknown_word_in_condition};

@@ -1,12 +1,20 @@
 //! Rendering.
 
+use std::io::{self, Write};
+
+use minijinja::value::Serde;
 use minijinja::{Environment, Error, ErrorKind, Expression, Template};
 use serde_json::Value;
 
+use super::apart::{UNDEFINED, Work, apart};
 use super::engine::{engine, is_function};
 use super::missing::undefined;
 use super::scope::{Expressions, Scope};
 use super::splice::{Spliced, calls_foreign, calls_now, outside_quotes};
+use super::weigh::{tame, weigh};
+
+/// The longest text that comes out of a template.
+const LONGEST: usize = 32 << 20;
 
 /// Why a template or condition gave no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -76,7 +84,8 @@ pub fn names_in_with(
     if is_plain(template) {
         return Ok(Vec::new());
     }
-    with_template(engine(false), template, expressions, |compiled, spliced| {
+    weigh(template, false)?;
+    with_template(engine(false), &tame(template, false), expressions, |compiled, spliced| {
         with_foreign(sorted(compiled.undeclared_variables(true)), spliced, expressions)
     })?
 }
@@ -87,7 +96,8 @@ pub fn names_in_condition_with(
     expressions: Option<&dyn Expressions>,
 ) -> Result<Vec<String>, TextError> {
     let expression = condition_of(condition)?;
-    with_expression(engine(false), expression, expressions, |compiled, spliced| {
+    weigh(expression, true)?;
+    with_expression(engine(false), &tame(expression, true), expressions, |compiled, spliced| {
         with_foreign(sorted(compiled.undeclared_variables(true)), spliced, expressions)
     })?
 }
@@ -197,12 +207,28 @@ fn evaluate(
     expression: &str,
     scope: &Scope,
 ) -> Result<Result<minijinja::Value, TextError>, TextError> {
+    // What cannot be read is told of the template as a whole.
+    names_in_condition_with(expression, scope.world.names.expressions())?;
+    match apart::<Value>(Work::Expression, expression, scope) {
+        Ok(None) => evaluate_here(expression, scope),
+        Ok(Some(value)) => Ok(Ok(Serde(value).into())),
+        Err(error) => Ok(Err(error)),
+    }
+}
+
+/// As [`evaluate`], on the spot.
+pub(super) fn evaluate_here(
+    expression: &str,
+    scope: &Scope,
+) -> Result<Result<minijinja::Value, TextError>, TextError> {
     let engine = engine(scope.lenient);
     with_expression(engine, expression, scope.world.names.expressions(), |compiled, spliced| {
         let used = || sorted(compiled.undeclared_variables(true));
         match compiled.eval(spliced.context(scope)) {
             Ok(value) if value.is_undefined() && scope.lenient => Ok(minijinja::Value::from(())),
-            Ok(value) if value.is_undefined() => Err(undefined(scope, &used())),
+            Ok(value) if value.is_undefined() => {
+                Err(explain(&ErrorKind::UndefinedError.into(), Some(scope), &used()))
+            }
             Ok(value) => Ok(value),
             Err(error) => Err(explain(&error, Some(scope), &used())),
         }
@@ -239,6 +265,14 @@ pub fn holds(condition: &str, scope: &Scope) -> Result<bool, TextError> {
 }
 
 fn render_text(template: &str, scope: &Scope) -> Result<String, TextError> {
+    match apart(Work::Text, template, scope)? {
+        Some(text) => Ok(text),
+        None => render_text_here(template, scope),
+    }
+}
+
+/// Renders a template to text, on the spot.
+pub(super) fn render_text_here(template: &str, scope: &Scope) -> Result<String, TextError> {
     let mut text = Vec::new();
     render_with(engine(scope.lenient), template, scope, &mut text)?;
     String::from_utf8(text).map_err(|error| TextError::new(error.to_string()))
@@ -249,14 +283,41 @@ pub(super) fn render_with(
     engine: &Environment<'_>,
     template: &str,
     scope: &Scope,
-    to: impl std::io::Write,
+    to: impl Write,
 ) -> Result<(), TextError> {
     with_template(engine, template, scope.world.names.expressions(), |compiled, spliced| {
+        let to = Limited { to, left: LONGEST };
         let rendered = compiled.render_captured_to(spliced.context(scope), to);
         rendered.map(drop).map_err(|error| {
             explain(&error, Some(scope), &sorted(compiled.undeclared_variables(true)))
         })
     })?
+}
+
+/// A writer that takes no more than fits.
+struct Limited<W> {
+    to: W,
+    left: usize,
+}
+
+impl<W: Write> Write for Limited<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes).map(|()| bytes.len())
+    }
+
+    // Also called for nothing at all, which the default would not pass on.
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some(left) = self.left.checked_sub(bytes.len()) else {
+            let message = format!("the text is longer than {} MiB", LONGEST >> 20);
+            return Err(io::Error::other(message));
+        };
+        self.left = left;
+        self.to.write_all(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
 }
 
 pub(super) fn to_data(value: &minijinja::Value) -> Result<Value, TextError> {
@@ -270,6 +331,9 @@ fn explain(error: &Error, scope: Option<&Scope>, used: &[String]) -> TextError {
         return carried.clone();
     }
     if let (ErrorKind::UndefinedError, Some(scope)) = (error.kind(), scope) {
+        if scope.world.names.elsewhere().is_some() {
+            return TextError { code: UNDEFINED, ..TextError::new("a name is not defined") };
+        }
         return undefined(scope, used);
     }
     let message = match (error.kind(), error.detail()) {

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::journal::StepRecord;
 use crate::machine::{Secrets, is_secret};
 
+use super::apart::Work;
 use super::render::TextError;
 
 /// Names that every template knows; steps and inputs may not take them.
@@ -29,6 +30,20 @@ pub trait Names: Send + Sync {
     fn expressions(&self) -> Option<&dyn Expressions> {
         None
     }
+
+    /// Who knows all names, if a scope itself knows none.
+    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
+        None
+    }
+}
+
+/// A scope that is held by somebody else.
+pub trait Elsewhere: Send + Sync {
+    /// The value of a name.
+    fn value(&self, name: &str) -> Option<Value>;
+
+    /// The names that the run gave.
+    fn names(&self) -> Vec<String>;
 }
 
 /// Reads expressions that are more than the template engine can read.
@@ -38,6 +53,17 @@ pub trait Expressions: Send + Sync {
 
     /// The value of an expression.
     fn evaluate(&self, source: &str, scope: &Scope) -> Result<Value, TextError>;
+
+    /// Does [`work`](super::work) where it can be stopped, if there is such a
+    /// place.
+    fn apart(
+        &self,
+        _work: Work,
+        _template: &str,
+        _scope: &Scope,
+    ) -> Option<Result<Value, TextError>> {
+        None
+    }
 }
 
 /// The world at one moment, as the core sees it.
@@ -82,6 +108,9 @@ impl Scope {
 
     /// The names that this run gave: locals, then results of earlier steps.
     pub fn names_in_scope(&self) -> Vec<String> {
+        if let Some(elsewhere) = self.world.names.elsewhere() {
+            return elsewhere.names();
+        }
         let outputs = self.outputs.keys().filter(|name| !self.locals.contains_key(*name));
         self.locals.keys().chain(outputs).cloned().collect()
     }
@@ -90,6 +119,9 @@ impl Scope {
     /// secret that nobody gave again after a restart has none. The environment
     /// has no value as a whole: ask [`Names::env`] for one variable.
     pub fn value(&self, name: &str) -> Option<Value> {
+        if let Some(elsewhere) = self.elsewhere(name) {
+            return elsewhere.value(name);
+        }
         match name {
             "inputs" => {
                 let known = self.inputs.iter().filter_map(|(name, value)| {
@@ -109,6 +141,12 @@ impl Scope {
             local if self.locals.contains_key(local) => self.locals.get(local).cloned(),
             output => plain(self.outputs.get(output)?, self.secrets.answer(output)),
         }
+    }
+
+    /// Who knows this name, if it is not the scope itself.
+    fn elsewhere(&self, name: &str) -> Option<&dyn Elsewhere> {
+        let own = name == "env" || self.locals.contains_key(name);
+        self.world.names.elsewhere().filter(|_| !own)
     }
 
     /// Whether a dotted name can be looked up; only its first two parts count.
@@ -158,6 +196,9 @@ impl Scope {
     }
 
     fn get(&self, name: &str) -> Option<minijinja::Value> {
+        if let Some(elsewhere) = self.elsewhere(name) {
+            return elsewhere.value(name).map(|value| Serde(value).into());
+        }
         match name {
             "inputs" => Some(minijinja::Value::from_object(Inputs {
                 values: Arc::clone(&self.inputs),

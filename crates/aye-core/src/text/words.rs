@@ -6,6 +6,7 @@ use super::engine::engine;
 use super::render::{TextError, condition_of, is_plain, with_expression, with_template};
 use super::scope::Expressions;
 use super::splice::expressions_in;
+use super::weigh::{tame, weigh};
 
 /// A filter or a test that there is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +26,8 @@ pub fn unknown_word_in(
         return Ok(None);
     }
     // What is not Jinja is taken out before.
-    with_template(engine(false), template, expressions, |_, spliced| {
+    weigh(template, false)?;
+    with_template(engine(false), &tame(template, false), expressions, |_, spliced| {
         expressions_in(&spliced.text).into_iter().find_map(|at| unknown(&spliced.text[at]))
     })
 }
@@ -35,7 +37,9 @@ pub fn unknown_word_in_condition(
     condition: &str,
     expressions: Option<&dyn Expressions>,
 ) -> Result<Option<UnknownWord>, TextError> {
-    with_expression(engine(false), condition_of(condition)?, expressions, |_, spliced| {
+    let expression = condition_of(condition)?;
+    weigh(expression, true)?;
+    with_expression(engine(false), &tame(expression, true), expressions, |_, spliced| {
         unknown(&spliced.text)
     })
 }

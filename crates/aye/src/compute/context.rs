@@ -52,7 +52,7 @@ impl Context<'_> {
     }
 
     /// The names there are at this byte of the code.
-    fn names(&self, at: usize) -> Value {
+    fn names_at(&self, at: usize) -> Value {
         let mut names = self.scope.names();
         names
             .extend(self.set.iter().filter(|(_, from)| **from <= at).map(|(name, _)| name.clone()));
@@ -79,6 +79,14 @@ impl Answers for Context<'_> {
         }
     }
 
+    fn value(&self, name: &str) -> Option<Value> {
+        self.scope.value(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.scope.names_in_scope()
+    }
+
     fn has(&self, function: &str) -> bool {
         is_function(function)
     }
@@ -101,7 +109,7 @@ impl Answers for Context<'_> {
             }
             "__aye_dir" => {
                 let at = args.first().and_then(Value::as_u64).unwrap_or_default();
-                Ok(self.names(usize::try_from(at).unwrap_or_default()))
+                Ok(self.names_at(usize::try_from(at).unwrap_or_default()))
             }
             "__aye_known" => {
                 let names = self.scope.names_in_scope().into_iter().chain(["inputs".to_owned()]);

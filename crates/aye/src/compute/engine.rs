@@ -30,6 +30,12 @@ pub(super) trait Answers {
     /// The value of a name.
     fn name(&mut self, name: &str) -> Option<Answer>;
 
+    /// The value of a name as a template sees it.
+    fn value(&self, name: &str) -> Option<Value>;
+
+    /// The names that the run gave.
+    fn names(&self) -> Vec<String>;
+
     /// Whether there is such a function.
     fn has(&self, function: &str) -> bool;
 

@@ -1,17 +1,21 @@
 //! Expressions in templates and conditions that are more than Jinja.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use aye_core::text::{Expressions, Scope, TextError};
+use aye_core::text::{Expressions, Scope, TextError, Work};
 use ruff_python_parser::Mode;
 use serde_json::Value;
 
 use super::block::{Block, Limits};
-use super::context::is_builtin;
+use super::context::{Context, is_builtin};
 use super::host::Quiet;
+use super::pool;
 use super::run::start;
 use super::source::{self, Wanted};
+use super::wire::Job;
+use super::worker;
 
 /// Longer ones belong into a compute step.
 const LENGTH: usize = 4096;
@@ -42,13 +46,11 @@ impl Expressions for PythonExpressions {
 
     fn evaluate(&self, source: &str, scope: &Scope) -> Result<Value, TextError> {
         let block = Block { code: one_line(source), ..Block::default() };
-        let limits =
-            Limits { time: Duration::from_secs(1), memory: 128 << 20, ..Limits::default() };
         let run = start(
             &block,
             scope,
             &mut Quiet::default(),
-            &limits,
+            &limits(),
             &AtomicBool::new(false),
             Wanted::Expression,
         );
@@ -57,6 +59,29 @@ impl Expressions for PythonExpressions {
             ..TextError::new(error.to_string())
         })
     }
+
+    fn apart(&self, work: Work, template: &str, scope: &Scope) -> Option<Result<Value, TextError>> {
+        if worker::is_inside() {
+            return None;
+        }
+        let template = template.to_owned();
+        let (now, lenient) = (scope.world.now, scope.lenient);
+        let job = Job::Template { work, template, limits: limits(), now, lenient };
+        let (block, set, host) = (Block::default(), BTreeMap::new(), &mut Quiet::default());
+        let mut context =
+            Context { scope, block: &block, host, set: &set, line: String::new(), ended: false };
+        let done = pool::run(&job, Some(&mut context), &AtomicBool::new(false));
+        Some(done.map_err(|fault| TextError {
+            hint: Some("a template is for small work: use a `compute:` step".to_owned()),
+            code: "RESOURCE_LIMIT",
+            ..TextError::new(format!("the template is too much work: {}", fault.message))
+        }))
+    }
+}
+
+/// What a template that is evaluated in a worker may take.
+fn limits() -> Limits {
+    Limits { time: Duration::from_secs(1), memory: 128 << 20, ..Limits::default() }
 }
 
 /// Inside of `{{ }}` a line break is a blank.

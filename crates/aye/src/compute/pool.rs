@@ -12,9 +12,10 @@ use aye_process::{Service, Spec, Status};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 
-use super::engine::{Answers, Fault};
+use super::engine::{Answer, Answers, Engine as _, Fault};
+use super::monty::Monty;
 use super::wire::{self, Job, LONGEST, OVERTIME, Reply, Said};
-use super::worker::WORD;
+use super::worker::{self, WORD};
 
 /// How often cancelling is looked at.
 const LOOK: Duration = Duration::from_millis(10);
@@ -65,12 +66,18 @@ impl From<io::Error> for Lost {
     }
 }
 
-/// Does a job in a worker, and answers it meanwhile, if it may ask.
+/// Does a job in a worker, and answers it meanwhile, if it may ask. Inside of
+/// a worker it is done on the spot.
 pub(super) fn run(
     job: &Job,
     mut answers: Option<&mut dyn Answers>,
     cancelled: &AtomicBool,
 ) -> Result<Value, Fault> {
+    if let (true, Job::Run { program, limits, .. }, Some(answers)) =
+        (worker::is_inside(), job, &mut answers)
+    {
+        return Monty.run(program, limits, *answers);
+    }
     let frame = wire::frame(job).map_err(|error| Fault::new("Limit", error.to_string()))?;
     loop {
         let kept = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -168,6 +175,8 @@ impl Worker {
                     continue;
                 }
                 Said::Name(name) => Reply::Name(answers.name(&name)),
+                Said::Value(name) => Reply::Name(answers.value(&name).map(Answer::Value)),
+                Said::Names => Reply::Names(answers.names()),
                 Said::Call { object, function, args, named } => {
                     Reply::Call(answers.call(object.as_deref(), &function, args, named))
                 }

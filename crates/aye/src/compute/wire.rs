@@ -4,6 +4,8 @@
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
+use aye_core::text::Work;
+use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -23,12 +25,16 @@ pub(super) enum Job {
     Check { program: String, limits: Limits },
     /// Run a program.
     Run { program: String, limits: Limits, now: i64 },
+    /// Evaluate a template.
+    Template { work: Work, template: String, limits: Limits, now: Timestamp, lenient: bool },
 }
 
 impl Job {
     pub(super) fn limits(&self) -> &Limits {
         match self {
-            Self::Check { limits, .. } | Self::Run { limits, .. } => limits,
+            Self::Check { limits, .. }
+            | Self::Run { limits, .. }
+            | Self::Template { limits, .. } => limits,
         }
     }
 }
@@ -40,6 +46,10 @@ pub(super) enum Said {
     Print(String),
     /// A name was looked up.
     Name(String),
+    /// The same, for a template: a name is nothing but its value.
+    Value(String),
+    /// The names that the run gave are wanted.
+    Names,
     /// A function of the host was called.
     Call { object: Option<String>, function: String, args: Vec<Value>, named: Map<String, Value> },
     /// A file was asked for.
@@ -54,6 +64,7 @@ pub(super) enum Said {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Reply {
     Name(Option<Answer>),
+    Names(Vec<String>),
     Call(Result<Value, Raised>),
     File(Result<FileAnswer, Raised>),
     Env(Option<String>),

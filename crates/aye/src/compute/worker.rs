@@ -5,12 +5,14 @@
 //! when whoever started it is gone, when nobody wants anything for a while,
 //! and, by the system's limits, when a job takes more than it may.
 
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::fd::AsFd as _;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use aye_core::text::{self, Elsewhere, Expressions, Names, Scope, World};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Map, Value};
@@ -18,6 +20,7 @@ use serde_json::{Map, Value};
 use super::block::Limits;
 use super::context::is_function;
 use super::engine::{Answer, Answers, Engine as _, Raised};
+use super::expression::PythonExpressions;
 use super::files::{FileAnswer, FileCall};
 use super::monty::Monty;
 use super::wire::{self, Job, Reply, Said};
@@ -36,15 +39,22 @@ const SLACK: u64 = 64 << 20;
 
 /// A job runs.
 static BUSY: AtomicBool = AtomicBool::new(false);
+/// This process is a worker.
+static INSIDE: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process is a worker.
+pub(super) fn is_inside() -> bool {
+    INSIDE.load(Ordering::Relaxed)
+}
 
 /// Serves until nobody wants anything any more.
 pub fn work() -> u8 {
+    INSIDE.store(true, Ordering::Relaxed);
     // A worker that is killed leaves no copy of what it knew.
     limit(Resource::Core, 0);
     let worker = thread::Builder::new().name("compute".into()).stack_size(STACK).spawn(|| {
-        let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
         // An error is the end of the other side.
-        while serve(&mut input, &mut output).is_ok() {}
+        while serve().is_ok() {}
     });
     let Ok(worker) = worker else { return 1 };
     let stdin = io::stdin();
@@ -68,21 +78,32 @@ pub fn work() -> u8 {
 }
 
 /// Does one job.
-fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
-    let job: Job = wire::read(input)?;
+fn serve() -> io::Result<()> {
+    let job: Job = wire::read(&mut io::stdin())?;
     let limits = job.limits().clone();
     confine(&limits);
     Monty.memory_used(memory(1));
     BUSY.store(true, Ordering::Relaxed);
     let result = match job {
         Job::Check { program, .. } => Monty.check(&program).map(|()| Value::Null),
-        Job::Run { program, now, .. } => {
-            let mut asking = Asking { input, output, now };
-            Monty.run(&program, &limits, &mut asking)
+        Job::Run { program, now, .. } => Monty.run(&program, &limits, &mut Asking { now }),
+        Job::Template { work, template, now, lenient, .. } => {
+            let scope = Scope {
+                world: World { now, names: Arc::new(Asking { now: now.as_microsecond() }) },
+                inputs: Arc::default(),
+                outputs: Arc::default(),
+                locals: Arc::default(),
+                steps: Arc::default(),
+                secrets: Arc::default(),
+                run: Arc::default(),
+                skill: Arc::default(),
+                lenient,
+            };
+            Ok(text::work(work, &template, &scope))
         }
     };
     BUSY.store(false, Ordering::Relaxed);
-    wire::write(output, &Said::Done(result))
+    wire::write(&mut io::stdout(), &Said::Done(result))
 }
 
 /// Limits of the system, for what the interpreter does not notice itself.
@@ -111,29 +132,58 @@ fn memory(field: usize) -> usize {
 }
 
 /// Asks the other side.
-struct Asking<'a, I, O> {
-    input: &'a mut I,
-    output: &'a mut O,
+struct Asking {
     now: i64,
 }
 
-impl<I: Read, O: Write> Asking<'_, I, O> {
-    fn ask(&mut self, question: &Said) -> Option<Reply> {
-        wire::write(self.output, question).ok()?;
-        wire::read(self.input).ok()
-    }
+fn ask(question: &Said) -> Option<Reply> {
+    wire::write(&mut io::stdout(), question).ok()?;
+    wire::read(&mut io::stdin()).ok()
 }
 
 fn gone<T>() -> Result<T, Raised> {
     Err(Raised::new("RuntimeError", "nobody waits for this block any more"))
 }
 
-impl<I: Read, O: Write> Answers for Asking<'_, I, O> {
-    fn name(&mut self, name: &str) -> Option<Answer> {
-        match self.ask(&Said::Name(name.to_owned())) {
-            Some(Reply::Name(answer)) => answer,
-            _ => None,
-        }
+fn env(name: &str) -> Option<String> {
+    match ask(&Said::Env(name.to_owned())) {
+        Some(Reply::Env(value)) => value,
+        _ => None,
+    }
+}
+
+fn name(question: &Said) -> Option<Answer> {
+    match ask(question) {
+        Some(Reply::Name(answer)) => answer,
+        _ => None,
+    }
+}
+
+fn value(wanted: &str) -> Option<Value> {
+    match name(&Said::Value(wanted.to_owned())) {
+        Some(Answer::Value(value)) => Some(value),
+        _ => None,
+    }
+}
+
+fn names() -> Vec<String> {
+    match ask(&Said::Names) {
+        Some(Reply::Names(names)) => names,
+        _ => Vec::new(),
+    }
+}
+
+impl Answers for Asking {
+    fn name(&mut self, wanted: &str) -> Option<Answer> {
+        name(&Said::Name(wanted.to_owned()))
+    }
+
+    fn value(&self, wanted: &str) -> Option<Value> {
+        value(wanted)
+    }
+
+    fn names(&self) -> Vec<String> {
+        names()
     }
 
     fn has(&self, function: &str) -> bool {
@@ -148,24 +198,21 @@ impl<I: Read, O: Write> Answers for Asking<'_, I, O> {
         named: Map<String, Value>,
     ) -> Result<Value, Raised> {
         let (object, function) = (object.map(str::to_owned), function.to_owned());
-        match self.ask(&Said::Call { object, function, args, named }) {
+        match ask(&Said::Call { object, function, args, named }) {
             Some(Reply::Call(result)) => result,
             _ => gone(),
         }
     }
 
     fn file(&mut self, call: FileCall) -> Result<FileAnswer, Raised> {
-        match self.ask(&Said::File(call)) {
+        match ask(&Said::File(call)) {
             Some(Reply::File(result)) => result,
             _ => gone(),
         }
     }
 
     fn env(&mut self, name: &str) -> Option<String> {
-        match self.ask(&Said::Env(name.to_owned())) {
-            Some(Reply::Env(value)) => value,
-            _ => None,
-        }
+        env(name)
     }
 
     fn now(&mut self) -> i64 {
@@ -174,6 +221,34 @@ impl<I: Read, O: Write> Answers for Asking<'_, I, O> {
 
     fn print(&mut self, text: &str) {
         // Nobody listens any more: nothing to tell.
-        let _ = wire::write(self.output, &Said::Print(text.to_owned()));
+        let _ = wire::write(&mut io::stdout(), &Said::Print(text.to_owned()));
+    }
+}
+
+impl Names for Asking {
+    fn env(&self, name: &str) -> Option<String> {
+        env(name)
+    }
+
+    fn look_up(&self, name: &str) -> Option<Value> {
+        value(name)
+    }
+
+    fn expressions(&self) -> Option<&dyn Expressions> {
+        Some(&PythonExpressions)
+    }
+
+    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
+        Some(self)
+    }
+}
+
+impl Elsewhere for Asking {
+    fn value(&self, wanted: &str) -> Option<Value> {
+        value(wanted)
+    }
+
+    fn names(&self) -> Vec<String> {
+        names()
     }
 }

@@ -4,21 +4,24 @@
 //! own. A page in a browser does not know it, and is refused for its origin
 //! besides; a name that somebody made to point here is refused as well.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use http_body_util::{BodyExt as _, Full, combinators::BoxBody};
+use http_body_util::{BodyExt as _, Full, Limited, combinators::BoxBody};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::AbortHandle;
 
 use crate::cli::Context;
 use crate::error::Error;
@@ -31,10 +34,17 @@ use super::world::World;
 const TOKEN: &str = "mcp.token";
 /// Where the service is.
 const PATH: &str = "/mcp";
-/// How many connections at once.
+/// How many connections of clients that know the token at once.
 const MOST: usize = 200;
+/// How many of others: with one more the oldest of them is closed, so that
+/// nobody can keep a client out by connecting and saying nothing.
+const STRANGERS: usize = 64;
 /// How long a client may take to say what it wants.
 const HEADERS: Duration = Duration::from_secs(10);
+/// How long it may take to say all of it.
+const BODY: Duration = Duration::from_secs(10);
+/// The longest message.
+const LONGEST: usize = 4 << 20;
 /// How long we rest when the machine has no descriptors left.
 const REST: Duration = Duration::from_millis(100);
 
@@ -82,47 +92,112 @@ pub(crate) fn serve(
         let service = service(&world);
         let token: Arc<str> = token.into();
         let room = Arc::new(Semaphore::new(MOST));
+        let mut strangers = VecDeque::new();
         loop {
-            let Ok(place) = Arc::clone(&room).acquire_owned().await else { return Ok(0) };
             let Ok((stream, _)) = listener.accept().await else {
                 // Out of descriptors, or the client has gone: neither ends us.
                 tokio::time::sleep(REST).await;
                 continue;
             };
-            let (service, token) = (service.clone(), Arc::clone(&token));
-            tokio::spawn(async move {
-                let answer = hyper::service::service_fn(move |request| {
-                    let (service, token) = (service.clone(), Arc::clone(&token));
-                    async move { Ok::<_, Infallible>(answer(&service, &token, request).await) }
-                });
-                let served = hyper::server::conn::http1::Builder::new()
-                    .timer(TokioTimer::new())
-                    .header_read_timeout(HEADERS)
-                    .serve_connection(TokioIo::new(stream), answer);
-                // A client that goes away is no news.
-                let _ = served.await;
-                drop(place);
-            });
+            strangers.retain(Stranger::is_one);
+            if strangers.len() >= STRANGERS
+                && let Some(Stranger { task, .. }) = strangers.pop_front()
+            {
+                task.abort();
+            }
+            let known = Arc::new(AtomicBool::new(false));
+            let guest = Guest {
+                service: service.clone(),
+                token: Arc::clone(&token),
+                room: Arc::clone(&room),
+                known: Arc::clone(&known),
+                place: Mutex::default(),
+            };
+            let task = tokio::spawn(guest.serve(stream)).abort_handle();
+            strangers.push_back(Stranger { known, task });
         }
     })
 }
 
-async fn answer(service: &Service, token: &str, request: Request<Incoming>) -> Answer {
-    let given = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let given = given.and_then(|value| {
-        let (scheme, token) = value.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
-    });
-    if !given.is_some_and(|given| is_same(given.as_bytes(), token.as_bytes())) {
-        let mut refused = plain(StatusCode::UNAUTHORIZED, "this needs the token: `aye mcp token`");
-        let wanted = hyper::header::HeaderValue::from_static("Bearer realm=\"aye\"");
-        refused.headers_mut().insert(WWW_AUTHENTICATE, wanted);
-        return refused;
+/// A connection whose client has not shown the token.
+struct Stranger {
+    known: Arc<AtomicBool>,
+    task: AbortHandle,
+}
+
+impl Stranger {
+    fn is_one(&self) -> bool {
+        !self.known.load(Ordering::Relaxed) && !self.task.is_finished()
     }
-    if request.uri().path() != PATH {
-        return plain(StatusCode::NOT_FOUND, "the service is at /mcp");
+}
+
+/// One connection.
+struct Guest {
+    service: Service,
+    token: Arc<str>,
+    room: Arc<Semaphore>,
+    /// Its client has shown the token.
+    known: Arc<AtomicBool>,
+    /// Its place among those.
+    place: Mutex<Option<OwnedSemaphorePermit>>,
+}
+
+impl Guest {
+    async fn serve(self, stream: TcpStream) {
+        let guest = Arc::new(self);
+        let answer = hyper::service::service_fn(move |request| {
+            let guest = Arc::clone(&guest);
+            async move { Ok::<_, Infallible>(guest.answer(request).await) }
+        });
+        let served = hyper::server::conn::http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEADERS)
+            .serve_connection(TokioIo::new(stream), answer);
+        // A client that goes away is no news.
+        let _ = served.await;
     }
-    service.handle(request).await
+
+    /// Takes a place, once; false if there is none.
+    fn enters(&self) -> bool {
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        if place.is_none() {
+            *place = Arc::clone(&self.room).try_acquire_owned().ok();
+            self.known.store(place.is_some(), Ordering::Relaxed);
+        }
+        place.is_some()
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> Answer {
+        let given = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let given = given.and_then(|value| {
+            let (scheme, token) = value.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+        });
+        if !given.is_some_and(|given| is_same(given.as_bytes(), self.token.as_bytes())) {
+            let mut refused =
+                plain(StatusCode::UNAUTHORIZED, "this needs the token: `aye mcp token`");
+            let wanted = hyper::header::HeaderValue::from_static("Bearer realm=\"aye\"");
+            refused.headers_mut().insert(WWW_AUTHENTICATE, wanted);
+            return refused;
+        }
+        if request.uri().path() != PATH {
+            return plain(StatusCode::NOT_FOUND, "the service is at /mcp");
+        }
+        if !self.enters() {
+            return plain(StatusCode::SERVICE_UNAVAILABLE, "too many connections");
+        }
+        let (head, body) = request.into_parts();
+        match tokio::time::timeout(BODY, Limited::new(body, LONGEST).collect()).await {
+            Ok(Ok(body)) => {
+                let request = Request::from_parts(head, Full::new(body.to_bytes()));
+                self.service.handle(request).await
+            }
+            Ok(Err(_)) => {
+                plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is cut off or too long")
+            }
+            Err(_) => plain(StatusCode::REQUEST_TIMEOUT, "the message took too long"),
+        }
+    }
 }
 
 fn plain(status: StatusCode, text: &'static str) -> Answer {

@@ -14,7 +14,7 @@ mod frame;
 mod here;
 mod kinds;
 mod param;
-mod pieces;
+pub(super) mod pieces;
 mod place;
 mod reader;
 mod syntax;

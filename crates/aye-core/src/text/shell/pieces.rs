@@ -12,6 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use minijinja::value::{Object, ObjectRepr};
 use minijinja::{Error, ErrorKind, Output, State, Value, escape_formatter};
 
+use serde::{Deserialize, Serialize};
+
+use crate::text::apart::{Work, apart};
 use crate::text::engine::engine;
 use crate::text::render::{self, TextError};
 use crate::text::scope::Scope;
@@ -19,8 +22,8 @@ use crate::text::scope::Scope;
 use super::word::quote;
 
 /// A part of a rendered script.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::text) enum Piece {
     /// Written by the author.
     Text(String),
     /// Data.
@@ -33,6 +36,14 @@ pub(super) enum Piece {
 
 /// Renders a script to its pieces.
 pub(super) fn pieces(template: &str, scope: &Scope) -> Result<Vec<Piece>, TextError> {
+    match apart(Work::Script, template, scope)? {
+        Some(pieces) => Ok(pieces),
+        None => pieces_here(template, scope),
+    }
+}
+
+/// Renders a script to its pieces, on the spot.
+pub(in crate::text) fn pieces_here(template: &str, scope: &Scope) -> Result<Vec<Piece>, TextError> {
     let pen = Arc::new(Mutex::new(Pen::default()));
     let mut engine = engine(scope.lenient).clone();
     let shared = Arc::clone(&pen);

@@ -8,6 +8,7 @@ mod files;
 mod hostile;
 mod propose;
 mod python;
+mod templates;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -207,3 +207,66 @@ fn a_client_of_the_old_era_has_a_session() {
     let told = &asks["result"]["structuredContent"];
     assert_eq!(told["status"], "awaiting_confirmation", "{asks}");
 }
+
+/// Clients that connect and say nothing, or half of something, keep nobody out.
+#[test]
+fn who_says_nothing_keeps_nobody_out() {
+    let desk = Desk::with(&[("go", GATE)]);
+    let server = Server::start(&desk);
+    let connect = || TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let bearer = format!("Bearer {}", server.token);
+    let mut open = Vec::new();
+    for number in 0..400 {
+        let mut stream = connect();
+        let said = match number % 3 {
+            0 => String::new(),
+            1 => "POST /mcp HTTP/1.1\r\nHost: 127".to_owned(),
+            _ => "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99\r\n\r\n{".to_owned(),
+        };
+        // The oldest are closed already.
+        let _ = stream.write_all(said.as_bytes());
+        open.push(stream);
+    }
+    let started = std::time::Instant::now();
+    let list = server.modern("tools/list", None, json!({}));
+    assert!(list["result"]["tools"].is_array(), "{list}");
+    assert!(started.elapsed() < std::time::Duration::from_secs(5), "{:?}", started.elapsed());
+    // All of them are closed in the end, whether they know the token or not.
+    let mut known = connect();
+    let half = format!(
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: {bearer}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nContent-Length: 99\r\n\r\n{{",
+        server.port
+    );
+    known.write_all(half.as_bytes()).unwrap();
+    open.push(known);
+    for mut stream in open {
+        stream.set_read_timeout(Some(std::time::Duration::from_secs(25))).unwrap();
+        let mut rest = Vec::new();
+        let ended = stream.read_to_end(&mut rest);
+        let closed = ended
+            .as_ref()
+            .map_or_else(|e| e.kind() == std::io::ErrorKind::ConnectionReset, |_| true);
+        // One that has the time-out told to it may stay for another request.
+        let told = String::from_utf8_lossy(&rest).contains("408");
+        assert!(closed || told, "{ended:?} {}", String::from_utf8_lossy(&rest));
+    }
+}
+
+/// A message is not longer than what anybody would send.
+#[test]
+fn an_endless_message_is_refused() {
+    let desk = Desk::with(&[]);
+    let server = Server::start(&desk);
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n",
+        server.port, server.token
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let chunk = format!("10000\r\n{}\r\n", "x".repeat(0x10000));
+    let sent = (0..4096).take_while(|_| stream.write_all(chunk.as_bytes()).is_ok()).count();
+    assert!(sent < 1024, "64 MiB were taken");
+    assert!(server.modern("tools/list", None, json!({}))["result"]["tools"].is_array());
+}

@@ -215,3 +215,32 @@ fn an_encrypted_server_has_to_have_a_certificate_that_is_trusted() {
     assert!(other.stderr.contains("cannot connect to `localhost`"), "{}", other.all());
     assert_eq!(place.read("asked"), "", "a stranger gets no token");
 }
+
+/// A server that begins to answer and never ends is given up when its time is.
+#[test]
+fn one_that_never_ends_its_answer() {
+    for begun in [
+        "",
+        "HTTP/1.1 200 OK\r\ncontent-ty",
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n{",
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {",
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("its number").port();
+        std::thread::spawn(move || {
+            let mut open = Vec::new();
+            for stream in listener.incoming() {
+                let Ok(mut stream) = stream else { return };
+                let _ = stream.write_all(begun.as_bytes());
+                open.push(stream);
+            }
+        });
+        let mut shop = Shop::new(&format!(
+            "[tools.it]\nurl = \"http://127.0.0.1:{port}/mcp\"\nstart_timeout = \"2s\"\n"
+        ));
+        let since = std::time::Instant::now();
+        let error = shop.call("it.echo", json!({})).expect_err("it never ends");
+        assert_eq!(error.code, "TOOL_SERVER", "{begun:?}: {error:?}");
+        assert!(since.elapsed() < std::time::Duration::from_secs(20), "{begun:?}");
+    }
+}
