@@ -11,7 +11,7 @@ use super::engine::{engine, is_function};
 use super::missing::undefined;
 use super::scope::{Expressions, Scope};
 use super::splice::{Spliced, calls_foreign, calls_now, outside_quotes};
-use super::weigh::{tame, weigh};
+use super::weigh::{Effort, tame, weigh};
 
 /// The longest text that comes out of a template.
 const LONGEST: usize = 32 << 20;
@@ -207,8 +207,12 @@ fn evaluate(
     expression: &str,
     scope: &Scope,
 ) -> Result<Result<minijinja::Value, TextError>, TextError> {
-    // What cannot be read is told of the template as a whole.
-    names_in_condition_with(expression, scope.world.names.expressions())?;
+    match weigh(expression, true) {
+        Ok(Effort::Little) => return evaluate_here(expression, scope),
+        // What cannot be read is told of the template as a whole.
+        Ok(Effort::Much) => names_in_condition_with(expression, scope.world.names.expressions())?,
+        Err(error) => return Ok(Err(error)),
+    };
     match apart::<Value>(Work::Expression, expression, scope) {
         Ok(None) => evaluate_here(expression, scope),
         Ok(Some(value)) => Ok(Ok(Serde(value).into())),

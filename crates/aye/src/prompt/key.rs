@@ -56,6 +56,17 @@ const PASTE_ENDS: &[u8] = b"\x1b[201~";
 pub struct Decoder {
     pending: Vec<u8>,
     pasting: bool,
+    /// The rest of something that is too long to be a key: nobody typed it.
+    dropping: Option<Long>,
+}
+
+/// What is too long to be a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Long {
+    /// `ESC [ parameters final`.
+    Sequence,
+    /// A string of the terminal.
+    Text,
 }
 
 /// What the beginning of the pending bytes is.
@@ -66,6 +77,8 @@ enum Cut {
     Skip(usize),
     /// A paste follows these bytes.
     Paste(usize),
+    /// These bytes, and all up to its end, are nobody's key.
+    Drop(Long, usize),
     /// More bytes are needed.
     Wait,
 }
@@ -83,6 +96,12 @@ impl Decoder {
                 }
                 continue;
             }
+            if let Some(long) = self.dropping {
+                if !self.drop_rest(long) {
+                    break;
+                }
+                continue;
+            }
             let used = match cut(&self.pending) {
                 Cut::Key(key, used) => {
                     keys.push(key);
@@ -91,6 +110,10 @@ impl Decoder {
                 Cut::Skip(used) => used,
                 Cut::Paste(used) => {
                     self.pasting = true;
+                    used
+                }
+                Cut::Drop(long, used) => {
+                    self.dropping = Some(long);
                     used
                 }
                 Cut::Wait => break,
@@ -102,11 +125,12 @@ impl Decoder {
 
     /// Whether an Escape waits to see whether more follows.
     pub fn is_waiting(&self) -> bool {
-        !self.pasting && !self.pending.is_empty()
+        !self.pasting && (self.dropping.is_some() || !self.pending.is_empty())
     }
 
     /// Nothing followed in time: what waits is what it is.
     pub fn flush(&mut self) -> Vec<Key> {
+        self.dropping = None;
         if self.pasting || self.pending.is_empty() {
             return Vec::new();
         }
@@ -122,6 +146,25 @@ impl Decoder {
     pub fn reset(&mut self) {
         self.pending.clear();
         self.pasting = false;
+        self.dropping = None;
+    }
+
+    /// Drops what is too long; false if its end has not come yet.
+    fn drop_rest(&mut self, long: Long) -> bool {
+        let end = match long {
+            Long::Sequence => {
+                let last = self.pending.iter().position(|byte| !(0x20..=0x3f).contains(byte));
+                last.map(|at| at + usize::from(is_final(self.pending[at])))
+            }
+            Long::Text => end_of_string(&self.pending),
+        };
+        // An escape may be half of the end.
+        let kept = usize::from(long == Long::Text && self.pending.last() == Some(&0x1b));
+        self.pending.drain(..end.unwrap_or(self.pending.len() - kept));
+        if end.is_some() {
+            self.dropping = None;
+        }
+        end.is_some()
     }
 
     fn pasted(&mut self) -> Option<Key> {
@@ -200,14 +243,13 @@ fn sequence(bytes: &[u8]) -> Cut {
     if rest.first() == Some(&b'[') {
         return if rest.len() < 2 { Cut::Wait } else { Cut::Key(Key::Other, 4) };
     }
-    let end = rest.iter().position(|byte| (0x40..=0x7e).contains(byte));
-    let Some(end) = end else {
-        let odd = rest.iter().position(|byte| !(0x20..=0x3f).contains(byte));
-        return match odd {
-            Some(odd) => Cut::Key(Key::Other, 2 + odd),
-            None if rest.len() > LONGEST => Cut::Skip(bytes.len()),
-            None => Cut::Wait,
-        };
+    // However the bytes arrive, it ends at the first that is no parameter.
+    let end = rest.iter().take(LONGEST).position(|byte| !(0x20..=0x3f).contains(byte));
+    let end = match end {
+        Some(end) if is_final(rest[end]) => end,
+        Some(odd) => return Cut::Key(Key::Other, 2 + odd),
+        None if rest.len() >= LONGEST => return Cut::Drop(Long::Sequence, 2 + LONGEST),
+        None => return Cut::Wait,
     };
     let used = 2 + end + 1;
     if &rest[..=end] == PASTE_BEGINS {
@@ -222,16 +264,26 @@ fn sequence(bytes: &[u8]) -> Cut {
 
 /// A string up to `ESC \` or BEL: the terminal speaking, not a person.
 fn string(bytes: &[u8]) -> Cut {
-    let end = (2..bytes.len()).find_map(|at| match (bytes[at], bytes.get(at + 1)) {
+    let most = LONGEST * 16;
+    match end_of_string(&bytes[2..bytes.len().min(most + 1)]) {
+        Some(end) => Cut::Skip(2 + end),
+        // The last one is only looked at, in case it is half of the end.
+        None if bytes.len() > most => Cut::Drop(Long::Text, most),
+        None => Cut::Wait,
+    }
+}
+
+/// Where a string of the terminal ends.
+fn end_of_string(bytes: &[u8]) -> Option<usize> {
+    (0..bytes.len()).find_map(|at| match (bytes[at], bytes.get(at + 1)) {
         (0x07, _) => Some(at + 1),
         (0x1b, Some(b'\\')) => Some(at + 2),
         _ => None,
-    });
-    match end {
-        Some(end) => Cut::Skip(end),
-        None if bytes.len() > LONGEST * 16 => Cut::Skip(bytes.len()),
-        None => Cut::Wait,
-    }
+    })
+}
+
+fn is_final(byte: u8) -> bool {
+    (0x40..=0x7e).contains(&byte)
 }
 
 fn named(parameters: &[u8], last: u8) -> Key {

@@ -12,7 +12,6 @@ mod completing;
 mod detach;
 mod dry_run;
 mod events;
-#[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod exhaustion;
 mod failing;
 mod hardening;

@@ -87,3 +87,32 @@ proptest! {
         prop_assert_eq!(keys, others);
     }
 }
+
+/// What a terminal sends and nobody typed ends where it ends, however long it
+/// is and however it arrives: its rest is never taken for an answer.
+#[test]
+fn the_rest_of_a_long_sequence_is_nobodys_answer() {
+    let long = |open: &str, close: &str, length: usize| {
+        format!("{open}{}{close}", "1;".repeat(length / 2)).into_bytes()
+    };
+    for bytes in [
+        long("\x1b[", "yy\r", 100),
+        long("\x1b[", "y\r", 5000),
+        long("\x1b]11;", "y\x1b\\", 3000),
+        long("\x1bP", "y\r\x07", 1022),
+        long("\x1bP", "y\r\x1b\\", 1020),
+        b"\x1b[\xffA".to_vec(),
+    ] {
+        let mut whole = Decoder::default();
+        let mut keys = whole.push(&bytes);
+        keys.extend(whole.flush());
+        for size in [1, 7, 64, 1000] {
+            let mut parts = Decoder::default();
+            let mut same: Vec<Key> = bytes.chunks(size).flat_map(|part| parts.push(part)).collect();
+            same.extend(parts.flush());
+            assert_eq!(same, keys, "{size}: {:?}", String::from_utf8_lossy(&bytes));
+        }
+        let typed = keys.iter().filter(|key| matches!(key, Key::Char(_))).count();
+        assert!(typed <= 1, "{keys:?}");
+    }
+}
