@@ -20,7 +20,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use mutate::Mutator;
-use targets::Target;
 use watch::Watch;
 
 /// No case may take longer.
@@ -68,7 +67,9 @@ pub fn run(name: &str, count: u64, seed: u64, from: u64) -> Result<Figures, Stri
     let mut figures = Figures::default();
     let began = std::time::Instant::now();
     let plain = seeds.len() as u64;
-    for number in from..plain + count {
+    // Without a number to begin at the seeds come first, and in addition.
+    let until = if from == 0 { plain + count } else { from + count };
+    for number in from..until {
         let case = match seeds.get(usize::try_from(number).unwrap_or(usize::MAX)) {
             Some(seed) => seed.clone(),
             None => mutator.make(seed, number),
@@ -91,7 +92,7 @@ pub fn run(name: &str, count: u64, seed: u64, from: u64) -> Result<Figures, Stri
         if took > LONGEST {
             return Err(format!("{name}: {took:?}; {}\n{}", again(), shown()));
         }
-        if number % 256 == 0 {
+        if number.is_multiple_of(256) {
             figures.memory = watch::peak().max(target.memory());
             if figures.memory > MEMORY {
                 let used = figures.memory >> 20;

@@ -26,7 +26,7 @@ impl Target for Blocks {
     fn run(&mut self, case: &[u8]) -> Result<(), String> {
         let code = String::from_utf8_lossy(case).into_owned();
         let block = Block { code, output: Some("result".to_owned()), line: 1, ..Block::default() };
-        if case.len() % 3 == 0 {
+        if case.len().is_multiple_of(3) {
             let _ = check(&block, self.limits.time);
             return Ok(());
         }

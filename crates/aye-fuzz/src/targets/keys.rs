@@ -30,6 +30,8 @@ impl Target for Keys {
             line.key(key);
         }
         let _ = line.window(20, Some('•'));
+        // A terminal hands over 4 KiB at once.
+        keys.truncate(4096);
         let kinds = [AskKind::Confirm, AskKind::Choose, AskKind::Input, AskKind::Recover];
         for kind in kinds {
             let question = question(kind);

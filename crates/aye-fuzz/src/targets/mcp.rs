@@ -108,7 +108,7 @@ impl Target for Mcp {
         line.push(b'\n');
         let alive = self.server.input.write_all(&line).is_ok();
         self.sent += 1;
-        if alive && self.sent % BATCH != 0 {
+        if alive && !self.sent.is_multiple_of(BATCH) {
             return Ok(());
         }
         self.memory = self.memory.max(peak_of(&self.server.child.id().to_string()));

@@ -23,7 +23,7 @@ impl Target for Template {
         let template = &*String::from_utf8_lossy(case);
         let others = Some(&PythonExpressions as &dyn Expressions);
         // Each of these alone stays within its time, so one of them is enough.
-        let scope = if case.len() % 2 == 0 { &self.strict } else { &self.lenient };
+        let scope = if case.len().is_multiple_of(2) { &self.strict } else { &self.lenient };
         let _ = text::names_in_with(template, others);
         let _ = text::unknown_word_in(template, others);
         let rendered = match case.first().copied().unwrap_or_default() % 4 {

@@ -88,39 +88,48 @@ impl Decoder {
     pub fn push(&mut self, bytes: &[u8]) -> Vec<Key> {
         self.pending.extend_from_slice(bytes);
         let mut keys = Vec::new();
-        while !self.pending.is_empty() {
+        loop {
             if self.pasting {
                 match self.pasted() {
                     Some(key) => keys.push(key),
                     None => break,
                 }
-                continue;
-            }
-            if let Some(long) = self.dropping {
+            } else if let Some(long) = self.dropping {
                 if !self.drop_rest(long) {
                     break;
                 }
-                continue;
+            } else if !self.cut_keys(&mut keys) {
+                break;
             }
-            let used = match cut(&self.pending) {
+        }
+        keys
+    }
+
+    /// Cuts keys off; false if more bytes are needed, true if something else
+    /// than a key has begun.
+    fn cut_keys(&mut self, keys: &mut Vec<Key>) -> bool {
+        let mut done = 0;
+        let mut begun = false;
+        while done < self.pending.len() && !begun {
+            done += match cut(&self.pending[done..]) {
                 Cut::Key(key, used) => {
                     keys.push(key);
                     used
                 }
                 Cut::Skip(used) => used,
                 Cut::Paste(used) => {
-                    self.pasting = true;
+                    (self.pasting, begun) = (true, true);
                     used
                 }
                 Cut::Drop(long, used) => {
-                    self.dropping = Some(long);
+                    (self.dropping, begun) = (Some(long), true);
                     used
                 }
                 Cut::Wait => break,
             };
-            self.pending.drain(..used);
         }
-        keys
+        self.pending.drain(..done);
+        begun
     }
 
     /// Whether an Escape waits to see whether more follows.

@@ -8,6 +8,9 @@ use super::line::{Edited, Line};
 /// How far a page goes.
 const PAGE: usize = 5;
 
+/// The longest filter.
+const LONGEST: usize = 256;
+
 /// Where somebody is in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List {
@@ -119,6 +122,9 @@ impl List {
                 self.marked = Some(index);
                 Listed::Moved
             }
+            // No label is that long.
+            Key::Char(_) if self.filter.text().len() > LONGEST => Listed::Unknown,
+            Key::Paste(text) if text.len() > LONGEST => Listed::Unknown,
             key => match self.filter.key(key) {
                 Edited::No => Listed::Unknown,
                 Edited::Yes | Edited::Joined | Edited::Full => {
