@@ -47,7 +47,8 @@ pub fn role() -> Option<u8> {
     if word == aye::compute::WORD {
         return Some(aye::compute::work());
     }
-    if word == "mcp" {
+    // The target has the same name, and a count after it.
+    if word == "mcp" && std::env::args().len() == 2 {
         return Some(aye::cli::main());
     }
     aye::compute::is_aye();
@@ -60,9 +61,9 @@ pub fn role() -> Option<u8> {
 /// # Errors
 /// What failed, with how to make the case again.
 pub fn run(name: &str, count: u64, seed: u64, from: u64) -> Result<Figures, String> {
-    let seeds = seeds::of(name)?;
+    let (seeds, quick) = seeds::of(name)?;
     let mut target = targets::start(name)?;
-    let mutator = Mutator::new(&seeds, target.words());
+    let mutator = Mutator::new(&seeds, quick, target.words());
     let watch = Watch::start(name, seed);
     let mut figures = Figures::default();
     let began = std::time::Instant::now();

@@ -33,18 +33,20 @@ const PAIRS: [(&str, &str); 8] = [
 /// Makes cases.
 pub(crate) struct Mutator<'a> {
     seeds: &'a [Vec<u8>],
+    /// So many of them, from the first, are quick.
+    quick: usize,
     words: &'a [&'a str],
 }
 
 impl<'a> Mutator<'a> {
-    pub(crate) fn new(seeds: &'a [Vec<u8>], words: &'a [&'a str]) -> Self {
-        Self { seeds, words }
+    pub(crate) fn new(seeds: &'a [Vec<u8>], quick: usize, words: &'a [&'a str]) -> Self {
+        Self { seeds, quick, words }
     }
 
     /// The case of this number.
     pub(crate) fn make(&self, seed: u64, number: u64) -> Vec<u8> {
         let random = &mut Random::new(seed, number);
-        let mut case = random.pick(self.seeds).cloned().unwrap_or_default();
+        let mut case = self.seed(random).to_vec();
         for _ in 0..=random.below(6) {
             self.change(&mut case, random);
             case.truncate(LONGEST);
@@ -52,21 +54,27 @@ impl<'a> Mutator<'a> {
         case
     }
 
+    /// Mostly a quick one: what is at its limit from the start finds little.
+    fn seed(&self, random: &mut Random) -> &[u8] {
+        let from = if random.below(100) == 0 { self.seeds } else { &self.seeds[..self.quick] };
+        random.pick(from).map_or(&[], Vec::as_slice)
+    }
+
     fn change(&self, case: &mut Vec<u8>, random: &mut Random) {
         let at = random.below(case.len() + 1);
-        let most = if random.below(8) == 0 { case.len() } else { 24 };
+        let most = if random.below(20) == 0 { case.len() } else { 24 };
         let end = (at + random.below(most + 1)).min(case.len());
         match random.below(10) {
             0 => {
                 case.drain(at..end);
             }
             1 => {
-                let times = [2, 3, 8, 64, 1000][random.below(5)];
+                let times = often_few(random, [2, 3, 8, 64, 1000]);
                 let piece = case[at..end].repeat(times);
                 case.splice(at..at, piece);
             }
             2 => {
-                let other = random.pick(self.seeds).cloned().unwrap_or_default();
+                let other = self.seed(random).to_vec();
                 let from = random.below(other.len() + 1);
                 let to = (from + random.below(64)).min(other.len());
                 case.splice(at..end, other[from..to].iter().copied());
@@ -83,7 +91,7 @@ impl<'a> Mutator<'a> {
             }
             6 => {
                 let (open, close) = random.pick(&PAIRS).copied().unwrap_or_default();
-                let times = [1, 2, 20, 300][random.below(4)];
+                let times = often_few(random, [1, 2, 5, 40, 300]);
                 case.splice(end..end, close.repeat(times).bytes());
                 case.splice(at..at, open.repeat(times).bytes());
             }
@@ -108,5 +116,16 @@ impl<'a> Mutator<'a> {
                 case.splice(at..at, space.bytes());
             }
         }
+    }
+}
+
+/// The first ones more often than the last.
+fn often_few(random: &mut Random, of: [usize; 5]) -> usize {
+    match random.below(100) {
+        0..50 => of[0],
+        50..80 => of[1],
+        80..94 => of[2],
+        94..99 => of[3],
+        _ => of[4],
     }
 }
