@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::ValueKind;
+use minijinja::value::{Rest, ValueKind, ValueOrKwargs};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, State, UndefinedBehavior, Value};
 
 use super::functions;
@@ -52,6 +52,10 @@ fn make(undefined: UndefinedBehavior) -> Environment<'static> {
     engine.add_filter("length", functions::length);
     engine.add_filter("count", functions::length);
     engine.add_filter("urlencode", functions::url_encode);
+    engine.add_filter("format", |state: &mut State, text: Value, args: Rest<ValueOrKwargs>| {
+        functions::check_format(&text, args.iter().map(|arg| &**arg))?;
+        minijinja::filters::format(state, &text, args)
+    });
     engine.add_filter("basename", |path: String| {
         path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned()
     });
@@ -76,6 +80,9 @@ fn method(
     }
     if value.is_undefined() {
         return Err(ErrorKind::UndefinedError.into());
+    }
+    if name == "format" {
+        functions::check_format(value, args)?;
     }
     minijinja_contrib::pycompat::unknown_method_callback(state, value, name, args)
 }

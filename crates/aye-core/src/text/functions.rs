@@ -68,6 +68,23 @@ pub(super) fn url_encode(state: &State<'_, '_>, value: &Value) -> Result<String,
     }
 }
 
+/// Refuses a width or precision that nobody wants: the engine would panic.
+pub(super) fn check_format<'a>(
+    format: &Value,
+    args: impl IntoIterator<Item = &'a Value>,
+) -> Result<(), Error> {
+    let text = format.as_str().unwrap_or_default();
+    let long = |digits: &str| digits.trim_start_matches('0').len() > 6;
+    let written = text.split(|c: char| !c.is_ascii_digit()).any(long);
+    // `%*d` takes its width from what it is given.
+    let given = text.contains('*')
+        && args.into_iter().any(|arg| arg.as_i64().is_some_and(|n| n.unsigned_abs() > 999_999));
+    match written || given {
+        true => Err(wrong("a width of more than 999999 is too large".to_owned())),
+        false => Ok(()),
+    }
+}
+
 fn is_lenient(state: &State<'_, '_>) -> bool {
     state.env().undefined_behavior() == UndefinedBehavior::Chainable
 }

@@ -25,13 +25,13 @@ impl Target for Keys {
         if keys != same {
             return Err("the keys depend on how the bytes are cut".to_owned());
         }
+        // A terminal hands over 4 KiB at once.
+        keys.truncate(4096);
         let mut line = Line::new("é日 text");
         for key in &keys {
             line.key(key);
         }
         let _ = line.window(20, Some('•'));
-        // A terminal hands over 4 KiB at once.
-        keys.truncate(4096);
         let kinds = [AskKind::Confirm, AskKind::Choose, AskKind::Input, AskKind::Recover];
         for kind in kinds {
             let question = question(kind);
