@@ -16,3 +16,4 @@ mod policy;
 mod prompt;
 mod store;
 mod tools;
+mod trust_page;
