@@ -282,9 +282,15 @@ pub(super) fn tame(text: &str, is_expression: bool) -> Cow<'_, str> {
     }
     let mut tame = text.as_bytes().to_vec();
     let mut after_operand = false;
+    let mut read = 0;
     for token in tokenize(text, is_expression, syntax()) {
-        let Ok((token, span)) = token else { break };
+        let Ok((token, span)) = token else {
+            // What follows cannot be told apart; pieces of it are read all the same.
+            tame[read..].iter_mut().filter(|byte| **byte == b'*').for_each(|byte| *byte = b'-');
+            break;
+        };
         let Span { start_offset, end_offset, .. } = span;
+        read = (end_offset as usize).min(text.len());
         if after_operand
             && matches!(token, Token::Mul | Token::Pow)
             && let Some(sign) = tame.get_mut(start_offset as usize..end_offset as usize)
@@ -373,6 +379,7 @@ mod tests {
         for (written, tamed) in [
             ("{{ 'a*' * 9 }} * {{ a**2 }}", "{{ 'a*' - 9 }} * {{ a- 2 }}"),
             ("{{ f(*a, **b) }} {{ [*a] }}", "{{ f(*a, **b) }} {{ [*a] }}"),
+            ("{{ a * b | é | join('x' * 9) }}", "{{ a - b | é | join('x' - 9) }}"),
         ] {
             assert_eq!(tame(written, false), tamed);
         }

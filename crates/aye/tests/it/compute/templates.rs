@@ -32,6 +32,9 @@ const ATTACKS: &[&str] = &[
     "{% for a in range(900) %}{% if a in range(100000) | map('string') | list %}{% endif %}{% endfor %}",
     "{% filter replace('a', 'bbbbbbbbbbbbbbbbbbbbbbbb' * 999999) %}{% for i in range(9999) %}aaaaaaaaaaaaaa{% endfor %}{% endfilter %}",
     "{{ text | replace('o', 'x' * 90000000) | replace('x', 'y' * 90000000) }}",
+    "{{ érange(100000) | join('x' * 99999999) }}{{ é | join('x' * 99999998) }}",
+    "{{ '%*d' | format(9223372036854775807, 1) }}",
+    "{{ '{:>9223372036854775807}'.format('0a') }}",
     "{{ [x for x in range(10 ** 12)] }}",
     "{{ any(x == 'no' for x in ['a' * 10 ** 9] * 10 ** 9) }}",
 ];
