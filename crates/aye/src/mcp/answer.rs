@@ -41,11 +41,15 @@ pub(super) fn answer(world: &World, handle: &Handle, word: Word) -> Result<Optio
     if question.secret {
         return Err(not_through_you(row, "it asks for a secret"));
     }
+    // Nobody was sent such a form.
+    if elicited && !counts(world, question) {
+        return Err(not_through_you(row, "it is not asked with a form of the client"));
+    }
     let answer = Answer {
         reason: word.reason,
         digest: Some(question.digest.clone()),
         edits: word.edits,
-        vouched: elicited && context.settings.mcp.elicited_is_person && counts(world, question),
+        vouched: elicited && context.settings.mcp.elicited_is_person,
         ..Answer::new(word.value, word.by, word.prompter)
     };
     let request = Request::answer(question.id.clone(), answer);

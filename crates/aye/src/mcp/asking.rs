@@ -25,13 +25,16 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::paint::{inert_line, inert_lines};
+use crate::store::Store;
 
 use super::answer::{self, Word};
 use super::budget;
 use super::call::Call;
+use super::handle::Handle;
 use super::look::Look;
 use super::pause;
 use super::report::refused;
+use super::world::World;
 
 /// What came of asking.
 pub(super) enum Asked {
@@ -45,12 +48,17 @@ pub(super) enum Asked {
 
 /// A form that a client can show.
 pub(super) struct Form {
-    question: Question,
-    /// The question's execution id.
-    pub(super) id: String,
-    /// What is echoed with the answer.
-    state: String,
+    pub(super) question: Question,
     pub(super) params: ElicitRequestParams,
+}
+
+/// A form that a client gave back.
+pub(super) struct Returned {
+    /// The run that somebody started.
+    pub(super) run: RunId,
+    pub(super) question: Question,
+    /// How long the client had it.
+    pub(super) waited: Duration,
 }
 
 /// A form that is declined sooner was not shown to anybody.
@@ -72,13 +80,15 @@ impl Call<'_> {
     /// Asks the person, if the run asks something that a form may answer and
     /// the client can show one.
     pub(super) async fn ask_person(&self, run: &RunId) -> Result<Asked, ErrorData> {
-        let Some(Form { question, id, state, params }) = self.form_of(run).await? else {
+        let Some(Form { question, params }) = self.form_of(run).await? else {
             return Ok(Asked::Not(None));
         };
         if self.is_modern() {
+            let world = self.assistant.world();
+            let state = world.handles.form(&question, &self.bound, world.context.now());
             let request = InputRequest::Elicitation(ElicitRequest::new(params));
             let requests = BTreeMap::from([(FORM.to_owned(), request)]);
-            return Ok(Asked::Form(InputRequiredResult::new(Some(requests), Some(state))));
+            return Ok(Asked::Form(InputRequiredResult::new(Some(requests), state)));
         }
         let Some(limit) = self.time_for_a_form() else { return Ok(Asked::Not(None)) };
         let since = Instant::now();
@@ -86,32 +96,56 @@ impl Call<'_> {
             Some(result) => read(&result, since.elapsed()),
             None => Said::Nothing("the form was not answered in time; the question stays open"),
         };
-        self.take(said, id, &question).await
+        self.take(said, &question).await
     }
 
     /// The form for what a run asks; none if it asks nothing that a form may
     /// answer, or the client can show none.
     pub(super) async fn form_of(&self, run: &RunId) -> Result<Option<Form>, ErrorData> {
-        let forms = self.cx.client_capabilities().and_then(|can| can.elicitation);
-        // A client that says neither means forms: they came first.
-        let can_show = forms.is_some_and(|can| can.form.is_some() || can.url.is_none());
-        if !can_show || !self.assistant.world().context.settings.mcp.forms {
+        if !self.shows_forms() {
             return Ok(None);
         }
-        let (run, bound) = (run.clone(), self.bound.clone());
+        let run = run.clone();
         let found = self.assistant.blocking(move |world| {
             let look = Look::at(&world.journal()?, &run)?;
             let asks = look.asks.filter(|asking| answer::counts(world, &asking.question));
             Ok(asks.and_then(|asking| {
                 let question = asking.question;
                 let params = form(&question, message(&asking.run.skill, &question))?;
-                let id = world.handles.of_question(&question)?;
-                let state = world.handles.form(&question, &bound, world.context.now())?;
-                Some(Form { question, id, state, params })
+                Some(Form { question, params })
             }))
         });
         // What cannot be read now is told by whoever tells where the run stands.
         Ok(found.await?.unwrap_or_default())
+    }
+
+    /// Whether the client can show forms, and may.
+    fn shows_forms(&self) -> bool {
+        let forms = self.cx.client_capabilities().and_then(|can| can.elicitation);
+        // A client that says neither means forms: they came first.
+        let can_show = forms.is_some_and(|can| can.form.is_some() || can.url.is_none());
+        can_show && self.assistant.world().context.settings.mcp.forms
+    }
+
+    /// A form that the client gives back, by the key it was sent with. Only a
+    /// client that would be sent one has one to give back.
+    pub(super) async fn returned(
+        &self,
+        open: impl FnOnce(&World, &Store) -> Result<(Handle, Duration), Error> + Send + 'static,
+    ) -> Result<Result<Returned, Error>, ErrorData> {
+        let shows_forms = self.shows_forms();
+        let opened = self.assistant.blocking(move |world| {
+            if !shows_forms {
+                return Err(Error::Refused {
+                    message: "no form was sent that this could be the answer to".to_owned(),
+                    hint: Some("ask the person, and call `skill_continue`".to_owned()),
+                });
+            }
+            let (handle, waited) = open(world, &world.journal()?)?;
+            let question = handle.open_question()?.1.clone();
+            Ok(Returned { run: handle.outer.id, question, waited })
+        });
+        opened.await
     }
 
     /// A call that comes again with a form filled in, or not.
@@ -121,16 +155,12 @@ impl Call<'_> {
         state: String,
     ) -> Result<CallToolResponse, ErrorData> {
         let bound = self.bound.clone();
-        let opened = self.assistant.blocking(move |world| {
-            let store = world.journal()?;
-            let (handle, asked) = world.handles.open_form(&state, &bound, &store)?;
-            let (_, question) = handle.open_question()?;
-            let id = world.handles.of_question(question).unwrap_or_default();
-            let waited = world.context.now().duration_since(asked).unsigned_abs();
-            Ok((handle.outer.id.clone(), question.clone(), id, waited))
+        let returned = self.returned(move |world, store| {
+            let (handle, asked) = world.handles.open_form(&state, &bound, store)?;
+            Ok((handle, world.context.now().duration_since(asked).unsigned_abs()))
         });
-        let (run, question, id, waited) = match opened.await? {
-            Ok(opened) => opened,
+        let Returned { run, question, waited } = match returned.await? {
+            Ok(returned) => returned,
             Err(error) => return Ok(refused(&error).into()),
         };
         let response = request.input_responses.and_then(|mut all| all.remove(FORM));
@@ -138,7 +168,7 @@ impl Call<'_> {
             Some(Ok(result)) => read(&result, waited),
             Some(Err(_)) | None => Said::Nothing("the form came back without an answer"),
         };
-        match self.take(said, id, &question).await? {
+        match self.take(said, &question).await? {
             Asked::Answered(note) => self.attend(run, note).await,
             Asked::Not(note) => self.tell(run, note).await,
             Asked::Form(form) => Ok(form.into()),
@@ -162,12 +192,7 @@ impl Call<'_> {
     }
 
     /// Gives what a form says to the run.
-    pub(super) async fn take(
-        &self,
-        said: Said,
-        id: String,
-        question: &Question,
-    ) -> Result<Asked, ErrorData> {
+    pub(super) async fn take(&self, said: Said, question: &Question) -> Result<Asked, ErrorData> {
         let (value, reason) = match (said, question.decline()) {
             (Said::Choice(value, reason), _) => (value, reason),
             (Said::No, Some(no)) if question.kind == AskKind::Confirm => {
@@ -180,6 +205,7 @@ impl Call<'_> {
             (Said::Nothing(why), _) => return Ok(Asked::Not(Some(why.to_owned()))),
         };
         let by = self.who.clone();
+        let id = self.assistant.world().handles.of_question(question).unwrap_or_default();
         let taken = self.assistant.blocking(move |world| {
             let handle = world.handles.open(&id, &world.journal()?)?;
             let word = Word { value, reason, edits: None, by, prompter: Prompter::Elicited };

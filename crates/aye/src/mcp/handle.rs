@@ -40,6 +40,8 @@ enum Use<'a> {
     Handle,
     /// `requestState` of a form: the moment it was asked for, and the call.
     Form(i64, &'a str),
+    /// The key of a form of a task.
+    TaskForm,
 }
 
 impl Handles {
@@ -66,6 +68,13 @@ impl Handles {
         Some(format!("{at}-{}", self.seal(&run, number, &question.digest, Use::Form(at, call))))
     }
 
+    /// The key of the form that a task shows for a question: the same however
+    /// often the client asks, so that it shows the form once.
+    pub(super) fn task_form(&self, question: &Question) -> Option<String> {
+        let (run, number) = (question.id.run()?, question.id.number()?);
+        Some(self.seal(&run, number, &question.digest, Use::TaskForm))
+    }
+
     /// The run and question of an id.
     ///
     /// # Errors
@@ -88,6 +97,14 @@ impl Handles {
         let at: i64 = at.parse().map_err(|_| unknown())?;
         let asked = Timestamp::from_millisecond(at).map_err(|_| unknown())?;
         Ok((self.unseal(rest, Use::Form(at, call), store)?, asked))
+    }
+
+    /// The question of a task's form.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub(super) fn open_task_form(&self, text: &str, store: &Store) -> Result<Handle, Error> {
+        self.unseal(text, Use::TaskForm, store)
     }
 
     fn unseal(&self, text: &str, used: Use<'_>, store: &Store) -> Result<Handle, Error> {
@@ -130,6 +147,7 @@ impl Handles {
         let used = match used {
             Use::Handle => "handle".to_owned(),
             Use::Form(at, call) => format!("form {at} {call}"),
+            Use::TaskForm => "task form".to_owned(),
         };
         // No part can hold a line break, so borders cannot move.
         mac.update(format!("{used}\n{run}\n{number}\n{digest}").as_bytes());

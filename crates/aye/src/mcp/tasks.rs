@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::cli::assist;
 use crate::error::Error;
 
-use super::asking::{Asked, read};
+use super::asking::{Asked, Form, Returned, read};
 use super::call::Call;
 use super::look::{Look, Standing};
 use super::report;
@@ -54,16 +54,18 @@ impl Call<'_> {
     pub(super) async fn task(&self, id: String) -> Result<GetTaskResult, ErrorData> {
         let run = self.run_of(id).await?;
         let form = self.form_of(&run).await?;
-        let form = form.filter(|form| !self.assistant.world().is_noted(&form.id));
+        let world = self.assistant.world();
+        let keyed = |form: Form| Some((world.handles.task_form(&form.question)?, form.params));
+        let form = form.and_then(keyed).filter(|(key, _)| !world.is_noted(key));
         let told = self.assistant.blocking(move |world| {
             let store = world.journal()?;
             let look = Look::at(&store, &run)?;
             let payload = match (look.standing(), form) {
                 (Standing::Running, _) => TaskPayload::Working,
                 (Standing::Cancelled, _) => TaskPayload::Cancelled,
-                (_, Some(form)) => {
-                    let request = InputRequest::Elicitation(ElicitRequest::new(form.params));
-                    let input_requests = BTreeMap::from([(form.id, request)]);
+                (_, Some((key, params))) => {
+                    let request = InputRequest::Elicitation(ElicitRequest::new(params));
+                    let input_requests = BTreeMap::from([(key, request)]);
                     TaskPayload::InputRequired { input_requests }
                 }
                 _ => {
@@ -83,23 +85,26 @@ impl Call<'_> {
     /// Forms of a task that were filled in, or not.
     pub(super) async fn update_task(&self, request: UpdateTaskParams) -> Result<(), ErrorData> {
         let run = self.run_of(request.task_id).await?;
-        for (id, response) in request.input_responses {
-            let named = id.clone();
-            let found = self.assistant.blocking(move |world| {
-                let handle = world.handles.open(&named, &world.journal()?)?;
-                Ok((handle.outer.id.clone(), handle.open_question()?.1.clone()))
+        for (key, response) in request.input_responses {
+            let form = key.clone();
+            let returned = self.returned(move |world, store| {
+                Ok((world.handles.open_task_form(&form, store)?, UNSEEN))
             });
-            let (outer, question) = found.await?.map_err(|error| unable(&error))?;
+            let Returned { run: outer, question, waited } =
+                returned.await?.map_err(|error| unable(&error))?;
             if outer != run {
                 return Err(ErrorData::invalid_params("this is a form of another task", None));
             }
+            if self.assistant.world().is_noted(&key) {
+                return Err(ErrorData::invalid_params("this form was given back already", None));
+            }
             let result: ElicitResult = serde_json::from_value(response)
                 .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-            match self.take(read(&result, UNSEEN), id.clone(), &question).await? {
+            match self.take(read(&result, waited), &question).await? {
                 Asked::Answered(_) => {}
                 // It is not shown again here; the assistant is told instead.
                 Asked::Not(_) | Asked::Form(_) => {
-                    self.assistant.world().is_new(id);
+                    self.assistant.world().is_new(key);
                 }
             }
         }

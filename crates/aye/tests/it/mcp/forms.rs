@@ -197,3 +197,18 @@ fn what_a_server_of_a_step_asks_is_relayed_like_any_question() {
     let told = desk.read("notes");
     assert!(told.contains(r#"{"action":"accept","content":{"ok":false}}"#), "{told}");
 }
+
+/// The key of a form does not outlive what made it one.
+#[test]
+fn a_client_that_shows_no_forms_has_none_to_give_back() {
+    let desk = Desk::with(&[("go", GATE)]);
+    let asked = first(&mut Client::that_can(&desk, Era::Modern, forms()));
+    let mut blind = Client::that_can(&desk, Era::Modern, json!({}));
+    let got = again(&mut blind, &asked, &accept("proceed"));
+    assert_eq!(got["result"]["isError"], true, "{got}");
+    desk.write("aye.toml", "[mcp]\nforms = false\n");
+    let mut client = Client::that_can(&desk, Era::Modern, forms());
+    let got = again(&mut client, &asked, &accept("proceed"));
+    assert_eq!(got["result"]["isError"], true, "{got}");
+    assert!(!desk.work().join("went").exists());
+}

@@ -111,3 +111,82 @@ fn a_client_without_tasks_gets_none() {
     let got = client.request("tasks/get", json!({ "taskId": runs.id() }));
     assert!(got["error"]["code"].is_i64(), "{got}");
 }
+
+fn fill_in(client: &mut Client, task: &str, key: &str, choice: &str) -> Value {
+    let answer = json!({ "action": "accept", "content": { "choice": choice } });
+    client.request("tasks/update", json!({ "taskId": task, "inputResponses": { key: answer } }))
+}
+
+fn form_key(asks: &Value) -> String {
+    asks["inputRequests"].as_object().unwrap().keys().next().unwrap().clone()
+}
+
+/// The execution id, which the model holds, is not the key of a form.
+#[test]
+fn a_form_that_was_never_sent_has_no_answer() {
+    const FAILS: &str = "
+steps:
+  - { name: check, shell: 'exit 1', on_error: ask }
+  - { name: delete, shell: touch deleted }";
+    for era in [Era::Legacy, Era::Modern] {
+        for (forms, settings) in [(false, ""), (true, "[mcp]\nforms = false\n"), (true, "")] {
+            let about = format!("{era:?} {forms} {settings:?}");
+            let desk = Desk::with(&[("delete", FAILS)]);
+            desk.write("aye.toml", settings);
+            let failed = Client::that_can(&desk, era, with_tasks(false)).run("delete");
+            let mut client = Client::that_can(&desk, era, with_tasks(forms));
+            let id = failed.id();
+            let got = fill_in(&mut client, &id, &id, "skip");
+            assert_eq!(got["error"]["code"], -32602, "{about}: {got}");
+            assert!(!desk.work().join("deleted").exists(), "{about}");
+            // A changed script waits for a person as well.
+            let script = json!({ "script": "touch deleted" });
+            let change = json!({ "execution_id": id, "step": "check", "args": script });
+            let mut plain = Client::that_can(&desk, era, with_tasks(false));
+            let asks = plain.call("skill_retry_step", change);
+            assert_eq!(asks.status(), "awaiting_confirmation", "{about}: {}", asks.text());
+            let id = asks.id();
+            let got = fill_in(&mut client, &id, &id, "proceed");
+            assert_eq!(got["error"]["code"], -32602, "{about}: {got}");
+            let told = plain.call("skill_status", json!({ "execution_id": id }));
+            assert_eq!(told.status(), "awaiting_confirmation", "{about}: {}", told.text());
+            assert!(!desk.work().join("deleted").exists(), "{about}");
+        }
+    }
+}
+
+#[test]
+fn a_form_of_a_task_is_one_form_and_good_for_this_task_and_client_only() {
+    let desk = desk();
+    let mut client = Client::that_can(&desk, Era::Modern, with_tasks(true));
+    let task = run(&mut client);
+    let other = run(&mut client);
+    desk.write("go", "");
+    let asks = becomes(&mut client, &task, "input_required");
+    let key = form_key(&asks);
+    // However often a client asks, it is one form.
+    assert_eq!(form_key(&get(&mut client, &task)), key);
+    becomes(&mut client, &other, "input_required");
+    let got = fill_in(&mut client, &other, &key, "proceed");
+    assert_eq!(got["error"]["code"], -32602, "{got}");
+    // It is the key of no call, and no execution id.
+    let call = json!({
+        "name": "skill_run", "arguments": { "skill": "long" }, "requestState": key,
+        "inputResponses": { "answer": { "action": "accept", "content": { "choice": "proceed" } } },
+    });
+    let got = client.request("tools/call", call);
+    assert_eq!(got["result"]["isError"], true, "{got}");
+    client.call("skill_continue", json!({ "execution_id": key, "choice": "proceed" })).refused();
+    // A client that shows no forms has none to give back.
+    let mut blind = Client::that_can(&desk, Era::Modern, with_tasks(false));
+    let got = fill_in(&mut blind, &task, &key, "proceed");
+    assert_eq!(got["error"]["code"], -32602, "{got}");
+    assert!(!desk.work().join("went").exists());
+    // A form that was put away is not filled in later.
+    let declined = json!({ "taskId": task, "inputResponses": { &key: { "action": "decline" } } });
+    let got = client.request("tasks/update", declined);
+    assert!(got.get("error").is_none(), "{got}");
+    let got = fill_in(&mut client, &task, &key, "proceed");
+    assert_eq!(got["error"]["code"], -32602, "{got}");
+    assert!(!desk.work().join("went").exists());
+}
