@@ -1,6 +1,9 @@
 //! The outside as templates see it: environment, workspace, git.
 
 use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -8,6 +11,9 @@ use aye_core::text::{Expressions, Names};
 use serde_json::Value;
 
 use crate::compute::PythonExpressions;
+
+/// Git's own files of this kind hold one path or name.
+const LARGEST: u64 = 8 * 1024;
 
 /// Looks names up when a template uses them, each at most once.
 #[derive(Debug, Default)]
@@ -69,11 +75,12 @@ fn read_git(workspace: &Path) -> Option<Git> {
         dot_git.exists().then(|| (dir.to_path_buf(), dot_git))
     })?;
     // In a linked worktree `.git` is a file that names the real directory.
-    let git_dir = match std::fs::read_to_string(&dot_git) {
-        Ok(text) => root.join(text.trim().strip_prefix("gitdir:")?.trim()),
-        Err(_) => dot_git,
+    let git_dir = if dot_git.is_dir() {
+        dot_git
+    } else {
+        root.join(read_short(&dot_git)?.trim().strip_prefix("gitdir:")?.trim())
     };
-    let head = std::fs::read_to_string(git_dir.join("HEAD")).ok()?;
+    let head = read_short(&git_dir.join("HEAD"))?;
     let head = head.trim();
     let branch = match head.strip_prefix("ref:") {
         Some(name) => name.trim().strip_prefix("refs/heads/").unwrap_or(name.trim()).to_owned(),
@@ -81,4 +88,17 @@ fn read_git(workspace: &Path) -> Option<Git> {
         None => head.chars().take(7).collect(),
     };
     Some(Git { branch: Some(branch), worktree: base_name(&root) })
+}
+
+/// A small file. What is no file, or larger than git would write it, is none: a
+/// pipe would be waited for.
+fn read_short(path: &Path) -> Option<String> {
+    let waits_for_nobody = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(waits_for_nobody).open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    file.take(LARGEST + 1).read_to_string(&mut text).ok()?;
+    (text.len() as u64 <= LARGEST).then_some(text)
 }

@@ -154,6 +154,41 @@ fn looking_for_skills_ends_and_does_not_guess() {
     assert_eq!(place.aye(&["check", "/dev/zero"]).code, 2);
 }
 
+/// A pipe would be waited for, and a device may never end.
+#[test]
+fn a_repository_of_pipes_and_devices_has_no_branch() {
+    let skill = "name: b\nsteps:\n  - { name: a, command: echo, args: [\"on {{ branch | default('none') }}\"] }\n";
+    let pipe = |path: &std::path::Path| {
+        rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RWXU).unwrap();
+    };
+    for kind in ["pipe", "pipe inside", "pipe elsewhere", "device", "large"] {
+        let place = Place::new();
+        place.write("b.yaml", skill);
+        let git = place.work().join(".git");
+        match kind {
+            "pipe" => pipe(&git),
+            "device" => std::os::unix::fs::symlink("/dev/zero", &git).unwrap(),
+            "pipe elsewhere" => {
+                place.write(".git", "gitdir: real");
+                std::fs::create_dir(place.work().join("real")).unwrap();
+                pipe(&place.work().join("real/HEAD"));
+            }
+            inside => {
+                std::fs::create_dir(&git).unwrap();
+                match inside {
+                    "large" => std::fs::write(git.join("HEAD"), "x".repeat(1 << 20)).unwrap(),
+                    _ => pipe(&git.join("HEAD")),
+                }
+            }
+        }
+        for args in [&["run", "b.yaml", "--dry-run"][..], &["run", "b.yaml"]] {
+            let ran = place.aye(args);
+            assert_eq!(ran.code, 0, "{kind}: {}", ran.all());
+        }
+        assert_eq!(place.aye(&["logs", "last"]).ok().stdout, "on none\n", "{kind}");
+    }
+}
+
 #[test]
 fn a_limit_for_file_sizes_is_an_error_and_not_the_end() {
     let place = Place::new();
