@@ -6,6 +6,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use crate::error::Error;
+
 /// Writes a file: a reader sees the old one or the new one, whenever the power
 /// goes. A symbolic link stays one; what it leads to is replaced. Who could
 /// read the old one can read the new one; `mode` is for a file that is new.
@@ -57,6 +59,32 @@ fn take(draft: &Path, mode: u32) -> io::Result<File> {
             fs::remove_file(draft)?;
         }
     }
+}
+
+/// Refuses to write where a link leads: a project comes with its links, and
+/// what they lead to is not the project's.
+///
+/// # Errors
+/// When the path, or a directory on the way from `root`, is one.
+pub(crate) fn refuse_links(root: &Path, path: &Path) -> Result<(), Error> {
+    let Some((link, target)) = link_below(root, path) else { return Ok(()) };
+    Err(Error::Refused {
+        message: format!("`{}` is a link: it is not written through", link.display()),
+        hint: Some(format!("remove the link, or change `{}` yourself", target.display())),
+    })
+}
+
+/// The first link on the way from `root` to a path below it, and where it
+/// leads; on the whole way to a path that is elsewhere.
+pub(crate) fn link_below(root: &Path, path: &Path) -> Option<(PathBuf, PathBuf)> {
+    let (mut place, rest) = match path.strip_prefix(root) {
+        Ok(rest) => (root.to_path_buf(), rest),
+        Err(_) => (PathBuf::new(), path),
+    };
+    rest.iter().find_map(|part| {
+        place.push(part);
+        fs::read_link(&place).ok().map(|target| (place.clone(), target))
+    })
 }
 
 /// Where a path leads to in the end, whether something is there or not.

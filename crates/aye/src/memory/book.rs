@@ -11,7 +11,7 @@ use aye_core::yaml::{self, NodeId, Tree};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::replace::draft_of;
+use crate::replace::{draft_of, link_below};
 
 use super::emit::emit;
 use super::error::{MemoryError, Problem};
@@ -187,11 +187,9 @@ impl Root {
             return Ok(());
         }
         let path = self.path.join(file);
-        let above = path.ancestors().take_while(|place| place.starts_with(&self.path));
-        let others = [draft_of(&path), self.path.join(LOCK)];
-        let all = above.map(Path::to_path_buf).chain(self.path.parent().map(Path::to_path_buf));
-        for path in all.chain(others) {
-            if let Ok(target) = fs::read_link(&path) {
+        let project = self.path.ancestors().nth(2).unwrap_or(&self.path);
+        for path in [draft_of(&path), path, self.path.join(LOCK)] {
+            if let Some((path, target)) = link_below(project, &path) {
                 return Err(MemoryError::Linked { path, target });
             }
         }

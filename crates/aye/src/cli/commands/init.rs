@@ -8,6 +8,7 @@ use clap::Args;
 use crate::cli::Context;
 use crate::error::Error;
 use crate::paint::{Glyph, Tone};
+use crate::replace::refuse_links;
 use crate::skills::relative_to;
 
 use super::output::{print, print_json};
@@ -101,6 +102,7 @@ pub(super) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {
             format!("{mark} {path} {}\n", paint.text(Tone::Dim, "is there already"))
         }
     };
+    refuse_links(&context.settings.root, &skill)?;
     if skill.exists() {
         let shown = relative_to(&skill, &context.directory).display().to_string();
         let message = format!("`{shown}` is there already; nothing was changed");

@@ -1,6 +1,6 @@
 //! `aye patch`: a change that mended a run, written to the skill's file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use aye_core::flow::Flow;
 use aye_core::journal::{State, StepStatus};
@@ -14,7 +14,7 @@ use crate::driver::Posed;
 use crate::error::Error;
 use crate::paint::inert_lines;
 use crate::prompt::{Alone, Escape, Nowhere, ask_alone};
-use crate::replace::replace;
+use crate::replace::{refuse_links, replace};
 use crate::skills::{SkillFile, skill_name};
 use crate::store::Store;
 
@@ -112,6 +112,8 @@ fn mended(state: &State) -> Vec<Mended> {
 
 /// A file as it is and as it would be.
 struct Patch {
+    /// Where the run was begun.
+    workspace: PathBuf,
     path: PathBuf,
     before: String,
     after: String,
@@ -119,7 +121,9 @@ struct Patch {
 
 impl Patch {
     fn of(state: &State, mended: &Mended, store: &Store, context: &Context) -> Result<Self, Error> {
-        let path = Path::new(&state.started.workspace).join(&state.started.file);
+        let workspace = PathBuf::from(&state.started.workspace);
+        let path = workspace.join(&state.started.file);
+        refuse_links(&workspace, &path)?;
         let before = std::fs::read_to_string(&path).map_err(|source| Error::File {
             doing: "read",
             path: path.clone(),
@@ -155,7 +159,7 @@ impl Patch {
             let message = format!("{} has the change already", path.display());
             return Err(Error::Refused { message, hint: None });
         }
-        Ok(Self { path, before, after })
+        Ok(Self { workspace, path, before, after })
     }
 
     fn diff(&self) -> String {
@@ -165,6 +169,8 @@ impl Patch {
     /// The whole file or the old one.
     fn write(&self) -> Result<(), Error> {
         let failed = |source| Error::File { doing: "write", path: self.path.clone(), source };
+        // Somebody thought about it for a while.
+        refuse_links(&self.workspace, &self.path)?;
         let changed = std::fs::read_to_string(&self.path).map_err(failed)? != self.before;
         if changed {
             return Err(Error::Refused {

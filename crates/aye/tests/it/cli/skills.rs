@@ -396,6 +396,24 @@ fn init_makes_a_skill_that_runs_and_overwrites_nothing() {
     ");
 }
 
+#[test]
+fn init_does_not_write_through_links() {
+    for (link, to) in [("skills", "folder"), ("skills/hello.yaml", "folder/victim")] {
+        let place = Place::new();
+        place.write("../folder/kept", "");
+        if link != "skills" {
+            std::fs::create_dir(place.work().join("skills")).unwrap();
+        }
+        std::os::unix::fs::symlink(place.path().join(to), place.work().join(link)).unwrap();
+        let ran = place.aye(&["init"]);
+        assert_eq!(ran.code, 1, "{link}: {}", ran.all());
+        assert!(ran.stderr.contains(&format!("{link}` is a link")), "{}", ran.all());
+        let there = std::fs::read_dir(place.path().join("folder")).unwrap().count();
+        assert_eq!(there, 1, "{link}: nothing is written there");
+        assert!(!place.work().join("aye.toml").exists(), "{link}: nothing is written here");
+    }
+}
+
 const ASKS: &str = "\
 name: clean
 description: |

@@ -171,6 +171,29 @@ fn a_file_is_not_changed_without_a_word() {
 }
 
 #[test]
+fn a_change_is_not_written_through_a_link() {
+    for link in ["skills", "skills/skill.yaml"] {
+        let place = place(BLOCK);
+        place.write("../folder/skill.yaml", BLOCK);
+        if link != "skills" {
+            std::fs::create_dir(place.work().join("skills")).unwrap();
+        }
+        let to = place.path().join("folder").join(link.strip_prefix("skills/").unwrap_or_default());
+        std::os::unix::fs::symlink(to, place.work().join(link)).unwrap();
+        let mut terminal = Terminal::sized(&place, &["run", "skills/skill.yaml"], 100, 40);
+        terminal.wait_for("Apply the proposed change").keys("2\r");
+        terminal.wait_for("it is 3");
+        assert_eq!(terminal.end(), Some(0), "nobody is asked: {}", terminal.vt.all());
+        for run in [&["patch", "last", "--yes"][..], &["patch", "last"]] {
+            let ran = place.aye(run);
+            assert_eq!(ran.code, 1, "{link}: {}", ran.all());
+            assert!(ran.stderr.contains(&format!("{link}` is a link")), "{}", ran.all());
+        }
+        assert_eq!(place.read("../folder/skill.yaml"), BLOCK, "{link}");
+    }
+}
+
+#[test]
 fn five_questions_wait_on_one_terminal_and_no_more() {
     let place = place(
         "name: many

@@ -15,7 +15,7 @@ use crate::cli::{Context, say};
 use crate::error::Error;
 use crate::paint::{Tone, inert};
 use crate::prompt::Escape;
-use crate::replace::replace;
+use crate::replace::{refuse_links, replace};
 use crate::skills::relative_to;
 
 use super::super::doctor::on_path;
@@ -68,7 +68,7 @@ impl Which {
 pub(super) fn run(args: &InstallArgs, context: &Context) -> Result<u8, Error> {
     let path = context.settings.root.join(args.client.file());
     let shown = relative_to(&path, &context.directory);
-    not_linked(&context.settings.root, args.client.file())?;
+    refuse_links(&context.settings.root, &path)?;
     let old = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -130,21 +130,6 @@ fn trusted(report: &Value, yes: bool, context: &Context) -> Result<u8, Error> {
         ));
     }
     Ok(0)
-}
-
-/// A project could make a link of the file, and have another one written.
-fn not_linked(root: &Path, file: &str) -> Result<(), Error> {
-    let mut path = root.to_path_buf();
-    for part in Path::new(file) {
-        path.push(part);
-        if path.is_symlink() {
-            return Err(Error::Refused {
-                message: format!("`{}` is a link: it is not written through", path.display()),
-                hint: Some("remove the link, or add the server to the file it leads to".to_owned()),
-            });
-        }
-    }
-    Ok(())
 }
 
 /// What was said to the change.
