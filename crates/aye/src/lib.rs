@@ -27,6 +27,7 @@ pub mod mcp;
 pub mod memory;
 mod origin;
 pub mod outside;
+mod ownership;
 pub mod paint;
 pub mod prompt;
 mod replace;

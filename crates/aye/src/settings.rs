@@ -22,6 +22,7 @@ use aye_core::diagnostic::{self, Diagnostic, Source};
 use aye_core::skill::Span;
 
 use crate::error::Error;
+use crate::ownership::{Other, is_ours};
 use crate::store::Durability;
 
 use layer::{File, Layer};
@@ -149,7 +150,7 @@ impl Settings {
 fn read(
     path: &Path,
     directory: &Path,
-    foreign: fn(&Path) -> std::io::Result<Option<&'static str>>,
+    foreign: fn(&Path) -> std::io::Result<Option<String>>,
 ) -> Result<Layer, Error> {
     let failed = |source| Error::File { doing: "read", path: path.to_path_buf(), source };
     let shown = path.display();
@@ -170,24 +171,25 @@ fn read(
 
 /// Whether anybody could have put the file there: settings name programs that
 /// are run, and `/tmp` is above many a working directory.
-fn is_planted(path: &Path) -> std::io::Result<Option<&'static str>> {
+fn is_planted(path: &Path) -> std::io::Result<Option<String>> {
     let directory = path.parent().unwrap_or(path).metadata()?;
     let planted = is_foreign(path)? && directory.mode() & 0o002 != 0;
-    Ok(planted.then_some("is somebody else's, and everybody may write to its directory"))
+    let why = || "is somebody else's, and everybody may write to its directory".to_owned();
+    Ok(planted.then(why))
 }
 
 /// Whether the user's own settings could be those of somebody else.
-fn is_of_others(path: &Path) -> std::io::Result<Option<&'static str>> {
-    Ok(match is_foreign(path)? {
-        true => Some("belongs to another user"),
-        false => (path.metadata()?.mode() & 0o002 != 0).then_some("can be written by everyone"),
-    })
+fn is_of_others(path: &Path) -> std::io::Result<Option<String>> {
+    let other = match is_foreign(path)? {
+        true => Some(Other::Owner),
+        false => Other::of(&path.metadata()?),
+    };
+    Ok(other.map(|other| other.to_string()))
 }
 
 /// Whether a file, or the link to it, belongs to another user.
 fn is_foreign(path: &Path) -> std::io::Result<bool> {
-    let ours = [0, rustix::process::geteuid().as_raw()];
-    Ok(!ours.contains(&path.symlink_metadata()?.uid()) || !ours.contains(&path.metadata()?.uid()))
+    Ok(!is_ours(path.symlink_metadata()?.uid()) || !is_ours(path.metadata()?.uid()))
 }
 
 fn span(range: std::ops::Range<usize>) -> Span {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -21,6 +20,7 @@ use crate::error::Error;
 use crate::memory::Memory;
 use crate::origin;
 use crate::outside::Outside;
+use crate::ownership;
 use crate::paint::{ColorChoice, Paint, Tone, inert_line, shell_word};
 use crate::prompt::{self, Escape, Manner};
 use crate::report::Verbosity;
@@ -100,7 +100,7 @@ impl Context {
             color: !global.plain && use_color(global.color, &env, is_terminal),
             unicode: !global.plain && speaks_unicode(&env),
         };
-        is_private(&home)?;
+        ownership::require_private_home(&home)?;
         let user_settings = match (env.get("XDG_CONFIG_HOME"), env.get("HOME")) {
             (Some(config), _) if Path::new(config).is_absolute() => Some(Path::new(config).into()),
             (_, Some(home)) => Some(Path::new(home).join(".config")),
@@ -363,26 +363,6 @@ impl Context {
     /// The error for a journal that is not there yet.
     pub fn no_journal() -> Error {
         Error::not_found("there are no runs yet", "start one with `aye run SKILL`")
-    }
-}
-
-/// Refuses a home that is not a directory, or that everybody could change.
-fn is_private(home: &Path) -> Result<(), Error> {
-    let shown = home.display();
-    match home.metadata() {
-        Ok(about) if !about.is_dir() => Err(Error::usage(
-            format!("`{shown}` is not a directory"),
-            "set `AYE_HOME` or `--home` to the directory to keep the journal in",
-        )),
-        Ok(about) if about.permissions().mode() & 0o002 != 0 => Err(Error::Refused {
-            message: format!("everyone can write to `{shown}`, where Aye keeps what you agreed to"),
-            hint: Some(format!(
-                "look at what is in it, then `chmod 700 {}`; or set `AYE_HOME` to a directory of \
-                 your own",
-                shell_word(&shown.to_string())
-            )),
-        }),
-        Ok(_) | Err(_) => Ok(()),
     }
 }
 

@@ -10,6 +10,7 @@ use aye_core::text::Verbatim;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::ownership::{Other, is_ours};
 use crate::settings::{FILE, PolicySettings};
 
 use super::power::Power;
@@ -131,8 +132,7 @@ impl TrustBook {
         let key = self.key();
         let trusted = kept.projects.get(&key).is_some_and(|trusted| {
             owners(&self.root).is_some_and(|(owner, settings)| {
-                let ours = [0, rustix::process::geteuid().as_raw()];
-                let same = |now: u32, then: Option<u32>| ours.contains(&now) || then == Some(now);
+                let same = |now: u32, then: Option<u32>| is_ours(now) || then == Some(now);
                 same(owner, Some(trusted.owner))
                     && settings.iter().all(|now| same(*now, trusted.settings_owner))
             })
@@ -216,10 +216,9 @@ impl TrustBook {
             }
             Err(error) => return Err(self.unusable(&error)),
         };
-        let owner = file.metadata().map_err(|error| self.unusable(&error))?.uid();
-        // With `sudo` the file may be that of whoever called it.
-        if ![0, rustix::process::geteuid().as_raw()].contains(&owner) {
-            return Err(self.unusable(&"it belongs to another user; set `AYE_HOME`"));
+        let about = file.metadata().map_err(|error| self.unusable(&error))?;
+        if let Some(other) = Other::of(&about) {
+            return Err(self.unusable(&format!("it {other}; set `AYE_HOME`")));
         }
         let mut text = String::new();
         std::io::Read::read_to_string(&mut file, &mut text)

@@ -147,13 +147,89 @@ fn a_home_that_everyone_can_write_to_is_refused() {
         for args in [&["run", "s.yaml"][..], &["trust", "--list"], &["runs"], &["mcp"]] {
             let ran = place.aye(args);
             assert_eq!(ran.code, 1, "{args:?}: {}", ran.all());
-            assert!(ran.stderr.contains("everyone can write to `PLACE/home`"), "{}", ran.all());
+            assert!(
+                ran.stderr.contains("`PLACE/home` can be written by everyone"),
+                "{}",
+                ran.all()
+            );
             assert!(ran.stderr.contains("chmod 700 PLACE/home"), "{}", ran.all());
         }
     }
     assert!(!place.work().join("went").exists());
     std::fs::set_permissions(place.home(), std::fs::Permissions::from_mode(0o700)).expect("mode");
     place.aye(&["run", "s.yaml"]).ok();
+}
+
+/// Another user could have written what it says, or can exchange it.
+#[test]
+fn a_home_that_another_user_could_have_made_or_can_change_is_refused() {
+    const OTHER: u32 = 65_533;
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root can give a directory away");
+        return;
+    }
+    let steps = "name: s\nsteps:\n  - { name: a, command: touch, args: [went] }\n";
+    // What is changed below the place, its owner, group and mode; and what is said of it.
+    let attacks = [
+        ("home", Some(OTHER), None, 0o755, "`PLACE/home` belongs to another user"),
+        ("home", Some(OTHER), None, 0o777, "`PLACE/home` belongs to another user"),
+        ("home", None, Some(OTHER), 0o770, "`PLACE/home` can be written by group 65533"),
+        ("home", None, Some(OTHER), 0o1770, "`PLACE/home` can be written by group 65533"),
+        ("home/journal.db", Some(OTHER), None, 0o666, "`PLACE/home/journal.db` belongs to"),
+        ("home/journal.db", None, Some(OTHER), 0o660, "journal.db` can be written by group 65533"),
+        ("home/journal.db-wal", None, None, 0o606, "journal.db-wal` can be written by everyone"),
+        ("", None, None, 0o777, "`PLACE` can be written by everyone"),
+        ("", None, Some(OTHER), 0o775, "`PLACE` can be written by group 65533"),
+        ("", Some(OTHER), None, 0o1755, "`PLACE` belongs to another user"),
+    ];
+    for uid in [0, 65_534] {
+        for (name, owner, group, mode, said) in attacks {
+            let place = Place::new();
+            place.write("s.yaml", steps);
+            for path in [place.path().to_owned(), place.work()] {
+                chown(path, Some(uid), Some(uid)).expect("given");
+            }
+            let aye = |args: &[&str]| {
+                let output = place.command(args).uid(uid).gid(uid).output().expect("it runs");
+                Ran::of(output, &place)
+            };
+            aye(&["run", "s.yaml"]).ok();
+            let went = place.work().join("went");
+            std::fs::remove_file(&went).expect("it ran");
+            let path = place.path().join(name);
+            chown(&path, owner, group).expect("given away");
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("mode");
+            // A user who cannot look into the home has no use for it either.
+            for args in [&["run", "s.yaml"][..], &["runs"], &["answer", "q", "yes"], &["mcp"]] {
+                let ran = aye(args);
+                assert_eq!(ran.code, 1, "{uid} {name} {args:?}: {}", ran.all());
+                assert!(ran.stderr.contains(said), "{uid} {name} {args:?}: {}", ran.all());
+            }
+            assert!(!went.exists(), "{uid} {name}");
+        }
+    }
+}
+
+#[test]
+fn a_home_that_only_its_user_can_change_is_taken() {
+    let place = Place::new();
+    place.write("s.yaml", "name: s\nsteps:\n  - { name: a, command: touch, args: [went] }\n");
+    let mode = |path: &std::path::Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("mode");
+    };
+    // As `/tmp` is.
+    mode(place.path(), 0o1777);
+    place.aye(&["run", "s.yaml"]).ok();
+    // The user's own group, which nobody else is in.
+    mode(place.path(), 0o775);
+    mode(&place.home(), 0o770);
+    place.aye(&["run", "s.yaml"]).ok();
+    // A home is not made where everyone could exchange it.
+    mode(place.path(), 0o777);
+    let ran = place.aye(&["--home", "../new/home", "run", "s.yaml"]);
+    assert!(ran.stderr.contains("`PLACE` can be written by everyone"), "{}", ran.all());
+    assert!(ran.stderr.contains("chmod go-w PLACE"), "{}", ran.all());
+    assert!(!place.path().join("new").exists());
 }
 
 #[test]
