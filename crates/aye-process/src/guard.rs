@@ -33,6 +33,10 @@ static WATCH: OnceLock<OwnedFd> = OnceLock::new();
 /// What the guard is called in the table of processes.
 pub(crate) const GUARD_NAME: &std::ffi::CStr = c"aye-guard";
 
+/// What the engine is called there: what it starts is known by it even if the
+/// guard is killed and the program is a copy.
+pub(crate) const ENGINE_NAME: &std::ffi::CStr = c"aye-engine";
+
 static SPARED: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 
 static LOST: AtomicBool = AtomicBool::new(false);
@@ -47,7 +51,11 @@ pub fn start() -> io::Result<()> {
     if pid() != 0 {
         return Ok(());
     }
-    fork::start()
+    let started = fork::start();
+    // What does not know the name goes by the program instead.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::set_name(ENGINE_NAME);
+    started
 }
 
 /// The guard's pid, 0 without a guard.

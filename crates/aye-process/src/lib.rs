@@ -35,6 +35,8 @@ mod log_reader;
 mod mask;
 pub mod policy;
 #[cfg(target_os = "linux")]
+mod process_table;
+#[cfg(target_os = "linux")]
 mod procfs;
 mod pty;
 mod reap;
@@ -56,7 +58,7 @@ pub mod text;
 mod tree;
 mod wait;
 
-pub use ancestry::Ancestry;
+pub use ancestry::{Ancestry, own_namespace, own_user_map};
 pub use dispositions::survive_file_size_limit;
 pub use error::SpawnError;
 pub use exit::{Exit, Left, Outcome, Output, Status};

@@ -67,7 +67,7 @@ fn younger_than(own: i32) -> impl Iterator<Item = i32> {
     before_the_end.chain(after_it)
 }
 
-fn parse_stat(line: &[u8]) -> Option<Stat> {
+pub(crate) fn parse_stat(line: &[u8]) -> Option<Stat> {
     // The name, in parentheses, may itself hold blanks and parentheses.
     let after_name = line.iter().rposition(|&byte| byte == b')')? + 2;
     let rest = std::str::from_utf8(line.get(after_name..)?).ok()?;

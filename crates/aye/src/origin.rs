@@ -1,25 +1,17 @@
 //! Where this process comes from: what an answer that it gives is worth.
 
-use std::fs;
 use std::path::Path;
 
 use aye_core::question::{Namespaces, Origin};
-use aye_process::Ancestry;
+use aye_process::{Ancestry, own_namespace, own_user_map};
 
 use crate::error::Error;
 use crate::store::{Home, RunLock};
 
 /// The namespaces of this process; nothing where there are none, or `/proc`
-/// is not to be seen.
+/// is not to be relied on.
 pub(crate) fn namespaces() -> Option<Namespaces> {
-    Some(Namespaces { user: number("user")?, pid: number("pid")? })
-}
-
-/// `user:[4026531837]`
-fn number(kind: &str) -> Option<u64> {
-    let link = fs::read_link(format!("/proc/self/ns/{kind}")).ok()?;
-    let number = link.to_str()?.strip_prefix(kind)?.strip_prefix(":[")?;
-    number.strip_suffix(']')?.parse().ok()
+    Some(Namespaces { user: own_namespace("user")?, pid: own_namespace("pid")? })
 }
 
 /// Refuses to take this process for a person: what a run started cannot agree
@@ -56,7 +48,7 @@ pub(crate) fn origin(home: &Path) -> Option<Box<Origin>> {
 /// ones are made by whoever administers the machine, and hold inside.
 pub(crate) fn real_user() -> u32 {
     let here = rustix::process::getuid().as_raw();
-    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let map = own_user_map().unwrap_or_default();
     outside(here, &map).unwrap_or(here)
 }
 
