@@ -55,6 +55,9 @@ pub enum AuthError {
     /// There is no second factor yet.
     #[error("no second factor is set up for `{0}`")]
     NotSetUp(String),
+    /// A first code was right before.
+    #[error("a second factor is set up for `{0}` already")]
+    SetUp(String),
     /// Wrong, too old, or used before.
     #[error("the code is wrong, too old, or was used before")]
     Wrong,
@@ -76,6 +79,7 @@ impl AuthError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NotSetUp(_) => "`aye auth setup` shows a code for your authenticator app",
+            Self::SetUp(_) => "`aye auth setup --replace CODE` replaces it",
             Self::TooMany => "wait a minute and try again",
             Self::Wrong => "wait for the next code; check that this machine's clock is right",
             Self::File { .. } => "remove the file and set it up again",
@@ -145,6 +149,9 @@ impl Authenticator {
     pub fn confirm(&self, code: &str, now: Timestamp) -> Result<(), AuthError> {
         let _turn = self.take_turn()?;
         let mut kept = self.load()?;
+        if kept.confirmed {
+            return Err(AuthError::SetUp(self.user.clone()));
+        }
         self.spend(&mut kept, code, now)?;
         kept.confirmed = true;
         self.save(&kept)

@@ -4,9 +4,10 @@ use clap::{Args, Subcommand};
 use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
 
-use crate::auth::Authenticator;
+use crate::auth::{AuthError, Authenticator};
 use crate::cli::Context;
 use crate::error::Error;
+use crate::origin::require_person;
 use crate::paint::Tone;
 
 use super::output::{print, print_json, print_line};
@@ -53,15 +54,19 @@ pub enum AuthCommand {
 pub(super) fn run(args: &AuthArgs, context: &Context) -> Result<u8, Error> {
     let user = context.driver().user;
     let authenticator = Authenticator::new(&context.home, &user);
+    // A program could use a code up, or lock the person out with wrong ones.
+    match &args.command {
+        AuthCommand::Status => {}
+        AuthCommand::Setup { .. } | AuthCommand::Confirm { .. } | AuthCommand::Remove { .. } => {
+            require_person(&context.home, "change a second factor")?;
+        }
+    }
     match &args.command {
         AuthCommand::Setup { replace } => {
             match (authenticator.is_set_up(), replace) {
                 (true, Some(code)) => authenticator.check(code, context.now())?,
                 (true, None) => {
-                    return Err(Error::Refused {
-                        message: format!("a second factor is set up for `{user}` already"),
-                        hint: Some("`aye auth setup --replace CODE` replaces it".to_owned()),
-                    });
+                    return Err(AuthError::SetUp(user).into());
                 }
                 (false, _) => {}
             }
