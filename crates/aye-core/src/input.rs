@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::event::{Driver, ProcessRecord, Proposal, Remembered};
 use crate::heal::KnownFix;
 use crate::id::QuestionId;
-use crate::question::{Answer, Edits};
+use crate::question::{Answer, Edits, Origin};
 
 /// What the world tells a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,8 +104,15 @@ impl Request {
     }
 }
 
+/// Any program of the account can store one: a code is checked by whoever
+/// applies it, and without an origin it is no person's.
 fn unproven<'de, D: Deserializer<'de>>(from: D) -> Result<Answer, D::Error> {
-    Ok(Answer { reauth: false, ..Answer::deserialize(from)? })
+    let mut answer = Answer { reauth: false, ..Answer::deserialize(from)? };
+    answer.origin.get_or_insert_with(|| {
+        let started_by = Some("a program that does not say what started it".to_owned());
+        Box::new(Origin { started_by, ..Origin::default() })
+    });
+    Ok(answer)
 }
 
 /// How a step's action ended.

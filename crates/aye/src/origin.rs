@@ -17,7 +17,7 @@ pub(crate) fn namespaces() -> Option<Namespaces> {
 /// Refuses to take this process for a person: what a run started cannot agree
 /// for whoever started the run.
 pub(crate) fn require_person(home: &Path, to_do: &str) -> Result<(), Error> {
-    match origin(home).and_then(|origin| origin.started_by) {
+    match origin(home).started_by {
         None => Ok(()),
         Some(who) => Err(Error::Refused {
             message: format!("{who} cannot {to_do}: a person has to"),
@@ -26,12 +26,9 @@ pub(crate) fn require_person(home: &Path, to_do: &str) -> Result<(), Error> {
     }
 }
 
-/// Where an answer of this process comes from; nothing on systems that do not
-/// tell.
-pub(crate) fn origin(home: &Path) -> Option<Box<Origin>> {
-    if !cfg!(target_os = "linux") {
-        return None;
-    }
+/// Where an answer of this process comes from; on systems that do not tell it
+/// says nothing.
+pub(crate) fn origin(home: &Path) -> Box<Origin> {
     let started_by = match Ancestry::own() {
         Ancestry::Free => None,
         Ancestry::Started(chain) => Some(match RunLock::run_of(&Home::new(home), &chain) {
@@ -40,7 +37,7 @@ pub(crate) fn origin(home: &Path) -> Option<Box<Origin>> {
         }),
         Ancestry::Unknown => Some("a program of which nobody can see what started it".to_owned()),
     };
-    Some(Box::new(Origin { namespaces: namespaces(), started_by, claimed: None }))
+    Box::new(Origin { namespaces: namespaces(), started_by, claimed: None })
 }
 
 /// The user's number outside of a user namespace that shows it as another.

@@ -152,7 +152,7 @@ impl Prompter for TerminalPrompter<'_> {
                     reason: given.reason,
                     typed: given.typed,
                     digest: Some(posed.question.digest.clone()),
-                    origin: origin(&self.manner.home),
+                    origin: Some(origin(&self.manner.home)),
                     ..Answer::new(given.value, by, Through::Terminal)
                 };
                 Asked::Answered { answer, code: given.code, remember: given.remember }

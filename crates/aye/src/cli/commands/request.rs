@@ -86,7 +86,7 @@ pub(crate) fn send(
 fn stamped(request: &Request, context: &Context) -> Request {
     let mut request = request.clone();
     if let Request::Answer { answer, .. } = &mut request {
-        answer.origin = origin(&context.home);
+        answer.origin = Some(origin(&context.home));
     }
     request
 }

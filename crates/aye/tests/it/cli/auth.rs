@@ -25,6 +25,12 @@ fn code(place: &Place, periods: i64) -> String {
     totp.generate(u64::try_from(now).unwrap()).to_string()
 }
 
+fn namespace(kind: &str) -> u64 {
+    let link = std::fs::read_link(format!("/proc/self/ns/{kind}")).unwrap();
+    let digits = link.to_str().unwrap().replace(|c: char| !c.is_ascii_digit(), "");
+    digits.parse().unwrap()
+}
+
 #[test]
 fn a_question_that_wants_a_code_is_not_answered_without_one() {
     let place = Place::new();
@@ -100,6 +106,7 @@ fn a_stored_request_cannot_say_that_a_code_was_checked() {
             "answer": {
                 "value": "proceed", "by": user, "prompter": "terminal", "reauth": true,
                 "digest": open[0]["question"]["digest"],
+                "origin": { "namespaces": { "user": namespace("user"), "pid": namespace("pid") } },
             },
         })
     };
@@ -120,6 +127,12 @@ fn a_stored_request_cannot_say_that_a_code_was_checked() {
         assert_eq!(found.1, "", "nothing of it is kept");
         found.0.unwrap()
     };
+    // Nor is it a person's if it does not say where it was given, and it uses no code up.
+    let right = code(&place, 0);
+    let mut nowhere = request(&right);
+    nowhere["answer"].as_object_mut().unwrap().remove("origin");
+    let refused = send(&nowhere);
+    assert!(refused.contains("does not say what started it"), "{refused}");
     let mut plain = request("");
     plain.as_object_mut().unwrap().remove("code");
     assert_eq!(send(&plain), "refused: a one-time code is needed");
@@ -127,7 +140,6 @@ fn a_stored_request_cannot_say_that_a_code_was_checked() {
     assert!(wrong.starts_with("refused: the code is wrong"), "{wrong}");
     assert!(!place.work().join("acted").exists());
     // A right one is used up by the run.
-    let right = code(&place, 0);
     assert_eq!(send(&request(&right)), "accepted");
     until("the step has run", || place.work().join("acted").exists());
     // One that comes too late is not kept either.
@@ -157,4 +169,33 @@ fn a_step_cannot_use_up_a_code() {
     let told = place.aye(&["show", run, "--json"]).ok().stdout;
     assert!(told.contains("a person has to answer this question"), "{told}");
     place.aye(&["answer", question, "proceed", "--code", &right, "--no-input"]).ok();
+}
+
+/// Neither with right codes, which it would use up, nor with wrong ones.
+#[test]
+fn a_step_cannot_change_a_second_factor_or_lock_it() {
+    let place = Place::new();
+    place.aye(&["auth", "setup"]).ok();
+    place.aye(&["auth", "confirm", &code(&place, -1)]).ok();
+    let right = code(&place, 0);
+    let verbs = [
+        format!("confirm {right}"),
+        format!("remove {right}"),
+        format!("setup --replace {right}"),
+        "confirm 000000".to_owned(),
+        "remove 000000".to_owned(),
+        "setup --replace 000000".to_owned(),
+        "remove 000000".to_owned(),
+        "remove 000000".to_owned(),
+    ];
+    for verb in &verbs {
+        let step = format!("{{ name: a, shell: '{AYE} auth {verb}' }}");
+        place.write("attack.yaml", &format!("name: a\nsteps:\n  - {step}\n"));
+        let ran = place.aye(&["run", "attack.yaml", "--no-input"]);
+        assert!(ran.all().contains("cannot change a second factor"), "{verb}: {}", ran.all());
+    }
+    // A person who confirms twice loses no code either.
+    let twice = place.aye(&["auth", "confirm", &right]);
+    assert!(twice.stderr.contains("is set up for") && twice.code == 1, "{}", twice.all());
+    place.aye(&["auth", "remove", &right]).ok();
 }

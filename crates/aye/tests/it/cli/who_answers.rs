@@ -137,7 +137,31 @@ fn ways(account: &Account, question: &str) -> Vec<String> {
         // Where no ancestor can be seen.
         format!("unshare --map-root-user --pid --fork --mount-proc {answer}"),
         format!("unshare --map-root-user --mount sh -c 'mount -t tmpfs none /proc && {answer}'"),
+        // Where others are shown: a whole `/proc` of one's own, or a part of it.
+        format!("{}\nunshare --map-root-user --mount sh fake.sh {answer}", fake_proc()),
+        format!(
+            "unshare --map-root-user --mount \
+             sh -c 'mount --bind /proc/1 /proc/$$ && exec {answer}'"
+        ),
     ]
+}
+
+/// Writes a script that shows the process it becomes as one without ancestors,
+/// in the namespaces of the run.
+fn fake_proc() -> &'static str {
+    r#"U=$(readlink /proc/self/ns/user) P=$(readlink /proc/self/ns/pid)
+cat > fake.sh <<END
+mkdir -p fake && mount -t tmpfs none fake
+mkdir -p fake/self/ns fake/\$\$
+ln -s "$U" fake/self/ns/user
+ln -s "$P" fake/self/ns/pid
+echo "\$\$ (sh) S 0 1 1 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 100 200" > fake/\$\$/stat
+cp fake/\$\$/stat fake/self/stat
+echo sh > fake/\$\$/comm
+echo "0 0 4294967295" > fake/self/uid_map
+mount --bind fake /proc
+exec "\$@"
+END"#
 }
 
 #[test]
@@ -155,7 +179,7 @@ fn a_step_is_no_person_however_it_calls_aye() {
             // It is written down who tried.
             let told = account.told(&run);
             let refused = told.matches("a person has to answer this question").count();
-            assert!(refused >= 7, "{told}");
+            assert!(refused >= 9, "{told}");
             assert!(told.contains("this answer came from a program that run `"), "{told}");
             // The person can still answer.
             account.aye(&["answer", &question, "proceed", "--no-input"]).ok();
@@ -208,6 +232,27 @@ fn a_tool_server_is_no_person() {
     }
 }
 
+/// A request is a row that any program of the account can write.
+#[test]
+fn a_stored_request_without_an_origin_is_no_persons() {
+    let account = Account::new(None);
+    for guard in ["by: [bob]", "by: human", "approvals: 2"] {
+        let (run, question) = account.gate(guard);
+        let request = serde_json::json!({
+            "request": "answer", "question": question,
+            "answer": { "value": "proceed", "by": "bob", "prompter": "command" },
+        });
+        let db = rusqlite::Connection::open(account.place.home().join("journal.db")).unwrap();
+        let insert = "INSERT INTO requests (run, at, sender, body) VALUES (?1, 0, 'bob', ?2)";
+        db.execute(insert, [&run, &request.to_string()]).unwrap();
+        account.aye(&["resume", &run, "--no-input"]);
+        account.still_closed(guard);
+        let told = account.told(&run);
+        assert!(told.contains("does not say what started it"), "{told}");
+        account.aye(&["cancel", &run]).ok();
+    }
+}
+
 /// `unshare --map-user` shows the account as any other.
 #[test]
 fn a_user_namespace_gives_nobody_a_name() {
@@ -255,6 +300,16 @@ fn a_user_namespace_gives_nobody_a_name() {
             assert!(ran.stderr.contains("has agreed already"), "{}", ran.all());
             account.aye(&["cancel", &run]).ok();
         }
+        // Nor does a `/proc` that says it is the run's namespace.
+        let (_, question) = account.gate("approvals: 2");
+        account.aye(&["answer", &question, "proceed", "--no-input"]).ok();
+        let answer = format!("{AYE} answer {question} proceed --no-input");
+        let script =
+            format!("{}\n{} sh fake.sh {answer}", fake_proc(), "unshare --map-root-user --mount");
+        let ran = account.run(&["sh", "-c", &script]);
+        assert_eq!(ran.code, 1, "{}", ran.all());
+        assert!(ran.stderr.contains("has to answer this question"), "{}", ran.all());
+        assert_eq!(account.open()[0]["agreed"], 1, "{name}");
     }
 }
 
