@@ -53,6 +53,10 @@ impl Advising {
     /// An advisor for this question, if it is to have one.
     pub(crate) fn of(posed: &Posed<'_>, advisor: Option<&Advisor>) -> Option<Self> {
         let advisor = advisor.filter(|_| posed.question.ai_assist)?;
+        // Whatever it starts has to be known for a program that Aye started.
+        if cfg!(target_os = "linux") && aye_process::guard::pid() == 0 {
+            return None;
+        }
         // A project's advisor is for the project's runs: standing in another
         // directory tells nobody about this one, and starts nothing of it.
         let workspace = Path::new(&posed.run?.started.workspace).canonicalize().ok()?;

@@ -1,7 +1,6 @@
 //! `aye answer`.
 
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::os::unix::process::CommandExt as _;
 
 use aye_core::event::{Event, Fact};
 use aye_core::id::QuestionId;
@@ -26,6 +25,7 @@ use crate::store::{Found, Listener, QuestionRow, QuestionState, RunLock, RunRow,
 use super::changes::Changes;
 use super::output::{print_line, tell_people};
 use super::request::{Sent, leave, send};
+use super::resume::{self, ResumeArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -447,7 +447,9 @@ impl Elsewhere for Journal<'_> {
 /// Nobody drives the run: offers to.
 fn go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
     if args.resume || wants_to_go_on(row, args, context)? {
-        return resume(row, context);
+        let run = row.id.to_string();
+        let args = ResumeArgs { run, inputs: Vec::new(), no_input: false, detach: false };
+        return resume::run(&args, context);
     }
     let words = format!("nobody drives the run; go on with: aye resume {}", row.id);
     tell_people(&words, context)?;
@@ -462,30 +464,6 @@ fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<
     let manner = context.manner(Escape::Dismisses, !args.no_input && !context.json);
     let said = ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(None))?;
     Ok(matches!(said, Alone::Answered(given) if given.value == super::confirm::YES))
-}
-
-/// Becomes `aye resume`, which has its own way to start.
-fn resume(row: &RunRow, context: &Context) -> Result<u8, Error> {
-    let program = std::env::current_exe().map_err(|source| Error::File {
-        doing: "find",
-        path: "aye".into(),
-        source,
-    })?;
-    let mut command = std::process::Command::new(&program);
-    command.arg("resume").arg(row.id.as_str()).arg("--home").arg(&context.home);
-    if context.json {
-        command.arg("--json");
-    }
-    if context.plain {
-        command.arg("--plain");
-    }
-    match context.verbosity {
-        crate::report::Verbosity::Quiet => command.arg("--quiet"),
-        crate::report::Verbosity::Verbose => command.arg("--verbose"),
-        crate::report::Verbosity::Normal => &mut command,
-    };
-    let source = command.exec();
-    Err(Error::File { doing: "start", path: program, source })
 }
 
 /// `yes` and `no` for a plain yes or no, unless an option is called that.

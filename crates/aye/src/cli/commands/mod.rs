@@ -88,7 +88,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
     }
 }
 
-/// Whether the command may start processes of a skill.
+/// Whether the command may start processes of a skill, or an advisor.
 fn steps_may_run(command: &Command) -> bool {
     match command {
         // A run in the background has a guard of its own.
@@ -98,8 +98,9 @@ fn steps_may_run(command: &Command) -> bool {
         Command::Cancel(_) | Command::Retry(_) | Command::Background => true,
         // Servers are programs, and so are commands.
         Command::Tools(_) => true,
-        Command::Answer(_)
-        | Command::Trust(_)
+        // An advisor is one, and the run may go on here.
+        Command::Answer(_) => true,
+        Command::Trust(_)
         | Command::Inbox(_)
         | Command::Watch(_)
         | Command::Confirm(_)

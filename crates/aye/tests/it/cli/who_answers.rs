@@ -232,6 +232,36 @@ fn a_tool_server_is_no_person() {
     }
 }
 
+/// It runs beside the question that a person is asked.
+#[test]
+fn an_advisor_is_no_person() {
+    for account in accounts() {
+        let (run, question) = account.gate("by: human, ai_assist: true");
+        let answer = format!("--home {} answer {question}", account.place.home().display());
+        account.write(
+            "advise.sh",
+            &format!(
+                "cat > told\ncp {AYE} ./copy\n./copy {answer} proceed --no-input > said 2>&1\n\
+                 setsid ./copy {answer} proceed --no-input >> said 2>&1\ntouch tried\n"
+            ),
+        );
+        account.write("aye.toml", "[advisor]\ncommand = ['sh', 'advise.sh']\n");
+        account.aye(&["trust", "--yes"]).ok();
+        let script = format!(
+            "export TERM=dumb\n( until test -e tried; do sleep 0.05; done ) | \
+             timeout 30 script -qec '{AYE} {answer}' /dev/null"
+        );
+        let ran = account.run(&["sh", "-c", &script]);
+        let said = account.place.work().join("said");
+        let said = std::fs::read_to_string(said).unwrap_or_else(|_| panic!("{}", ran.all()));
+        assert_eq!(said.matches("a person has to answer").count(), 2, "{said}");
+        account.still_closed(&said);
+        // The person can, and go on with the run at once.
+        account.aye(&["answer", &question, "proceed", "--no-input", "--resume"]).ok();
+        assert!(account.place.work().join("acted").exists(), "{}", account.told(&run));
+    }
+}
+
 /// A request is a row that any program of the account can write.
 #[test]
 fn a_stored_request_without_an_origin_is_no_persons() {
