@@ -132,12 +132,23 @@ pub struct Finished {
     pub learned: Vec<Remembered>,
     /// What a person should know about a good end.
     pub note: Option<String>,
+    /// Inside it a person agreed to what follows.
+    pub agreed: bool,
 }
 
 impl Finished {
     /// An end that left no process behind and that memory has nothing to say about.
     pub fn bare(execution: u32, end: End, took: Option<Duration>) -> Self {
-        Self { execution, end, process: None, took, known: None, learned: Vec::new(), note: None }
+        Self {
+            execution,
+            end,
+            process: None,
+            took,
+            known: None,
+            learned: Vec::new(),
+            note: None,
+            agreed: false,
+        }
     }
 }
 

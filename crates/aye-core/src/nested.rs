@@ -45,6 +45,10 @@ pub struct Parent {
     pub form: Option<Box<Form>>,
     /// 1 for a run inside a run that nobody holds.
     pub depth: u32,
+    /// A person agreed to what it does, or it cannot be undone: no assistant
+    /// changes that unseen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bound: bool,
 }
 
 impl Parent {

@@ -67,6 +67,9 @@ pub struct StepCompleted {
     /// Set when a person said it was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marked_by: Option<String>,
+    /// Inside it a person agreed to what follows.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub agreed: bool,
 }
 
 /// The bad end of a step.

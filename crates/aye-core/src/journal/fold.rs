@@ -83,6 +83,7 @@ impl State {
             visits: 0,
             questions: 0,
             secret_questions: Vec::new(),
+            agreed: false,
             winding_down: None,
             outputs: Arc::default(),
             hidden: Vec::new(),
@@ -390,6 +391,7 @@ impl State {
             self.hidden.push(done.output.clone());
             self.hidden.extend(done.parsed.as_ref().map(|_| parsed_name));
         }
+        self.agreed |= done.agreed;
         self.settle(&done.step, Close::Success);
     }
 
@@ -485,6 +487,7 @@ impl State {
             if (agreed.len() as u64) < u64::from(question.approvals) {
                 return;
             }
+            self.agreed |= question.purpose == Purpose::Ask && question.is_guarded();
         }
         self.resolve(Resolution::Answered(answer.clone()));
     }

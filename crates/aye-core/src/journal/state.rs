@@ -43,6 +43,9 @@ pub struct State {
     pub questions: u32,
     /// Those of them whose answers must not be written down.
     pub secret_questions: Vec<QuestionId>,
+    /// A question that takes more than anybody's word was answered: what
+    /// follows is what a person agreed to.
+    pub agreed: bool,
     /// Only a clean-up path may still run.
     pub winding_down: Option<WindingDown>,
     /// Results by output name.

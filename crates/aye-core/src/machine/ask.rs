@@ -251,7 +251,7 @@ impl Machine {
             let typed = typed.filter(|typed| !typed.trim().is_empty());
             self.secrets.mask(&typed.unwrap_or_else(|| template.value.clone()))
         });
-        let may_edit = about.is_some_and(|step| step.assistant_may_edit);
+        let may_edit = about.is_some_and(|step| step.assistant_may_edit && !self.is_bound(step));
         let person_only = offers.iter().map(|(value, ..)| *value).filter(|value| match *value {
             "done" | "skip" => true,
             "fix" => !may_edit,

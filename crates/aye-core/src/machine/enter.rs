@@ -176,6 +176,7 @@ impl Machine {
             hidden: false,
             note: None,
             marked_by: None,
+            agreed: false,
         }
     }
 
@@ -234,8 +235,10 @@ impl Machine {
         // What an assistant may run is what the skill says, not what it writes itself.
         let unseen = why == RetryReason::Relayed && self.is_unseen(step);
         let Some(ask) = &step.confirmation else {
-            let unseen = unseen || why == RetryReason::Fixed && step.destructive;
-            return unseen.then(|| gate_for_changes(step));
+            let bound = self.is_bound(step);
+            let changed = record.is_some_and(|record| record.edits.is_some());
+            let fixed = why == RetryReason::Fixed && (step.destructive || bound && changed);
+            return (unseen || fixed).then(|| gate_for_changes(step, bound));
         };
         let by = match &ask.by {
             By::Anyone if unseen => By::Human,
@@ -258,13 +261,23 @@ impl Machine {
         again.then(|| Ask { by, ..ask.clone() })
     }
 
+    /// Whether what a step does is what a person agreed to: at its own gate, at
+    /// a question before it, or at those of a step around it. What cannot be
+    /// undone counts as that.
+    pub(super) fn is_bound(&self, step: &Step) -> bool {
+        let around = self.state.started.parent.as_ref().is_some_and(|parent| parent.bound);
+        let gated = step.confirmation.as_ref().is_some_and(Ask::is_guarded);
+        step.destructive || gated || self.state.agreed || around
+    }
+
     /// Whether a step is about to do what an assistant has written and no person
-    /// has seen. The arguments of a tool are the assistant's to change.
+    /// has seen. The arguments of a tool are the assistant's to change, unless
+    /// a person agreed to them.
     pub(super) fn is_unseen(&self, step: &Step) -> bool {
         let record = self.state.steps.get(&step.name.value);
         let written = record.is_some_and(StepRecord::is_written_by_assistant);
         let tool = matches!(step.action, Action::Tool { .. });
-        written && !step.assistant_may_edit && (step.destructive || !tool)
+        written && (self.is_bound(step) || !step.assistant_may_edit && !tool)
     }
 
     /// A step that is a question: ask it.

@@ -39,7 +39,7 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        let Finished { execution, end, process, took, known, learned, note } = finished;
+        let Finished { execution, end, process, took, known, learned, note, agreed } = finished;
         for what in learned {
             let what = Remembered { message: self.secrets.mask(&what.message), ..what };
             self.emit(Fact::MemoryLearned(Box::new(what)), world, events);
@@ -88,6 +88,7 @@ impl Machine {
                         took_ms,
                         hidden,
                         note,
+                        agreed,
                         marked_by: None,
                     };
                     self.guarded(done, world)

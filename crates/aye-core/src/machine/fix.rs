@@ -42,7 +42,7 @@ impl Machine {
             return None;
         }
         let (_, node) = self.node(step)?;
-        let gated = node.step.destructive || node.step.confirmation.is_some();
+        let gated = self.is_bound(&node.step) || node.step.confirmation.is_some();
         // Nobody has approved what would stand in for it.
         if known.replace.is_some() && gated {
             return None;
@@ -120,8 +120,9 @@ impl Machine {
 }
 
 /// The question before a step that nobody gated and that is about to be given
-/// something that no person has seen: one that cannot be undone, or a program.
-pub(super) fn gate_for_changes(step: &Step) -> Ask {
+/// something that no person has seen: a program, or other than what a person
+/// agreed to.
+pub(super) fn gate_for_changes(step: &Step, bound: bool) -> Ask {
     let said = |text: &str| Template::new(text.to_owned(), step.span);
     let choice = |label: &str, value: &str, action| Choice {
         label: said(label),
@@ -141,8 +142,8 @@ pub(super) fn gate_for_changes(step: &Step) -> Ask {
         timeout: None,
         pattern: None,
         secret: false,
-        // A form that shows the difference is enough, unless it cannot be undone.
-        by: if step.destructive { By::Human } else { By::Anyone },
+        // A form that shows the difference is enough where nobody had to agree.
+        by: if bound { By::Human } else { By::Anyone },
         approvals: 1,
         reauth: false,
         typed: None,

@@ -28,6 +28,7 @@ impl Machine {
             item: None,
             form: None,
             depth: self.depth() + 1,
+            bound: self.node(step).is_some_and(|(_, node)| self.is_bound(&node.step)),
         }
     }
 

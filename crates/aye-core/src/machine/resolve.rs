@@ -67,15 +67,7 @@ impl Machine {
             (Purpose::Ask, ChoiceAction::Proceed) => {
                 let done = StepCompleted {
                     execution: self.execution_of(question),
-                    output: self.output_name(&step),
-                    step,
-                    value: value.unwrap_or_default(),
-                    parsed: None,
-                    process: None,
-                    took_ms: None,
-                    hidden: false,
-                    note: None,
-                    marked_by: None,
+                    ..self.done_at_once(&step, value.unwrap_or_default())
                 };
                 self.complete(done, world, events);
             }
@@ -199,16 +191,9 @@ impl Machine {
             }
             Some("done") => {
                 let done = StepCompleted {
-                    output: self.output_name(&step),
                     execution: self.execution_of(question),
-                    step,
-                    value: Value::Null,
-                    parsed: None,
-                    process: None,
-                    took_ms: None,
-                    hidden: false,
-                    note: None,
                     marked_by: by,
+                    ..self.done_at_once(&step, Value::Null)
                 };
                 self.emit(Fact::StepCompleted(Box::new(done)), world, events);
             }

@@ -421,6 +421,13 @@ pub struct Ask {
     pub ai_assist: bool,
 }
 
+impl Ask {
+    /// Whether a yes takes more than anybody's word.
+    pub fn is_guarded(&self) -> bool {
+        self.by != By::Anyone || self.approvals > 1 || self.reauth || self.typed.is_some()
+    }
+}
+
 /// The kinds of question a skill can ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]

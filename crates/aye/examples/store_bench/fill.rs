@@ -98,6 +98,7 @@ impl Writer {
                 value: json!("x".repeat(150)),
                 process: None,
                 marked_by: None,
+                agreed: false,
                 parsed: None,
                 took_ms: None,
                 hidden: false,

@@ -29,6 +29,8 @@ pub(super) struct Inside {
     /// Items that somebody said no to: the list goes on without them.
     left_out: usize,
     timed_out: bool,
+    /// A person agreed in one of them to what follows.
+    agreed: bool,
     /// Somebody gave one of them up, and with it the rest.
     aborted: bool,
     /// The step is to end: nothing further is begun.
@@ -47,6 +49,7 @@ impl Inside {
             declined: None,
             left_out: 0,
             timed_out: false,
+            agreed: false,
             aborted: false,
             stopping: false,
         }
@@ -143,9 +146,9 @@ impl Driver<'_> {
         };
         let stopped = matches!(self.lane(id).machine.wants(), Effect::Stop { .. });
         let took = Some(since.elapsed());
-        let note = inside.note();
+        let (note, agreed) = (inside.note(), inside.agreed);
         let end = inside.end(stopped);
-        self.tell_end(id, Finished { note, ..Finished::bare(execution, end, took) })
+        self.tell_end(id, Finished { note, agreed, ..Finished::bare(execution, end, took) })
     }
 
     /// When every run inside rests, the run around them does too.
@@ -183,13 +186,14 @@ impl Driver<'_> {
         let Phase::Ended(ended) = state.phase else { return Ok(()) };
         let result = self.lane(id).machine.result();
         let said = state.end_message.clone().unwrap_or_default();
-        let by = state.ended_by.clone();
+        let (by, agreed) = (state.ended_by.clone(), state.agreed);
         let label = state.started.parent.as_ref().map(|parent| Parent::label(parent));
         let label = label.unwrap_or_default();
         let in_time = !self.is_past(parent);
         self.close(id);
         let Work::Nested { inside, .. } = &mut self.lane_mut(parent).work else { return Ok(()) };
         inside.live.retain(|live| *live != id);
+        inside.agreed |= agreed;
         inside.aborted |= ended == Ended::Failed(FailReason::Aborted);
         match ended {
             Ended::Completed => inside.results[index] = result,

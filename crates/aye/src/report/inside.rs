@@ -70,7 +70,8 @@ mod tests {
     fn level(step: &str, item: Option<(u32, Value)>) -> Parent {
         let item = item.map(|(index, value)| Item { index, value });
         let run = RunId::new("abcdefgh12").expect("an id");
-        Parent { run, step: step.to_owned(), execution: 1, turn: None, item, form: None, depth: 1 }
+        let step = step.to_owned();
+        Parent { run, step, execution: 1, turn: None, item, form: None, depth: 1, bound: false }
     }
 
     #[test]

@@ -148,3 +148,61 @@ steps:
     let done = client.call("skill_retry_step", changed(&failed, "look", &code));
     assert_eq!(done.status(), "completed", "{}", done.text());
 }
+
+/// A person agreed to `deploy v1`: at a question before it, at the gate of the
+/// sub-skill or the list around it, in a sub-skill before it.
+#[test]
+fn what_a_person_agreed_to_is_not_changed_unseen() {
+    const DEPLOY: &str = "{ name: d, tool: deploy, args: { tag: v1 }, on_error: ask }";
+    let gate = "{ message: Deploy v1?, timeout: 0, by: human }";
+    let ask = format!("{{ name: ask, confirm: {gate} }}");
+    let skills = [
+        ("inner", format!("steps:\n  - {DEPLOY}")),
+        ("consent", format!("steps:\n  - {ask}")),
+        ("asked", format!("steps:\n  - {ask}\n  - {DEPLOY}")),
+        ("around", format!("steps:\n  - {{ name: sub, skill: inner, confirmation: {gate} }}")),
+        (
+            "each",
+            format!("steps:\n  - {ask}\n  - {{ name: all, foreach: [1], steps: [{DEPLOY}] }}"),
+        ),
+        ("before", format!("steps:\n  - {{ name: may, skill: consent }}\n  - {DEPLOY}")),
+    ];
+    let skills: Vec<(&str, &str)> =
+        skills.iter().map(|(name, steps)| (*name, steps.as_str())).collect();
+    let desk = Desk::with(&skills);
+    desk.write(
+        "aye.toml",
+        "[tools.deploy]\ncommand = ['sh', '-c', 'echo $0 >> deployed; exit 1', '{{ args.tag }}']\n\
+         args = { tag = { type = 'string', required = true } }\n",
+    );
+    desk.aye(&["trust", "--yes"]).ok();
+    let can = json!({ "elicitation": { "form": {} } });
+    let mut deployed = String::new();
+    for skill in ["asked", "around", "each", "before"] {
+        let mut client = Client::that_can(&desk, Era::Legacy, can.clone());
+        let asks = client.run(skill);
+        assert_eq!(asks.status(), "awaiting_confirmation", "{skill}: {}", asks.text());
+        let question = asks.ok()["question"].as_str().unwrap().to_owned();
+        desk.aye(&["answer", &question, "proceed"]).ok();
+        let id = json!({ "execution_id": asks.id(), "wait": 30 });
+        let failed = client.call("skill_status", id.clone());
+        assert_eq!(failed.status(), "error_recovery_needed", "{skill}: {}", failed.text());
+        deployed.push_str("v1\n");
+        let evil = json!({ "tag": "evil" });
+        let step = failed.ok()["step"].as_str().unwrap().to_owned();
+        client.answers = vec![json!({ "action": "accept", "content": { "choice": "proceed" } })];
+        let asks = client.call("skill_retry_step", changed(&failed, &step, &evil));
+        assert_eq!(asks.status(), "awaiting_confirmation", "{skill}: {}", asks.text());
+        let message = asks.ok()["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("tag: v1 -> evil"), "{skill}: {message}");
+        client.call("skill_continue", said(&asks, "proceed")).refused();
+        assert_eq!(desk.read("deployed"), deployed, "{skill}");
+        // A person may.
+        let question = asks.ok()["question"].as_str().unwrap().to_owned();
+        desk.aye(&["answer", &question, "proceed"]).ok();
+        let failed = client.call("skill_status", id);
+        assert_eq!(failed.status(), "error_recovery_needed", "{skill}: {}", failed.text());
+        deployed.push_str("evil\n");
+        assert_eq!(desk.read("deployed"), deployed, "{skill}");
+    }
+}

@@ -89,6 +89,7 @@ impl Tale {
             item: None,
             form: None,
             depth: 1,
+            bound: false,
         }))
     }
 
@@ -134,6 +135,7 @@ impl Tale {
             value: json!({"exit": 0, "text": "naïve ✓\n"}),
             process: None,
             marked_by: None,
+            agreed: false,
             parsed: None,
             took_ms: None,
             hidden: false,
