@@ -148,6 +148,9 @@ pub enum Fact {
         /// The fix that is tried.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fix: Option<String>,
+        /// Who said so, where no question was open.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<Box<Answer>>,
     },
     /// A step failed in a way that is known: it is being repaired.
     AutoHealTriggered(Box<HealTriggered>),

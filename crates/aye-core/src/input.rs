@@ -61,6 +61,8 @@ pub struct Retry {
     pub edits: Option<Edits>,
     /// Inside another run: the start of its step that this is for.
     pub turn: Option<u32>,
+    /// Who says so, as an answer to the question what becomes of the step.
+    pub answer: Option<Box<Answer>>,
 }
 
 /// What any process may send to a run, whoever drives it.

@@ -17,7 +17,7 @@ use crate::form::Form;
 use crate::id::{BadId, RunId};
 use crate::journal::StepRecord;
 use crate::machine::Secrets;
-use crate::question::Edits;
+use crate::question::{Answer, Edits};
 
 /// How deep skills may call skills.
 pub const DEEPEST: u32 = 8;
@@ -105,6 +105,8 @@ pub struct Again {
     pub turn: u32,
     /// What their steps that failed are given differently.
     pub edits: Option<Edits>,
+    /// Who said so.
+    pub answer: Option<Box<Answer>>,
 }
 
 /// One run of a nested step.

@@ -221,8 +221,15 @@ impl State {
                 };
                 self.settle(step, close);
             }
-            Fact::StepRetried { step, attempt, why, not_before, edits, fix } => {
+            Fact::StepRetried { step, attempt, why, not_before, edits, fix, answer } => {
                 self.entered_at = at;
+                let answered = match &self.phase {
+                    Phase::Between(Between::Resolved { resolution, .. }) => match &**resolution {
+                        Resolution::Answered(answer) => Some(Box::new(answer.clone())),
+                        Resolution::Expired(_) => None,
+                    },
+                    _ => None,
+                };
                 // Still the same visit to it.
                 let steps = Arc::make_mut(&mut self.steps);
                 let record = steps.entry(step.clone()).or_insert_with(StepRecord::new);
@@ -232,6 +239,7 @@ impl State {
                 let by_person = matches!(why, RetryReason::Answer | RetryReason::Relayed);
                 let items = !record.items.is_empty();
                 record.goes_on = by_person && record.runs > 0 && (items || edits.is_none());
+                record.retried_by = answer.clone().or(answered);
                 record.handed_on = edits.clone().filter(|_| items);
                 if let Some(edits) = edits.as_ref().filter(|_| !items) {
                     record.edited += u32::from(by_person);

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::event::{BadOutcome, ProcessRecord, Proposal};
-use crate::question::Edits;
+use crate::question::{Answer, Edits};
 
 /// One step as the run has seen it; a step visited twice shows the last visit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -51,6 +51,9 @@ pub struct StepRecord {
     /// What the steps that failed in them are given differently.
     #[serde(skip)]
     pub handed_on: Option<Edits>,
+    /// Who said that it is tried again.
+    #[serde(skip)]
+    pub retried_by: Option<Box<Answer>>,
     /// The resolved command line, secrets masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -92,6 +95,7 @@ impl StepRecord {
             runs: 0,
             goes_on: false,
             handed_on: None,
+            retried_by: None,
             command: None,
             started: None,
             ended: None,

@@ -11,6 +11,7 @@ use crate::text::{self, Scope, TextError, World};
 use super::refusal::Refusal;
 use super::run::Machine;
 use super::secrets::is_secret;
+use super::weigh::weigh_retry;
 
 /// How often somebody may change what a step is given before it has to be
 /// the skill that changes.
@@ -150,7 +151,7 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) -> Result<(), Refusal> {
-        let Retry { driver, step: wanted, edits, turn } = retry;
+        let Retry { driver, step: wanted, edits, turn, answer } = retry;
         let step = self.state.failed_step().ok_or(Refusal::NotFailed)?.to_owned();
         if wanted.is_some_and(|wanted| wanted != step) {
             return Err(Refusal::NotFailed);
@@ -168,6 +169,13 @@ impl Machine {
             }
             self.check_edits(&step, edits, world)?;
         }
+        // The same as if it had been asked what becomes of the step.
+        let answer = answer.map(|answer| Box::new(self.established(*answer)));
+        weigh_retry(&self.pose_failed(&step, world), answer.as_deref())?;
+        let why = match answer.as_deref().is_some_and(Answer::is_persons) {
+            true => RetryReason::Answer,
+            false => RetryReason::Relayed,
+        };
         // The time since it ended was not the run's.
         let idle = world.now.duration_since(self.state.updated_at).as_millis();
         let suspended_ms =
@@ -175,8 +183,8 @@ impl Machine {
         self.attached = true;
         self.emit(Fact::SkillResumed { driver, suspended_ms, turn, ended: None }, world, events);
         let attempt = self.state.steps.get(&step).map_or(1, |record| record.attempt.max(1)) + 1;
-        let (why, not_before, fix) = (RetryReason::Answer, None, None);
-        let retried = Fact::StepRetried { step, attempt, why, not_before, edits, fix };
+        let (not_before, fix) = (None, None);
+        let retried = Fact::StepRetried { step, attempt, why, not_before, edits, fix, answer };
         self.emit(retried, world, events);
         self.advance(world, events);
         Ok(())

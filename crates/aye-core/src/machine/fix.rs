@@ -114,6 +114,7 @@ impl Machine {
             not_before: None,
             edits: fix.edits.clone(),
             fix: Some(fix.id.clone()),
+            answer: None,
         };
         self.emit(retried, world, events);
     }

@@ -164,7 +164,8 @@ impl Machine {
             let attempt = self.state.steps.get(&step).map_or(1, |record| record.attempt.max(1)) + 1;
             let why = RetryReason::Healed;
             let (edits, fix) = (None, None);
-            let retried = Fact::StepRetried { step, attempt, why, not_before, edits, fix };
+            let retried =
+                Fact::StepRetried { step, attempt, why, not_before, edits, fix, answer: None };
             self.emit(retried, world, events);
         }
         self.advance(world, events);

@@ -42,7 +42,8 @@ impl Machine {
     /// How the runs of a step that failed are tried again, if they are.
     fn again(&self, step: &Step, execution: u32) -> Option<Again> {
         let record = self.state.steps.get(&step.name.value).filter(|record| record.goes_on)?;
-        Some(Again { turn: execution, edits: record.handed_on.clone() })
+        let (edits, answer) = (record.handed_on.clone(), record.retried_by.clone());
+        Some(Again { turn: execution, edits, answer })
     }
 
     /// The run that asks what a server asks while one of our steps waits for

@@ -186,7 +186,8 @@ impl Machine {
                     Some(_) | None => RetryReason::Answer,
                 };
                 let (not_before, fix) = (None, None);
-                let retried = Fact::StepRetried { step, attempt, why, not_before, edits, fix };
+                let retried =
+                    Fact::StepRetried { step, attempt, why, not_before, edits, fix, answer: None };
                 self.emit(retried, world, events);
             }
             Some("done") => {
@@ -217,7 +218,8 @@ impl Machine {
             let (step, attempt) = (unsure.step.clone(), unsure.attempt + 1);
             let (why, not_before) = (RetryReason::Idempotent, None);
             let (edits, fix) = (None, None);
-            let retried = Fact::StepRetried { step, attempt, why, not_before, edits, fix };
+            let retried =
+                Fact::StepRetried { step, attempt, why, not_before, edits, fix, answer: None };
             return self.emit(retried, world, events);
         }
         let question = self.pose_unsure(unsure, world);

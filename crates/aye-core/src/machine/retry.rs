@@ -53,7 +53,8 @@ impl Machine {
         let (step, attempt, why) = (step.to_owned(), last + 1, RetryReason::Policy);
         let not_before = (not_before > world.now).then_some(not_before);
         let (edits, fix) = (None, None);
-        let retried = Fact::StepRetried { step, attempt, why, not_before, edits, fix };
+        let retried =
+            Fact::StepRetried { step, attempt, why, not_before, edits, fix, answer: None };
         self.emit(retried, world, events);
         true
     }

@@ -44,6 +44,18 @@ pub(super) fn weigh(
     }
 }
 
+/// Whether a step that failed is tried again because somebody says so after the
+/// run has ended. What else its gate wants is asked for before it runs.
+pub(super) fn weigh_retry(question: &Question, answer: Option<&Answer>) -> Result<(), Refusal> {
+    match answer {
+        Some(answer) => weigh_person(question, answer),
+        None if question.is_guarded() => {
+            Err(Refusal::NotAllowed("a person has to answer this question".to_owned()))
+        }
+        None => Ok(()),
+    }
+}
+
 pub(super) fn weigh_value(question: &Question, value: &Value) -> Result<ChoiceAction, Refusal> {
     let Some(text) = value.as_str() else {
         return Err(Refusal::NotText);

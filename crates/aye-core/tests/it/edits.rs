@@ -228,7 +228,9 @@ fn a_run_that_failed_goes_on_where_it_failed() {
     run.crash();
     let retry = |step: Option<&str>, set: Option<Value>| {
         let step = step.map(str::to_owned);
-        Input::Retry(Retry { driver: driver("bob"), step, edits: set.map(edits), turn: None })
+        let answer = Some(Box::new(answer_of("bob", "retry")));
+        let edits = set.map(edits);
+        Input::Retry(Retry { driver: driver("bob"), step, edits, turn: None, answer })
     };
     assert_eq!(run.send(retry(Some("b"), None)), Err(Refusal::NotFailed));
     assert!(matches!(run.send(retry(None, Some(json!({ "x": 1 })))), Err(Refusal::BadEdit(_))));
@@ -330,14 +332,16 @@ fn what_consists_of_runs_is_not_done_again_from_the_start() {
     };
     for (turn, set) in [(2, None), (3, Some(json!({ "1": "v1" })))] {
         let edits = set.map(edits);
-        let retry = Retry { driver: driver("bob"), step: None, edits: edits.clone(), turn: None };
+        let answer = Some(Box::new(answer_of("bob", "retry")));
+        let again = Some(Again { turn, edits: edits.clone(), answer: answer.clone() });
+        let retry = Retry { driver: driver("bob"), step: None, edits, turn: None, answer };
         run.send(Input::Retry(retry)).unwrap();
         let wanted = ["run00001_1_0".to_owned(), "run00001_1_1".to_owned()].to_vec();
-        assert_eq!(children(&run), (wanted.clone(), Some(Again { turn, edits: edits.clone() })));
+        assert_eq!(children(&run), (wanted.clone(), again.clone()));
         // Whoever takes it up after a crash does the same.
         run.crash();
         run.attach();
-        assert_eq!(children(&run), (wanted, Some(Again { turn, edits })));
+        assert_eq!(children(&run), (wanted, again));
         run.finish(end.clone(), None);
     }
 }
@@ -424,4 +428,77 @@ fn what_an_assistant_may_relay_of_a_recovery() {
     run.send(Input::Finished(Finished::bare(run.running(), end, None))).unwrap();
     run.say(relayed(edit(json!({ "force": true })))).unwrap();
     assert_eq!(run.tail(1), ["a start 2"]);
+}
+
+/// A run that has failed is taken up again by those who may say what becomes of
+/// the step, and the journal says who did.
+#[test]
+fn a_run_that_failed_is_tried_again_by_those_who_may() {
+    let retry = |answer: Option<Answer>| {
+        let answer = answer.map(Box::new);
+        Input::Retry(Retry { driver: driver("bob"), step: None, edits: None, turn: None, answer })
+    };
+    let started_by = Some("a program that run `x` started".to_owned());
+    let program = Origin { started_by, ..Origin::default() };
+    let by_program =
+        || Answer { origin: Some(Box::new(program.clone())), ..answer_of("ann", "retry") };
+    let fails = |step: Step| Step { on_error: None, ..step };
+    let human = || Ask { by: By::Human, ..confirm("go?") };
+    let named = || Ask { by: By::Names(vec!["ann".to_owned()]), ..confirm("go?") };
+    for (step, bob_may) in [
+        (gated(fails(deploy()), human()), true),
+        (gated(fails(deploy()), confirm("go?")), true),
+        (Step { destructive: true, ..fails(deploy()) }, true),
+        (gated(fails(deploy()), named()), false),
+    ] {
+        let mut run = Run::start(steps([step.clone()]));
+        if step.confirmation.is_some() {
+            run.say(answer_of("ann", "yes")).unwrap();
+        }
+        run.exit(2);
+        for answer in [Some(by_program()), Some(relayed(answer_of("ann", "retry"))), None] {
+            assert!(matches!(run.send(retry(answer)), Err(Refusal::NotAllowed(_))));
+            assert_eq!(run.tail(1), ["failed step_failed"]);
+        }
+        assert_eq!(run.send(retry(Some(answer_of("bob", "retry")))).is_ok(), bob_may);
+        if !bob_may {
+            run.send(retry(Some(answer_of("ann", "retry")))).unwrap();
+        }
+        assert_eq!(run.tail(2), ["a retry 2 answer", "a start 2"]);
+    }
+    // What nobody has to agree to may be tried again by anybody, and is told apart.
+    let mut run = Run::start(steps([fails(deploy())]));
+    run.exit(2);
+    run.send(retry(Some(by_program()))).unwrap();
+    assert_eq!(run.tail(2), ["a retry 2 relayed", "a start 2"]);
+    let written = serde_json::to_string(&run.events).unwrap();
+    assert!(written.contains("a program that run `x` started"), "{written}");
+}
+
+/// What an assistant relays about a step that consists of runs is no person's
+/// word inside them either.
+#[test]
+fn who_said_retry_is_handed_on_to_the_runs_inside() {
+    let sub = Action::Skill { skill: t("x"), inputs: Default::default(), span: Default::default() };
+    let mut run = Run::start(steps([on_error(crate::build::step("sub", sub), OnError::Ask)]));
+    let end = End::Failed {
+        code: "NESTED".to_owned(),
+        message: "no".to_owned(),
+        hint: None,
+        proposal: None,
+    };
+    run.finish(end, None);
+    run.say(relayed(answer_of("bot", "retry"))).unwrap();
+    run.crash();
+    run.attach();
+    let Task::Nested(nested) = run.execution().task else { panic!("nothing is nested") };
+    let answer = nested.again.unwrap().answer;
+    assert!(answer.as_ref().is_some_and(|answer| !answer.is_persons()), "{answer:?}");
+    let human = Ask { by: By::Human, ..confirm("go?") };
+    let mut inside = Run::start(steps([gated(command("a"), human)]));
+    inside.say(answer_of("ann", "yes")).unwrap();
+    inside.exit(2);
+    let (step, edits, turn) = (None, None, Some(2));
+    let retry = Retry { driver: driver("ann"), step, edits, turn, answer };
+    assert!(matches!(inside.send(Input::Retry(retry)), Err(Refusal::NotAllowed(_))));
 }

@@ -220,6 +220,7 @@ impl Move {
                 step: None,
                 edits: edits.clone(),
                 turn: None,
+                answer: Some(Box::new(answer_of("bob", "retry"))),
             }),
             Self::Note(learned) => {
                 let what = Remembered {

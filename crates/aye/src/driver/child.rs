@@ -136,8 +136,8 @@ impl Driver<'_> {
         let state = self.lane(id).machine.state();
         let again = again.filter(|again| state.turn < again.turn && state.failed_step().is_some());
         let input = match (again, &state.phase) {
-            (Some(Again { turn, edits }), _) => {
-                Input::Retry(Retry { driver, step: None, edits, turn: Some(turn) })
+            (Some(Again { turn, edits, answer }), _) => {
+                Input::Retry(Retry { driver, step: None, edits, turn: Some(turn), answer })
             }
             (None, Phase::Ended(_)) => {
                 self.look_at(id);

@@ -94,7 +94,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let why = message.as_deref().map(inert_line).unwrap_or_default();
             format!("{} {}  {}", mark(Glyph::Skipped, Tone::Dim), name(step), dim(&why))
         }
-        Fact::StepRetried { step, attempt, why, not_before, .. } => {
+        Fact::StepRetried { step, attempt, why, not_before, answer, .. } => {
             let why = match why {
                 RetryReason::Idempotent => "it may be run twice",
                 RetryReason::Answer => "as asked",
@@ -102,6 +102,11 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 RetryReason::Healed => "repaired",
                 RetryReason::Fixed => "with what is known to help",
                 RetryReason::Relayed => "as an assistant asked",
+            };
+            let program = answer.as_ref().and_then(|answer| answer.started_by());
+            let why = match program {
+                Some(program) => format!("as {} asked", inert_line(program)),
+                None => why.to_owned(),
             };
             let wait = not_before.map(|at| {
                 let ms = at.as_millisecond() - event.at.as_millisecond();

@@ -75,6 +75,13 @@ impl Story {
             let item = around.iter().rev().find_map(|parent| parent.item.as_ref());
             decision.item = item.map(|item| item.value.clone());
             decision.path = around.iter().map(Parent::label).collect();
+            if decision.question.is_empty() {
+                // Inside, it is the same word handed on.
+                if !around.is_empty() {
+                    continue;
+                }
+                decision.place = place_words(around, &decision.step);
+            }
             if let Some(question) = asked.get(decision.question.as_str()) {
                 decision.step.clone_from(&question.step);
                 decision.message.clone_from(&question.message);
@@ -101,7 +108,8 @@ fn asked(event: &Event) -> Option<(&str, &Question)> {
 /// An answer, or that nobody gave one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Decision {
-    /// Which question.
+    /// Which question; none where a run that had failed was tried again.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub question: String,
     /// The step that asked it.
     pub step: String,
@@ -173,6 +181,15 @@ impl Decision {
                 refused: answered.refused.clone(),
                 ..nothing
             }),
+            Fact::StepRetried { step, answer: Some(answer), .. } => Some(Self {
+                step: step.clone(),
+                message: "the run had failed".to_owned(),
+                value: answer.value.as_str().unwrap_or_default().to_owned(),
+                by: Some(answer.by.clone()),
+                through: Some(answer.prompter.word().to_owned()),
+                origin: origin_words(answer),
+                ..nothing
+            }),
             _ => None,
         }
     }
@@ -190,9 +207,10 @@ impl Decision {
             return format!("{asked} = {value}: nobody answered in time");
         };
         let through = self.through.as_deref().unwrap_or_default();
-        let after = duration(Duration::from_millis(self.after_ms.unwrap_or(0)));
-        let mut line =
-            format!("{asked} = {value} by {} through {through} after {after}", inert_line(by));
+        let mut line = format!("{asked} = {value} by {} through {through}", inert_line(by));
+        if let Some(ms) = self.after_ms {
+            line.push_str(&format!(" after {}", duration(Duration::from_millis(ms))));
+        }
         if let Some(origin) = &self.origin {
             line.push_str(&format!(", {}", inert_line(origin)));
         }

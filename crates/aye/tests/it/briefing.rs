@@ -79,6 +79,7 @@ fn step(status: StepStatus, stdout: &str, stderr: &str) -> StepRecord {
         runs: 0,
         goes_on: false,
         handed_on: None,
+        retried_by: None,
         command: None,
         started: None,
         ended: None,

@@ -11,13 +11,14 @@ use aye_core::flow::Flow;
 use aye_core::input::Retry;
 use aye_core::journal::{Ended, State};
 use aye_core::machine::Machine;
-use aye_core::question::Edits;
+use aye_core::question::{self, Answer, Edits};
 use aye_process::Signals;
 use jiff::Timestamp;
 
 use crate::cli::{Context, say};
 use crate::driver::{Driven, Driver, Outcome, Parts, Prompter};
 use crate::error::Error;
+use crate::origin::origin;
 use crate::paint::Tone;
 use crate::prompt::{Escape, InboxPrompter, TerminalPrompter};
 use crate::report::{JsonReport, LiveReport, Outlet, PlainReport, Report, Verbosity, summary};
@@ -120,12 +121,21 @@ pub(super) fn drive(
     let Driven { machine, outcome, stopped_inside } = match beginning {
         Beginning::Started(events) => driver.begin(events)?,
         Beginning::Resumed => driver.resume(people.driver(context))?,
-        Beginning::Retried { step, edits } => driver.retry(Retry {
-            driver: people.driver(context),
-            step: step.clone(),
-            edits: edits.clone(),
-            turn: None,
-        })?,
+        Beginning::Retried { step, edits } => {
+            let value = if edits.is_some() { "edit" } else { "retry" };
+            let by = context.driver().user;
+            let answer = Answer {
+                origin: Some(origin(&context.home)),
+                ..Answer::new(value, by, question::Prompter::Command)
+            };
+            driver.retry(Retry {
+                driver: people.driver(context),
+                step: step.clone(),
+                edits: edits.clone(),
+                turn: None,
+                answer: Some(Box::new(answer)),
+            })?
+        }
     };
     conclude(context, machine.state(), outcome, stopped_inside);
     if let Some(error) = to_out.lost() {

@@ -413,3 +413,45 @@ fn a_step_cannot_trust_agree_or_teach() {
         assert_eq!(trusted.trim(), "[]", "{trusted}");
     }
 }
+
+/// A run that has failed is taken up again by a person, if a person had to agree.
+#[test]
+fn a_step_cannot_retry_what_a_person_agreed_to() {
+    for account in accounts() {
+        let count = || std::fs::read_to_string(account.place.work().join("acted")).unwrap();
+        let act = "{ name: act, shell: 'echo x >> acted; exit 1'";
+        let gate = "confirmation: { message: Really?, timeout: 0, by: human }";
+        let inner = format!("name: inner\nsteps:\n  - {act}, {gate} }}\n");
+        account.write("inner.yaml", &inner);
+        for steps in [
+            format!("{act}, {gate} }}"),
+            format!("{act}, destructive: true }}"),
+            "{ name: sub, skill: ./inner.yaml }".to_owned(),
+        ] {
+            account.write("g.yaml", &format!("name: g\nsteps:\n  - {steps}\n"));
+            let ran = account.aye(&["run", "g.yaml", "--no-input"]);
+            if ran.code == 6 {
+                let question = account.open()[0]["id"].as_str().unwrap().to_owned();
+                account.aye(&["answer", &question, "proceed", "--no-input", "--resume"]);
+            }
+            let shown = account.aye(&["show", "last", "--json"]).ok().json();
+            assert_eq!(shown["status"], "failed", "{steps}: {shown}");
+            let run = shown["run"].as_str().unwrap().to_owned();
+            assert_eq!(count(), "x\n", "{steps}");
+            let home = account.place.home();
+            let ran =
+                account.step(&format!("{AYE} --home {} retry {run} --no-input", home.display()));
+            let why =
+                "a person has to answer this question; this answer came from a program that run `";
+            assert!(ran.all().contains(why), "{steps}: {}", ran.all());
+            assert_eq!(count(), "x\n", "{steps}: {}", ran.all());
+            // A person may, and it is written down who did.
+            account.aye(&["retry", &run, "--no-input"]);
+            assert_eq!(count(), "x\nx\n", "{steps}");
+            let told = account.aye(&["show", &run, "--json"]).ok().json();
+            let last = told["decisions"].as_array().unwrap().last().cloned().unwrap();
+            assert_eq!((&last["value"], &last["by"]), (&"retry".into(), &account.user().into()));
+            std::fs::remove_file(account.place.work().join("acted")).unwrap();
+        }
+    }
+}
