@@ -19,11 +19,12 @@ fn main() -> ExitCode {
     match aye_fuzz::run(target, count, number(2).unwrap_or(1), number(3).unwrap_or(0)) {
         Ok(figures) => {
             println!(
-                "{target}: {} cases in {:.1} s, longest {:.0} ms (case {}), {} MiB",
+                "{target}: {} cases in {:.1} s, longest {:.0} ms (case {}), {} stalls, {} MiB",
                 figures.cases,
                 figures.time.as_secs_f64(),
                 figures.longest.0.as_secs_f64() * 1e3,
                 figures.longest.1,
+                figures.stalls,
                 figures.memory >> 20
             );
             ExitCode::SUCCESS
