@@ -109,14 +109,14 @@ pub fn run(name: &str, count: u64, seed: u64, from: u64) -> Result<Figures, Stri
             return Err(format!("{name}: {took:?}; {}\n{}", again(), shown()));
         }
         if number.is_multiple_of(256) {
-            figures.memory = watch::peak().max(target.memory());
+            figures.memory = figures.memory.max(watch::peak()).max(target.memory());
             if figures.memory > MEMORY {
                 let used = figures.memory >> 20;
                 return Err(format!("{name}: {used} MiB in use; {}\n{}", again(), shown()));
             }
         }
     }
-    figures.memory = watch::peak().max(target.memory());
+    figures.memory = figures.memory.max(watch::peak()).max(target.memory());
     figures.time = began.elapsed();
     Ok(figures)
 }

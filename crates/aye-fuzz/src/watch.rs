@@ -45,9 +45,14 @@ impl Watch {
     }
 }
 
-/// The most memory this process has had in use, in bytes.
+/// The most memory that this process, or one that it has started and that still
+/// runs, has had in use, in bytes.
 pub(crate) fn peak() -> u64 {
-    peak_of("self")
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let children = threads.map(|thread| thread.path().join("children"));
+    let children = children.filter_map(|file| std::fs::read_to_string(file).ok());
+    let most = children.flat_map(|pids| pids.split_whitespace().map(peak_of).collect::<Vec<_>>());
+    most.chain([peak_of("self")]).max().unwrap_or_default()
 }
 
 /// The same of another process.

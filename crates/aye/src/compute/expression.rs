@@ -81,7 +81,7 @@ impl Expressions for PythonExpressions {
 
 /// What a template that is evaluated in a worker may take.
 fn limits() -> Limits {
-    Limits { time: Duration::from_millis(500), memory: 128 << 20, ..Limits::default() }
+    Limits { time: Duration::from_millis(500), memory: 96 << 20, ..Limits::default() }
 }
 
 /// Inside of `{{ }}` a line break is a blank.

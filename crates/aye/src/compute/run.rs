@@ -20,7 +20,7 @@ use super::wire::Job;
 /// Enough for code that is as deep as the limits allow.
 const STACK: usize = 64 << 20;
 /// Memory that compiling a block may take.
-const CHECKING: usize = 128 << 20;
+const CHECKING: usize = 96 << 20;
 
 /// Runs a block; its result is data.
 pub fn run(
