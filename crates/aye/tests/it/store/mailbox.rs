@@ -18,7 +18,10 @@ fn a_request_waits_for_its_verdict() -> Outcome {
     let mut tale = Tale::new("abcdefgh12");
     driver.start(&[tale.started(), tale.asks(1)], &source())?;
 
-    let request = Request::answer(tale.question_id(1), answer("proceed", "bob"));
+    // One that does not say where it comes from is marked when it is read.
+    let mut given = answer("proceed", "bob");
+    given.origin = Some(Box::default());
+    let request = Request::answer(tale.question_id(1), given);
     let first = other.send(&tale.run, &request, "web", moment(10))?;
     let second = other.send(&tale.run, &cancel(), "cli", moment(20))?;
     assert_eq!(other.verdict(first)?, None);
