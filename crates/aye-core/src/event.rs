@@ -40,13 +40,13 @@ pub struct Event {
     pub at: Timestamp,
     /// What.
     #[serde(flatten)]
-    pub fact: Fact,
+    pub kind: EventKind,
 }
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Fact {
+pub enum EventKind {
     /// A run began.
     SkillStarted(Box<SkillStarted>),
     /// Nobody drives the run for now; it can be resumed.
@@ -202,7 +202,7 @@ pub enum Fact {
     },
 }
 
-impl Fact {
+impl EventKind {
     /// The name in the vocabulary.
     pub fn name(&self) -> &'static str {
         match self {

@@ -135,14 +135,14 @@ pub enum ChildBody {
         /// The steps.
         flow: Arc<Flow>,
         /// What they see around them.
-        outer: Box<Outer>,
+        outer: Box<ParentScope>,
     },
 }
 
 /// What the steps of a `foreach` see of the run around them. It is not
 /// written down again: that run stands still as long as they go on.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Outer {
+pub struct ParentScope {
     /// Its inputs.
     pub inputs: Arc<IndexMap<String, Value>>,
     /// Its results so far.

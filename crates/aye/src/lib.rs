@@ -14,7 +14,6 @@
 
 pub mod advisor;
 pub mod auth;
-pub mod briefing;
 pub mod cli;
 pub mod clock;
 pub mod compute;
@@ -30,6 +29,7 @@ pub mod outside;
 mod ownership;
 pub mod paint;
 pub mod prompt;
+pub mod question_context;
 mod replace;
 pub mod report;
 pub mod settings;

@@ -136,16 +136,16 @@ pub fn plural(count: usize, word: &str) -> String {
 
 /// Text made safe for a terminal: control, bidirectional and zero-width
 /// characters are shown as escapes; nothing in it can move the cursor.
-pub fn inert(text: &str) -> String {
+pub fn escape_control(text: &str) -> String {
     visible(text).into_owned()
 }
 
 /// The same, line by line.
 pub fn inert_lines(text: &str) -> String {
-    text.lines().map(inert).collect::<Vec<_>>().join("\n")
+    text.lines().map(escape_control).collect::<Vec<_>>().join("\n")
 }
 
 /// The same on one line.
-pub fn inert_line(text: &str) -> String {
-    inert(&text.lines().collect::<Vec<_>>().join(" "))
+pub fn escape_control_line(text: &str) -> String {
+    escape_control(&text.lines().collect::<Vec<_>>().join(" "))
 }

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use crate::skill::{Action, Body, EndStatus, Skill, Spanned, State, Step};
 
-use super::lay::{in_order, with_guards};
+use super::linearize::{in_order, with_guards};
 
 /// The place of a node in [`Flow::nodes`].
 pub type NodeId = usize;

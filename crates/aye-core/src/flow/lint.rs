@@ -6,15 +6,15 @@ use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::skill::{Action, Body, InputSpec, Span, Step, Template};
 use crate::text::{self, BUILT_IN, Expressions, TextError, UnknownWord, keys};
 
+use super::analyze::analyze;
 use super::graph::Flow;
-use super::narrow;
-use super::survey::survey;
+use super::locate;
 use super::texts::{Kind, each_string, each_text, results_of};
 
 /// Looks over the graph and every template in it. `source` is the text of the
 /// file; `expressions` reads what is more than a template.
 pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) -> Vec<Diagnostic> {
-    let concerns = survey(flow).into_iter().map(|concern| {
+    let concerns = analyze(flow).into_iter().map(|concern| {
         Diagnostic::warning(concern.code(), concern.message()).label(concern.span(), "")
     });
     let mut found: Vec<Diagnostic> = concerns.collect();
@@ -81,7 +81,7 @@ fn dollars(step: &Step, source: &str) -> Vec<Diagnostic> {
     let written = texts.into_iter().filter_map(|text| Some((text, text.find("${{")?)));
     let said = |(text, at): (&Template, usize)| {
         Diagnostic::warning("dollar-template", "the `$` of `${{ … }}` stays before the value")
-            .label(narrow::line_in(source, text.span, text, at), "")
+            .label(locate::line_in(source, text.span, text, at), "")
             .hint("write `{{ … }}` alone")
     };
     written.map(said).collect()
@@ -177,7 +177,7 @@ impl Looker<'_> {
             Kind::Code | Kind::Prose => return None,
         };
         let UnknownWord { kind, name } = found.ok().flatten()?;
-        let span = narrow::name_in(self.source, template.span, &name);
+        let span = locate::name_in(self.source, template.span, &name);
         let message = format!("there is no {kind} `{name}`");
         Some(Diagnostic::error("unknown-word", message).label(span, "").hint(format!(
             "those of minijinja are there: https://docs.rs/minijinja/latest/minijinja/{kind}s"
@@ -195,7 +195,7 @@ impl Looker<'_> {
         }
         Some(
             Diagnostic::warning("used-too-early", format!("`{first}` has no value yet"))
-                .label(narrow::name_in(self.source, template.span, first), "used here")
+                .label(locate::name_in(self.source, template.span, first), "used here")
                 .label(span, "this step gives it, and it comes later"),
         )
     }
@@ -213,7 +213,7 @@ impl Looker<'_> {
         }
         Some(
             Diagnostic::warning("unknown-name", format!("`{dotted}` is never defined"))
-                .label(narrow::name_in(self.source, template.span, dotted), "")
+                .label(locate::name_in(self.source, template.span, dotted), "")
                 .hint(hint),
         )
     }
@@ -241,7 +241,7 @@ impl Looker<'_> {
 
     fn syntax(&self, error: &TextError, template: &Template) -> Diagnostic {
         let at = error.range.as_ref().map_or(0, |range| range.start);
-        let span = narrow::line_in(self.source, template.span, template, at);
+        let span = locate::line_in(self.source, template.span, template, at);
         let usual = "write `{{ name }}` for a value, and `{{ '{{' }}` for two braces";
         Diagnostic::error("bad-template", format!("this template cannot be read: {error}"))
             .label(span, "here")
@@ -275,7 +275,7 @@ impl Looker<'_> {
         let label = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
         Some(
             Diagnostic::warning("unknown-name", format!("`{missing}` is not defined anywhere"))
-                .label(narrow::name_in(self.source, span, &missing), label),
+                .label(locate::name_in(self.source, span, &missing), label),
         )
     }
 }

@@ -4,18 +4,18 @@
 //! [`Routes`]; the order of `steps:` and the transitions of `states:` are the
 //! same thing from here on. The machine only ever asks [`Flow::route`].
 
+mod analyze;
 mod graph;
-mod lay;
+mod linearize;
 mod lint;
-mod narrow;
+mod locate;
 mod reading;
 mod route;
-mod survey;
 mod texts;
 
+pub use analyze::{Concern, analyze};
 pub use graph::{Ending, Flow, Node, NodeId, Routes, Target};
 pub use lint::lint;
 pub(crate) use reading::reads;
 pub use route::{Outcome, Route};
-pub use survey::{Concern, survey};
 pub use texts::results_of;

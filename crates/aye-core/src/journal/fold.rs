@@ -5,12 +5,12 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::event::{
-    Answered, BadOutcome, Event, Fact, FailReason, HealTriggered, Remembered, RetryReason,
+    Answered, BadOutcome, Event, EventKind, FailReason, HealTriggered, Remembered, RetryReason,
     SkillStarted, SkipReason, StepCompleted, StepFailed, StepStarted, VERSION,
 };
 use crate::question::{Purpose, Question};
 
-use super::phase::{Between, Close, Ended, Healing, Phase, Resolution, Settled, Unsure};
+use super::phase::{Ended, Healing, Phase, Resolution, Settled, StepOutcome, Transition, Unsure};
 use super::record::{Changed, StepRecord, StepStatus};
 use super::state::State;
 
@@ -43,12 +43,12 @@ pub enum FoldError {
     #[error("event {0} belongs to another run")]
     Foreign(u64),
     /// It cannot happen where the run stands.
-    #[error("event {seq}: `{fact}` does not fit while the run is {phase}")]
+    #[error("event {seq}: `{kind}` does not fit while the run is {phase}")]
     Misfit {
         /// Which event.
         seq: u64,
         /// What it says.
-        fact: &'static str,
+        kind: &'static str,
         /// Where the run stands.
         phase: &'static str,
     },
@@ -57,8 +57,8 @@ pub enum FoldError {
 impl State {
     /// The state after a run's first event.
     pub fn begin(event: &Event) -> Result<Self, FoldError> {
-        let Fact::SkillStarted(started) = &event.fact else {
-            return Err(FoldError::Beginning(event.fact.name()));
+        let EventKind::SkillStarted(started) = &event.kind else {
+            return Err(FoldError::Beginning(event.kind.name()));
         };
         check_version(event)?;
         if event.seq != 1 {
@@ -74,7 +74,7 @@ impl State {
             started,
             started_at: event.at,
             updated_at: event.at,
-            phase: Phase::Between(Between::Begun),
+            phase: Phase::Transition(Transition::Begun),
             attended: started_attended,
             fixes: IndexMap::new(),
             turn,
@@ -117,9 +117,9 @@ impl State {
         if event.seq != self.seq + 1 {
             return Err(FoldError::Gap { last: self.seq, found: event.seq });
         }
-        if !self.fits(&event.fact) {
+        if !self.fits(&event.kind) {
             let phase = phase_word(&self.phase);
-            return Err(FoldError::Misfit { seq: event.seq, fact: event.fact.name(), phase });
+            return Err(FoldError::Misfit { seq: event.seq, kind: event.kind.name(), phase });
         }
         self.seq = event.seq;
         self.updated_at = event.at;
@@ -128,44 +128,44 @@ impl State {
     }
 
     /// Whether a fact can happen where the run stands.
-    fn fits(&self, fact: &Fact) -> bool {
+    fn fits(&self, kind: &EventKind) -> bool {
         let execution_runs = |execution: u32| matches!(&self.phase, Phase::Running { execution: e, .. } if *e == execution);
         let asks = |id: &crate::id::QuestionId| matches!(&self.phase, Phase::Asking { question, .. } if question.id == *id);
-        let between = matches!(self.phase, Phase::Between(_));
+        let between = matches!(self.phase, Phase::Transition(_));
         let asking = matches!(self.phase, Phase::Asking { .. });
         let nested = matches!(self.phase, Phase::Running { nested: true, .. });
-        match fact {
-            Fact::SkillStarted(_) => false,
-            Fact::SkillPaused { .. } => self.paused.is_none() && (between || asking || nested),
-            Fact::SkillResumed { .. } => {
+        match kind {
+            EventKind::SkillStarted(_) => false,
+            EventKind::SkillPaused { .. } => self.paused.is_none() && (between || asking || nested),
+            EventKind::SkillResumed { .. } => {
                 !matches!(self.phase, Phase::Ended(_)) || self.failed_step().is_some()
             }
-            Fact::MemoryRecalled(what) => match &what.fix {
+            EventKind::MemoryRecalled(what) => match &what.fix {
                 None => !matches!(self.phase, Phase::Ended(_)),
                 Some(_) => {
-                    matches!(&self.phase, Phase::Between(Between::Settled(settled)) if what.step.as_ref() == Some(&settled.step))
+                    matches!(&self.phase, Phase::Transition(Transition::Settled(settled)) if what.step.as_ref() == Some(&settled.step))
                 }
             },
-            Fact::MemoryLearned(_) => !matches!(self.phase, Phase::Ended(_)),
-            Fact::SkillCompleted { .. } | Fact::SkillFailed { .. } => between,
-            Fact::SkillCancelled { .. } => between || asking,
-            Fact::StepStarted(started) => between && started.execution == self.executions + 1,
-            Fact::AutoHealTriggered(heal) => {
-                matches!(&self.phase, Phase::Between(Between::Settled(settled)) if settled.step == heal.step)
+            EventKind::MemoryLearned(_) => !matches!(self.phase, Phase::Ended(_)),
+            EventKind::SkillCompleted { .. } | EventKind::SkillFailed { .. } => between,
+            EventKind::SkillCancelled { .. } => between || asking,
+            EventKind::StepStarted(started) => between && started.execution == self.executions + 1,
+            EventKind::AutoHealTriggered(heal) => {
+                matches!(&self.phase, Phase::Transition(Transition::Settled(settled)) if settled.step == heal.step)
                     && heal.execution == self.executions + 1
             }
-            Fact::AutoHealCompleted { execution, .. } => {
+            EventKind::AutoHealCompleted { execution, .. } => {
                 matches!(&self.phase, Phase::Running { execution: e, healing: Some(_), .. } if e == execution)
             }
-            Fact::StepCompleted(done) => between || execution_runs(done.execution),
-            Fact::StepFailed(failed) => between || execution_runs(failed.execution),
-            Fact::StepSkipped { .. } | Fact::StepRetried { .. } => between,
-            Fact::ConfirmationRequired(_) => between,
-            Fact::ConfirmationHeld { question, .. } => asks(question),
-            Fact::ConfirmationAnswered(answered) => {
+            EventKind::StepCompleted(done) => between || execution_runs(done.execution),
+            EventKind::StepFailed(failed) => between || execution_runs(failed.execution),
+            EventKind::StepSkipped { .. } | EventKind::StepRetried { .. } => between,
+            EventKind::ConfirmationRequired(_) => between,
+            EventKind::ConfirmationHeld { question, .. } => asks(question),
+            EventKind::ConfirmationAnswered(answered) => {
                 answered.refused.is_some() || asks(&answered.question)
             }
-            Fact::ConfirmationExpired { question, .. } => asks(question),
+            EventKind::ConfirmationExpired { question, .. } => asks(question),
         }
     }
 
@@ -177,10 +177,10 @@ impl State {
 
     fn take(&mut self, event: &Event) {
         let at = event.at;
-        match &event.fact {
-            Fact::SkillStarted(_) => {}
-            Fact::SkillPaused { why, .. } => self.paused = Some(*why),
-            Fact::SkillResumed { driver, suspended_ms, turn, ended } => {
+        match &event.kind {
+            EventKind::SkillStarted(_) => {}
+            EventKind::SkillPaused { why, .. } => self.paused = Some(*why),
+            EventKind::SkillResumed { driver, suspended_ms, turn, ended } => {
                 self.paused = None;
                 self.turn = turn.unwrap_or(self.turn);
                 self.cut_off(*ended);
@@ -190,44 +190,48 @@ impl State {
                     self.give_back(*ms);
                 }
             }
-            Fact::SkillCompleted { state, outputs } => {
+            EventKind::SkillCompleted { state, outputs } => {
                 self.results.clone_from(outputs);
                 self.final_state.clone_from(state);
                 self.end(Ended::Completed);
             }
-            Fact::SkillFailed { why, message, state, .. } => {
+            EventKind::SkillFailed { why, message, state, .. } => {
                 self.end_message = Some(message.clone());
                 self.final_state.clone_from(state);
                 self.end(Ended::Failed(*why));
             }
-            Fact::SkillCancelled { why, by, message, ended, .. } => {
+            EventKind::SkillCancelled { why, by, message, ended, .. } => {
                 self.cut_off(*ended);
                 self.end_message.clone_from(message);
                 self.ended_by.clone_from(by);
                 self.end(Ended::Cancelled(*why));
             }
-            Fact::StepStarted(started) => self.step_started(started, at),
-            Fact::StepCompleted(done) => self.step_completed(done, at),
-            Fact::StepFailed(failed) => self.step_failed(failed, at),
-            Fact::StepSkipped { step, why, by, message } => {
+            EventKind::StepStarted(started) => self.step_started(started, at),
+            EventKind::StepCompleted(done) => self.step_completed(done, at),
+            EventKind::StepFailed(failed) => self.step_failed(failed, at),
+            EventKind::StepSkipped { step, why, by, message } => {
                 let record = self.enter(step, at);
                 record.status = StepStatus::Skipped;
                 record.ended = Some(at);
                 record.message.clone_from(message);
                 let close = match why {
-                    SkipReason::Condition | SkipReason::Answer => Close::Skipped,
-                    SkipReason::Declined => Close::Declined { expired: false, by: by.clone() },
-                    SkipReason::Expired => Close::Declined { expired: true, by: None },
+                    SkipReason::Condition | SkipReason::Answer => StepOutcome::Skipped,
+                    SkipReason::Declined => {
+                        StepOutcome::Declined { expired: false, by: by.clone() }
+                    }
+                    SkipReason::Expired => StepOutcome::Declined { expired: true, by: None },
                 };
                 self.settle(step, close);
             }
-            Fact::StepRetried { step, attempt, why, not_before, edits, fix, answer } => {
+            EventKind::StepRetried { step, attempt, why, not_before, edits, fix, answer } => {
                 self.entered_at = at;
                 let answered = match &self.phase {
-                    Phase::Between(Between::Resolved { resolution, .. }) => match &**resolution {
-                        Resolution::Answered(answer) => Some(Box::new(answer.clone())),
-                        Resolution::Expired(_) => None,
-                    },
+                    Phase::Transition(Transition::Resolved { resolution, .. }) => {
+                        match &**resolution {
+                            Resolution::Answered(answer) => Some(Box::new(answer.clone())),
+                            Resolution::Expired(_) => None,
+                        }
+                    }
                     _ => None,
                 };
                 // Still the same visit to it.
@@ -252,15 +256,15 @@ impl State {
                     }
                     record.edits = Some(edits.over(record.edits.take()));
                 }
-                self.phase = Phase::Between(Between::Retrying {
+                self.phase = Phase::Transition(Transition::Retrying {
                     step: step.clone(),
                     attempt: *attempt,
                     why: *why,
                     not_before: *not_before,
                 });
             }
-            Fact::AutoHealTriggered(heal) => self.heal_triggered(heal),
-            Fact::AutoHealCompleted { step, .. } => {
+            EventKind::AutoHealTriggered(heal) => self.heal_triggered(heal),
+            EventKind::AutoHealCompleted { step, .. } => {
                 if let Phase::Running { healing: Some(healing), .. } = &self.phase {
                     let close = healing.close.clone();
                     let tried = healing.fix.as_ref().map(|fix| fix.id.clone());
@@ -270,12 +274,12 @@ impl State {
                     self.settle(step, close);
                 }
             }
-            Fact::MemoryRecalled(what) => self.recalled(what),
-            Fact::MemoryLearned(_) => {}
-            Fact::ConfirmationRequired(question) => self.ask(question, at),
-            Fact::ConfirmationHeld { deadline, .. } => self.held(*deadline, at),
-            Fact::ConfirmationAnswered(answered) => self.answered(answered),
-            Fact::ConfirmationExpired { applied, .. } => {
+            EventKind::MemoryRecalled(what) => self.recalled(what),
+            EventKind::MemoryLearned(_) => {}
+            EventKind::ConfirmationRequired(question) => self.ask(question, at),
+            EventKind::ConfirmationHeld { deadline, .. } => self.held(*deadline, at),
+            EventKind::ConfirmationAnswered(answered) => self.answered(answered),
+            EventKind::ConfirmationExpired { applied, .. } => {
                 self.resolve(Resolution::Expired(applied.clone()));
             }
         }
@@ -300,12 +304,13 @@ impl State {
         let record = self.steps.get(&step);
         let code = record.and_then(|record| record.process.as_ref()?.exit_code);
         self.end_message = None;
-        self.settle(&step, Close::Failure(code));
+        self.settle(&step, StepOutcome::Failure(code));
     }
 
     /// A fix is about to be carried out.
     fn recalled(&mut self, what: &Remembered) {
-        if let (Some(fix), Phase::Between(Between::Settled(settled))) = (&what.fix, &mut self.phase)
+        if let (Some(fix), Phase::Transition(Transition::Settled(settled))) =
+            (&what.fix, &mut self.phase)
         {
             settled.fix = Some(fix.clone());
             *self.fixes.entry(fix.id.clone()).or_insert(0) += 1;
@@ -350,7 +355,7 @@ impl State {
         let asks = matches!(started.kind.as_str(), "confirm" | "choose" | "input");
         self.phase = if asks {
             record.status = StepStatus::Waiting;
-            Phase::Between(Between::Posing { step: started.step.clone() })
+            Phase::Transition(Transition::Posing { step: started.step.clone() })
         } else {
             Phase::Running {
                 step: started.step.clone(),
@@ -365,7 +370,7 @@ impl State {
     }
 
     fn heal_triggered(&mut self, heal: &HealTriggered) {
-        let Phase::Between(Between::Settled(settled)) = &self.phase else { return };
+        let Phase::Transition(Transition::Settled(settled)) = &self.phase else { return };
         let close = settled.close.clone();
         self.executions = heal.execution;
         if let Some(record) = Arc::make_mut(&mut self.steps).get_mut(&heal.step) {
@@ -400,7 +405,7 @@ impl State {
             self.hidden.extend(done.parsed.as_ref().map(|_| parsed_name));
         }
         self.agreed |= done.agreed;
-        self.settle(&done.step, Close::Success);
+        self.settle(&done.step, StepOutcome::Success);
     }
 
     fn step_failed(&mut self, failed: &StepFailed, at: jiff::Timestamp) {
@@ -419,7 +424,7 @@ impl State {
         }
         let idempotent = matches!(&self.phase, Phase::Running { idempotent: true, .. });
         let unsure = |interrupted| {
-            Phase::Between(Between::Unsure(Unsure {
+            Phase::Transition(Transition::Unsure(Unsure {
                 step: failed.step.clone(),
                 attempt,
                 idempotent,
@@ -428,17 +433,17 @@ impl State {
         };
         match failed.outcome {
             BadOutcome::Failure if failed.guarded => {
-                self.settle_with(&failed.step, Close::Guarded, last);
+                self.settle_with(&failed.step, StepOutcome::Guarded, last);
             }
             BadOutcome::Failure => {
                 let code = failed.process.as_ref().and_then(|process| process.exit_code);
-                self.settle_with(&failed.step, Close::Failure(code), last);
+                self.settle_with(&failed.step, StepOutcome::Failure(code), last);
             }
-            BadOutcome::Timeout => self.settle_with(&failed.step, Close::Timeout, last),
-            BadOutcome::Cancelled => self.settle_with(&failed.step, Close::Cancelled, last),
+            BadOutcome::Timeout => self.settle_with(&failed.step, StepOutcome::Timeout, last),
+            BadOutcome::Cancelled => self.settle_with(&failed.step, StepOutcome::Cancelled, last),
             BadOutcome::Declined | BadOutcome::Expired => {
                 let expired = failed.outcome == BadOutcome::Expired;
-                let close = Close::Declined { expired, by: failed.by.clone() };
+                let close = StepOutcome::Declined { expired, by: failed.by.clone() };
                 self.settle_with(&failed.step, close, last);
             }
             BadOutcome::Interrupted => self.phase = unsure(true),
@@ -503,17 +508,18 @@ impl State {
     fn resolve(&mut self, resolution: Resolution) {
         if let Phase::Asking { question, .. } = &self.phase {
             let (question, resolution) = (question.clone(), Box::new(resolution));
-            self.phase = Phase::Between(Between::Resolved { question, resolution });
+            self.phase = Phase::Transition(Transition::Resolved { question, resolution });
         }
     }
 
-    fn settle(&mut self, step: &str, close: Close) {
+    fn settle(&mut self, step: &str, close: StepOutcome) {
         self.settle_with(step, close, false);
     }
 
-    fn settle_with(&mut self, step: &str, close: Close, last: bool) {
+    fn settle_with(&mut self, step: &str, close: StepOutcome, last: bool) {
         let step = step.to_owned();
-        self.phase = Phase::Between(Between::Settled(Settled { step, close, last, fix: None }));
+        self.phase =
+            Phase::Transition(Transition::Settled(Settled { step, close, last, fix: None }));
     }
 
     fn end(&mut self, ended: Ended) {
@@ -545,7 +551,7 @@ fn check_version(event: &Event) -> Result<(), FoldError> {
 
 fn phase_word(phase: &Phase) -> &'static str {
     match phase {
-        Phase::Between(_) => "between steps",
+        Phase::Transition(_) => "between steps",
         Phase::Running { .. } => "running a step",
         Phase::Asking { .. } => "waiting for an answer",
         Phase::Ended(_) => "over",

@@ -10,6 +10,8 @@ mod record;
 mod state;
 
 pub use fold::FoldError;
-pub use phase::{Between, Close, Ended, Healing, Phase, Resolution, Settled, Status, Unsure};
+pub use phase::{
+    Ended, Healing, Phase, Resolution, Settled, Status, StepOutcome, Transition, Unsure,
+};
 pub use record::{Changed, StepRecord, StepStatus};
 pub use state::State;

@@ -12,7 +12,7 @@ use crate::question::{Answer, Question};
 pub enum Phase {
     /// Something was recorded and its consequence is not yet: the machine
     /// has to go on. Between two batches of a live run this is never seen.
-    Between(Between),
+    Transition(Transition),
     /// A step acts.
     Running {
         /// Which.
@@ -54,12 +54,12 @@ impl Phase {
     /// Whether the next event about a step begins a visit to it.
     pub(crate) fn is_between_visits(&self) -> bool {
         match self {
-            Self::Between(Between::Begun | Between::Settled(_)) => true,
-            Self::Between(
-                Between::Resolved { .. }
-                | Between::Unsure(_)
-                | Between::Retrying { .. }
-                | Between::Posing { .. },
+            Self::Transition(Transition::Begun | Transition::Settled(_)) => true,
+            Self::Transition(
+                Transition::Resolved { .. }
+                | Transition::Unsure(_)
+                | Transition::Retrying { .. }
+                | Transition::Posing { .. },
             )
             | Self::Running { .. }
             | Self::Asking { .. }
@@ -70,7 +70,7 @@ impl Phase {
 
 /// A consequence that is still to be recorded.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Between {
+pub enum Transition {
     /// The run began; its first step is to be entered.
     Begun,
     /// A step ended; the way on is to be taken.
@@ -108,7 +108,7 @@ pub struct Settled {
     /// Which.
     pub step: String,
     /// How.
-    pub close: Close,
+    pub close: StepOutcome,
     /// With this the run's normal course ended: only clean-up may follow.
     pub last: bool,
     /// What a fix from memory does about it.
@@ -117,7 +117,7 @@ pub struct Settled {
 
 /// How a step ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Close {
+pub enum StepOutcome {
     /// Well.
     Success,
     /// Left out.
@@ -168,7 +168,7 @@ pub struct Healing {
     /// The rule.
     pub rule: String,
     /// How the step had ended.
-    pub close: Close,
+    pub close: StepOutcome,
     /// It is no rule but this fix from memory.
     pub fix: Option<Box<FixPlan>>,
 }

@@ -79,8 +79,8 @@ impl State {
             (Phase::Ended(Ended::Failed(_)), _) => Status::Failed,
             (Phase::Ended(Ended::Cancelled(_)), _) => Status::Cancelled,
             (Phase::Asking { .. }, _) => Status::Waiting,
-            (Phase::Between(_) | Phase::Running { .. }, Some(_)) => Status::Paused,
-            (Phase::Between(_) | Phase::Running { .. }, None) => Status::Running,
+            (Phase::Transition(_) | Phase::Running { .. }, Some(_)) => Status::Paused,
+            (Phase::Transition(_) | Phase::Running { .. }, None) => Status::Running,
         }
     }
 
@@ -90,7 +90,7 @@ impl State {
             Phase::Asking { question, .. } => {
                 [question.deadline, self.deadline()].into_iter().flatten().min()
             }
-            Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => None,
+            Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => None,
         }
     }
 

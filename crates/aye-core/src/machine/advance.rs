@@ -2,7 +2,7 @@
 
 use crate::event::Event;
 use crate::flow::Target;
-use crate::journal::{Between, Phase};
+use crate::journal::{Phase, Transition};
 use crate::text::World;
 
 use super::run::Machine;
@@ -12,12 +12,12 @@ impl Machine {
     pub(super) fn advance(&mut self, world: &World, events: &mut Vec<Event>) {
         while self.attached {
             match self.state.phase.clone() {
-                Phase::Between(Between::Retrying { not_before, .. })
+                Phase::Transition(Transition::Retrying { not_before, .. })
                     if not_before.is_some() && self.wake_at().is_some_and(|at| world.now < at) =>
                 {
                     return;
                 }
-                Phase::Between(between) => self.follow(between, world, events),
+                Phase::Transition(between) => self.follow(between, world, events),
                 Phase::Asking { question, .. } => {
                     let Some(answer) = self.override_answer(&question, world) else {
                         return;
@@ -30,18 +30,18 @@ impl Machine {
     }
 
     /// Records what follows from the last event.
-    fn follow(&mut self, between: Between, world: &World, events: &mut Vec<Event>) {
+    fn follow(&mut self, between: Transition, world: &World, events: &mut Vec<Event>) {
         match between {
-            Between::Begun => self.begin(world, events),
-            Between::Settled(settled) => self.settled(settled, world, events),
-            Between::Resolved { question, resolution } => {
+            Transition::Begun => self.begin(world, events),
+            Transition::Settled(settled) => self.settled(settled, world, events),
+            Transition::Resolved { question, resolution } => {
                 self.resolved(&question, &resolution, world, events);
             }
-            Between::Unsure(unsure) => self.unsure(&unsure, world, events),
-            Between::Retrying { step, attempt, why, .. } => {
+            Transition::Unsure(unsure) => self.unsure(&unsure, world, events),
+            Transition::Retrying { step, attempt, why, .. } => {
                 self.retry_step(&step, attempt, why, world, events);
             }
-            Between::Posing { step } => self.pose_step(&step, world, events),
+            Transition::Posing { step } => self.pose_step(&step, world, events),
         }
     }
 

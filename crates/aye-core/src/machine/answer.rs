@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::event::{Answered, Event, Fact, MemoryKind, Remembered};
+use crate::event::{Answered, Event, EventKind, MemoryKind, Remembered};
 use crate::id::QuestionId;
 use crate::journal::Phase;
 use crate::question::{Answer, Prompter, Purpose, Question};
@@ -15,7 +15,7 @@ use crate::text::World;
 use super::refusal::Refusal;
 use super::run::{Machine, after};
 use super::secrets::secret_marker;
-use super::weigh::weigh_value;
+use super::validate_answer::validate_value;
 
 /// How long a deadline can be held back in all.
 const HOLD_LIMIT: SignedDuration = SignedDuration::from_mins(5);
@@ -44,7 +44,7 @@ impl Machine {
         let answer = self.masked_answer(answer);
         let asked_ms = match &self.state.phase {
             Phase::Asking { asked_ms, .. } => *asked_ms,
-            Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => return,
+            Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => return,
         };
         let latency = world.now.as_millisecond() - asked_ms;
         let label = answer.value.as_str().and_then(|value| open.offer(value));
@@ -57,7 +57,7 @@ impl Machine {
                 message: answer.reason.clone().unwrap_or_default(),
                 fix: None,
             };
-            self.emit(Fact::MemoryRecalled(Box::new(recalled)), world, events);
+            self.emit(EventKind::MemoryRecalled(Box::new(recalled)), world, events);
         }
         let answered = Answered {
             question: open.id.clone(),
@@ -66,7 +66,7 @@ impl Machine {
             latency_ms: u64::try_from(latency).unwrap_or(0),
             refused: None,
         };
-        self.emit(Fact::ConfirmationAnswered(Box::new(answered)), world, events);
+        self.emit(EventKind::ConfirmationAnswered(Box::new(answered)), world, events);
     }
 
     pub(super) fn record_refused(
@@ -92,14 +92,15 @@ impl Machine {
             Phase::Asking { question: open, asked_ms, .. } if open.id == question => {
                 Some(*asked_ms)
             }
-            Phase::Asking { .. } | Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => {
-                None
-            }
+            Phase::Asking { .. }
+            | Phase::Transition(_)
+            | Phase::Running { .. }
+            | Phase::Ended(_) => None,
         };
         let latency = asked.map_or(0, |asked| world.now.as_millisecond() - asked);
         let latency_ms = u64::try_from(latency).unwrap_or(0);
         let answered = Answered { question, answer, label: None, latency_ms, refused };
-        self.emit(Fact::ConfirmationAnswered(Box::new(answered)), world, events);
+        self.emit(EventKind::ConfirmationAnswered(Box::new(answered)), world, events);
     }
 
     /// Expiry is decided by the clock, not by a timer having fired.
@@ -132,7 +133,7 @@ impl Machine {
         if deadline > before {
             let question = open.id.clone();
             let (deadline, by) = (Some(deadline), Some(by));
-            self.emit(Fact::ConfirmationHeld { question, deadline, by }, world, events);
+            self.emit(EventKind::ConfirmationHeld { question, deadline, by }, world, events);
         }
         Ok(())
     }
@@ -157,7 +158,7 @@ impl Machine {
             (true, None) | (false, _) => return,
         };
         let question = open.id.clone();
-        self.emit(Fact::ConfirmationHeld { question, deadline, by: None }, world, events);
+        self.emit(EventKind::ConfirmationHeld { question, deadline, by: None }, world, events);
     }
 
     /// Closes the open question if its time is up. What follows is decided
@@ -171,7 +172,7 @@ impl Machine {
         } else {
             // A default that could not be answered is none.
             // Nobody agreed where somebody special has to.
-            let usable = |value: &String| match weigh_value(question, &value.as_str().into()) {
+            let usable = |value: &String| match validate_value(question, &value.as_str().into()) {
                 Ok(ChoiceAction::Proceed) => !question.is_guarded(),
                 Ok(ChoiceAction::Cancel | ChoiceAction::Skip) => true,
                 Err(_) => false,
@@ -179,7 +180,7 @@ impl Machine {
             question.default.clone().filter(usable)
         };
         let question = question.id.clone();
-        self.emit(Fact::ConfirmationExpired { question, applied }, world, events);
+        self.emit(EventKind::ConfirmationExpired { question, applied }, world, events);
     }
 
     /// Whether the run's time limit is nearer than the question's own.

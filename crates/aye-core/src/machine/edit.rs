@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::event::{Event, Fact, RetryReason};
+use crate::event::{Event, EventKind, RetryReason};
 use crate::input::Retry;
 use crate::question::{Answer, Edits, Question};
 use crate::skill::{Action, AskKind, Step, Template};
@@ -11,7 +11,7 @@ use crate::text::{self, Scope, TextError, World};
 use super::refusal::Refusal;
 use super::run::Machine;
 use super::secrets::is_secret;
-use super::weigh::weigh_retry;
+use super::validate_answer::weigh_retry;
 
 /// How often somebody may change what a step is given before it has to be
 /// the skill that changes.
@@ -181,10 +181,14 @@ impl Machine {
         let suspended_ms =
             self.state.deadline().map(|_| u64::try_from(idle.max(0)).unwrap_or(u64::MAX));
         self.attached = true;
-        self.emit(Fact::SkillResumed { driver, suspended_ms, turn, ended: None }, world, events);
+        self.emit(
+            EventKind::SkillResumed { driver, suspended_ms, turn, ended: None },
+            world,
+            events,
+        );
         let attempt = self.state.steps.get(&step).map_or(1, |record| record.attempt.max(1)) + 1;
         let (not_before, fix) = (None, None);
-        let retried = Fact::StepRetried { step, attempt, why, not_before, edits, fix, answer };
+        let retried = EventKind::StepRetried { step, attempt, why, not_before, edits, fix, answer };
         self.emit(retried, world, events);
         self.advance(world, events);
         Ok(())

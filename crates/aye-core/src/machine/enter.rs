@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::event::{
-    BadOutcome, Event, Fact, FailReason, RetryReason, SkipReason, StepCompleted, StepFailed,
+    BadOutcome, Event, EventKind, FailReason, RetryReason, SkipReason, StepCompleted, StepFailed,
     StepStarted,
 };
 use crate::flow::NodeId;
@@ -40,7 +40,7 @@ impl Machine {
                     let message = Some(format!("`{}` is false", condition.trim()));
                     let why = SkipReason::Condition;
                     return self.emit(
-                        Fact::StepSkipped { step: name, why, by: None, message },
+                        EventKind::StepSkipped { step: name, why, by: None, message },
                         world,
                         events,
                     );
@@ -52,7 +52,7 @@ impl Machine {
             None => self.start_step(&name, 1, world, events),
             Some(ask) => match self.pose(step, ask, Purpose::Gate, world) {
                 Ok(question) => {
-                    self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
+                    self.emit(EventKind::ConfirmationRequired(Box::new(question)), world, events);
                 }
                 Err(error) => self.cannot_start(name, "confirmation", &error, world, events),
             },
@@ -132,7 +132,7 @@ impl Machine {
                         started.items =
                             items.iter().map(|item| self.secrets.mask_value(item)).collect();
                         started.deadline = self.step_deadline(step, world.now);
-                        self.emit(Fact::StepStarted(Box::new(started)), world, events);
+                        self.emit(EventKind::StepStarted(Box::new(started)), world, events);
                     }
                     Err(error) => {
                         self.cannot_start(name.to_owned(), "foreach", &error, world, events);
@@ -140,7 +140,7 @@ impl Machine {
                 }
             }
             Action::Ask(_) => {
-                self.emit(Fact::StepStarted(Box::new(started)), world, events);
+                self.emit(EventKind::StepStarted(Box::new(started)), world, events);
             }
             Action::Command { .. }
             | Action::Shell { .. }
@@ -152,7 +152,7 @@ impl Machine {
                     Ok((command, _)) => {
                         started.command = (!command.is_empty()).then_some(command);
                         started.deadline = self.step_deadline(step, world.now);
-                        self.emit(Fact::StepStarted(Box::new(started)), world, events);
+                        self.emit(EventKind::StepStarted(Box::new(started)), world, events);
                     }
                     Err(error) => {
                         let part = step.action.kind();
@@ -198,7 +198,7 @@ impl Machine {
             winding_down: Some(winding_down),
             ..failed(name.to_owned(), 0, BadOutcome::Timeout)
         };
-        self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+        self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
         true
     }
 
@@ -219,7 +219,7 @@ impl Machine {
         match (step, gate) {
             (Some(step), Some(ask)) => match self.pose(step, &ask, Purpose::Gate, world) {
                 Ok(question) => {
-                    self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
+                    self.emit(EventKind::ConfirmationRequired(Box::new(question)), world, events);
                 }
                 Err(error) => {
                     self.cannot_start(name.to_owned(), "confirmation", &error, world, events);
@@ -300,7 +300,7 @@ impl Machine {
         };
         match self.pose(&step, &ask, Purpose::Ask, world) {
             Ok(question) => {
-                self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
+                self.emit(EventKind::ConfirmationRequired(Box::new(question)), world, events);
             }
             Err(error) => self.cannot_start(name.to_owned(), "question", &error, world, events),
         }
@@ -329,6 +329,6 @@ impl Machine {
             ..failed(step, 0, BadOutcome::Failure)
         };
         let failed = self.guarded_failure(failed, world);
-        self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+        self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::event::{
-    BadOutcome, Event, Fact, PauseReason, ProcessRecord, Proposal, Remembered, StepCompleted,
+    BadOutcome, Event, EventKind, PauseReason, ProcessRecord, Proposal, Remembered, StepCompleted,
     StepFailed,
 };
 use crate::input::{End, Finished};
@@ -27,7 +27,7 @@ impl Machine {
             message: "Aye ended while the step ran: its outcome is unknown".to_owned(),
             ..failed(step, execution, BadOutcome::Unknown)
         };
-        self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+        self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
     }
 
     pub(super) fn step_finished(
@@ -42,12 +42,12 @@ impl Machine {
         let Finished { execution, end, process, took, known, learned, note, agreed } = finished;
         for what in learned {
             let what = Remembered { message: self.secrets.mask(&what.message), ..what };
-            self.emit(Fact::MemoryLearned(Box::new(what)), world, events);
+            self.emit(EventKind::MemoryLearned(Box::new(what)), world, events);
         }
         let took_ms = took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
         let process = process.map(|process| self.masked(process));
         let stopping = self.stopping.clone();
-        let fact = match (end, &stopping) {
+        let kind = match (end, &stopping) {
             // It ended before the stop reached it; its clean-up is due all the same.
             (End::Exited { .. }, Some(Stopping::Cancel { by, reason }))
                 if self.cleans_up(&step) =>
@@ -56,7 +56,12 @@ impl Machine {
                 let cancelled = self.cancelled_step(name, execution, by, reason, world.now);
                 let ended = exit_message(process.as_ref());
                 let message = format!("{}; by then: {ended}", cancelled.message);
-                Fact::StepFailed(Box::new(StepFailed { message, process, took_ms, ..cancelled }))
+                EventKind::StepFailed(Box::new(StepFailed {
+                    message,
+                    process,
+                    took_ms,
+                    ..cancelled
+                }))
             }
             (End::Exited { value, parsed }, _) => {
                 if process.as_ref().is_none_or(|process| process.exit_code == Some(0)) {
@@ -99,7 +104,7 @@ impl Machine {
                         process,
                         ..failed(step.clone(), execution, BadOutcome::Failure)
                     };
-                    Fact::StepFailed(Box::new(self.guarded_failure(failed, world)))
+                    EventKind::StepFailed(Box::new(self.guarded_failure(failed, world)))
                 }
             }
             (End::Failed { code, message, hint, proposal }, _) => {
@@ -111,11 +116,11 @@ impl Machine {
                     took_ms,
                     ..failed(step.clone(), execution, BadOutcome::Failure)
                 };
-                Fact::StepFailed(Box::new(self.guarded_failure(failed, world)))
+                EventKind::StepFailed(Box::new(self.guarded_failure(failed, world)))
             }
             (End::Declined { expired, by, message }, _) => {
                 let outcome = if expired { BadOutcome::Expired } else { BadOutcome::Declined };
-                Fact::StepFailed(Box::new(StepFailed {
+                EventKind::StepFailed(Box::new(StepFailed {
                     message: self.secrets.mask(&message),
                     by,
                     took_ms,
@@ -137,7 +142,7 @@ impl Machine {
                     (None, Some(limit)) => format!("timed out after {limit:#}"),
                     (None, None) => "timed out".to_owned(),
                 };
-                Fact::StepFailed(Box::new(StepFailed {
+                EventKind::StepFailed(Box::new(StepFailed {
                     code: Some("TIMEOUT".to_owned()),
                     message,
                     process,
@@ -149,7 +154,7 @@ impl Machine {
             (End::Stopped, Some(Stopping::Cancel { by, reason })) => {
                 let (name, reason) = (step.clone(), reason.as_deref());
                 let cancelled = self.cancelled_step(name, execution, by, reason, world.now);
-                Fact::StepFailed(Box::new(StepFailed { process, took_ms, ..cancelled }))
+                EventKind::StepFailed(Box::new(StepFailed { process, took_ms, ..cancelled }))
             }
             (End::Stopped, Some(Stopping::Interrupt { .. }) | None) if nested => {
                 // Its runs are paused where they are; nothing is in doubt.
@@ -161,7 +166,7 @@ impl Machine {
                 return self.pause(PauseReason::Interrupted, signal, world, events);
             }
             (End::Stopped, Some(Stopping::Interrupt { .. }) | None) => {
-                Fact::StepFailed(Box::new(StepFailed {
+                EventKind::StepFailed(Box::new(StepFailed {
                     code: Some("CANCELLED".to_owned()),
                     message: "Aye was told to stop while the step ran".to_owned(),
                     process,
@@ -171,7 +176,7 @@ impl Machine {
             (End::NotStarted { code, exit_code, message, hint }, _) => {
                 let process = exit_code
                     .map(|code| ProcessRecord { exit_code: Some(code), ..Default::default() });
-                Fact::StepFailed(Box::new(StepFailed {
+                EventKind::StepFailed(Box::new(StepFailed {
                     code: Some(code),
                     message: self.secrets.mask(&message),
                     hint: hint.map(|hint| self.secrets.mask(&hint)),
@@ -180,13 +185,11 @@ impl Machine {
                 }))
             }
         };
-        let stopped =
-            matches!(&fact, Fact::StepFailed(failed) if failed.outcome == BadOutcome::Cancelled);
-        let interrupted =
-            matches!(&fact, Fact::StepFailed(failed) if failed.outcome == BadOutcome::Interrupted);
-        let failed = matches!(&fact, Fact::StepFailed(failed)
+        let stopped = matches!(&kind, EventKind::StepFailed(failed) if failed.outcome == BadOutcome::Cancelled);
+        let interrupted = matches!(&kind, EventKind::StepFailed(failed) if failed.outcome == BadOutcome::Interrupted);
+        let failed = matches!(&kind, EventKind::StepFailed(failed)
             if matches!(failed.outcome, BadOutcome::Failure | BadOutcome::Timeout));
-        self.emit(fact, world, events);
+        self.emit(kind, world, events);
         self.stopping = None;
         if let (true, None, Some(known)) = (failed, &stopping, known)
             && self.rule_for(&step).is_none()

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::event::{Event, Fact, HealTriggered, MemoryKind, Remembered, RetryReason};
+use crate::event::{Event, EventKind, HealTriggered, MemoryKind, Remembered, RetryReason};
 use crate::heal::{Category, FixPlan, KnownFix};
-use crate::journal::Close;
+use crate::journal::StepOutcome;
 use crate::question::Edits;
 use crate::skill::{Ask, AskKind, By, Choice, ChoiceAction, Step, Template};
 use crate::text::{self, World};
@@ -32,7 +32,7 @@ impl Machine {
             message: self.secrets.mask(&known.message),
             fix: Some(Box::new(plan)),
         };
-        self.emit(Fact::MemoryRecalled(Box::new(recalled)), world, events);
+        self.emit(EventKind::MemoryRecalled(Box::new(recalled)), world, events);
     }
 
     /// What exactly the fix does here; nothing if it cannot be used.
@@ -72,12 +72,13 @@ impl Machine {
     pub(super) fn apply_fix(
         &mut self,
         step: &str,
-        close: &Close,
+        close: &StepOutcome,
         fix: Option<Box<FixPlan>>,
         world: &World,
         events: &mut Vec<Event>,
     ) -> bool {
-        let failed = matches!(close, Close::Failure(_) | Close::Guarded | Close::Timeout);
+        let failed =
+            matches!(close, StepOutcome::Failure(_) | StepOutcome::Guarded | StepOutcome::Timeout);
         let Some(fix) = fix.filter(|_| failed) else { return false };
         if fix.act.is_none() {
             self.retry_fixed(step.to_owned(), &fix, world, events);
@@ -94,7 +95,7 @@ impl Machine {
             deadline: [limit, self.state.deadline()].into_iter().flatten().min(),
             fix: Some(fix),
         };
-        self.emit(Fact::AutoHealTriggered(Box::new(triggered)), world, events);
+        self.emit(EventKind::AutoHealTriggered(Box::new(triggered)), world, events);
         true
     }
 
@@ -107,7 +108,7 @@ impl Machine {
         events: &mut Vec<Event>,
     ) {
         let attempt = self.state.steps.get(&step).map_or(1, |record| record.attempt.max(1)) + 1;
-        let retried = Fact::StepRetried {
+        let retried = EventKind::StepRetried {
             step,
             attempt,
             why: RetryReason::Fixed,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::event::{BadOutcome, Event, Fact, StepCompleted, StepFailed};
+use crate::event::{BadOutcome, Event, EventKind, StepCompleted, StepFailed};
 use crate::skill::{GuardCheck, Template};
 use crate::text::{self, World};
 
@@ -14,15 +14,15 @@ use super::run::Machine;
 impl Machine {
     /// The good end of a step, unless one of its guards does not hold.
     pub(super) fn complete(&mut self, done: StepCompleted, world: &World, events: &mut Vec<Event>) {
-        let fact = self.guarded(done, world);
-        self.emit(fact, world, events);
+        let kind = self.guarded(done, world);
+        self.emit(kind, world, events);
     }
 
     /// What a good end becomes once the guards have looked at it.
-    pub(super) fn guarded(&self, done: StepCompleted, world: &World) -> Fact {
+    pub(super) fn guarded(&self, done: StepCompleted, world: &World) -> EventKind {
         match self.failing_guard(&done, world) {
-            None => Fact::StepCompleted(Box::new(done)),
-            Some(message) => Fact::StepFailed(Box::new(StepFailed {
+            None => EventKind::StepCompleted(Box::new(done)),
+            Some(message) => EventKind::StepFailed(Box::new(StepFailed {
                 code: Some("VALIDATION".to_owned()),
                 message: self.secrets.mask(&message),
                 process: done.process,

@@ -1,14 +1,14 @@
 //! What each input means where the run stands.
 
-use crate::event::{Event, Fact, PauseReason, Remembered};
+use crate::event::{Event, EventKind, PauseReason, Remembered};
 use crate::input::{Input, Request};
-use crate::journal::{Between, Phase};
+use crate::journal::{Phase, Transition};
 use crate::text::World;
 
 use super::refusal::Refusal;
 use super::run::Machine;
 use super::stop::Stopping;
-use super::weigh::weigh;
+use super::validate_answer::validate_answer;
 
 /// What came of an input.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,23 +41,24 @@ impl Machine {
                 Err(refusal)
             }
             (
-                Phase::Between(_) | Phase::Running { .. } | Phase::Asking { .. },
+                Phase::Transition(_) | Phase::Running { .. } | Phase::Asking { .. },
                 Input::Remembered { learned, what },
             ) => {
                 // What is only told changes nothing.
                 let message = self.secrets.mask(&what.message);
                 let what = Box::new(Remembered { message, fix: None, ..what });
-                let fact = match learned {
-                    true => Fact::MemoryLearned(what),
-                    false => Fact::MemoryRecalled(what),
+                let kind = match learned {
+                    true => EventKind::MemoryLearned(what),
+                    false => EventKind::MemoryRecalled(what),
                 };
-                self.emit(fact, world, events);
+                self.emit(kind, world, events);
                 Ok(())
             }
             (Phase::Ended(_), Input::Retry(retry)) => self.reopen(retry, world, events),
-            (Phase::Between(_) | Phase::Running { .. } | Phase::Asking { .. }, Input::Retry(_)) => {
-                Err(Refusal::NotFailed)
-            }
+            (
+                Phase::Transition(_) | Phase::Running { .. } | Phase::Asking { .. },
+                Input::Retry(_),
+            ) => Err(Refusal::NotFailed),
             (
                 Phase::Ended(_),
                 Input::Attach(_)
@@ -72,7 +73,7 @@ impl Machine {
             ) => Err(Refusal::Ended),
 
             (
-                Phase::Between(_) | Phase::Running { .. } | Phase::Asking { .. },
+                Phase::Transition(_) | Phase::Running { .. } | Phase::Asking { .. },
                 Input::Attach(driver),
             ) => {
                 if self.attached {
@@ -80,7 +81,7 @@ impl Machine {
                 }
                 self.attached = true;
                 self.emit(
-                    Fact::SkillResumed { driver, suspended_ms: None, turn: None, ended: None },
+                    EventKind::SkillResumed { driver, suspended_ms: None, turn: None, ended: None },
                     world,
                     events,
                 );
@@ -106,7 +107,7 @@ impl Machine {
                 }
                 Ok(())
             }
-            (Phase::Between(_) | Phase::Asking { .. }, Input::Finished(finished)) => {
+            (Phase::Transition(_) | Phase::Asking { .. }, Input::Finished(finished)) => {
                 Err(Refusal::NotRunning(finished.execution))
             }
 
@@ -117,7 +118,7 @@ impl Machine {
                 let answer = self.established(answer);
                 let verdict = if open.id == question {
                     self.in_time(&open, world.now)
-                        .and_then(|()| weigh(&open, &answer, &agreed, agreed_on.as_ref()))
+                        .and_then(|()| validate_answer(&open, &answer, &agreed, agreed_on.as_ref()))
                         .and_then(|()| self.weigh_edits(&open, &answer, world))
                 } else {
                     Err(Refusal::OtherQuestion(question.clone(), open.id.clone()))
@@ -135,7 +136,7 @@ impl Machine {
                 }
             }
             (
-                Phase::Between(_) | Phase::Running { .. },
+                Phase::Transition(_) | Phase::Running { .. },
                 Input::Request(Request::Answer { question, answer, .. }),
             ) => {
                 let refusal = Refusal::NotOpen(question.clone());
@@ -154,7 +155,7 @@ impl Machine {
                 self.hold(&open, held_ms, by, world, events)
             }
             (
-                Phase::Between(_) | Phase::Running { .. },
+                Phase::Transition(_) | Phase::Running { .. },
                 Input::Request(Request::Hold { question, .. }),
             ) => Err(Refusal::NotOpen(question)),
 
@@ -164,7 +165,7 @@ impl Machine {
             ) => {
                 if nested && !self.attached {
                     let failed = self.stopped_step(step.clone(), execution, &by, reason.as_deref());
-                    self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+                    self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
                     self.cancel(Some(step), by, reason.as_deref(), world, events);
                 } else if self.attached {
                     // Who cancelled first did it; an interrupt gives way.
@@ -186,16 +187,16 @@ impl Machine {
                 Ok(())
             }
             (
-                Phase::Between(Between::Retrying { step, .. }),
+                Phase::Transition(Transition::Retrying { step, .. }),
                 Input::Request(Request::Cancel { by, reason }),
             ) if self.attached && self.cleans_up(&step) => {
                 let reason = reason.as_deref();
                 let failed = self.cancelled_step(step, 0, &by, reason, world.now);
-                self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+                self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
                 self.advance(world, events);
                 Ok(())
             }
-            (Phase::Between(_), Input::Request(Request::Cancel { by, reason })) => {
+            (Phase::Transition(_), Input::Request(Request::Cancel { by, reason })) => {
                 let step = self.state.current.clone();
                 self.cancel(step, by, reason.as_deref(), world, events);
                 Ok(())
@@ -213,16 +214,16 @@ impl Machine {
                 self.shown(&question, still_ms, shown, world, events);
                 Ok(())
             }
-            (Phase::Between(_), Input::Tick) => {
+            (Phase::Transition(_), Input::Tick) => {
                 self.advance(world, events);
                 Ok(())
             }
             // A running step's limits are kept by whoever runs it.
             (Phase::Running { .. }, Input::Tick) => Ok(()),
-            (Phase::Between(_) | Phase::Running { .. }, Input::Shown(_)) => Ok(()),
+            (Phase::Transition(_) | Phase::Running { .. }, Input::Shown(_)) => Ok(()),
 
             (
-                Phase::Between(_) | Phase::Running { .. } | Phase::Asking { .. },
+                Phase::Transition(_) | Phase::Running { .. } | Phase::Asking { .. },
                 Input::Continued { after },
             ) => {
                 if !self.attached {
@@ -232,7 +233,7 @@ impl Machine {
                 if self.state.deadline().is_some() {
                     let driver = self.state.started.driver.clone();
                     let ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
-                    let resumed = Fact::SkillResumed {
+                    let resumed = EventKind::SkillResumed {
                         driver,
                         suspended_ms: Some(ms),
                         turn: None,
@@ -251,7 +252,7 @@ impl Machine {
                 self.stopping.get_or_insert(Stopping::Interrupt { signal });
                 Ok(())
             }
-            (Phase::Between(_) | Phase::Asking { .. }, Input::Interrupt { signal }) => {
+            (Phase::Transition(_) | Phase::Asking { .. }, Input::Interrupt { signal }) => {
                 if !self.attached {
                     return Err(Refusal::NotDriven);
                 }
@@ -261,7 +262,7 @@ impl Machine {
 
             (Phase::Running { nested: false, .. }, Input::Leave { .. }) => Err(Refusal::Busy),
             (
-                Phase::Running { nested: true, .. } | Phase::Between(_) | Phase::Asking { .. },
+                Phase::Running { nested: true, .. } | Phase::Transition(_) | Phase::Asking { .. },
                 Input::Leave { message },
             ) => {
                 if !self.attached {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 
-use crate::event::{Event, Fact, HealTriggered, RetryReason};
+use crate::event::{Event, EventKind, HealTriggered, RetryReason};
 use crate::heal::{Category, Failing, HealRule};
 use crate::input::{End, Finished};
-use crate::journal::{Close, Healing, StepRecord};
-use crate::nested::{Child, ChildBody, Nested, Outer};
+use crate::journal::{Healing, StepOutcome, StepRecord};
+use crate::nested::{Child, ChildBody, Nested, ParentScope};
 use crate::skill::{Action, OnError, Step};
 use crate::text::{Scope, World};
 
@@ -49,11 +49,12 @@ impl Machine {
     pub(super) fn heal(
         &mut self,
         step: &str,
-        close: &Close,
+        close: &StepOutcome,
         world: &World,
         events: &mut Vec<Event>,
     ) -> bool {
-        let failed = matches!(close, Close::Failure(_) | Close::Guarded | Close::Timeout);
+        let failed =
+            matches!(close, StepOutcome::Failure(_) | StepOutcome::Guarded | StepOutcome::Timeout);
         let Some(rule) = self.rule_for(step).filter(|_| failed) else { return false };
         let error = self.error_of(step);
         let limit = self.limits.step_timeout.map(|limit| after(world.now, limit));
@@ -66,7 +67,7 @@ impl Machine {
             deadline: [limit, self.state.deadline()].into_iter().flatten().min(),
             fix: None,
         };
-        self.emit(Fact::AutoHealTriggered(Box::new(triggered)), world, events);
+        self.emit(EventKind::AutoHealTriggered(Box::new(triggered)), world, events);
         true
     }
 
@@ -98,7 +99,7 @@ impl Machine {
         let mut locals = IndexMap::clone(&scope.locals);
         locals.insert("error".to_owned(), json!(self.error_of(step)));
         locals.insert("failed".to_owned(), json!(step));
-        let outer = Outer {
+        let outer = ParentScope {
             inputs: Arc::clone(&scope.inputs),
             outputs: Arc::clone(&scope.outputs),
             steps: Arc::clone(&scope.steps),
@@ -142,7 +143,7 @@ impl Machine {
             End::Stopped => Some("it was stopped".to_owned()),
         };
         let healed = message.is_none();
-        let completed = Fact::AutoHealCompleted {
+        let completed = EventKind::AutoHealCompleted {
             step: step.clone(),
             execution,
             rule: healing.rule.clone(),
@@ -165,7 +166,7 @@ impl Machine {
             let why = RetryReason::Healed;
             let (edits, fix) = (None, None);
             let retried =
-                Fact::StepRetried { step, attempt, why, not_before, edits, fix, answer: None };
+                EventKind::StepRetried { step, attempt, why, not_before, edits, fix, answer: None };
             self.emit(retried, world, events);
         }
         self.advance(world, events);

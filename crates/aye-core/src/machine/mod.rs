@@ -14,7 +14,7 @@
 //! | before a step acts | `enter`, `ask`, `execution` |
 //! | how its action ended | `finish`, `guard`, `retry` |
 //! | what a failed step is given differently; fixes from memory | `edit`, `fix`, `heal` |
-//! | answers, holds, expiry | `weigh`, `answer`, `resolve` |
+//! | answers, holds, expiry | `validate_answer`, `answer`, `resolve` |
 //! | which way on, and the end | `settle` |
 //! | cancelling, pausing, winding down | `stop` |
 //!
@@ -42,7 +42,7 @@ mod run;
 mod secrets;
 mod settle;
 mod stop;
-mod weigh;
+mod validate_answer;
 
 pub use handle::Reaction;
 pub use refusal::Refusal;

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde_json::{Value, json};
 
 use crate::form::Form;
-use crate::nested::{Again, Child, ChildBody, Item, MOST_ITEMS, Nested, Outer, Parent};
+use crate::nested::{Again, Child, ChildBody, Item, MOST_ITEMS, Nested, Parent, ParentScope};
 use crate::skill::{ForEach, Step, Template};
 use crate::text::{self, Scope, TextError};
 
@@ -50,10 +50,10 @@ impl Machine {
     /// it. It sees nothing of ours.
     pub fn asked(&self, step: &str, execution: u32, form: Form) -> Child {
         let flow = Arc::new(self.flow.of_item(&form.steps()));
-        let outer = Outer {
+        let outer = ParentScope {
             secrets: self.secrets().clone(),
             locals: Arc::new(form.locals()),
-            ..Outer::default()
+            ..ParentScope::default()
         };
         let parent = Parent { form: Some(Box::new(form)), ..self.parent_named(step, execution) };
         Child { parent, body: ChildBody::Item { flow, outer: Box::new(outer) } }
@@ -102,7 +102,7 @@ impl Machine {
             let mut locals = IndexMap::clone(&scope.locals);
             locals.insert(each.name.clone(), value);
             locals.insert("index".to_owned(), json!(index));
-            let outer = Outer {
+            let outer = ParentScope {
                 inputs: Arc::clone(&scope.inputs),
                 outputs: Arc::clone(&scope.outputs),
                 steps: Arc::clone(&scope.steps),

@@ -6,7 +6,7 @@ use crate::question::{Answer, Namespaces, Origin};
 use crate::text::World;
 
 use super::run::Machine;
-use super::weigh::weigh;
+use super::validate_answer::validate_answer;
 
 /// A program whose ancestors cannot be seen.
 const UNSEEN: &str = "a program in a process namespace that hides what started it";
@@ -41,7 +41,7 @@ impl Machine {
             && open.reauth
             && open.commits(&answer.value)
             && self.in_time(open, world.now).is_ok()
-            && weigh(open, &answer, agreed, agreed_on.as_ref()).is_ok();
+            && validate_answer(open, &answer, agreed, agreed_on.as_ref()).is_ok();
         counts.then_some(answer.by)
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::event::{
-    BadOutcome, Event, Fact, FailReason, RetryReason, SkipReason, StepCompleted, StepFailed,
+    BadOutcome, Event, EventKind, FailReason, RetryReason, SkipReason, StepCompleted, StepFailed,
 };
 use crate::journal::{Resolution, StepStatus, Unsure};
 use crate::question::{Answer, Edits, Prompter, Purpose, Question};
@@ -12,7 +12,7 @@ use crate::text::World;
 
 use super::finish::failed;
 use super::run::Machine;
-use super::weigh::weigh;
+use super::validate_answer::validate_answer;
 
 impl Machine {
     /// What `--yes` says to this question; nothing where it may not answer.
@@ -22,8 +22,9 @@ impl Machine {
         }
         let by = self.state.started.driver.user.clone();
         let answer = Answer::new(question.yes_value()?, by, Prompter::Override);
-        let counts =
-            self.in_time(question, world.now).and_then(|()| weigh(question, &answer, &[], None));
+        let counts = self
+            .in_time(question, world.now)
+            .and_then(|()| validate_answer(question, &answer, &[], None));
         counts.is_ok().then_some(answer)
     }
 
@@ -77,12 +78,12 @@ impl Machine {
                     None => (SkipReason::Expired, "nobody answered in time".to_owned()),
                 };
                 let message = Some(message);
-                self.emit(Fact::StepSkipped { step, why, by, message }, world, events);
+                self.emit(EventKind::StepSkipped { step, why, by, message }, world, events);
             }
             (Purpose::Gate | Purpose::Ask, ChoiceAction::Skip) => {
                 let message = Some("skipped by choice".to_owned());
                 let why = SkipReason::Answer;
-                self.emit(Fact::StepSkipped { step, why, by, message }, world, events);
+                self.emit(EventKind::StepSkipped { step, why, by, message }, world, events);
             }
         }
     }
@@ -108,7 +109,7 @@ impl Machine {
             winding_down: self.begin_winding_down(world.now),
             ..failed(step, self.execution_of(question), BadOutcome::Timeout)
         };
-        self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+        self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
     }
 
     /// Whether a person's yes to a step was for something else than what it
@@ -143,7 +144,7 @@ impl Machine {
             .map(|(step, ask)| self.pose(&step, &ask, Purpose::Gate, world));
         match asked {
             Some(Ok(again)) if !blanket && again.digest != question.digest => {
-                self.emit(Fact::ConfirmationRequired(Box::new(again)), world, events);
+                self.emit(EventKind::ConfirmationRequired(Box::new(again)), world, events);
             }
             Some(Err(error)) => {
                 self.cannot_start(name.to_owned(), "confirmation", &error, world, events);
@@ -186,8 +187,15 @@ impl Machine {
                     Some(_) | None => RetryReason::Answer,
                 };
                 let (not_before, fix) = (None, None);
-                let retried =
-                    Fact::StepRetried { step, attempt, why, not_before, edits, fix, answer: None };
+                let retried = EventKind::StepRetried {
+                    step,
+                    attempt,
+                    why,
+                    not_before,
+                    edits,
+                    fix,
+                    answer: None,
+                };
                 self.emit(retried, world, events);
             }
             Some("done") => {
@@ -196,12 +204,12 @@ impl Machine {
                     marked_by: by,
                     ..self.done_at_once(&step, Value::Null)
                 };
-                self.emit(Fact::StepCompleted(Box::new(done)), world, events);
+                self.emit(EventKind::StepCompleted(Box::new(done)), world, events);
             }
             Some("skip") => {
                 let message = by.as_ref().map(|by| format!("skipped by {by}"));
                 let why = SkipReason::Answer;
-                self.emit(Fact::StepSkipped { step, why, by, message }, world, events);
+                self.emit(EventKind::StepSkipped { step, why, by, message }, world, events);
             }
             Some(_) | None => {
                 let message = match by {
@@ -219,10 +227,10 @@ impl Machine {
             let (why, not_before) = (RetryReason::Idempotent, None);
             let (edits, fix) = (None, None);
             let retried =
-                Fact::StepRetried { step, attempt, why, not_before, edits, fix, answer: None };
+                EventKind::StepRetried { step, attempt, why, not_before, edits, fix, answer: None };
             return self.emit(retried, world, events);
         }
         let question = self.pose_unsure(unsure, world);
-        self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
+        self.emit(EventKind::ConfirmationRequired(Box::new(question)), world, events);
     }
 }

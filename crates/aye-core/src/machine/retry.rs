@@ -3,8 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::digest::digest;
-use crate::event::{Event, Fact, RetryReason};
-use crate::journal::Close;
+use crate::event::{Event, EventKind, RetryReason};
+use crate::journal::StepOutcome;
 use crate::skill::Retry;
 use crate::text::World;
 
@@ -30,7 +30,7 @@ impl Machine {
     pub(super) fn try_again(
         &mut self,
         step: &str,
-        close: &Close,
+        close: &StepOutcome,
         world: &World,
         events: &mut Vec<Event>,
     ) -> bool {
@@ -40,10 +40,13 @@ impl Machine {
         let Some(record) = self.state.steps.get(step) else { return false };
         let last = record.attempt.max(1);
         let fits = match close {
-            Close::Failure(Some(code)) if retry.on.codes.contains(code) => true,
-            Close::Failure(_) | Close::Guarded => retry.on.failure,
-            Close::Timeout => retry.on.timeout,
-            Close::Success | Close::Skipped | Close::Declined { .. } | Close::Cancelled => false,
+            StepOutcome::Failure(Some(code)) if retry.on.codes.contains(code) => true,
+            StepOutcome::Failure(_) | StepOutcome::Guarded => retry.on.failure,
+            StepOutcome::Timeout => retry.on.timeout,
+            StepOutcome::Success
+            | StepOutcome::Skipped
+            | StepOutcome::Declined { .. }
+            | StepOutcome::Cancelled => false,
         };
         let hopeless = record.code.as_deref().is_some_and(|code| HOPELESS.contains(&code));
         if !fits || hopeless || last >= retry.attempts || self.state.winding_down.is_some() {
@@ -54,7 +57,7 @@ impl Machine {
         let not_before = (not_before > world.now).then_some(not_before);
         let (edits, fix) = (None, None);
         let retried =
-            Fact::StepRetried { step, attempt, why, not_before, edits, fix, answer: None };
+            EventKind::StepRetried { step, attempt, why, not_before, edits, fix, answer: None };
         self.emit(retried, world, events);
         true
     }

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::did_you_mean;
 use crate::effect::Effect;
-use crate::event::{Driver, Event, Fact, Range, SkillStarted, VERSION};
+use crate::event::{Driver, Event, EventKind, Range, SkillStarted, VERSION};
 use crate::flow::{self, Flow, Node, NodeId};
 use crate::heal::HealRule;
 use crate::id::RunId;
-use crate::journal::{Between, FoldError, Phase, State, Status};
-use crate::nested::{Outer, Parent};
+use crate::journal::{FoldError, Phase, State, Status, Transition};
+use crate::nested::{Parent, ParentScope};
 use crate::text::{Scope, Verbatim, World};
 
 use super::secrets::{Secrets, secret_marker};
@@ -67,7 +67,7 @@ pub struct Start {
     /// The step of another run that it belongs to.
     pub parent: Option<Parent>,
     /// What it sees of that run.
-    pub outer: Option<Outer>,
+    pub outer: Option<ParentScope>,
     /// When it has to be over, whatever its skill says.
     pub deadline: Option<Timestamp>,
     /// The tools that the project's settings call destructive.
@@ -97,7 +97,7 @@ pub struct Machine {
     about_run: Arc<Value>,
     about_skill: Arc<Value>,
     pub(super) limits: Limits,
-    pub(super) outer: Option<Outer>,
+    pub(super) outer: Option<ParentScope>,
     locals: Arc<IndexMap<String, Value>>,
     /// Results that held a secret, as they were.
     pub(super) revealed: Arc<IndexMap<String, Value>>,
@@ -153,7 +153,7 @@ impl Machine {
             run: start.run,
             seq: 1,
             at: world.now,
-            fact: Fact::SkillStarted(Box::new(started)),
+            kind: EventKind::SkillStarted(Box::new(started)),
         };
         let state = match State::begin(&event) {
             Ok(state) => state,
@@ -172,7 +172,7 @@ impl Machine {
         limits: Limits,
         secrets: Secrets,
         events: &[Event],
-        outer: Option<Outer>,
+        outer: Option<ParentScope>,
     ) -> Result<Self, FoldError> {
         let state = State::fold(events)?;
         Ok(Self::new(flow, limits, secrets, state, outer, false))
@@ -194,7 +194,7 @@ impl Machine {
     }
 
     /// What to do next.
-    pub fn wants(&self) -> Effect {
+    pub fn next_effect(&self) -> Effect {
         match &self.state.phase {
             Phase::Ended(_) => Effect::Finish,
             Phase::Running { execution, .. } => match (self.state.paused, &self.stopping) {
@@ -206,8 +206,8 @@ impl Machine {
                 Some(why) => Effect::Rest(Some(why)),
                 None => Effect::Ask(question.clone()),
             },
-            Phase::Between(between) => match (between, self.state.paused) {
-                (Between::Retrying { not_before: Some(until), .. }, None) => {
+            Phase::Transition(between) => match (between, self.state.paused) {
+                (Transition::Retrying { not_before: Some(until), .. }, None) => {
                     Effect::Wait { until: *until }
                 }
                 (_, paused) => Effect::Rest(paused),
@@ -252,12 +252,13 @@ impl Machine {
     /// When to send [`crate::input::Input::Tick`].
     pub fn wake_at(&self) -> Option<Timestamp> {
         match &self.state.phase {
-            Phase::Between(Between::Retrying { not_before, .. }) => {
+            Phase::Transition(Transition::Retrying { not_before, .. }) => {
                 [*not_before, self.state.deadline()].into_iter().flatten().min()
             }
-            Phase::Between(_) | Phase::Running { .. } | Phase::Asking { .. } | Phase::Ended(_) => {
-                self.state.question_deadline()
-            }
+            Phase::Transition(_)
+            | Phase::Running { .. }
+            | Phase::Asking { .. }
+            | Phase::Ended(_) => self.state.question_deadline(),
         }
     }
 
@@ -269,8 +270,10 @@ impl Machine {
     }
 
     /// Records a fact.
-    pub(super) fn emit(&mut self, mut fact: Fact, world: &World, events: &mut Vec<Event>) {
-        if let Fact::SkillResumed { ended, .. } | Fact::SkillCancelled { ended, .. } = &mut fact {
+    pub(super) fn emit(&mut self, mut kind: EventKind, world: &World, events: &mut Vec<Event>) {
+        if let EventKind::SkillResumed { ended, .. } | EventKind::SkillCancelled { ended, .. } =
+            &mut kind
+        {
             *ended = self.survivors.take();
         }
         let event = Event {
@@ -278,7 +281,7 @@ impl Machine {
             run: self.state.run.clone(),
             seq: self.state.seq + 1,
             at: self.clock(world),
-            fact,
+            kind,
         };
         match self.state.apply(&event) {
             Ok(()) => events.push(event),
@@ -337,7 +340,7 @@ impl Machine {
     /// Our own values over those of the run around us.
     fn within<T: Clone>(
         &self,
-        theirs: impl Fn(&Outer) -> &Arc<IndexMap<String, T>>,
+        theirs: impl Fn(&ParentScope) -> &Arc<IndexMap<String, T>>,
         ours: &Arc<IndexMap<String, T>>,
     ) -> Arc<IndexMap<String, T>> {
         match &self.outer {
@@ -356,7 +359,7 @@ impl Machine {
         limits: Limits,
         secrets: Secrets,
         state: State,
-        outer: Option<Outer>,
+        outer: Option<ParentScope>,
         attached: bool,
     ) -> Self {
         // As the journal says it, so that a resumed run decides as the run did.

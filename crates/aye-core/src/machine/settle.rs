@@ -3,9 +3,9 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use crate::event::{CancelReason, Event, Fact, FailReason, Range, WindDownReason};
+use crate::event::{CancelReason, Event, EventKind, FailReason, Range, WindDownReason};
 use crate::flow::{Outcome, Route};
-use crate::journal::{Close, Settled};
+use crate::journal::{Settled, StepOutcome};
 use crate::skill::{Action, EndStatus, OnError, Step};
 use crate::text::{self, World};
 
@@ -39,14 +39,14 @@ impl Machine {
         }
         let only = matches!(self.state.started.range, Some(Range::Only(_)));
         let outcome = match &close {
-            Close::Success => Outcome::Success,
-            Close::Skipped => Outcome::Skipped,
-            Close::Failure(code) => Outcome::Failure(*code),
-            Close::Guarded => Outcome::Guarded,
-            Close::Timeout if last => Outcome::RunTimeout,
-            Close::Timeout => Outcome::Timeout,
-            Close::Declined { .. } => Outcome::Declined,
-            Close::Cancelled => Outcome::Cancelled,
+            StepOutcome::Success => Outcome::Success,
+            StepOutcome::Skipped => Outcome::Skipped,
+            StepOutcome::Failure(code) => Outcome::Failure(*code),
+            StepOutcome::Guarded => Outcome::Guarded,
+            StepOutcome::Timeout if last => Outcome::RunTimeout,
+            StepOutcome::Timeout => Outcome::Timeout,
+            StepOutcome::Declined { .. } => Outcome::Declined,
+            StepOutcome::Cancelled => Outcome::Cancelled,
         };
         let route = match (only, outcome) {
             (true, Outcome::Success | Outcome::Skipped) => Route::Done,
@@ -58,13 +58,13 @@ impl Machine {
         match route {
             _ if blocked => {
                 let question = self.pose_failed(&step, world);
-                self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
+                self.emit(EventKind::ConfirmationRequired(Box::new(question)), world, events);
             }
             Route::To(target) => self.go(target, world, events),
             Route::Done => self.finish_well(None, world, events),
             Route::Uncaught if asks => {
                 let question = self.pose_failed(&step, world);
-                self.emit(Fact::ConfirmationRequired(Box::new(question)), world, events);
+                self.emit(EventKind::ConfirmationRequired(Box::new(question)), world, events);
             }
             Route::Uncaught => self.uncaught(step, close, last, world, events),
         }
@@ -78,14 +78,14 @@ impl Machine {
 
     /// Whether somebody is asked what to do about this end of a step, if
     /// nothing else is done about it.
-    fn asks_about(&self, step: &Step, close: &Close) -> bool {
+    fn asks_about(&self, step: &Step, close: &StepOutcome) -> bool {
         if self.state.winding_down.is_some() {
             return false;
         }
-        let failed = matches!(close, Close::Failure(_) | Close::Timeout);
+        let failed = matches!(close, StepOutcome::Failure(_) | StepOutcome::Timeout);
         match step.on_error {
             _ if failed && self.is_blocked(&step.name) => true,
-            Some(OnError::Ask) => failed || *close == Close::Guarded,
+            Some(OnError::Ask) => failed || *close == StepOutcome::Guarded,
             Some(OnError::Fail | OnError::Continue | OnError::AutoHeal) => false,
             // Whoever was asked inside a nested step has decided already.
             None => {
@@ -99,14 +99,14 @@ impl Machine {
     fn uncaught(
         &mut self,
         step: String,
-        close: Close,
+        close: StepOutcome,
         last: bool,
         world: &World,
         events: &mut Vec<Event>,
     ) {
         if self.state.winding_down.is_some() {
             let note = match (last, close) {
-                (false, Close::Failure(_) | Close::Guarded | Close::Timeout) => {
+                (false, StepOutcome::Failure(_) | StepOutcome::Guarded | StepOutcome::Timeout) => {
                     format!("clean-up step `{step}` failed")
                 }
                 (_, _) => String::new(),
@@ -117,33 +117,36 @@ impl Machine {
             self.state.steps.get(&step).and_then(|r| r.message.clone()).unwrap_or_default();
         let told = format!("step `{step}`: {message}");
         match close {
-            Close::Success | Close::Skipped | Close::Failure(_) | Close::Guarded => {
+            StepOutcome::Success
+            | StepOutcome::Skipped
+            | StepOutcome::Failure(_)
+            | StepOutcome::Guarded => {
                 self.fail_run(FailReason::StepFailed, &told, Some(step), None, world, events);
             }
-            Close::Timeout => {
+            StepOutcome::Timeout => {
                 self.fail_run(FailReason::StepTimedOut, &told, Some(step), None, world, events);
             }
-            Close::Declined { expired, by } => {
+            StepOutcome::Declined { expired, by } => {
                 let why = if expired { CancelReason::Expired } else { CancelReason::Declined };
-                let fact = Fact::SkillCancelled {
+                let kind = EventKind::SkillCancelled {
                     why,
                     by,
                     message: Some(message),
                     step: Some(step),
                     ended: None,
                 };
-                self.emit(fact, world, events);
+                self.emit(kind, world, events);
             }
-            Close::Cancelled => {
+            StepOutcome::Cancelled => {
                 let why = CancelReason::Cancelled;
-                let fact = Fact::SkillCancelled {
+                let kind = EventKind::SkillCancelled {
                     why,
                     by: None,
                     message: Some(message),
                     step: Some(step),
                     ended: None,
                 };
-                self.emit(fact, world, events);
+                self.emit(kind, world, events);
             }
         }
     }
@@ -165,7 +168,7 @@ impl Machine {
             EndStatus::Cancelled => {
                 let name = ending.name.unwrap_or_default();
                 self.emit(
-                    Fact::SkillCancelled {
+                    EventKind::SkillCancelled {
                         why: CancelReason::FinalState,
                         by: None,
                         message: Some(format!("ended in `{name}`")),
@@ -202,7 +205,7 @@ impl Machine {
                 }
             }
         }
-        self.emit(Fact::SkillCompleted { state, outputs }, world, events);
+        self.emit(EventKind::SkillCompleted { state, outputs }, world, events);
     }
 
     /// What a `return` step said, if the run ended there.
@@ -240,7 +243,7 @@ impl Machine {
                 let message = Some(noted(&told));
                 let why = CancelReason::Cancelled;
                 self.emit(
-                    Fact::SkillCancelled { why, by, message, step, ended: None },
+                    EventKind::SkillCancelled { why, by, message, step, ended: None },
                     world,
                     events,
                 );
@@ -258,6 +261,6 @@ impl Machine {
         events: &mut Vec<Event>,
     ) {
         let message = self.secrets.mask(message);
-        self.emit(Fact::SkillFailed { why, message, step, state }, world, events);
+        self.emit(EventKind::SkillFailed { why, message, step, state }, world, events);
     }
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::event::{
-    BadOutcome, CancelReason, Event, Fact, PauseReason, Range, StepFailed, WindDownReason,
+    BadOutcome, CancelReason, Event, EventKind, PauseReason, Range, StepFailed, WindDownReason,
     WindingDown,
 };
 use crate::flow::Target;
@@ -32,7 +32,7 @@ impl Machine {
         events: &mut Vec<Event>,
     ) {
         self.emit(
-            Fact::SkillCancelled {
+            EventKind::SkillCancelled {
                 why: CancelReason::Cancelled,
                 message: Some(self.secrets.mask(&cancel_message(&by, reason))),
                 by: Some(by),
@@ -54,7 +54,7 @@ impl Machine {
         self.attached = false;
         if self.state.paused.is_none() {
             let message = message.map(|message| self.secrets.mask(&message));
-            self.emit(Fact::SkillPaused { why, message }, world, events);
+            self.emit(EventKind::SkillPaused { why, message }, world, events);
         }
     }
 
@@ -67,11 +67,12 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        let closed = Fact::ConfirmationExpired { question: question.id.clone(), applied: None };
+        let closed =
+            EventKind::ConfirmationExpired { question: question.id.clone(), applied: None };
         self.emit(closed, world, events);
         let (step, execution) = (question.step.clone(), self.execution_of(question));
         let failed = self.cancelled_step(step, execution, by, reason, world.now);
-        self.emit(Fact::StepFailed(Box::new(failed)), world, events);
+        self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
         self.advance(world, events);
     }
 

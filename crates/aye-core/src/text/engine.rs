@@ -59,7 +59,7 @@ fn make(undefined: UndefinedBehavior) -> Environment<'static> {
     engine.add_filter("basename", |path: String| {
         path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned()
     });
-    engine.add_function(super::splice::NOW, |state: &State| {
+    engine.add_function(super::python_fallback::NOW, |state: &State| {
         Moment::from_state(state).map(Value::from_object)
     });
     functions::add(&mut engine);

@@ -14,10 +14,10 @@ mod functions;
 pub(crate) mod keys;
 mod missing;
 mod moment;
+mod python_fallback;
 mod render;
 mod scope;
 mod shell;
-mod splice;
 mod weigh;
 mod words;
 

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::apart::{UNDEFINED, Work, apart};
 use super::engine::{engine, is_function};
 use super::missing::undefined;
+use super::python_fallback::{Spliced, calls_foreign, calls_now, outside_quotes};
 use super::scope::{Expressions, Scope};
-use super::splice::{Spliced, calls_foreign, calls_now, outside_quotes};
 use super::weigh::{Effort, tame, weigh};
 
 /// The longest text that comes out of a template.
@@ -125,7 +125,7 @@ fn with_foreign(
 /// The engine counts its own functions among the names.
 fn sorted(names: std::collections::HashSet<String>) -> Vec<String> {
     let mut names: Vec<String> = names.into_iter().map(without_method).collect();
-    names.retain(|name| !is_function(name) && name != super::splice::EXPRESSION);
+    names.retain(|name| !is_function(name) && name != super::python_fallback::EXPRESSION);
     names.sort();
     names.dedup();
     names

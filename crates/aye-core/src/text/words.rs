@@ -3,9 +3,9 @@
 use minijinja::ErrorKind;
 
 use super::engine::engine;
+use super::python_fallback::expressions_in;
 use super::render::{TextError, condition_of, is_plain, with_expression, with_template};
 use super::scope::Expressions;
-use super::splice::expressions_in;
 use super::weigh::{tame, weigh};
 
 /// A filter or a test that there is not.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use aye_core::effect::{Effect, Execution, Process, Task};
-use aye_core::event::{Driver, Event, Fact, ProcessRecord, Range};
+use aye_core::event::{Driver, Event, EventKind, ProcessRecord, Range};
 use aye_core::flow::Flow;
 use aye_core::id::{QuestionId, RunId};
 use aye_core::input::{End, Finished, Input, Request};
@@ -315,12 +315,12 @@ impl Run {
     /// not journalled: after a restart it stands where it came from.
     fn check(&self) {
         assert_eq!(&RunState::fold(&self.events).unwrap(), self.machine.state());
-        let expected = match self.machine.wants() {
+        let expected = match self.machine.next_effect() {
             Effect::Stop { execution } => Effect::Run { execution },
             other => other,
         };
         let restored = self.restored();
-        assert_eq!(restored.wants(), expected);
+        assert_eq!(restored.next_effect(), expected);
         assert_eq!(restored.wake_at(), self.machine.wake_at());
     }
 
@@ -430,7 +430,7 @@ impl Run {
 
     /// The journal in short lines, without the first event.
     pub(crate) fn trace(&self) -> Vec<String> {
-        self.events[1..].iter().map(|event| brief(&event.fact)).collect()
+        self.events[1..].iter().map(|event| brief(&event.kind)).collect()
     }
 
     /// The last `count` lines of the trace.
@@ -445,48 +445,50 @@ impl Run {
 }
 
 /// One event in a short line.
-pub(crate) fn brief(fact: &Fact) -> String {
+pub(crate) fn brief(kind: &EventKind) -> String {
     let word = |value: &dyn erased::Word| value.word();
-    match fact {
-        Fact::SkillStarted(started) => format!("started {}", started.skill),
-        Fact::SkillPaused { why, .. } => format!("paused {}", word(why)),
-        Fact::SkillResumed { .. } => "resumed".to_owned(),
-        Fact::SkillCompleted { state, .. } => match state {
+    match kind {
+        EventKind::SkillStarted(started) => format!("started {}", started.skill),
+        EventKind::SkillPaused { why, .. } => format!("paused {}", word(why)),
+        EventKind::SkillResumed { .. } => "resumed".to_owned(),
+        EventKind::SkillCompleted { state, .. } => match state {
             Some(state) => format!("completed in {state}"),
             None => "completed".to_owned(),
         },
-        Fact::SkillFailed { why, .. } => format!("failed {}", word(why)),
-        Fact::SkillCancelled { why, .. } => format!("cancelled {}", word(why)),
-        Fact::MemoryRecalled(what) => format!("recalled {}", what.kind.word()),
-        Fact::MemoryLearned(what) => format!("learned {}", what.kind.word()),
-        Fact::AutoHealTriggered(heal) => format!("{} heal {}", heal.step, heal.rule),
-        Fact::AutoHealCompleted { step, healed, .. } => format!("{step} healed {healed}"),
-        Fact::StepStarted(started) if started.attempt > 1 => {
+        EventKind::SkillFailed { why, .. } => format!("failed {}", word(why)),
+        EventKind::SkillCancelled { why, .. } => format!("cancelled {}", word(why)),
+        EventKind::MemoryRecalled(what) => format!("recalled {}", what.kind.word()),
+        EventKind::MemoryLearned(what) => format!("learned {}", what.kind.word()),
+        EventKind::AutoHealTriggered(heal) => format!("{} heal {}", heal.step, heal.rule),
+        EventKind::AutoHealCompleted { step, healed, .. } => format!("{step} healed {healed}"),
+        EventKind::StepStarted(started) if started.attempt > 1 => {
             format!("{} start {}", started.step, started.attempt)
         }
-        Fact::StepStarted(started) => format!("{} start", started.step),
-        Fact::StepCompleted(done) if done.marked_by.is_some() => format!("{} marked", done.step),
-        Fact::StepCompleted(done) => format!("{} done", done.step),
-        Fact::StepFailed(failed) => {
+        EventKind::StepStarted(started) => format!("{} start", started.step),
+        EventKind::StepCompleted(done) if done.marked_by.is_some() => {
+            format!("{} marked", done.step)
+        }
+        EventKind::StepCompleted(done) => format!("{} done", done.step),
+        EventKind::StepFailed(failed) => {
             let winding = failed.winding_down.as_ref().map_or("", |_| ", winding down");
             format!("{} {}{winding}", failed.step, word(&failed.outcome))
         }
-        Fact::StepSkipped { step, why, .. } => format!("{step} skip {}", word(why)),
-        Fact::StepRetried { step, attempt, why, .. } => {
+        EventKind::StepSkipped { step, why, .. } => format!("{step} skip {}", word(why)),
+        EventKind::StepRetried { step, attempt, why, .. } => {
             format!("{step} retry {attempt} {}", word(why))
         }
-        Fact::ConfirmationRequired(question) => {
+        EventKind::ConfirmationRequired(question) => {
             format!("{} ask {}", question.step, word(&question.purpose))
         }
-        Fact::ConfirmationHeld { .. } => "held".to_owned(),
-        Fact::ConfirmationAnswered(answered) => match &answered.refused {
+        EventKind::ConfirmationHeld { .. } => "held".to_owned(),
+        EventKind::ConfirmationAnswered(answered) => match &answered.refused {
             Some(why) => format!("refused {}: {why}", answered.answer.by),
             None => {
                 let Answer { by, value, prompter, .. } = &answered.answer;
                 format!("{by} says {} ({})", value.as_str().unwrap_or("***"), prompter.word())
             }
         },
-        Fact::ConfirmationExpired { applied, .. } => match applied {
+        EventKind::ConfirmationExpired { applied, .. } => match applied {
             Some(value) => format!("expired, takes {value}"),
             None => "expired".to_owned(),
         },

@@ -2,7 +2,7 @@
 //! skill says, and whoever takes the run up.
 
 use aye_core::effect::Task;
-use aye_core::event::{Fact, SkillStarted};
+use aye_core::event::{EventKind, SkillStarted};
 use aye_core::heal::{Act, KnownFix};
 use aye_core::input::{End, Finished, Input};
 use aye_core::machine::{Limits, Machine, Refusal, Start};
@@ -114,7 +114,7 @@ fn the_journal_says_so_and_a_resumed_run_decides_the_same() {
     let mut old = written;
     old.as_object_mut().unwrap().remove("destructive_tools");
     let old: aye_core::event::Event = serde_json::from_value(old).unwrap();
-    let Fact::SkillStarted(started) = old.fact else { panic!("the first") };
+    let EventKind::SkillStarted(started) = old.kind else { panic!("the first") };
     let SkillStarted { destructive_tools, .. } = *started;
     assert!(destructive_tools.is_empty());
 }

@@ -1,6 +1,6 @@
 //! Graphs: compiling, routing, looking for what is wrong.
 
-use aye_core::flow::{Concern, Flow, Outcome, Route, Target, survey};
+use aye_core::flow::{Concern, Flow, Outcome, Route, Target, analyze};
 use aye_core::skill::{EndStatus, OnError, Skill, Step};
 
 use crate::build::{command, confirm, end, gated, note, on_error, state, states, steps};
@@ -133,7 +133,7 @@ fn a_final_state_with_a_gate_still_asks() {
 }
 
 fn messages(skill: Skill) -> Vec<String> {
-    survey(&Flow::compile(skill)).iter().map(Concern::message).collect()
+    analyze(&Flow::compile(skill)).iter().map(Concern::message).collect()
 }
 
 #[test]

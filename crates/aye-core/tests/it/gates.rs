@@ -1,6 +1,6 @@
 //! Questions before and as steps: who may answer, how, until when.
 
-use aye_core::event::Fact;
+use aye_core::event::EventKind;
 use aye_core::id::QuestionId;
 use aye_core::input::{Input, Request};
 use aye_core::machine::Refusal;
@@ -432,8 +432,8 @@ fn a_question_that_cannot_be_rendered_ends_the_run() {
         let messages: Vec<&str> = run
             .events
             .iter()
-            .filter_map(|event| match &event.fact {
-                Fact::StepFailed(failed) => Some(failed.message.as_str()),
+            .filter_map(|event| match &event.kind {
+                EventKind::StepFailed(failed) => Some(failed.message.as_str()),
                 _ => None,
             })
             .collect();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aye_core::event::{Event, Fact, FailReason, RetryReason};
+use aye_core::event::{Event, EventKind, FailReason, RetryReason};
 use aye_core::flow::Flow;
 use aye_core::input::{End, Input};
 use aye_core::journal::{Ended, Phase, State};
@@ -30,7 +30,7 @@ fn play(run: &mut Run, what: &Move) {
         _ => {
             let state = run.machine.state();
             let Some(input) = what.input(state.executions, state.questions) else { return };
-            let before = (run.machine.state().clone(), run.machine.wants(), run.events.len());
+            let before = (run.machine.state().clone(), run.machine.next_effect(), run.events.len());
             let refusal = run.send(input.clone()).err();
             check_refusal(run, &input, refusal.as_ref(), &before);
         }
@@ -53,12 +53,12 @@ fn check_refusal(
     if refusal.is_none() {
         return;
     }
-    assert_eq!(&run.machine.wants(), wants);
+    assert_eq!(&run.machine.next_effect(), wants);
     let after = run.machine.state();
     match input {
         Input::Request(aye_core::input::Request::Answer { .. }) => {
             assert_eq!(fresh.len(), 1);
-            let Fact::ConfirmationAnswered(answered) = &fresh[0].fact else {
+            let EventKind::ConfirmationAnswered(answered) = &fresh[0].kind else {
                 panic!("{:?}", fresh[0])
             };
             assert!(answered.refused.is_some());
@@ -83,64 +83,64 @@ fn check_journal(events: &[Event]) {
     for (n, event) in events.iter().enumerate() {
         assert_eq!(event.seq, n as u64 + 1);
         assert!(n == 0 || event.at >= events[n - 1].at);
-        let refused = matches!(&event.fact, Fact::ConfirmationAnswered(answered) if answered.refused.is_some());
+        let refused = matches!(&event.kind, EventKind::ConfirmationAnswered(answered) if answered.refused.is_some());
         // A run whose step failed may be taken up again.
-        let again = matches!(event.fact, Fact::SkillResumed { .. });
+        let again = matches!(event.kind, EventKind::SkillResumed { .. });
         if over && again {
             assert!(State::fold(&events[..n]).unwrap().failed_step().is_some(), "{event:?}");
             over = false;
         }
         assert!(!over || refused, "after the end: {event:?}");
-        match &event.fact {
-            Fact::StepStarted(started) => {
+        match &event.kind {
+            EventKind::StepStarted(started) => {
                 assert_eq!(running, None, "two steps at once: {event:?}");
                 assert!(!open, "a step starts while a question is open: {event:?}");
                 assert!(started.execution > executions);
                 executions = started.execution;
                 running = started.command.as_ref().map(|_| started.execution);
             }
-            Fact::AutoHealTriggered(heal) => {
+            EventKind::AutoHealTriggered(heal) => {
                 assert_eq!(running, None, "a repair beside a step: {event:?}");
                 running = Some(heal.execution);
             }
-            Fact::AutoHealCompleted { execution, .. } => {
+            EventKind::AutoHealCompleted { execution, .. } => {
                 assert_eq!(running, Some(*execution));
                 running = None;
             }
-            Fact::StepCompleted(done) => {
+            EventKind::StepCompleted(done) => {
                 assert!(running.is_none_or(|execution| execution == done.execution));
                 running = None;
             }
-            Fact::StepFailed(failed) => {
+            EventKind::StepFailed(failed) => {
                 assert!(running.is_none_or(|execution| execution == failed.execution));
                 running = None;
             }
-            Fact::ConfirmationRequired(_) => {
+            EventKind::ConfirmationRequired(_) => {
                 assert_eq!(running, None, "asked while a step runs: {event:?}");
                 assert!(!open, "two questions at once: {event:?}");
                 open = true;
             }
-            Fact::StepSkipped { .. } | Fact::StepRetried { .. } => open = false,
-            Fact::ConfirmationExpired { .. } => open = false,
-            Fact::ConfirmationAnswered(answered) => {
+            EventKind::StepSkipped { .. } | EventKind::StepRetried { .. } => open = false,
+            EventKind::ConfirmationExpired { .. } => open = false,
+            EventKind::ConfirmationAnswered(answered) => {
                 // Where several must agree it may stay open; `fold` knows.
                 if answered.refused.is_none() {
                     let state = State::fold(&events[..=n]).unwrap();
                     open = matches!(state.phase, Phase::Asking { .. });
                 }
             }
-            Fact::SkillCompleted { .. } | Fact::SkillFailed { .. } => {
+            EventKind::SkillCompleted { .. } | EventKind::SkillFailed { .. } => {
                 assert_eq!(running, None);
                 over = true;
             }
-            Fact::SkillCancelled { .. } => {
+            EventKind::SkillCancelled { .. } => {
                 assert_eq!(running, None);
                 over = true;
             }
-            Fact::SkillStarted(_) => assert_eq!(n, 0),
-            Fact::SkillPaused { .. } | Fact::SkillResumed { .. } => {}
-            Fact::MemoryRecalled(_) | Fact::MemoryLearned(_) => {}
-            Fact::ConfirmationHeld { .. } => assert!(open),
+            EventKind::SkillStarted(_) => assert_eq!(n, 0),
+            EventKind::SkillPaused { .. } | EventKind::SkillResumed { .. } => {}
+            EventKind::MemoryRecalled(_) | EventKind::MemoryLearned(_) => {}
+            EventKind::ConfirmationHeld { .. } => assert!(open),
         }
     }
 }
@@ -150,19 +150,19 @@ fn check_no_silent_repeat(events: &[Event]) {
     let mut doubtful: Option<(String, bool)> = None;
     let mut allowed = false;
     for event in events {
-        match &event.fact {
-            Fact::StepFailed(failed) => {
+        match &event.kind {
+            EventKind::StepFailed(failed) => {
                 use aye_core::event::BadOutcome;
                 if matches!(failed.outcome, BadOutcome::Unknown | BadOutcome::Interrupted) {
                     let again = events.iter().any(|e| {
-                        matches!(&e.fact, Fact::StepStarted(s)
+                        matches!(&e.kind, EventKind::StepStarted(s)
                             if s.execution == failed.execution && s.idempotent)
                     });
                     doubtful = Some((failed.step.clone(), again));
                     allowed = false;
                 }
             }
-            Fact::StepRetried { step, why, .. } => {
+            EventKind::StepRetried { step, why, .. } => {
                 if let Some((name, again)) = &doubtful {
                     assert_eq!(name, step);
                     let said = matches!(why, RetryReason::Answer | RetryReason::Relayed);
@@ -170,12 +170,12 @@ fn check_no_silent_repeat(events: &[Event]) {
                     allowed = true;
                 }
             }
-            Fact::StepStarted(started) => {
+            EventKind::StepStarted(started) => {
                 if let Some((name, _)) = doubtful.take() {
                     assert!(allowed || started.step != name, "silently repeated: {event:?}");
                 }
             }
-            Fact::StepSkipped { .. } | Fact::StepCompleted(_) => doubtful = None,
+            EventKind::StepSkipped { .. } | EventKind::StepCompleted(_) => doubtful = None,
             _ => {}
         }
     }
@@ -207,7 +207,7 @@ fn drive(run: &mut Run, fate: &Fate) {
                 };
                 run.answer(said);
             }
-            Phase::Between(_) => run.attach(),
+            Phase::Transition(_) => run.attach(),
         }
     }
     panic!("the run does not end");
@@ -216,8 +216,8 @@ fn drive(run: &mut Run, fate: &Fate) {
 fn acted(events: &[Event]) -> Vec<String> {
     events
         .iter()
-        .filter_map(|event| match &event.fact {
-            Fact::StepStarted(started) => Some(started.step.clone()),
+        .filter_map(|event| match &event.kind {
+            EventKind::StepStarted(started) => Some(started.step.clone()),
             _ => None,
         })
         .collect()
@@ -225,9 +225,9 @@ fn acted(events: &[Event]) -> Vec<String> {
 
 fn verdict(run: &Run) -> Verdict {
     let step = |step: &Option<String>| step.clone().unwrap();
-    match &run.events.last().unwrap().fact {
-        Fact::SkillCompleted { state, .. } => Verdict::Completed(state.clone()),
-        Fact::SkillFailed { why, step: at, state, .. } => match why {
+    match &run.events.last().unwrap().kind {
+        EventKind::SkillCompleted { state, .. } => Verdict::Completed(state.clone()),
+        EventKind::SkillFailed { why, step: at, state, .. } => match why {
             FailReason::StepFailed => Verdict::FailedAt(step(at)),
             FailReason::StepTimedOut => Verdict::TimedOutAt(step(at)),
             FailReason::StepLimit => Verdict::TooManySteps,
@@ -235,7 +235,7 @@ fn verdict(run: &Run) -> Verdict {
             FailReason::Aborted => Verdict::AbortedAt(step(at)),
             FailReason::RunTimedOut | FailReason::Output => panic!("not scripted: {why:?}"),
         },
-        Fact::SkillCancelled { why, step: at, message, .. } => {
+        EventKind::SkillCancelled { why, step: at, message, .. } => {
             use aye_core::event::CancelReason;
             match why {
                 CancelReason::Declined => Verdict::DeclinedAt(step(at)),
@@ -288,7 +288,7 @@ proptest! {
             let over = matches!(State::fold(&whole[..length]).unwrap().phase, Phase::Ended(_));
             assert_eq!(attached.is_err(), over);
             // Attached, a run is never between two things.
-            assert!(!matches!(run.machine.state().phase, Phase::Between(_)));
+            assert!(!matches!(run.machine.state().phase, Phase::Transition(_)));
             for what in &after {
                 play(&mut run, what);
             }
@@ -328,9 +328,9 @@ fn drive_on(run: &mut Run, fate: &Fate, whole: &[Event]) {
     check_journal(&run.events);
     check_no_silent_repeat(&run.events);
     let repaired =
-        |events: &[Event]| events.iter().any(|e| matches!(e.fact, Fact::StepRetried { .. }));
+        |events: &[Event]| events.iter().any(|e| matches!(e.kind, EventKind::StepRetried { .. }));
     if !repaired(whole) {
-        assert_eq!(&run.events.last().unwrap().fact, &whole.last().unwrap().fact);
+        assert_eq!(&run.events.last().unwrap().kind, &whole.last().unwrap().kind);
     }
 }
 

@@ -240,7 +240,7 @@ fn the_recorded_journal_is_written_as_it_was() {
 #[test]
 fn the_recorded_journal_has_every_kind_of_event() {
     let text = RECORDED.as_str();
-    let found: BTreeSet<&str> = runs(text).concat().iter().map(|event| event.fact.name()).collect();
+    let found: BTreeSet<&str> = runs(text).concat().iter().map(|event| event.kind.name()).collect();
     let every = [
         "confirmation_answered",
         "confirmation_expired",

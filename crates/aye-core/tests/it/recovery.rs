@@ -1,6 +1,6 @@
 //! Steps that failed and steps of which nobody knows how they ended.
 
-use aye_core::event::{Event, Fact};
+use aye_core::event::{Event, EventKind};
 use aye_core::journal::{FoldError, State, StepStatus};
 use aye_core::machine::Refusal;
 use aye_core::question::{Answer, Prompter};
@@ -193,13 +193,14 @@ fn what_is_no_journal_is_refused_and_leaves_the_state_alone() {
     assert_eq!(with(0, &|e| e.v = 2), FoldError::Version { seq: 1, version: 2 });
     let other = aye_core::id::RunId::new("run00002").unwrap();
     assert_eq!(with(1, &|e| e.run = other.clone()), FoldError::Foreign(2));
-    let twice = with(2, &|e| e.fact = events[1].fact.clone());
-    assert_eq!(twice, FoldError::Misfit { seq: 3, fact: "step_started", phase: "running a step" });
-    let paused = Fact::SkillPaused { why: aye_core::event::PauseReason::Waiting, message: None };
+    let twice = with(2, &|e| e.kind = events[1].kind.clone());
+    assert_eq!(twice, FoldError::Misfit { seq: 3, kind: "step_started", phase: "running a step" });
+    let paused =
+        EventKind::SkillPaused { why: aye_core::event::PauseReason::Waiting, message: None };
     let mut state = State::fold(&events).unwrap();
     let before = state.clone();
     let seq = state.seq + 1;
-    let misfit = Event { seq, fact: paused, ..events[0].clone() };
+    let misfit = Event { seq, kind: paused, ..events[0].clone() };
     assert!(state.apply(&misfit).is_err());
     assert_eq!(state, before);
 }

@@ -1,7 +1,7 @@
 //! Time limits, cancelling, interrupting.
 
 use aye_core::effect::Effect;
-use aye_core::event::{BadOutcome, Fact, PauseReason};
+use aye_core::event::{BadOutcome, EventKind, PauseReason};
 use aye_core::input::{End, Finished, Input};
 use aye_core::journal::{Status, StepStatus};
 use aye_core::machine::Refusal;
@@ -154,7 +154,7 @@ fn a_question_open_when_the_runs_time_is_up_leads_to_clean_up() {
         run.trace(),
         ["work ask gate", "expired", "work timeout, winding down", "clean start"]
     );
-    let Fact::StepFailed(failed) = &run.events[3].fact else { panic!() };
+    let EventKind::StepFailed(failed) = &run.events[3].kind else { panic!() };
     assert_eq!(failed.execution, 0, "the step behind the gate never started");
     run.exit(0);
     assert_eq!(run.tail(1), ["failed run_timed_out"]);
@@ -214,7 +214,7 @@ fn nothing_runs_after_a_step_of_unknown_outcome_unless_somebody_says_so() {
 fn cancelling_a_running_step_stops_it_and_cleans_up() {
     let mut run = Run::start(with_clean_up());
     run.cancel("eve");
-    assert_eq!(run.machine.wants(), Effect::Stop { execution: 1 });
+    assert_eq!(run.machine.next_effect(), Effect::Stop { execution: 1 });
     // Another one comes too late to have done it.
     run.cancel("mallory");
     run.stopped();
@@ -276,10 +276,10 @@ fn cancelling_a_run_that_nobody_drives_ends_it() {
 fn an_interrupt_stops_the_step_and_pauses_the_run() {
     let mut run = Run::start(steps([command("a"), command("b")]));
     run.interrupt();
-    assert_eq!(run.machine.wants(), Effect::Stop { execution: 1 });
+    assert_eq!(run.machine.next_effect(), Effect::Stop { execution: 1 });
     run.stopped();
     assert_eq!(run.tail(2), ["a interrupted", "paused interrupted"]);
-    assert_eq!(run.machine.wants(), Effect::Rest(Some(PauseReason::Interrupted)));
+    assert_eq!(run.machine.next_effect(), Effect::Rest(Some(PauseReason::Interrupted)));
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn an_interrupt_leaves_a_question_open() {
     let mut run = Run::start(steps([gated(command("a"), confirm("?"))]));
     run.interrupt();
     assert_eq!(run.status(), Status::Waiting);
-    assert_eq!(run.machine.wants(), Effect::Rest(Some(PauseReason::Interrupted)));
+    assert_eq!(run.machine.next_effect(), Effect::Rest(Some(PauseReason::Interrupted)));
     run.answer("yes");
     assert_eq!(run.status(), Status::Paused);
     run.attach();
@@ -328,9 +328,12 @@ fn a_question_expires_while_nobody_drives() {
 #[test]
 fn what_does_not_fit_is_refused_and_changes_nothing() {
     let refused = |run: &mut Run, input: Input| {
-        let before = (run.machine.state().clone(), run.events.len(), run.machine.wants());
+        let before = (run.machine.state().clone(), run.events.len(), run.machine.next_effect());
         let refusal = run.send(input).unwrap_err();
-        assert_eq!(before, (run.machine.state().clone(), run.events.len(), run.machine.wants()));
+        assert_eq!(
+            before,
+            (run.machine.state().clone(), run.events.len(), run.machine.next_effect())
+        );
         refusal
     };
     let done = |execution| {
@@ -365,7 +368,7 @@ fn a_driver_that_stops_a_step_of_its_own_accord_pauses_the_run() {
     let mut run = Run::start_as(steps([command("a")]), start());
     run.stopped();
     assert_eq!(run.tail(2), ["a interrupted", "paused interrupted"]);
-    let Fact::StepFailed(failed) = &run.events[2].fact else { panic!() };
+    let EventKind::StepFailed(failed) = &run.events[2].kind else { panic!() };
     assert_eq!(failed.outcome, BadOutcome::Interrupted);
 }
 

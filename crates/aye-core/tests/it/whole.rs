@@ -45,15 +45,17 @@ steps:
   - { name: a, command: make, retry: { attempts: 3, backoff: 10s, factor: 3, jitter: false } }
 ");
     run.exit(1);
-    let Effect::Wait { until } = run.machine.wants() else { panic!("{:?}", run.machine.wants()) };
+    let Effect::Wait { until } = run.machine.next_effect() else {
+        panic!("{:?}", run.machine.next_effect())
+    };
     assert_eq!(run.machine.wake_at(), Some(until));
     run.tick(9);
-    assert_eq!(run.machine.wants(), Effect::Wait { until });
+    assert_eq!(run.machine.next_effect(), Effect::Wait { until });
     run.tick(1);
     assert_eq!(run.execution().attempt, 2);
     run.exit(1);
     run.tick(29);
-    assert!(matches!(run.machine.wants(), Effect::Wait { .. }));
+    assert!(matches!(run.machine.next_effect(), Effect::Wait { .. }));
     run.tick(1);
     assert_eq!(run.execution().attempt, 3);
     run.exit(1);
@@ -74,7 +76,7 @@ steps:
     crashed.exit(1);
     crashed.crash();
     crashed.attach();
-    assert!(matches!(crashed.machine.wants(), Effect::Wait { .. }));
+    assert!(matches!(crashed.machine.next_effect(), Effect::Wait { .. }));
     crashed.tick(30);
     assert_eq!(crashed.execution().attempt, 2);
     let mut late =
@@ -287,7 +289,7 @@ fn a_nested_step_rests_where_it_is_and_is_never_in_doubt() {
     assert_eq!(run.status(), Status::Paused);
     run.crash();
     run.attach();
-    assert!(matches!(run.machine.wants(), Effect::Run { .. }));
+    assert!(matches!(run.machine.next_effect(), Effect::Run { .. }));
     run.leave();
     assert_eq!(run.status(), Status::Paused);
     run.attach();
@@ -346,7 +348,7 @@ fn a_known_error_is_repaired_and_the_step_tried_again() {
     run.attach();
     assert_eq!(nested(&run), repair);
     run.finish(End::Exited { value: json!(""), parsed: None }, None);
-    assert!(matches!(run.machine.wants(), Effect::Wait { .. }));
+    assert!(matches!(run.machine.next_effect(), Effect::Wait { .. }));
     run.tick(2);
     assert_eq!((run.execution().step.as_str(), run.execution().attempt), ("a", 2));
     run.exit(0);

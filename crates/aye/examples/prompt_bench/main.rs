@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use aye::store::{Durability, RunLock, Store};
-use aye_core::event::Fact;
+use aye_core::event::EventKind;
 use aye_core::id::RunId;
 use aye_core::input::Request;
 use aye_core::question::{Answer, Prompter, Question};
@@ -124,7 +124,7 @@ fn countdown(aye: &Path) -> Result<(), Box<dyn Error>> {
 fn asked(store: &Store, seen: &mut u64) -> Result<Option<(Timestamp, Question)>, Box<dyn Error>> {
     for (number, event) in store.events_after(*seen, 1000)? {
         *seen = number;
-        if let Fact::ConfirmationRequired(question) = event.fact {
+        if let EventKind::ConfirmationRequired(question) = event.kind {
             return Ok(Some((event.at, *question)));
         }
     }
@@ -133,7 +133,7 @@ fn asked(store: &Store, seen: &mut u64) -> Result<Option<(Timestamp, Question)>,
 
 fn started(store: &Store, run: &RunId, seen: u64) -> Result<bool, Box<dyn Error>> {
     let events = store.events_after(seen, 1000)?;
-    Ok(events.iter().any(|(_, e)| e.run == *run && matches!(e.fact, Fact::StepStarted(_))))
+    Ok(events.iter().any(|(_, e)| e.run == *run && matches!(e.kind, EventKind::StepStarted(_))))
 }
 
 fn answer(question: &Question) -> Request {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use aye::store::{Bell, Durability, Store};
-use aye_core::event::Fact;
+use aye_core::event::EventKind;
 use aye_core::id::RunId;
 use jiff::Timestamp;
 
@@ -51,7 +51,7 @@ fn seen_by_another(home: &Path, durability: Durability) -> Result<Vec<Duration>,
         store.append(&[event], &[])?;
     }
     std::thread::sleep(BETWEEN);
-    let end = Fact::SkillCompleted { state: None, outputs: std::iter::empty().collect() };
+    let end = EventKind::SkillCompleted { state: None, outputs: std::iter::empty().collect() };
     store.append(&[writer.event(Timestamp::now(), end)], &[])?;
     let times = lines.map(|line| Ok(Duration::from_nanos(line?.parse()?))).collect();
     child.wait()?;
@@ -69,7 +69,7 @@ pub(crate) fn listen(home: &Path) -> Result<(), Box<dyn Error>> {
         ear.wait(Duration::from_secs(1))?;
         for (n, event) in store.events_after(place, 100)? {
             place = n;
-            if matches!(event.fact, Fact::SkillCompleted { .. }) {
+            if matches!(event.kind, EventKind::SkillCompleted { .. }) {
                 for age in ages {
                     println!("{age}");
                 }

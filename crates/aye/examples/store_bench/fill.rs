@@ -4,7 +4,9 @@ use std::error::Error;
 use std::path::Path;
 
 use aye::store::{Durability, Source, Store};
-use aye_core::event::{Driver, Event, Fact, SkillStarted, StepCompleted, StepStarted, VERSION};
+use aye_core::event::{
+    Driver, Event, EventKind, SkillStarted, StepCompleted, StepStarted, VERSION,
+};
 use aye_core::id::{QuestionId, RunId};
 use aye_core::question::{Purpose, Question};
 use aye_core::skill::{AskKind, By};
@@ -37,15 +39,15 @@ impl Writer {
         Self { run, seq: 0 }
     }
 
-    pub(crate) fn event(&mut self, at: Timestamp, fact: Fact) -> Event {
+    pub(crate) fn event(&mut self, at: Timestamp, kind: EventKind) -> Event {
         self.seq += 1;
-        Event { v: VERSION, run: self.run.clone(), seq: self.seq, at, fact }
+        Event { v: VERSION, run: self.run.clone(), seq: self.seq, at, kind }
     }
 
     pub(crate) fn started(&mut self, at: Timestamp) -> Event {
         self.event(
             at,
-            Fact::SkillStarted(Box::new(SkillStarted {
+            EventKind::SkillStarted(Box::new(SkillStarted {
                 skill: "release".into(),
                 file: "/skills/release.yaml".into(),
                 source: source().digest,
@@ -73,7 +75,7 @@ impl Writer {
     pub(crate) fn step(&mut self, at: Timestamp) -> Event {
         self.event(
             at,
-            Fact::StepStarted(Box::new(StepStarted {
+            EventKind::StepStarted(Box::new(StepStarted {
                 step: "merge_request".into(),
                 execution: 3,
                 attempt: 1,
@@ -91,7 +93,7 @@ impl Writer {
     pub(crate) fn done(&mut self, at: Timestamp) -> Event {
         self.event(
             at,
-            Fact::StepCompleted(Box::new(StepCompleted {
+            EventKind::StepCompleted(Box::new(StepCompleted {
                 step: "merge_request".into(),
                 execution: 3,
                 output: "merge_request".into(),
@@ -131,12 +133,12 @@ impl Writer {
             follows: None,
             digest: "d".into(),
         };
-        self.event(at, Fact::ConfirmationRequired(Box::new(question)))
+        self.event(at, EventKind::ConfirmationRequired(Box::new(question)))
     }
 
     fn completed(&mut self, at: Timestamp) -> Event {
-        let fact = Fact::SkillCompleted { state: None, outputs: std::iter::empty().collect() };
-        self.event(at, fact)
+        let kind = EventKind::SkillCompleted { state: None, outputs: std::iter::empty().collect() };
+        self.event(at, kind)
     }
 }
 

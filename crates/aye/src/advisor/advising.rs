@@ -8,8 +8,8 @@ use aye_core::journal::State;
 use aye_core::question::Question;
 use aye_process::{Exit, Happening, Outcome, Running, Spec, Stdin};
 
-use crate::driver::Posed;
-use crate::paint::{duration, inert_line};
+use crate::driver::QuestionContext;
+use crate::paint::{duration, escape_control_line};
 use crate::settings::PolicySettings;
 
 use super::reply::{Beside, News, read};
@@ -51,7 +51,7 @@ enum Work {
 
 impl Advising {
     /// An advisor for this question, if it is to have one.
-    pub(crate) fn of(posed: &Posed<'_>, advisor: Option<&Advisor>) -> Option<Self> {
+    pub(crate) fn of(posed: &QuestionContext<'_>, advisor: Option<&Advisor>) -> Option<Self> {
         let advisor = advisor.filter(|_| posed.question.ai_assist)?;
         // Whatever it starts has to be known for a program that Aye started.
         if cfg!(target_os = "linux") && aye_process::guard::pid() == 0 {
@@ -75,7 +75,7 @@ impl Advising {
     /// or until then. Says whether there was anything to wait for.
     pub(crate) fn attend(
         &mut self,
-        posed: &Posed<'_>,
+        posed: &QuestionContext<'_>,
         wake: &[BorrowedFd<'_>],
         until: Instant,
     ) -> bool {
@@ -133,7 +133,7 @@ impl Advisor {
         short(name, NAME)
     }
 
-    fn start(&self, posed: &Posed<'_>, run: &State) -> Result<Running, String> {
+    fn start(&self, posed: &QuestionContext<'_>, run: &State) -> Result<Running, String> {
         let (program, args) = self.argv.split_first().ok_or("no program is named")?;
         let workspace = Path::new(&run.started.workspace);
         let mut spec = Spec::new(program).args(args);
@@ -189,9 +189,9 @@ fn understand(exit: &Exit, question: &Question, limit: Duration) -> News {
 
 /// The beginning of a text on one line, harmless.
 fn short(text: &str, most: usize) -> String {
-    let inert = inert_line(text);
-    match inert.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", &inert[..at]),
-        None => inert,
+    let escape_control = escape_control_line(text);
+    match escape_control.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &escape_control[..at]),
+        None => escape_control,
     }
 }

@@ -1,7 +1,7 @@
 //! The advisor: a program that is asked what it thinks of a question.
 //!
 //! It gets one JSON document on its standard input (`task`, over
-//! [`crate::briefing`]) and says something (`reply`); the prompt shows it
+//! [`crate::question_context`]) and says something (`reply`); the prompt shows it
 //! beside the question. It decides nothing: what it says goes to the screen
 //! and nowhere else. `advising` is the only part that touches a process.
 

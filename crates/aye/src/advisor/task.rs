@@ -5,7 +5,7 @@ use aye_core::machine::Secrets;
 use aye_core::question::Question;
 use serde_json::{Map, Value};
 
-use crate::briefing::{BUDGET, briefing};
+use crate::question_context::{BUDGET, question_context};
 
 /// What it is to do, in words: many advisors are models that read this.
 const TASK: &str = "A person has to answer the question in `title` and `message`. Advise that \
@@ -19,6 +19,6 @@ pub fn document(question: &Question, run: Option<&State>, secrets: Option<&Secre
     fields.insert("task".to_owned(), TASK.into());
     // The braces of one document are those of the other.
     let taken = Value::Object(fields.clone()).to_string().len();
-    fields.extend(briefing(question, run, secrets, BUDGET - taken));
+    fields.extend(question_context(question, run, secrets, BUDGET - taken));
     Value::Object(fields).to_string()
 }

@@ -40,7 +40,7 @@ executable/found, 130 interrupted.";
     disable_version_flag = true,
     subcommand_required = true,
     max_term_width = 100,
-    mut_args = with_twin
+    mut_args = with_env_override
 )]
 pub struct Cli {
     /// Options of every command.
@@ -107,7 +107,7 @@ pub(super) const BACKGROUND: &str = "background";
     version,
     disable_help_flag = true,
     disable_version_flag = true,
-    mut_args = with_twin
+    mut_args = with_env_override
 )]
 struct Background {
     #[command(flatten)]
@@ -117,25 +117,26 @@ struct Background {
 /// For a verb that has verbs of its own. What their `--yes` agrees to is for people to say:
 /// it is not read from the environment.
 pub(crate) fn with_twins(command: clap::Command) -> clap::Command {
-    let but_yes =
-        |option: Arg| if option.get_long() == Some("yes") { option } else { with_twin(option) };
+    let but_yes = |option: Arg| {
+        if option.get_long() == Some("yes") { option } else { with_env_override(option) }
+    };
     command.mut_args(but_yes).mut_subcommands(with_twins)
 }
 
 /// Every option can be given in the environment, too: `--no-input` as
 /// `AYE_NO_INPUT`. What is set there is not shown, it may be secret. One with
 /// `hide_env` is consent, which is given where it is asked for.
-pub(crate) fn with_twin(option: Arg) -> Arg {
+pub(crate) fn with_env_override(option: Arg) -> Arg {
     let Some(long) = option.get_long().filter(|_| !option.is_hide_env_set()) else {
         return option;
     };
-    let twin = format!("AYE_{}", long.to_uppercase().replace('-', "_"));
+    let env_override = format!("AYE_{}", long.to_uppercase().replace('-', "_"));
     match option.get_action() {
         ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version => option,
         ArgAction::SetTrue => {
-            option.value_parser(FalseyValueParser::new()).env(twin.leak() as &str)
+            option.value_parser(FalseyValueParser::new()).env(env_override.leak() as &str)
         }
-        _ => option.env(twin.leak() as &str),
+        _ => option.env(env_override.leak() as &str),
     }
     .hide_env_values(true)
 }
@@ -203,7 +204,7 @@ impl Command {
 
 /// The verbs. `defer`: only the one that was typed builds its options. A doc comment at their
 /// types would then take the place of the sentences here, so they have plain ones; and each has
-/// to say [`with_twin`] itself.
+/// to say [`with_env_override`] itself.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub enum Command {

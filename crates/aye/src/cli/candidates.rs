@@ -4,7 +4,7 @@
 
 use clap::{Command, CommandFactory as _};
 
-use crate::paint::inert_line;
+use crate::paint::escape_control_line;
 use crate::skills::SkillFile;
 use crate::store::{RunFilter, RunRow, RunStatus};
 
@@ -23,11 +23,12 @@ pub(super) fn lines(mut global: Global, words: &[String]) -> String {
     let found = Context::new(&global, true).ok().and_then(|context| offer(words, &context));
     // What cannot be shown cannot be offered, and a name is no option. What a
     // shell would obey is quoted by the shell's own script.
-    let can_be_offered =
-        |(value, _): &(String, String)| !value.starts_with('-') && inert_line(value) == *value;
+    let can_be_offered = |(value, _): &(String, String)| {
+        !value.starts_with('-') && escape_control_line(value) == *value
+    };
     let line = |(value, about): (String, String)| match about.is_empty() {
         true => format!("{value}\n"),
-        false => format!("{value}\t{}\n", inert_line(&about)),
+        false => format!("{value}\t{}\n", escape_control_line(&about)),
     };
     found.unwrap_or_default().into_iter().filter(can_be_offered).map(line).collect()
 }

@@ -21,14 +21,14 @@ use crate::memory::Memory;
 use crate::origin;
 use crate::outside::Outside;
 use crate::ownership;
-use crate::paint::{ColorChoice, Paint, Tone, inert_line, shell_word};
-use crate::prompt::{self, Escape, Manner};
+use crate::paint::{ColorChoice, Paint, Tone, escape_control_line, shell_word};
+use crate::prompt::{self, Escape, PromptConfig};
 use crate::report::Verbosity;
 use crate::settings::Settings;
 use crate::skills::{self, Library, Reach, SkillFile};
 use crate::store::{Found, LockInfo, RunRow, Source, Store};
 use crate::tools::{self, Tools, Trust};
-use crate::trust::{Granted, StartedBy, TrustBook};
+use crate::trust::{Granted, StartedBy, TrustFile};
 
 use super::Global;
 
@@ -161,8 +161,8 @@ impl Context {
     }
 
     /// What was agreed to about this project.
-    pub fn trust_book(&self) -> TrustBook {
-        TrustBook::new(&self.home, &self.settings.root)
+    pub fn trust_book(&self) -> TrustFile {
+        TrustFile::new(&self.home, &self.settings.root)
     }
 
     /// What of the project's settings counts.
@@ -202,7 +202,7 @@ impl Context {
             true => "has changed since it was trusted",
             false => "is not trusted",
         };
-        let left = || format!("`aye.toml` {why}; left out: {}", inert_line(&what));
+        let left = || format!("`aye.toml` {why}; left out: {}", escape_control_line(&what));
         (!what.is_empty()).then(left)
     }
 
@@ -245,8 +245,8 @@ impl Context {
     }
 
     /// How to ask on this terminal, and whether.
-    pub fn manner(&self, escape: Escape, may_ask: bool) -> Manner {
-        Manner {
+    pub fn config(&self, escape: Escape, may_ask: bool) -> PromptConfig {
+        PromptConfig {
             paint: self.paint_err,
             plain: self.plain || !prompt::is_capable(&self.env),
             escape,
@@ -282,7 +282,7 @@ impl Context {
 
     /// The tools of the project, for a run there.
     pub fn tools(&self, workspace: &Path, run: &RunId) -> Tools {
-        let trust = Trust::Book(self.trust_book());
+        let trust = Trust::File(self.trust_book());
         let world = tools::World {
             workspace: workspace.to_path_buf(),
             environment: self.env.clone(),

@@ -4,7 +4,7 @@ mod args;
 mod candidates;
 mod commands;
 mod context;
-mod meant;
+mod suggestions;
 mod usage;
 
 use std::io::Write as _;
@@ -13,7 +13,7 @@ use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 
 pub use args::{Cli, Global};
-pub(crate) use args::{with_twin, with_twins};
+pub(crate) use args::{with_env_override, with_twins};
 pub(crate) use commands::assist;
 pub use context::Context;
 

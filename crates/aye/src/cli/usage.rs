@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::Error;
 
-use super::meant;
+use super::suggestions;
 
 /// Whether JSON was asked for on a command line that makes no sense.
 pub(super) fn wants_json() -> bool {
@@ -43,7 +43,7 @@ pub(super) fn error(found: &clap::Error) -> Option<Error> {
         | ErrorKind::DisplayVersion => return None,
         ErrorKind::InvalidSubcommand => {
             let wanted = one(ContextKind::InvalidSubcommand).unwrap_or_default();
-            let hint = meant::command(&command(found), &wanted)
+            let hint = suggestions::command(&command(found), &wanted)
                 .or_else(|| near(ContextKind::SuggestedSubcommand, &wanted));
             (format!("there is no command `{wanted}`"), hint.or_else(more))
         }
@@ -52,7 +52,7 @@ pub(super) fn error(found: &clap::Error) -> Option<Error> {
                 true => format!("there is no option `{arg}`"),
                 false => format!("`{arg}` is too much"),
             };
-            let hint = meant::argument(&command(found), &arg)
+            let hint = suggestions::argument(&command(found), &arg)
                 .or_else(|| near(ContextKind::SuggestedArg, &arg));
             (message, hint.or_else(more))
         }
@@ -68,7 +68,7 @@ pub(super) fn error(found: &clap::Error) -> Option<Error> {
             (format!("`{value}` does not fit `{arg}`{}", why.unwrap_or_default()), more())
         }
         ErrorKind::MissingRequiredArgument if arg == "<SKILL>" => {
-            (format!("`{arg}` is missing"), Some(meant::skills()))
+            (format!("`{arg}` is missing"), Some(suggestions::skills()))
         }
         ErrorKind::MissingRequiredArgument => (format!("`{arg}` is missing"), more()),
         ErrorKind::ArgumentConflict => {

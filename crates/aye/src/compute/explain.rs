@@ -10,7 +10,7 @@ use super::context::{FUNCTIONS, is_builtin};
 use super::engine::Fault;
 use super::error::ComputeError;
 use super::propose;
-use super::source::{Source, Survey};
+use super::source::{Analysis, Source};
 
 /// What to do about what exists in Python but not here.
 const ELSEWHERE: &str = "it is not in the sandbox: use `python: true` at the step to run the block \
@@ -40,7 +40,7 @@ pub(super) fn explain(
     if let (None, "Limit", Some(at)) = (&error.place, fault.kind.as_str(), only_loop(&block.code)) {
         error = error.at(block, at);
     }
-    advise(error, &fault.message, block, &source.survey, scope, true)
+    advise(error, &fault.message, block, &source.analyze, scope, true)
 }
 
 /// Says which names there were, and what to do about it. `said` is what the
@@ -49,14 +49,14 @@ pub(super) fn advise(
     error: ComputeError,
     said: &str,
     block: &Block,
-    survey: &Survey,
+    analyze: &Analysis,
     scope: &Scope,
     sandbox: bool,
 ) -> ComputeError {
     let look = propose::look(&block.code, block.output.as_deref(), &error, scope);
     let mut error = error.with_names(scope).with_own_names(look.names);
     let hint = match error.kind.as_str() {
-        "NameError" | "UnboundLocalError" => name(said, survey, scope, sandbox),
+        "NameError" | "UnboundLocalError" => name(said, analyze, scope, sandbox),
         "KeyError" => key(said, &error, scope),
         "AttributeError" if said.ends_with("'sys' has no attribute 'exit'") => {
             Some(NO_EXIT.to_owned())
@@ -152,7 +152,7 @@ fn quoted(message: &str) -> Option<&str> {
     Some(&message[start..end])
 }
 
-fn name(message: &str, survey: &Survey, scope: &Scope, sandbox: bool) -> Option<String> {
+fn name(message: &str, analyze: &Analysis, scope: &Scope, sandbox: bool) -> Option<String> {
     let name = quoted(message)?;
     if let Some(secret) = scope.lost_secret(&[name.to_owned()]) {
         return Some(format!("the secret `{secret}` is not kept: give it again"));
@@ -171,7 +171,7 @@ fn name(message: &str, survey: &Survey, scope: &Scope, sandbox: bool) -> Option<
     let own: Vec<String> = scope
         .names_in_scope()
         .into_iter()
-        .chain(survey.set.keys().cloned())
+        .chain(analyze.set.keys().cloned())
         .chain(BUILT_IN.map(str::to_owned))
         .chain(FUNCTIONS.map(str::to_owned))
         .filter(|known| known != name)
@@ -182,7 +182,7 @@ fn name(message: &str, survey: &Survey, scope: &Scope, sandbox: bool) -> Option<
         None if sandbox && is_builtin(name) || name == "eval" || name == "exec" => {
             Some(ELSEWHERE.to_owned())
         }
-        None if survey.set.contains_key(name) => {
+        None if analyze.set.contains_key(name) => {
             Some(format!("`{name}` is only set on another path, or later"))
         }
         None => None,

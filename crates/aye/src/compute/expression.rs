@@ -29,12 +29,12 @@ impl Expressions for PythonExpressions {
         if source.len() > LENGTH {
             return Err(TextError::new(format!("the expression is longer than {LENGTH} bytes")));
         }
-        let survey =
-            source::survey(&one_line(source), Mode::Expression).map_err(|error| TextError {
+        let analyze =
+            source::analyze(&one_line(source), Mode::Expression).map_err(|error| TextError {
                 range: Some(error.at..error.at.saturating_add(1)),
                 ..TextError::new(error.message)
             })?;
-        let names = survey.free().filter(|dotted| {
+        let names = analyze.free().filter(|dotted| {
             let name = dotted.split('.').next().unwrap_or(dotted);
             !is_builtin(name) && !source::provides(name)
         });

@@ -37,18 +37,18 @@ pub struct PythonResult {
 
 /// How to run a block with `python3`, with the names it uses.
 pub fn python_program(block: &Block, scope: &Scope) -> Result<PythonProgram, ComputeError> {
-    let survey = source::survey(&block.code, Mode::Module).map_err(|error| {
+    let analyze = source::analyze(&block.code, Mode::Module).map_err(|error| {
         ComputeError::new("SyntaxError", error.message).at(block, error.at..error.at)
     })?;
     let mut context = Map::new();
-    let every = if survey.asks_names { scope.names_in_scope() } else { Vec::new() };
-    let used = survey.free().map(|name| name.split('.').next().unwrap_or(name).to_owned());
-    for name in used.chain(every).chain(survey.asks_names.then(|| "inputs".to_owned())) {
+    let every = if analyze.asks_names { scope.names_in_scope() } else { Vec::new() };
+    let used = analyze.free().map(|name| name.split('.').next().unwrap_or(name).to_owned());
+    for name in used.chain(every).chain(analyze.asks_names.then(|| "inputs".to_owned())) {
         if let Some(value) = scope.value(&name) {
             context.insert(name, value);
         }
     }
-    let env: Map<String, Value> = survey
+    let env: Map<String, Value> = analyze
         .free()
         .filter_map(|name| name.strip_prefix("env."))
         .filter_map(|name| Some((name.to_owned(), json!(scope.world.names.env(name)?))))
@@ -101,8 +101,8 @@ pub fn python_result(
             said.at(block, start + blank..start + text.len())
         }
     };
-    Err(match source::survey(&block.code, Mode::Module) {
-        Ok(survey) => explain::advise(said, &message, block, &survey, scope, false),
+    Err(match source::analyze(&block.code, Mode::Module) {
+        Ok(analyze) => explain::advise(said, &message, block, &analyze, scope, false),
         Err(_) => said,
     })
 }

@@ -56,7 +56,7 @@ pub(super) fn start(
         limits: limits.clone(),
         now: scope.world.now.as_microsecond(),
     };
-    let set = &source.survey.set;
+    let set = &source.analyze.set;
     let mut context = Context { scope, block, host, set, line: String::new(), ended: false };
     let result = pool::run(&job, Some(&mut context), cancelled);
     context.end_line();
@@ -121,10 +121,10 @@ pub(super) fn roomy<T: Send>(
 /// that only looks (`raise`) or calls gives `None`.
 fn gives_result(block: &Block, source: &Source, wanted: Wanted<'_>) -> Result<(), ComputeError> {
     let Wanted::Variable(output) = wanted else { return Ok(()) };
-    let survey = &source.survey;
-    let set: Vec<&String> = survey.candidates().collect();
-    let named = |name: &str| survey.set.contains_key(name);
-    if named("result") || output.is_some_and(named) || survey.is_guard || set.is_empty() {
+    let analyze = &source.analyze;
+    let set: Vec<&String> = analyze.candidates().collect();
+    let named = |name: &str| analyze.set.contains_key(name);
+    if named("result") || output.is_some_and(named) || analyze.is_guard || set.is_empty() {
         return Ok(());
     }
     let wanted = match output {

@@ -40,7 +40,7 @@ pub enum Asked {
 
 /// A question and what somebody may want to know before answering it.
 #[derive(Debug, Clone, Copy)]
-pub struct Posed<'a> {
+pub struct QuestionContext<'a> {
     /// The question.
     pub question: &'a Question,
     /// When it expires: its own deadline, which may have been held back, or
@@ -60,7 +60,8 @@ pub trait Prompter {
     /// one of `wake` to be readable, or for the deadline. It returns
     /// [`Asked::Woken`] at least once a second, so that the caller can look
     /// for what it was not woken for.
-    fn ask(&mut self, posed: &Posed<'_>, wake: &[BorrowedFd<'_>]) -> Result<Asked, Error>;
+    fn ask(&mut self, posed: &QuestionContext<'_>, wake: &[BorrowedFd<'_>])
+    -> Result<Asked, Error>;
 
     /// Why nobody can be asked here, as far as that is known before trying.
     fn obstacle(&self) -> Option<&str> {
@@ -128,10 +129,10 @@ impl Driver<'_> {
             let changes = match &self.lane(id).machine.state().phase {
                 Phase::Asking { still_ms, .. } if shown => still_ms.is_some(),
                 Phase::Asking { question, .. } => question.deadline.is_some(),
-                Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => false,
+                Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => false,
             };
             if changes && self.is_asking(id) {
-                self.tell(id, Input::Shown(shown), None)?;
+                self.apply(id, Input::Shown(shown), None)?;
             }
         }
         Ok(())
@@ -139,7 +140,7 @@ impl Driver<'_> {
 
     /// More questions than one person can keep in mind are not put before
     /// them: those runs rest, and are asked about in the inbox or on resuming.
-    pub(super) fn turn_away(&mut self) -> Result<(), Error> {
+    pub(super) fn limit_questions(&mut self) -> Result<(), Error> {
         let Some(room) = self.parts.prompter.as_ref().and_then(|prompter| prompter.room()) else {
             return Ok(());
         };
@@ -154,7 +155,7 @@ impl Driver<'_> {
             }
             let message = format!("too many questions: {room} wait on this terminal already");
             self.lane_mut(id).unasked = Some(message.clone());
-            self.tell(id, Input::Leave { message }, None)?;
+            self.apply(id, Input::Leave { message }, None)?;
         }
         Ok(())
     }
@@ -162,7 +163,7 @@ impl Driver<'_> {
     /// Asks, and waits for an answer if there is nothing else to do.
     pub(super) fn ask(&mut self, id: LaneId, wait: bool) -> Result<(), Error> {
         self.listen()?;
-        self.let_words_out(false)?;
+        self.flush_output(false)?;
         self.parts.report.pause();
         let Some(question) = self.lane(id).question() else { return Ok(()) };
         self.shown = Some(id);
@@ -185,12 +186,12 @@ impl Driver<'_> {
                 let state = lane.machine.state();
                 let agreed = match &state.phase {
                     Phase::Asking { agreed, .. } => agreed.as_slice(),
-                    Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => &[],
+                    Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => &[],
                 };
                 let deadline = lane.machine.wake_at();
                 let secrets = Some(lane.machine.secrets());
                 let run = Some(state);
-                let posed = Posed { question: shown, deadline, agreed, run, secrets };
+                let posed = QuestionContext { question: shown, deadline, agreed, run, secrets };
                 prompter.ask(&posed, &wake)?
             }
         };
@@ -221,7 +222,7 @@ impl Driver<'_> {
             Asked::Typing => {
                 let by = self.lane(ROOT).machine.state().started.driver.user.clone();
                 let question = question.id.clone();
-                self.tell(id, Input::Request(Request::Hold { question, by }), None)?;
+                self.apply(id, Input::Request(Request::Hold { question, by }), None)?;
                 Ok(())
             }
             Asked::Woken if !wait => Ok(()),
@@ -242,13 +243,13 @@ impl Driver<'_> {
                 self.read_mail()
             }
             Asked::Deadline => {
-                self.tell(id, Input::Tick, None)?;
+                self.apply(id, Input::Tick, None)?;
                 Ok(())
             }
             Asked::Unavailable(message) => {
                 self.withdraw();
                 self.lane_mut(id).unasked = Some(message.clone());
-                self.tell(id, Input::Leave { message }, None)?;
+                self.apply(id, Input::Leave { message }, None)?;
                 Ok(())
             }
         }
@@ -265,7 +266,7 @@ impl Driver<'_> {
             Request::Answer { answer, .. } => answer.value.as_str().unwrap_or_default().to_owned(),
             Request::Hold { .. } | Request::Cancel { .. } => String::new(),
         };
-        let refusal = self.tell(id, Input::Request(request), None)?;
+        let refusal = self.apply(id, Input::Request(request), None)?;
         if remember && refusal.is_none() {
             self.remember(id, question, &choice)?;
         }

@@ -2,7 +2,7 @@
 //! own inside the step that waits for the server.
 
 use aye_core::effect::Effect;
-use aye_core::event::{CancelReason, Fact};
+use aye_core::event::{CancelReason, EventKind};
 use aye_core::form::Form;
 use aye_core::id::RunId;
 use aye_core::input::{Input, Request};
@@ -93,7 +93,7 @@ impl Driver<'_> {
         let Some(at) = self.asking.iter().position(|asking| asking.lane == id) else {
             return Ok(());
         };
-        if !matches!(self.lane(id).machine.wants(), Effect::Finish) {
+        if !matches!(self.lane(id).machine.next_effect(), Effect::Finish) {
             // Its server waits now, not whenever somebody comes by.
             let why = self.lane(id).unasked.clone();
             let why = why.unwrap_or_else(|| "nobody can be asked any more".to_owned());
@@ -138,7 +138,7 @@ impl Driver<'_> {
         let lanes: Vec<LaneId> =
             self.asking.iter().filter(|asking| which(asking)).map(|asking| asking.lane).collect();
         for lane in lanes {
-            if !matches!(self.lane(lane).machine.wants(), Effect::Finish) {
+            if !matches!(self.lane(lane).machine.next_effect(), Effect::Finish) {
                 self.end_form(lane, why.to_owned())?;
             }
         }
@@ -147,7 +147,7 @@ impl Driver<'_> {
 
     fn end_form(&mut self, lane: LaneId, why: String) -> Result<(), Error> {
         let cancel = Request::Cancel { by: AYE.to_owned(), reason: Some(why) };
-        self.tell(lane, Input::Request(cancel), None)?;
+        self.apply(lane, Input::Request(cancel), None)?;
         Ok(())
     }
 
@@ -187,8 +187,8 @@ pub(crate) fn close_form(
     world: &World,
 ) -> Result<bool, Error> {
     let events = store.events(run, 0)?;
-    let parent = events.first().and_then(|event| match &event.fact {
-        Fact::SkillStarted(started) => started.parent.as_deref(),
+    let parent = events.first().and_then(|event| match &event.kind {
+        EventKind::SkillStarted(started) => started.parent.as_deref(),
         _ => None,
     });
     let Some(Parent { step, execution, form: Some(form), .. }) = parent else { return Ok(false) };

@@ -7,7 +7,7 @@ use aye_core::flow::Flow;
 use aye_core::input::{Input, Retry};
 use aye_core::journal::Phase;
 use aye_core::machine::{Limits, Machine, Secrets, Start};
-use aye_core::nested::{Again, Child, ChildBody, DEEPEST, Outer};
+use aye_core::nested::{Again, Child, ChildBody, DEEPEST, ParentScope};
 use aye_core::skill::{Given, resolve_inputs};
 use aye_core::text::{self, Scope, World};
 use indexmap::IndexMap;
@@ -45,7 +45,7 @@ struct Prepared {
     source: Option<Source>,
     inputs: IndexMap<String, Value>,
     secrets: Secrets,
-    outer: Option<Outer>,
+    outer: Option<ParentScope>,
 }
 
 impl Driver<'_> {
@@ -145,8 +145,8 @@ impl Driver<'_> {
             }
             (None, _) => Input::Attach(driver),
         };
-        self.take_up_trouble(id);
-        let refusal = self.tell(id, input, None)?;
+        self.restore_open_failure(id);
+        let refusal = self.apply(id, input, None)?;
         Ok(match refusal {
             None => Begun::Going(id),
             Some(refusal) => {
@@ -178,7 +178,7 @@ fn prepare(
             source: None,
             inputs: IndexMap::new(),
             secrets: outer.secrets.clone(),
-            outer: Some(Outer::clone(outer)),
+            outer: Some(ParentScope::clone(outer)),
         }),
         ChildBody::Skill { skill, written, inputs } => {
             let (flow, source) = match known {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aye_core::effect::Effect;
-use aye_core::event::{Event, Fact};
+use aye_core::event::{Event, EventKind};
 use aye_core::id::QuestionId;
 use aye_core::input::{Input, Retry};
 use aye_core::machine::{Limits, Machine, Refusal};
@@ -17,7 +17,7 @@ use crate::auth;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::memory::Memory;
-use crate::report::{Outlet, Place, Report};
+use crate::report::{OutputBuffer, Place, Report};
 use crate::store::{Listener, RequestId, RunLock, Store, Verdict};
 use crate::tools::Tools;
 
@@ -26,9 +26,9 @@ use super::asking::Asking;
 use super::child::Skills;
 use super::computing::Computing;
 use super::editing::Editing;
-use super::fixes::Tried;
+use super::fixes::PendingFix;
 use super::lane::{Lane, LaneId, ROOT};
-use super::learning::Trouble;
+use super::learning::OpenFailure;
 use super::logs::Logs;
 use super::outcome::Outcome;
 use super::warnings::Warned;
@@ -60,7 +60,7 @@ pub struct Parts<'a> {
     /// What was learned.
     pub memory: Arc<Memory>,
     /// What the report's words go through.
-    pub outlets: Vec<Outlet>,
+    pub outputs: Vec<OutputBuffer>,
     /// Who shows what happens.
     pub report: &'a mut dyn Report,
     /// Who asks; `None` when nobody can be asked here.
@@ -95,9 +95,9 @@ pub struct Driver<'a> {
     /// Changes to a failed step that wait for a word.
     pub(super) editing: Option<Editing>,
     /// Failures that are not over yet.
-    pub(super) troubles: Vec<Trouble>,
+    pub(super) open_failures: Vec<OpenFailure>,
     /// Fixes whose outcome is not known yet.
-    pub(super) tried: Vec<Tried>,
+    pub(super) tried: Vec<PendingFix>,
     /// Fixes that wait for an agreement and have been told of.
     pub(super) proposed: Vec<String>,
     /// Warnings that were given before steps.
@@ -138,7 +138,7 @@ pub(super) struct DriverParts<'a> {
     pub(super) skills: &'a dyn Skills,
     pub(super) tools: Tools,
     pub(super) memory: Arc<Memory>,
-    pub(super) outlets: Vec<Outlet>,
+    pub(super) outputs: Vec<OutputBuffer>,
     pub(super) report: &'a mut dyn Report,
     pub(super) prompter: Option<&'a mut dyn Prompter>,
     pub(super) signals: &'a mut Signals,
@@ -163,7 +163,7 @@ impl<'a> Driver<'a> {
                 skills: parts.skills,
                 tools,
                 memory: parts.memory,
-                outlets: parts.outlets,
+                outputs: parts.outputs,
                 report: parts.report,
                 prompter: parts.prompter,
                 signals: parts.signals,
@@ -180,7 +180,7 @@ impl<'a> Driver<'a> {
             asked: Vec::new(),
             recalled: Vec::new(),
             editing: None,
-            troubles: Vec::new(),
+            open_failures: Vec::new(),
             tried: Vec::new(),
             proposed: Vec::new(),
             warned: Vec::new(),
@@ -205,8 +205,8 @@ impl<'a> Driver<'a> {
     /// Takes up a run.
     pub fn resume(mut self, driver: aye_core::event::Driver) -> Result<Driven, Error> {
         self.close_orphans()?;
-        self.take_up_trouble(ROOT);
-        self.tell(ROOT, Input::Attach(driver), None)?;
+        self.restore_open_failure(ROOT);
+        self.apply(ROOT, Input::Attach(driver), None)?;
         // What was asked for while nobody drove it comes before anything is run.
         self.read_mail()?;
         self.drive()
@@ -215,8 +215,8 @@ impl<'a> Driver<'a> {
     /// Takes up a run that failed, at the step that did.
     pub fn retry(mut self, retry: Retry) -> Result<Driven, Error> {
         self.close_orphans()?;
-        self.take_up_trouble(ROOT);
-        if let Some(refusal) = self.tell(ROOT, Input::Retry(retry), None)? {
+        self.restore_open_failure(ROOT);
+        if let Some(refusal) = self.apply(ROOT, Input::Retry(retry), None)? {
             return Err(Error::Refused { message: refusal.to_string(), hint: None });
         }
         self.drive()
@@ -225,19 +225,19 @@ impl<'a> Driver<'a> {
     fn drive(mut self) -> Result<Driven, Error> {
         loop {
             self.withdraw_closed();
-            self.pursue()?;
-            let root = self.lane(ROOT).machine.wants();
+            self.dispatch()?;
+            let root = self.lane(ROOT).machine.next_effect();
             if matches!(root, Effect::Rest(_) | Effect::Finish) {
                 break;
             }
-            self.attend()?;
+            self.wait()?;
             if self.mail_read.elapsed() > QUICK {
                 self.read_mail()?;
             }
         }
         self.withdraw();
         let told = self.finish_logs()?;
-        self.let_words_out(told)?;
+        self.flush_output(told)?;
         let root = self.lanes.swap_remove(ROOT);
         let Some(Lane { machine, .. }) = root else { unreachable!("the run itself has a lane") };
         let outcome = match (self.told_to_stop, Outcome::of(machine.state())) {
@@ -248,10 +248,10 @@ impl<'a> Driver<'a> {
     }
 
     /// Lets every lane have what it wants, until all of them wait.
-    fn pursue(&mut self) -> Result<(), Error> {
+    fn dispatch(&mut self) -> Result<(), Error> {
         while let Some(id) = self.due.pop_front() {
             let Some(lane) = self.lanes.get(id).and_then(Option::as_ref) else { continue };
-            let (wants, doing) = (lane.machine.wants(), lane.work.execution());
+            let (wants, doing) = (lane.machine.next_effect(), lane.work.execution());
             match wants {
                 Effect::Run { execution } if doing == Some(execution) => {}
                 Effect::Run { execution } => self.start(id, execution)?,
@@ -292,7 +292,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Tells a machine something, commits what follows, shows it.
-    pub(super) fn tell(
+    pub(super) fn apply(
         &mut self,
         id: LaneId,
         input: Input,
@@ -307,7 +307,7 @@ impl<'a> Driver<'a> {
             None => Verdict::Accepted,
             Some(refusal) => Verdict::Refused(refusal.to_string()),
         };
-        let pending = matches!(lane.machine.wants(), Effect::Stop { .. });
+        let pending = matches!(lane.machine.next_effect(), Effect::Stop { .. });
         self.look_at(id);
         let lane = self.lane_mut(id);
         if let (Some(request), true, true, None) =
@@ -333,19 +333,19 @@ impl<'a> Driver<'a> {
 
     /// Waits for whoever reads what is shown, unless Aye is told to stop; if it
     /// has been already, only as long as a reader that reads needs.
-    pub(super) fn let_words_out(&mut self, told: bool) -> Result<(), Error> {
+    pub(super) fn flush_output(&mut self, told: bool) -> Result<(), Error> {
         const LOOK: Duration = Duration::from_millis(20);
         const READING: Duration = Duration::from_secs(1);
         let give_up = told.then(|| Instant::now() + READING);
-        let waiting = |outlets: &[Outlet]| outlets.iter().filter(|one| !one.drain()).count();
-        while waiting(&self.parts.outlets) > 0 {
+        let waiting = |outputs: &[OutputBuffer]| outputs.iter().filter(|one| !one.drain()).count();
+        while waiting(&self.parts.outputs) > 0 {
             let until = Some(Instant::now() + LOOK);
             let wake = [self.parts.signals.fd()];
             let woken = aye_process::wait(&mut [], &wake, until, &mut |_, _, _| {});
             let stops =
                 matches!(woken, Ok(Happening::Wake(_))) && !self.read_signals()?.stops.is_empty();
             if stops || give_up.is_some_and(|at| at <= Instant::now()) {
-                self.parts.outlets.iter().for_each(Outlet::discard);
+                self.parts.outputs.iter().for_each(OutputBuffer::discard);
             }
         }
         Ok(())
@@ -362,7 +362,7 @@ impl<'a> Driver<'a> {
         for event in events {
             // A live view says nothing of a hold; the prompt need not blink.
             let silent =
-                parts.report.is_live() && matches!(event.fact, Fact::ConfirmationHeld { .. });
+                parts.report.is_live() && matches!(event.kind, EventKind::ConfirmationHeld { .. });
             if let (false, Some(prompter)) = (silent, parts.prompter.as_deref_mut()) {
                 prompter.hide();
             }

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 use crate::error::Error;
 use crate::memory::emit;
-use crate::paint::inert_line;
+use crate::paint::escape_control_line;
 
 use super::drive::Driver;
 use super::lane::{LaneId, Work};
@@ -127,7 +127,7 @@ impl Driver<'_> {
         };
         let answer = Answer { edits: Some(edits), ..answer };
         let request = Request::answer(question.id.clone(), answer);
-        if let Some(refusal) = self.tell(id, Input::Request(request), None)? {
+        if let Some(refusal) = self.apply(id, Input::Request(request), None)? {
             return self.not_edited(id, &refusal.to_string());
         }
         Ok(())
@@ -135,7 +135,7 @@ impl Driver<'_> {
 
     /// Nothing comes of it; the question is asked again.
     fn not_edited(&mut self, id: LaneId, why: &str) -> Result<(), Error> {
-        self.note(id, &[inert_line(why)]);
+        self.note(id, &[escape_control_line(why)]);
         Ok(())
     }
 

@@ -9,14 +9,14 @@ use aye_core::question::FixScope;
 use serde_json::{Map, Value};
 
 use crate::memory::{Change, ErrorText, Fix, Keep, NewFix, Origin, OriginKind, Query, generalise};
-use crate::paint::inert_line;
+use crate::paint::escape_control_line;
 
 use super::drive::Driver;
 use super::known::{program, tool_of};
 use super::lane::{LaneId, ROOT};
 
 /// A fix whose outcome is not known yet.
-pub(super) struct Tried {
+pub(super) struct PendingFix {
     pub(super) lane: LaneId,
     pub(super) step: String,
     pub(super) fix: String,
@@ -114,8 +114,8 @@ impl Driver<'_> {
         let tool = failed.unwrap_or_else(|| tool_of(machine.flow(), state, step));
         let tool = Some(tool).filter(|tool| !tool.is_empty());
         // What an interpreter is given says nothing about its next script.
-        let telling = tool.as_ref().is_some_and(|tool| !runs_others(tool));
-        let of_step = scope == FixScope::Step || !telling;
+        let salient_line = tool.as_ref().is_some_and(|tool| !runs_others(tool));
+        let of_step = scope == FixScope::Step || !salient_line;
         NewFix {
             skill: of_step.then(|| state.started.skill.clone()),
             step: of_step.then(|| step.to_owned()),
@@ -139,13 +139,15 @@ impl Driver<'_> {
     pub(super) fn tries(&mut self, id: LaneId, step: &str, fix: Option<&String>) {
         self.tried.retain(|tried| tried.lane != id || tried.step != step);
         let step = step.to_owned();
-        self.tried.extend(fix.map(|fix| Tried { lane: id, step, fix: fix.clone() }));
+        self.tried.extend(fix.map(|fix| PendingFix { lane: id, step, fix: fix.clone() }));
     }
 
     /// How the step ended tells whether the fix that was tried for it helps.
     pub(super) fn fix_ended(&mut self, id: LaneId, step: &str, worked: bool) {
-        let of_step = |tried: &mut Tried| tried.lane == id && tried.step == step;
-        let Some(Tried { fix, .. }) = self.tried.extract_if(.., of_step).next() else { return };
+        let of_step = |tried: &mut PendingFix| tried.lane == id && tried.step == step;
+        let Some(PendingFix { fix, .. }) = self.tried.extract_if(.., of_step).next() else {
+            return;
+        };
         let (now, short) = (self.parts.clock.now(), self.parts.memory.short_id(&fix));
         let said = match worked {
             true => self.parts.memory.fix_worked(&fix, now).map(|()| None),
@@ -174,7 +176,7 @@ fn recalled(fix: &Fix, id: &str) -> String {
         1 => said.push_str("; it has helped once"),
         many => said.push_str(&format!("; it has helped {many} times")),
     }
-    inert_line(&said)
+    escape_control_line(&said)
 }
 
 /// What an error is recognised by, as far as one error is like another.
@@ -193,8 +195,8 @@ fn without(error: &str, old: &Map<String, Value>, new: &Map<String, Value>) -> S
         .collect();
     let mut lines = Vec::new();
     for line in error.lines() {
-        let blurred = crate::memory::blur(line);
-        let shown = wrong.iter().find(|value| blurred.contains(**value));
+        let fingerprinted = crate::memory::fingerprint(line);
+        let shown = wrong.iter().find(|value| fingerprinted.contains(**value));
         lines.push(match shown {
             // The longer part around it says enough.
             Some(value) => line.split(value).max_by_key(|part| part.len()).unwrap_or(line).trim(),

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use aye_core::event::{BadOutcome, Event, Fact};
+use aye_core::event::{BadOutcome, Event, EventKind};
 use aye_core::skill::Action;
 use serde_json::{Map, Value, json};
 
 use crate::compute::{Host, Quiet};
 use crate::memory::{Issue, Memory, Query, SHOWN, Standing};
-use crate::paint::inert_line;
+use crate::paint::escape_control_line;
 
 use super::drive::Driver;
 use super::lane::LaneId;
@@ -20,14 +20,14 @@ pub(crate) fn sentence(issue: &Issue) -> String {
     parts.extend(issue.fix.as_ref().map(|fix| format!("fix: {fix}")));
     parts.extend(issue.commands.iter().map(|command| format!("try: {command}")));
     // People write these; a terminal must not obey them.
-    inert_line(&parts.join("; "))
+    escape_control_line(&parts.join("; "))
 }
 
 impl Driver<'_> {
     /// Says what is known about the failures among these events.
     pub(super) fn advise(&mut self, id: LaneId, events: &[Event]) {
         for event in events {
-            let Fact::StepFailed(failed) = &event.fact else { continue };
+            let EventKind::StepFailed(failed) = &event.kind else { continue };
             if !matches!(failed.outcome, BadOutcome::Failure | BadOutcome::Timeout) {
                 continue;
             }

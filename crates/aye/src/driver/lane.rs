@@ -19,7 +19,7 @@ use crate::store::RequestId;
 use crate::tools::CommandTool;
 
 use super::editing::Opened;
-use super::nested::Inside;
+use super::nested::ChildRuns;
 
 /// Names a lane; not used twice in a run's driver.
 pub(super) type LaneId = usize;
@@ -64,7 +64,7 @@ impl Lane {
 
     /// The question it waits for.
     pub(super) fn question(&self) -> Option<Box<Question>> {
-        match self.machine.wants() {
+        match self.machine.next_effect() {
             Effect::Ask(question) => Some(question),
             _ => None,
         }
@@ -101,7 +101,7 @@ pub(super) enum Work {
     Nested {
         execution: u32,
         since: Instant,
-        inside: Box<Inside>,
+        inside: Box<ChildRuns>,
     },
 }
 

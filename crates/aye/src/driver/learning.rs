@@ -1,8 +1,8 @@
 //! What is learned from how a step went.
 
-use aye_core::event::{BadOutcome, Event, Fact, ProcessRecord, RetryReason, StepFailed};
+use aye_core::event::{BadOutcome, Event, EventKind, ProcessRecord, RetryReason, StepFailed};
 use aye_core::input::{End, Finished, Input};
-use aye_core::journal::{Between, Ended, Phase, StepStatus};
+use aye_core::journal::{Ended, Phase, StepStatus, Transition};
 use aye_core::machine::USUALLY_FAILS;
 use aye_core::question::Purpose;
 use serde_json::Value;
@@ -11,13 +11,13 @@ use crate::error::Error;
 use crate::memory::{Ending, MemoryError, Seen};
 
 use super::drive::Driver;
-use super::fixes::{Tried, changed};
+use super::fixes::{PendingFix, changed};
 use super::known::tool_of;
 use super::lane::LaneId;
 use super::warnings::Warned;
 
 /// A failure that is not over yet.
-pub(super) struct Trouble {
+pub(super) struct OpenFailure {
     pub(super) lane: LaneId,
     pub(super) step: String,
     tool: String,
@@ -31,7 +31,7 @@ impl Driver<'_> {
     /// Tells a machine how a step ended, and what memory has to do with it.
     pub(super) fn tell_end(&mut self, id: LaneId, finished: Finished) -> Result<(), Error> {
         let finished = self.with_memory(id, finished);
-        self.tell(id, Input::Finished(finished), None)?;
+        self.apply(id, Input::Finished(finished), None)?;
         Ok(())
     }
 
@@ -48,27 +48,28 @@ impl Driver<'_> {
     }
 
     /// A failure that another process has seen and that is not over yet.
-    pub(super) fn take_up_trouble(&mut self, id: LaneId) {
+    pub(super) fn restore_open_failure(&mut self, id: LaneId) {
         let machine = &self.lane(id).machine;
         let state = machine.state();
         let step = match &state.phase {
             Phase::Asking { question, .. } => Some(question.step.clone()),
-            Phase::Between(Between::Retrying { step, .. }) => Some(step.clone()),
-            Phase::Between(Between::Resolved { question, .. }) => Some(question.step.clone()),
-            Phase::Between(_) | Phase::Running { .. } => None,
+            Phase::Transition(Transition::Retrying { step, .. }) => Some(step.clone()),
+            Phase::Transition(Transition::Resolved { question, .. }) => Some(question.step.clone()),
+            Phase::Transition(_) | Phase::Running { .. } => None,
             Phase::Ended(_) => state.failed_step().map(str::to_owned),
         };
         // A fix that waits behind a gate; one that did not help has been counted.
         let waits = match &state.phase {
-            Phase::Asking { question, .. } | Phase::Between(Between::Resolved { question, .. }) => {
+            Phase::Asking { question, .. }
+            | Phase::Transition(Transition::Resolved { question, .. }) => {
                 question.purpose == Purpose::Gate
             }
-            Phase::Between(Between::Retrying { .. }) => true,
-            Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => false,
+            Phase::Transition(Transition::Retrying { .. }) => true,
+            Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => false,
         };
         let fix = step.as_ref().and_then(|step| state.steps.get(step)?.fix.clone());
         if let (Some(step), Some(fix), true) = (step.clone(), fix, waits) {
-            self.tried.push(Tried { lane: id, step, fix });
+            self.tried.push(PendingFix { lane: id, step, fix });
         }
         let machine = &self.lane(id).machine;
         let state = machine.state();
@@ -80,12 +81,13 @@ impl Driver<'_> {
         });
         if let Some(step) = failed {
             let error = machine.error_of(&step);
-            self.trouble(id, step, error);
+            self.failure(id, step, error);
         }
     }
 
-    fn trouble(&mut self, id: LaneId, step: String, error: String) {
-        if let Some(known) = self.troubles.iter_mut().find(|t| t.lane == id && t.step == step) {
+    fn failure(&mut self, id: LaneId, step: String, error: String) {
+        if let Some(known) = self.open_failures.iter_mut().find(|t| t.lane == id && t.step == step)
+        {
             known.error = error;
             return;
         }
@@ -93,27 +95,27 @@ impl Driver<'_> {
         let tool = tool_of(machine.flow(), machine.state(), &step);
         let args = machine.original_arguments(&step, &self.world());
         let args = args.map_or(Value::Null, Value::Object);
-        self.troubles.push(Trouble { lane: id, step, tool, args, error, again: None });
+        self.open_failures.push(OpenFailure { lane: id, step, tool, args, error, again: None });
     }
 
     /// Learns from what has just been recorded.
     pub(super) fn learn(&mut self, id: LaneId, events: &[Event]) {
         for event in events {
-            match &event.fact {
-                Fact::StepFailed(failed) => self.saw_failed(id, failed),
-                Fact::StepRetried { step, why, fix, .. } => {
+            match &event.kind {
+                EventKind::StepFailed(failed) => self.saw_failed(id, failed),
+                EventKind::StepRetried { step, why, fix, .. } => {
                     self.tries(id, step, fix.as_ref());
-                    for trouble in &mut self.troubles {
-                        if trouble.lane == id && trouble.step == *step {
-                            trouble.again = Some(*why);
+                    for failure in &mut self.open_failures {
+                        if failure.lane == id && failure.step == *step {
+                            failure.again = Some(*why);
                         }
                     }
                 }
-                Fact::StepCompleted(done) => self.saw_completed(id, &done.step),
-                Fact::AutoHealTriggered(heal) => {
+                EventKind::StepCompleted(done) => self.saw_completed(id, &done.step),
+                EventKind::AutoHealTriggered(heal) => {
                     self.tries(id, &heal.step, heal.fix.as_ref().map(|fix| &fix.id));
                 }
-                Fact::AutoHealCompleted { step, healed: false, .. } => {
+                EventKind::AutoHealCompleted { step, healed: false, .. } => {
                     self.fix_ended(id, step, false);
                 }
                 _ => {}
@@ -132,14 +134,14 @@ impl Driver<'_> {
         }
         let said = failed.process.as_ref().map(ProcessRecord::said);
         let error = format!("{}\n{}", failed.message, said.unwrap_or_default());
-        self.trouble(id, failed.step.clone(), error.trim().to_owned());
+        self.failure(id, failed.step.clone(), error.trim().to_owned());
     }
 
     fn saw_completed(&mut self, id: LaneId, step: &str) {
         self.fix_ended(id, step, true);
         let of_step = |warned: &Warned| warned.lane == id && warned.step == step;
         let wrong: Vec<Warned> = self.warned.extract_if(.., |warned| of_step(warned)).collect();
-        let recovered = self.troubles.iter().any(|t| t.lane == id && t.step == step);
+        let recovered = self.open_failures.iter().any(|t| t.lane == id && t.step == step);
         for warned in wrong {
             let kept = self.parts.memory.warning_was_wrong(&warned.id);
             self.kept(id, kept);
@@ -161,22 +163,22 @@ impl Driver<'_> {
         let still = |step: &str| match &state.phase {
             Phase::Asking { question, .. } => question.step == step,
             Phase::Running { step: running, .. } => running == step,
-            Phase::Between(Between::Retrying { step: again, .. }) => again == step,
-            Phase::Between(_) | Phase::Ended(_) => false,
+            Phase::Transition(Transition::Retrying { step: again, .. }) => again == step,
+            Phase::Transition(_) | Phase::Ended(_) => false,
         };
-        let over: Vec<Trouble> =
-            self.troubles.extract_if(.., |t| t.lane == id && !still(&t.step)).collect();
-        for trouble in over {
-            self.conclude_trouble(id, &trouble);
+        let over: Vec<OpenFailure> =
+            self.open_failures.extract_if(.., |t| t.lane == id && !still(&t.step)).collect();
+        for failure in over {
+            self.conclude_trouble(id, &failure);
         }
     }
 
-    fn conclude_trouble(&mut self, id: LaneId, trouble: &Trouble) {
+    fn conclude_trouble(&mut self, id: LaneId, failure: &OpenFailure) {
         let machine = &self.lane(id).machine;
         let state = machine.state();
-        let record = state.steps.get(&trouble.step);
+        let record = state.steps.get(&failure.step);
         let ending = match (record.map(|record| record.status), &state.phase) {
-            (Some(StepStatus::Completed), _) => match trouble.again {
+            (Some(StepStatus::Completed), _) => match failure.again {
                 Some(RetryReason::Answer | RetryReason::Relayed) | None => Ending::Recovered,
                 Some(_) => Ending::Healed,
             },
@@ -184,18 +186,18 @@ impl Driver<'_> {
             (_, _) => Ending::Swallowed,
         };
         let edits = record.and_then(|record| record.edits.as_ref());
-        let old = trouble.args.as_object().cloned().unwrap_or_default();
+        let old = failure.args.as_object().cloned().unwrap_or_default();
         let helped = match (ending, edits) {
             (Ending::Recovered, Some(edits)) => Some(changed(&old, &edits.set)),
             (Ending::Healed, _) => record.and_then(|record| record.fix.clone()),
             (_, _) => None,
         };
         let seen = Seen {
-            tool: &trouble.tool,
-            args: &trouble.args,
-            error: &trouble.error,
+            tool: &failure.tool,
+            args: &failure.args,
+            error: &failure.error,
             skill: Some(&state.started.skill),
-            step: Some(&trouble.step),
+            step: Some(&failure.step),
             run: Some(state.run.as_str()),
             ending,
             fix: helped.as_deref(),

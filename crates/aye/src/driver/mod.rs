@@ -1,7 +1,7 @@
 //! The driver: carries out what the machine wants.
 //!
 //! ```text
-//! machine.wants() -> work (program, tool, block, runs inside) or ask -> Input
+//! machine.next_effect() -> work (program, tool, block, runs inside) or ask -> Input
 //!        ^                                                              |
 //!        +------------ state <- events <- commit <- machine.handle <----+
 //! ```
@@ -10,7 +10,7 @@
 //! |---|---|
 //! | the loop, commit and show | `drive` |
 //! | a run and what is done for it | `lane` |
-//! | waiting for whatever comes first | `attend` |
+//! | waiting for whatever comes first | `wait` |
 //! | programs, blocks, tools | `work`, `computing`, `calling` |
 //! | runs inside a step | `nested`, `child` |
 //! | questions, letters, signals | `ask`, `mail` |
@@ -25,7 +25,6 @@
 
 mod ask;
 mod asking;
-mod attend;
 mod calling;
 mod child;
 mod computing;
@@ -36,15 +35,16 @@ mod known;
 mod lane;
 mod learning;
 mod logs;
-mod mail;
 mod nested;
 mod outcome;
 mod remember;
+mod requests;
 mod results;
+mod wait;
 mod warnings;
 mod work;
 
-pub use ask::{Asked, Posed, Prompter};
+pub use ask::{Asked, Prompter, QuestionContext};
 pub(crate) use asking::{GONE, MOST_ASKED, close_form};
 pub use child::Skills;
 pub(crate) use child::{restore_inside, scope_of};

@@ -16,7 +16,7 @@ use super::drive::Driver;
 use super::lane::{Lane, LaneId, Work};
 
 /// The runs inside a step.
-pub(super) struct Inside {
+pub(super) struct ChildRuns {
     nested: Nested,
     /// The next that has not been begun.
     next: usize,
@@ -37,7 +37,7 @@ pub(super) struct Inside {
     stopping: bool,
 }
 
-impl Inside {
+impl ChildRuns {
     pub(super) fn new(nested: Nested) -> Self {
         let results = vec![Value::Null; nested.children.len()];
         Self {
@@ -144,7 +144,7 @@ impl Driver<'_> {
         else {
             return Ok(());
         };
-        let stopped = matches!(self.lane(id).machine.wants(), Effect::Stop { .. });
+        let stopped = matches!(self.lane(id).machine.next_effect(), Effect::Stop { .. });
         let took = Some(since.elapsed());
         let (note, agreed) = (inside.note(), inside.agreed);
         let end = inside.end(stopped);
@@ -154,7 +154,8 @@ impl Driver<'_> {
     /// When every run inside rests, the run around them does too.
     fn leave_if_all_rest(&mut self, id: LaneId) -> Result<(), Error> {
         let Work::Nested { execution, inside, .. } = &self.lane(id).work else { return Ok(()) };
-        let rests = |lane: &LaneId| matches!(self.lane(*lane).machine.wants(), Effect::Rest(_));
+        let rests =
+            |lane: &LaneId| matches!(self.lane(*lane).machine.next_effect(), Effect::Rest(_));
         if !inside.live.iter().all(rests) {
             return Ok(());
         }
@@ -162,13 +163,13 @@ impl Driver<'_> {
         let why = lanes.iter().find_map(|lane| self.lane(*lane).unasked.clone());
         lanes.iter().for_each(|lane| self.close(*lane));
         self.lane_mut(id).work = Work::Nothing;
-        if matches!(self.lane(id).machine.wants(), Effect::Stop { .. }) {
+        if matches!(self.lane(id).machine.next_effect(), Effect::Stop { .. }) {
             let end = End::Stopped;
             self.tell_end(id, Finished::bare(execution, end, None))?;
         } else {
             let message = why.unwrap_or_else(|| "a run inside it rests".to_owned());
             self.lane_mut(id).unasked = Some(message.clone());
-            self.tell(id, Input::Leave { message }, None)?;
+            self.apply(id, Input::Leave { message }, None)?;
         }
         Ok(())
     }
@@ -179,7 +180,7 @@ impl Driver<'_> {
             return self.form_rests(id);
         }
         let Some((parent, index)) = self.lane(id).parent else { return Ok(()) };
-        if !matches!(self.lane(id).machine.wants(), Effect::Finish) {
+        if !matches!(self.lane(id).machine.next_effect(), Effect::Finish) {
             return self.leave_if_all_rest(parent);
         }
         let state = self.lane(id).machine.state();
@@ -234,7 +235,7 @@ impl Driver<'_> {
             for lane in live {
                 if self.lanes[lane].is_some() {
                     let request = Request::Cancel { by: by.clone(), reason: reason.clone() };
-                    self.tell(lane, Input::Request(request), None)?;
+                    self.apply(lane, Input::Request(request), None)?;
                 }
             }
         }
@@ -260,7 +261,7 @@ impl Driver<'_> {
         execution: u32,
         nested: Nested,
     ) -> Result<(), Error> {
-        let inside = Box::new(Inside::new(nested));
+        let inside = Box::new(ChildRuns::new(nested));
         self.lane_mut(id).work = Work::Nested { execution, since: Instant::now(), inside };
         self.go_on_inside(id)
     }

@@ -37,7 +37,7 @@ impl Outcome {
     pub fn of(state: &State) -> Self {
         match &state.phase {
             Phase::Ended(ended) => Self::Ended(*ended),
-            Phase::Between(_) | Phase::Running { .. } | Phase::Asking { .. } => {
+            Phase::Transition(_) | Phase::Running { .. } | Phase::Asking { .. } => {
                 Self::Paused(state.paused.unwrap_or(PauseReason::Waiting))
             }
         }

@@ -99,7 +99,7 @@ impl Driver<'_> {
             ..Answer::new(known.choice.clone(), by, Prompter::Memory)
         };
         let request = Request::answer(question.id.clone(), answer);
-        self.tell(id, Input::Request(request), None)?;
+        self.apply(id, Input::Request(request), None)?;
         Ok(())
     }
 
@@ -136,7 +136,7 @@ impl Driver<'_> {
             fix: None,
         };
         // A run that ended with the answer is over; what was said is kept all the same.
-        self.tell(id, Input::Remembered { learned: true, what }, None)?;
+        self.apply(id, Input::Remembered { learned: true, what }, None)?;
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::memory::{Level, SHOWN, Warning};
-use crate::paint::inert_line;
+use crate::paint::escape_control_line;
 
 use super::drive::Driver;
 use super::known::{sentence, tool_of};
@@ -44,7 +44,7 @@ impl Driver<'_> {
                 message: sentence(&issue.value),
                 fix: None,
             };
-            self.tell(ROOT, Input::Remembered { learned: false, what }, None)?;
+            self.apply(ROOT, Input::Remembered { learned: false, what }, None)?;
         }
         Ok(())
     }
@@ -60,7 +60,7 @@ impl Driver<'_> {
         let machine = &self.lane(id).machine;
         let tool = tool_of(machine.flow(), machine.state(), step);
         // What failed and is tried again was told before; a person's word lets it begin.
-        let failed = self.troubles.iter().any(|t| t.lane == id && t.step == step);
+        let failed = self.open_failures.iter().any(|t| t.lane == id && t.step == step);
         if tool.is_empty() || failed || !self.parts.memory.has_usage(&tool) {
             return Ok(None);
         }
@@ -94,7 +94,7 @@ impl Driver<'_> {
             message: said,
             fix: None,
         };
-        self.tell(id, Input::Remembered { learned: false, what }, None)?;
+        self.apply(id, Input::Remembered { learned: false, what }, None)?;
         Ok(None)
     }
 }
@@ -110,5 +110,5 @@ fn told(warning: &Warning) -> String {
     if let Some(advice) = &warning.advice {
         said.push_str(&format!("; what helped: {advice}"));
     }
-    inert_line(&said)
+    escape_control_line(&said)
 }

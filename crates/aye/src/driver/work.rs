@@ -218,7 +218,7 @@ impl Driver<'_> {
 
     /// Whether a lane's step is to be ended.
     pub(super) fn is_stopping(&self, id: LaneId) -> bool {
-        matches!(self.lane(id).machine.wants(), Effect::Stop { .. })
+        matches!(self.lane(id).machine.next_effect(), Effect::Stop { .. })
     }
 }
 

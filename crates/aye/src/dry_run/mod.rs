@@ -16,7 +16,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::paint::{Glyph, Paint, Tone, inert_line, plural, shell_word};
+use crate::paint::{Glyph, Paint, Tone, escape_control_line, plural, shell_word};
 
 use later::Later;
 
@@ -320,8 +320,12 @@ pub fn render(plan: &Plan, paint: Paint) -> String {
         dim("dry run: nothing is run, nobody is asked")
     );
     for (name, value) in &plan.inputs {
-        let _ =
-            writeln!(text, "  {} {}", dim(&format!("{name} =")), inert_line(&value.to_string()));
+        let _ = writeln!(
+            text,
+            "  {} {}",
+            dim(&format!("{name} =")),
+            escape_control_line(&value.to_string())
+        );
     }
     for (number, step) in plan.steps.iter().enumerate() {
         let gate =
@@ -338,13 +342,13 @@ pub fn render(plan: &Plan, paint: Paint) -> String {
                 Some(false) => " (does not hold: would be skipped)",
                 None => "",
             };
-            let _ = writeln!(text, "     {} {}{known}", dim("if"), inert_line(condition));
+            let _ = writeln!(text, "     {} {}{known}", dim("if"), escape_control_line(condition));
         }
         let parts = [(Glyph::Asking, &step.question), (Glyph::Running, &step.command)];
         for (glyph, part) in parts {
             let mut mark = paint.text(Tone::Ask, paint.glyph(glyph));
             for line in part.iter().flat_map(|part| part.trim_end().lines()) {
-                let line = format!("     {mark} {}", inert_line(line));
+                let line = format!("     {mark} {}", escape_control_line(line));
                 let _ = writeln!(text, "{}", line.trim_end());
                 " ".clone_into(&mut mark);
             }
@@ -364,9 +368,14 @@ pub fn render(plan: &Plan, paint: Paint) -> String {
         some => counts.push(plural(some, "question")),
     }
     counts.extend(inside);
-    let _ = writeln!(text, "{}", dim(&inert_line(&counts.join(", "))));
+    let _ = writeln!(text, "{}", dim(&escape_control_line(&counts.join(", "))));
     for warning in &plan.warnings {
-        let _ = writeln!(text, "{} {}", paint.text(Tone::Warn, "warning:"), inert_line(warning));
+        let _ = writeln!(
+            text,
+            "{} {}",
+            paint.text(Tone::Warn, "warning:"),
+            escape_control_line(warning)
+        );
     }
     text
 }

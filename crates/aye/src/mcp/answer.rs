@@ -5,7 +5,7 @@ use aye_core::question::{Answer, Edits, Prompter, Question};
 
 use crate::cli::assist::{self, Sent};
 use crate::error::Error;
-use crate::paint::inert_line;
+use crate::paint::escape_control_line;
 use crate::store::QuestionRow;
 
 use super::handle::Handle;
@@ -63,12 +63,16 @@ pub(super) fn answer(world: &World, handle: &Handle, word: Word) -> Result<Optio
             // The answer counts; somebody else may have taken the run up by now.
             Err(error) => Ok(Some(format!(
                 "the answer was taken, but the run was not taken up: {}",
-                inert_line(&error.to_string())
+                escape_control_line(&error.to_string())
             ))),
         },
         Sent::Refused(why) if !relayable(question) => Err(not_through_you(row, &why)),
         Sent::Refused(why) => Err(Error::Refused {
-            message: format!("the answer to `{}` was refused: {}", row.id, inert_line(&why)),
+            message: format!(
+                "the answer to `{}` was refused: {}",
+                row.id,
+                escape_control_line(&why)
+            ),
             hint: Some("`skill_status` tells what is asked and which answers count".to_owned()),
         }),
     }
@@ -91,7 +95,7 @@ fn not_through_you(row: &QuestionRow, why: &str) -> Error {
         message: format!(
             "question `{}` has to be answered by a person, not through an assistant: {}",
             row.id,
-            inert_line(why)
+            escape_control_line(why)
         ),
         hint: Some(format!(
             "tell the person to run `aye inbox` or `aye answer {}` themselves; do not run it for them",

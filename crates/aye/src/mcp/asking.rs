@@ -24,7 +24,7 @@ use rmcp::service::PeerRequestOptions;
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::paint::{inert_line, inert_lines};
+use crate::paint::{escape_control_line, inert_lines};
 use crate::store::Store;
 
 use super::answer::{self, Word};
@@ -42,7 +42,7 @@ pub(super) enum Asked {
     Answered(Option<String>),
     /// The client is to show this and call again.
     Form(InputRequiredResult),
-    /// Nobody was asked, or nobody answered; why, if that is worth telling.
+    /// Nobody was asked, or nobody answered; why, if that is worth salient_line.
     Not(Option<String>),
 }
 
@@ -251,14 +251,15 @@ pub(super) fn read(result: &ElicitResult, waited: Duration) -> Said {
 fn message(skill: &str, question: &Question) -> String {
     // What steps wrote may stand in any of these: it must not look like ours.
     let quoted = |text: &str| budget::quoted(&inert_lines(text));
-    let mut parts = vec![inert_line(&format!("{skill} · {}: {}", question.step, question.title))];
+    let mut parts =
+        vec![escape_control_line(&format!("{skill} · {}: {}", question.step, question.title))];
     parts.push(quoted(&question.message));
     parts.extend(question.follows.as_ref().map(|line| format!("A yes starts:\n{}", quoted(line))));
     let offered = pause::values(question);
     for offer in question.options.iter().filter(|offer| offered.contains(&offer.value.as_str())) {
         let about = offer.description.as_deref().map(|about| format!(": {about}"));
         let line = format!("{} = {}{}", offer.value, offer.label, about.unwrap_or_default());
-        parts.push(format!("- {}", inert_line(&line)));
+        parts.push(format!("- {}", escape_control_line(&line)));
     }
     parts.join("\n")
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use aye_core::machine::is_secret;
 
-use crate::paint::{inert_line, inert_lines};
+use crate::paint::{escape_control_line, inert_lines};
 
 /// The longest value, in characters.
 pub(super) const VALUE: usize = 200;
@@ -23,7 +23,7 @@ pub(super) fn text(text: &str, most: usize) -> String {
 
 /// The same on one line: it cannot be taken for a line of ours.
 pub(super) fn line(text: &str, most: usize) -> String {
-    self::text(&inert_line(text), most)
+    self::text(&escape_control_line(text), most)
 }
 
 /// Text of several lines among ours, each marked as not ours.

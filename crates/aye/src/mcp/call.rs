@@ -206,7 +206,8 @@ fn sorted(value: Value) -> Value {
 pub(super) fn who(cx: &RequestContext<RoleServer>, world: &World) -> String {
     const LONGEST: usize = 60;
     let name = cx.client_info().map(|info| info.name).unwrap_or_default();
-    let name: String = crate::paint::inert_line(name.trim()).chars().take(LONGEST).collect();
+    let name: String =
+        crate::paint::escape_control_line(name.trim()).chars().take(LONGEST).collect();
     let name = if name.is_empty() { "an assistant" } else { &name };
     format!("{name} for {}", world.context.driver().user)
 }

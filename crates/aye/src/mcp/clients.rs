@@ -11,7 +11,7 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use serde::{Deserialize, Serialize};
 
-use crate::paint::inert_line;
+use crate::paint::escape_control_line;
 
 use super::world::World;
 
@@ -47,7 +47,7 @@ pub fn seen(home: &Path) -> Vec<Client> {
 
 /// What a request tells of its client.
 pub(super) fn of(cx: &RequestContext<RoleServer>, now: Timestamp) -> Option<Client> {
-    let short = |text: &str| inert_line(text).chars().take(80).collect::<String>();
+    let short = |text: &str| escape_control_line(text).chars().take(80).collect::<String>();
     let info = cx.client_info()?;
     let can = cx.client_capabilities().unwrap_or_default();
     let forms = can.elicitation.clone();

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use aye_core::event::{Event, Fact};
+use aye_core::event::{Event, EventKind};
 use aye_core::id::RunId;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::error::Error;
-use crate::paint::inert_line;
+use crate::paint::escape_control_line;
 use crate::store::Store;
 
 use super::look::{Look, Standing};
@@ -107,17 +107,17 @@ fn rests(look: &Look, known: Option<&str>) -> bool {
     look.standing() != Standing::Running && (known.is_none() || asks != known)
 }
 
-/// An event as progress, if it is worth telling.
+/// An event as progress, if it is worth salient_line.
 fn words(event: &Event) -> Option<String> {
-    let step = |step: &str, what: &str| Some(format!("step {} {what}", inert_line(step)));
-    match &event.fact {
-        Fact::StepStarted(started) => step(&started.step, "started"),
-        Fact::StepCompleted(completed) => step(&completed.step, "completed"),
-        Fact::StepFailed(failed) => step(&failed.step, "failed"),
-        Fact::StepSkipped { step: name, .. } => step(name, "skipped"),
-        Fact::StepRetried { step: name, .. } => step(name, "is tried again"),
-        Fact::AutoHealTriggered(heal) => step(&heal.step, "is being repaired"),
-        Fact::ConfirmationRequired(question) => step(&question.step, "asks"),
+    let step = |step: &str, what: &str| Some(format!("step {} {what}", escape_control_line(step)));
+    match &event.kind {
+        EventKind::StepStarted(started) => step(&started.step, "started"),
+        EventKind::StepCompleted(completed) => step(&completed.step, "completed"),
+        EventKind::StepFailed(failed) => step(&failed.step, "failed"),
+        EventKind::StepSkipped { step: name, .. } => step(name, "skipped"),
+        EventKind::StepRetried { step: name, .. } => step(name, "is tried again"),
+        EventKind::AutoHealTriggered(heal) => step(&heal.step, "is being repaired"),
+        EventKind::ConfirmationRequired(question) => step(&question.step, "asks"),
         _ => None,
     }
 }

@@ -17,7 +17,7 @@
 //! server, and no step can write where the protocol is written. What an
 //! assistant holds of a run is a [`handle`]: nothing is kept for it here.
 //!
-//! Who answered is never blurred: [`answer`] sends `assistant` for a relayed
+//! Who answered is never fingerprinted: [`answer`] sends `assistant` for a relayed
 //! word and `elicited` for a form, and the core refuses both where a person
 //! has to answer.
 

@@ -141,7 +141,10 @@ fn head(world: &World, look: &Look) -> Task {
     let step = row.step.as_deref().unwrap_or("its first step");
     let poll = u64::try_from(POLL.as_millis()).unwrap_or(u64::MAX);
     Task::new(id, TaskStatus::Working, began, updated)
-        .with_status_message(crate::paint::inert_line(&format!("{} is at {step}", row.skill)))
+        .with_status_message(crate::paint::escape_control_line(&format!(
+            "{} is at {step}",
+            row.skill
+        )))
         .with_poll_interval_ms(poll)
 }
 

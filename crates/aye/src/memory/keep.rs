@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::book::{self, Root};
 use super::error::{MemoryError, Problem};
 use super::memory::{CONFIRMATIONS, FIXES, Memory, USAGE};
+use super::memory_file::{self, Root};
 use super::query::Layer;
 
 /// Hides secrets in a text.
@@ -99,7 +99,7 @@ pub(super) fn change_list<T: Serialize + DeserializeOwned, R>(
     change: impl FnOnce(&mut Vec<T>) -> (R, bool),
 ) -> Result<R, MemoryError> {
     let path = root.path.join(file);
-    book::change(root, file, |map| {
+    memory_file::change(root, file, |map| {
         let list = match map.remove(key) {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(list)) => list,

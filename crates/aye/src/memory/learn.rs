@@ -10,7 +10,7 @@ use super::failure::{self, Ending, Failure};
 use super::keep::{Mask, change_list, line};
 use super::memory::{FAILURES, Memory, USAGE};
 use super::mistake::mistake;
-use super::telling::telling_line;
+use super::salient_line::telling_line;
 use super::usage::{self, Sighting, UsagePattern, shapes};
 use super::words::Told;
 
@@ -75,11 +75,11 @@ impl Memory {
         };
         let Some(mistake) = learnable else { return Ok(None) };
         let call = shapes(seen.args, mask);
-        let blurred = super::blur::blur(&told);
+        let fingerprinted = super::fingerprint::fingerprint(&told);
         let sighting = Sighting {
             tool: seen.tool.to_owned(),
             mistake,
-            error: blurred[..blurred.floor_char_boundary(failure::SNIPPET)].to_owned(),
+            error: fingerprinted[..fingerprinted.floor_char_boundary(failure::SNIPPET)].to_owned(),
             parameter: usage::parameter(&error, &call),
             call,
             advice: match seen.ending {

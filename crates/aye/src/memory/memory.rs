@@ -10,15 +10,15 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::agreement::{self, AGREED, Agreed};
-use super::book::Book;
+use super::cache::Cache;
 use super::error::{MemoryError, Problem};
 use super::failure::Failure;
 use super::fix::{Fix, PREFIX, SHORTEST, Standing};
 use super::issue::{self, Issue, Rank, Written};
 use super::keep::Mask;
+use super::memory_file::MemoryFile;
 use super::preference::{EnvironmentRule, Preference, PreferenceQuery};
 use super::query::{Layer, Placed, Query};
-use super::shelf::Shelf;
 use super::usage::{UsagePattern, Warning, shapes};
 use super::words::Told;
 
@@ -39,13 +39,13 @@ pub(super) const FAILURES: &str = "failures.yaml";
 pub struct Memory {
     pub(super) project: Option<Project>,
     pub(super) user: PathBuf,
-    issues: Shelf<Issue>,
-    fixes: Shelf<Fix>,
-    agreed: Shelf<Agreed>,
-    preferences: Shelf<Preference>,
-    rules: Shelf<(String, EnvironmentRule)>,
-    usage: Shelf<UsagePattern>,
-    failures: Shelf<Failure>,
+    issues: Cache<Issue>,
+    fixes: Cache<Fix>,
+    agreed: Cache<Agreed>,
+    preferences: Cache<Preference>,
+    rules: Cache<(String, EnvironmentRule)>,
+    usage: Cache<UsagePattern>,
+    failures: Cache<Failure>,
     problems: Mutex<Vec<Problem>>,
     /// When it was last seen that nothing is known about how tools are used.
     pub(super) no_usage: Mutex<Option<Instant>>,
@@ -71,13 +71,13 @@ impl Memory {
         Self {
             project,
             user: user_dir.to_path_buf(),
-            issues: Shelf::default(),
-            fixes: Shelf::default(),
-            agreed: Shelf::default(),
-            preferences: Shelf::default(),
-            rules: Shelf::default(),
-            usage: Shelf::default(),
-            failures: Shelf::default(),
+            issues: Cache::default(),
+            fixes: Cache::default(),
+            agreed: Cache::default(),
+            preferences: Cache::default(),
+            rules: Cache::default(),
+            usage: Cache::default(),
+            failures: Cache::default(),
             problems: Mutex::default(),
             no_usage: Mutex::default(),
         }
@@ -201,7 +201,7 @@ impl Memory {
     pub fn fixes(&self) -> Vec<Placed<Fix>> {
         let mut all = self.all(&self.fixes, FIXES, read_fixes, |fix| &fix.id);
         if !all.is_empty() {
-            let read = |book: &Book, problems: &mut Vec<Problem>| {
+            let read = |book: &MemoryFile, problems: &mut Vec<Problem>| {
                 checked(book, agreement::KEY, |_: &Agreed| Ok(()), problems)
             };
             let agreed = self.those(&[Layer::User], &self.agreed, AGREED, read);
@@ -257,7 +257,7 @@ impl Memory {
     /// Every preference. Those of a project are nobody's consent here: they are
     /// listed, and not used.
     pub fn preferences(&self) -> Vec<Placed<Preference>> {
-        let read = |book: &Book, problems: &mut Vec<Problem>| {
+        let read = |book: &MemoryFile, problems: &mut Vec<Problem>| {
             checked(book, "preferences", |_: &Preference| Ok(()), problems)
         };
         self.all(&self.preferences, CONFIRMATIONS, read, |one| &one.id)
@@ -289,7 +289,7 @@ impl Memory {
 
     /// The last failures, newest last.
     pub fn failures(&self) -> Vec<Placed<Failure>> {
-        let read = |book: &Book, problems: &mut Vec<Problem>| {
+        let read = |book: &MemoryFile, problems: &mut Vec<Problem>| {
             checked(book, "failures", |_: &Failure| Ok(()), problems)
         };
         self.each(&self.failures, FAILURES, read).iter().flat_map(|list| list.to_vec()).collect()
@@ -324,9 +324,9 @@ impl Memory {
     /// The entries of both memories; of two with the same name, the project's.
     fn all<T: Clone>(
         &self,
-        shelf: &Shelf<T>,
+        shelf: &Cache<T>,
         file: &str,
-        read: impl Fn(&Book, &mut Vec<Problem>) -> Vec<(usize, T)>,
+        read: impl Fn(&MemoryFile, &mut Vec<Problem>) -> Vec<(usize, T)>,
         id: impl Fn(&T) -> &String,
     ) -> Vec<Placed<T>> {
         let mut all: Vec<Placed<T>> = Vec::new();
@@ -343,9 +343,9 @@ impl Memory {
 
     fn each<T>(
         &self,
-        shelf: &Shelf<T>,
+        shelf: &Cache<T>,
         file: &str,
-        read: impl Fn(&Book, &mut Vec<Problem>) -> Vec<(usize, T)>,
+        read: impl Fn(&MemoryFile, &mut Vec<Problem>) -> Vec<(usize, T)>,
     ) -> Vec<Arc<Vec<Placed<T>>>> {
         self.those(&[Layer::Project, Layer::User], shelf, file, read)
     }
@@ -354,9 +354,9 @@ impl Memory {
     fn those<T>(
         &self,
         layers: &[Layer],
-        shelf: &Shelf<T>,
+        shelf: &Cache<T>,
         file: &str,
-        read: impl Fn(&Book, &mut Vec<Problem>) -> Vec<(usize, T)>,
+        read: impl Fn(&MemoryFile, &mut Vec<Problem>) -> Vec<(usize, T)>,
     ) -> Vec<Arc<Vec<Placed<T>>>> {
         let mut problems = Vec::new();
         let lists = layers
@@ -376,7 +376,7 @@ impl Memory {
 
 /// The entries of a list, those that make no sense reported.
 fn checked<T: serde::de::DeserializeOwned>(
-    book: &Book,
+    book: &MemoryFile,
     key: &str,
     check: impl Fn(&T) -> Result<(), String>,
     problems: &mut Vec<Problem>,
@@ -392,7 +392,7 @@ fn checked<T: serde::de::DeserializeOwned>(
 }
 
 /// Every list of the file holds issues; its name is a tag of them.
-fn read_issues(book: &Book, problems: &mut Vec<Problem>) -> Vec<(usize, Issue)> {
+fn read_issues(book: &MemoryFile, problems: &mut Vec<Problem>) -> Vec<(usize, Issue)> {
     let mut found = Vec::new();
     for group in book.keys() {
         for entry in book.entries::<Written>(&group, problems) {
@@ -405,16 +405,19 @@ fn read_issues(book: &Book, problems: &mut Vec<Problem>) -> Vec<(usize, Issue)> 
     found
 }
 
-fn read_fixes(book: &Book, problems: &mut Vec<Problem>) -> Vec<(usize, Fix)> {
+fn read_fixes(book: &MemoryFile, problems: &mut Vec<Problem>) -> Vec<(usize, Fix)> {
     let found = checked(book, "fixes", Fix::check, problems).into_iter();
     found.map(|(line, fix)| (line, fix.identified())).collect()
 }
 
-fn read_usage(book: &Book, problems: &mut Vec<Problem>) -> Vec<(usize, UsagePattern)> {
+fn read_usage(book: &MemoryFile, problems: &mut Vec<Problem>) -> Vec<(usize, UsagePattern)> {
     checked(book, "patterns", |_: &UsagePattern| Ok(()), problems)
 }
 
-fn read_rules(book: &Book, problems: &mut Vec<Problem>) -> Vec<(usize, (String, EnvironmentRule))> {
+fn read_rules(
+    book: &MemoryFile,
+    problems: &mut Vec<Problem>,
+) -> Vec<(usize, (String, EnvironmentRule))> {
     let value = book.value();
     let Some(rules) = value.get("environments").and_then(Value::as_object) else {
         return Vec::new();

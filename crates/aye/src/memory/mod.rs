@@ -9,7 +9,7 @@
 //!   failures.yaml               the last 100
 //!   agreed.yaml                 fixes that may be used on this machine; the user's only
 //!
-//! text -> blur (what varies) -> words (patterns), similar, mistake, confidence   (pure)
+//! text -> fingerprint (what varies) -> words (patterns), similar, mistake, confidence   (pure)
 //! file -> book (lock, read with lines, atomic write) -> shelf (until it changes) -> Memory
 //! ```
 //!
@@ -18,12 +18,12 @@
 //! learned is data: whoever shows it says so and makes it inert.
 
 mod agreement;
-mod blur;
-mod book;
+mod cache;
 mod confidence;
 mod emit;
 mod error;
 mod failure;
+mod fingerprint;
 mod fix;
 mod generalise;
 mod issue;
@@ -31,6 +31,7 @@ mod keep;
 mod learn;
 #[expect(clippy::module_inception, reason = "the type that everything here is for")]
 mod memory;
+mod memory_file;
 mod mistake;
 mod names;
 mod note;
@@ -38,25 +39,24 @@ mod preference;
 mod query;
 mod remember_choice;
 mod remember_fix;
-mod shelf;
+mod salient_line;
 mod similar;
 mod stats;
-mod telling;
 mod usage;
 mod words;
 
-pub use blur::blur;
-pub use book::read_mapping;
 pub use confidence::{BLOCK, WARN, confidence};
 pub use emit::emit;
 pub use error::{MemoryError, Problem};
 pub use failure::{Ending, Failure};
+pub use fingerprint::fingerprint;
 pub use fix::{Act, Agreement, Change, Fix, FixMatch, Origin, OriginKind, Standing};
 pub use generalise::{Rule, generalise};
 pub use issue::{IN_ALL, Issue, PER_FAMILY, Rank, SHOWN};
 pub use keep::{Keep, Mask};
 pub use learn::Seen;
 pub use memory::Memory;
+pub use memory_file::read_mapping;
 pub use mistake::{Mistake, mistake};
 pub use note::NewIssue;
 pub use preference::{
@@ -66,8 +66,8 @@ pub use preference::{
 pub use query::{Layer, Placed, Query};
 pub use remember_choice::NewChoice;
 pub use remember_fix::{ErrorText, NewFix};
+pub use salient_line::pattern_of;
 pub use similar::{SAME, similarity};
 pub use stats::{Week, Weeks};
-pub use telling::pattern_of;
 pub use usage::{Level, UsagePattern, Warning};
 pub use words::{BadPattern, Pattern};

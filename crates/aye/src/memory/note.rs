@@ -3,12 +3,12 @@
 
 use serde_json::Value;
 
-use super::book::{self, Book};
 use super::emit::emit_item;
 use super::error::MemoryError;
 use super::issue::{Issue, KEY, Written};
 use super::keep::{Keep, Mask, line};
 use super::memory::{Memory, PATTERNS};
+use super::memory_file::{self, MemoryFile};
 
 /// A known issue to be written down.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +55,7 @@ impl Memory {
         }
         let (root, _) = self.place(new.keep)?;
         let item = serde_json::to_value(&written).unwrap_or_default();
-        book::rewrite(&root, PATTERNS, |book| {
+        memory_file::rewrite(&root, PATTERNS, |book| {
             added(book, &item).ok_or_else(|| {
                 MemoryError::refused(
                     format!(
@@ -71,7 +71,7 @@ impl Memory {
 }
 
 /// The text with the item added; nothing if what is there would change.
-fn added(book: &Book, item: &Value) -> Option<String> {
+fn added(book: &MemoryFile, item: &Value) -> Option<String> {
     if !book.faults().is_empty() {
         return None;
     }
@@ -91,7 +91,7 @@ fn added(book: &Book, item: &Value) -> Option<String> {
     let candidates = [2, 0, 4].map(|indent| format!("{text}{}", emit_item(item, indent)));
     let fresh = format!("{text}{KEY}:\n{}", emit_item(item, 2));
     candidates.into_iter().chain([fresh]).find(|candidate| {
-        let read = Book::of(std::path::Path::new(""), candidate.clone());
+        let read = MemoryFile::of(std::path::Path::new(""), candidate.clone());
         read.faults().is_empty() && read.value() == wanted
     })
 }
@@ -103,7 +103,10 @@ mod tests {
     use super::*;
 
     fn add(text: &str) -> Option<String> {
-        added(&Book::of(std::path::Path::new(""), text.to_owned()), &json!({ "pattern": "new" }))
+        added(
+            &MemoryFile::of(std::path::Path::new(""), text.to_owned()),
+            &json!({ "pattern": "new" }),
+        )
     }
 
     #[test]

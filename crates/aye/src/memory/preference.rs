@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::blur::blur;
+use super::fingerprint::fingerprint;
 use super::words::Pattern;
 
 /// How long an answer is remembered.
@@ -166,7 +166,7 @@ pub struct PreferenceQuery<'a> {
 /// out.
 pub fn question_digest(question: &Question) -> String {
     let message = match question.purpose {
-        Purpose::Recover => blur(&question.message),
+        Purpose::Recover => fingerprint(&question.message),
         Purpose::Gate | Purpose::Ask => question.message.clone(),
     };
     let asked = json!({

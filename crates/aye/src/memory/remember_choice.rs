@@ -8,7 +8,7 @@ use super::error::MemoryError;
 use super::keep::{Mask, change_list, visible_lines};
 use super::memory::{CONFIRMATIONS, Memory};
 use super::preference::{self, Allowed, Chosen, EnvironmentRule, Preference, Scope, is_production};
-use super::telling::pattern_of;
+use super::salient_line::pattern_of;
 
 /// An answer to be remembered.
 #[derive(Debug, Clone)]

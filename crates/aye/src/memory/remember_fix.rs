@@ -3,13 +3,13 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::book::Root;
 use super::error::MemoryError;
 use super::fix::{Change, Fix, FixMatch, Origin, OriginKind};
 use super::keep::{Keep, Mask, change_list, line, masked, visible_lines};
 use super::memory::{FIXES, Memory};
+use super::memory_file::Root;
 use super::query::{Layer, Placed};
-use super::telling::pattern_of;
+use super::salient_line::pattern_of;
 use super::words::Pattern;
 
 /// A fix to be remembered.
@@ -38,7 +38,7 @@ pub struct NewFix {
 /// What an error is recognised by.
 #[derive(Debug, Clone)]
 pub enum ErrorText {
-    /// An error as it came: its telling line, what varies replaced.
+    /// An error as it came: its salient_line line, what varies replaced.
     Seen(String),
     /// A pattern as somebody wrote it.
     Pattern(String),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use aye_core::event::{Event, Fact, RetryReason};
+use aye_core::event::{Event, EventKind, RetryReason};
 use aye_core::question::Prompter;
 use jiff::{Timestamp, civil::ISOWeekDate, tz::TimeZone};
 use serde::Serialize;
@@ -37,17 +37,17 @@ impl Weeks {
         let key = (week.year(), week.week());
         let one =
             self.weeks.entry(key).or_insert_with(|| Week { week: name(key), ..Week::default() });
-        match &event.fact {
-            Fact::SkillStarted(started) if started.parent.is_none() => one.runs += 1,
-            Fact::ConfirmationRequired(_) => one.questions += 1,
-            Fact::ConfirmationAnswered(answered)
+        match &event.kind {
+            EventKind::SkillStarted(started) if started.parent.is_none() => one.runs += 1,
+            EventKind::ConfirmationRequired(_) => one.questions += 1,
+            EventKind::ConfirmationAnswered(answered)
                 if answered.refused.is_none() && answered.answer.prompter == Prompter::Memory =>
             {
                 one.by_memory += 1;
             }
             // A rule that repaired, or a fix that was tried with nobody asked.
-            Fact::AutoHealCompleted { healed: true, .. } => one.heals += 1,
-            Fact::StepRetried { why: RetryReason::Fixed, .. } => one.heals += 1,
+            EventKind::AutoHealCompleted { healed: true, .. } => one.heals += 1,
+            EventKind::StepRetried { why: RetryReason::Fixed, .. } => one.heals += 1,
             _ => {}
         }
     }
@@ -91,15 +91,15 @@ mod tests {
 
     use super::*;
 
-    fn event(at: &str, mut fact: Value) -> Event {
-        let map = fact.as_object_mut().expect("a mapping");
+    fn event(at: &str, mut kind: Value) -> Event {
+        let map = kind.as_object_mut().expect("a mapping");
         map.extend(
             json!({ "v": 1, "run": "abcdefgh12", "seq": 1, "at": at })
                 .as_object()
                 .expect("a mapping")
                 .clone(),
         );
-        serde_json::from_value(fact).expect("an event")
+        serde_json::from_value(kind).expect("an event")
     }
 
     fn asks(at: &str) -> Event {

@@ -268,8 +268,8 @@ pub(super) fn shapes(args: &Value, mask: &dyn Fn(&str) -> String) -> BTreeMap<St
         if hex && !text.bytes().all(|b| b.is_ascii_digit()) {
             return format!("<hash of {}>", text.len());
         }
-        let blurred = super::blur::blur(text);
-        blurred[..blurred.floor_char_boundary(100)].to_owned()
+        let fingerprinted = super::fingerprint::fingerprint(text);
+        fingerprinted[..fingerprinted.floor_char_boundary(100)].to_owned()
     };
     match args {
         Value::Object(map) => {
@@ -306,7 +306,7 @@ mod tests {
         Sighting {
             tool: "deploy".into(),
             mistake: Mistake::Format,
-            error: crate::memory::blur(error),
+            error: crate::memory::fingerprint(error),
             parameter: parameter(error, &call),
             call,
             advice: None,

@@ -8,7 +8,7 @@ use std::fmt;
 use aye_core::heal::{contains_words, fold};
 use regex_lite::Regex;
 
-use super::blur::blur;
+use super::fingerprint::fingerprint;
 
 /// Fewer letters and digits than this outside placeholders say nothing.
 const FEWEST: usize = 3;
@@ -18,7 +18,7 @@ const END: usize = 8 * 1024;
 
 /// What errors are recognised by. Written as plain text: found whatever the
 /// case, as whole words, any white space between them. `/…/` is a regular
-/// expression. Placeholders such as `<n>` stand for what [`blur`] puts them
+/// expression. Placeholders such as `<n>` stand for what [`fingerprint`] puts them
 /// for.
 #[derive(Debug, Clone)]
 pub struct Pattern {
@@ -62,7 +62,7 @@ impl Pattern {
             }
             return Ok(Self { written: written.to_owned(), kind: Kind::Regex(regex) });
         }
-        if telling(written) < FEWEST {
+        if salient_line(written) < FEWEST {
             return Err(BadPattern::TooShort(written.to_owned()));
         }
         Ok(Self { written: written.to_owned(), kind: Kind::Words(fold(written)) })
@@ -79,7 +79,7 @@ impl Pattern {
             Kind::Regex(regex) => regex.is_match(&text.raw),
             Kind::Words(words) => {
                 contains_words(text.folded(), words)
-                    || words.contains('<') && contains_words(text.blurred(), words)
+                    || words.contains('<') && contains_words(text.fingerprinted(), words)
             }
         }
     }
@@ -101,7 +101,7 @@ impl fmt::Display for Pattern {
 pub(super) struct Told<'a> {
     raw: Cow<'a, str>,
     folded: OnceCell<String>,
-    blurred: OnceCell<String>,
+    fingerprinted: OnceCell<String>,
 }
 
 impl<'a> Told<'a> {
@@ -113,7 +113,7 @@ impl<'a> Told<'a> {
             let last = &text[text.ceil_char_boundary(text.len() - END)..];
             Cow::Owned(format!("{first}\n{last}"))
         };
-        Self { raw, folded: OnceCell::new(), blurred: OnceCell::new() }
+        Self { raw, folded: OnceCell::new(), fingerprinted: OnceCell::new() }
     }
 
     /// What is looked at, as it was.
@@ -130,13 +130,13 @@ impl<'a> Told<'a> {
         self.folded.get_or_init(|| fold(&self.raw))
     }
 
-    fn blurred(&self) -> &str {
-        self.blurred.get_or_init(|| fold(&blur(&self.raw)))
+    fn fingerprinted(&self) -> &str {
+        self.fingerprinted.get_or_init(|| fold(&fingerprint(&self.raw)))
     }
 }
 
 /// How many letters and digits stand outside placeholders.
-fn telling(text: &str) -> usize {
+fn salient_line(text: &str) -> usize {
     let mut inside = false;
     text.chars()
         .filter(|&c| {

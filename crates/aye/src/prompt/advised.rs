@@ -4,7 +4,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use crate::advisor::Advising;
-use crate::driver::Posed;
+use crate::driver::QuestionContext;
 
 use super::poll::{Ready, poll};
 use super::tty::Tty;
@@ -13,7 +13,7 @@ use super::tty::Tty;
 /// advisor, which is started here: the question is on the screen by now.
 pub(super) fn wait(
     advising: Option<&mut Advising>,
-    posed: &Posed<'_>,
+    posed: &QuestionContext<'_>,
     tty: &Tty,
     wake: &[BorrowedFd<'_>],
     limit: Duration,

@@ -209,7 +209,7 @@ impl Dialog {
             Key::Esc => self.out(question),
             Key::Paste(_) => self.wrong(question, "pasted text is no answer"),
             Key::Char(c) => {
-                let shown = crate::paint::inert(&c.to_string());
+                let shown = crate::paint::escape_control(&c.to_string());
                 self.wrong(question, &format!("`{shown}` is no answer"))
             }
             _ => {
@@ -497,7 +497,7 @@ pub fn check(question: &Question, text: &str) -> Result<(), String> {
         Some(pattern) => match regex_lite::Regex::new(pattern) {
             Ok(regex) if regex.is_match(text) => Ok(()),
             Ok(_) | Err(_) => {
-                Err(format!("this does not match `{}`", crate::paint::inert(pattern)))
+                Err(format!("this does not match `{}`", crate::paint::escape_control(pattern)))
             }
         },
         None if text.is_empty() && question.default.is_none() => {

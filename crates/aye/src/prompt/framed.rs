@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::advisor::Advising;
 use crate::clock::Clock;
-use crate::driver::Posed;
+use crate::driver::QuestionContext;
 use crate::paint::Paint;
 
 use super::advised::wait;
@@ -19,9 +19,9 @@ use super::hold::Hold;
 use super::key::{Decoder, Key};
 use super::screen::{Painted, Screen};
 use super::style::Styled;
-use super::tail::Tail;
-use super::terminal::{Heard, Manner, until};
+use super::terminal::{PromptConfig, PromptEvent, until};
 use super::tty::{Mode, Tty};
+use super::typeahead_guard::TypeaheadGuard;
 use super::view::{Look, head, view_below};
 
 /// An Escape that nothing follows for so long was the key.
@@ -58,14 +58,18 @@ pub(super) struct Framed {
 }
 
 impl Framed {
-    pub(super) fn open(mut tty: Tty, posed: &Posed<'_>, manner: &Manner) -> Result<Self, String> {
+    pub(super) fn open(
+        mut tty: Tty,
+        posed: &QuestionContext<'_>,
+        config: &PromptConfig,
+    ) -> Result<Self, String> {
         tty.take(Mode::Keys).map_err(|error| format!("the terminal cannot be used: {error}"))?;
         Ok(Self {
             tty,
             id: posed.question.id.clone(),
-            paint: manner.paint,
-            escape: manner.escape,
-            dialog: Dialog::new(posed.question, manner.escape),
+            paint: config.paint,
+            escape: config.escape,
+            dialog: Dialog::new(posed.question, config.escape),
             decoder: Decoder::default(),
             escape_until: None,
             screen: Screen::default(),
@@ -75,7 +79,7 @@ impl Framed {
             head: None,
             head_printed: false,
             details_printed: false,
-            advising: Advising::of(posed, manner.advisor.as_ref()),
+            advising: Advising::of(posed, config.advisor.as_ref()),
         })
     }
 
@@ -90,11 +94,11 @@ impl Framed {
 
     pub(super) fn hear(
         &mut self,
-        posed: &Posed<'_>,
+        posed: &QuestionContext<'_>,
         wake: &[BorrowedFd<'_>],
         clock: &dyn Clock,
-        tail: &mut Tail,
-    ) -> Heard {
+        tail: &mut TypeaheadGuard,
+    ) -> PromptEvent {
         if std::mem::take(&mut self.answered) {
             self.dialog = Dialog::new(posed.question, self.escape);
         }
@@ -102,13 +106,15 @@ impl Framed {
         loop {
             let now = clock.now();
             if posed.deadline.is_some_and(|deadline| now >= deadline) {
-                return Heard::Deadline;
+                return PromptEvent::Deadline;
             }
             if !self.tty.is_foreground() {
-                return Heard::Unavailable("this process is in the background".to_owned());
+                return PromptEvent::Unavailable("this process is in the background".to_owned());
             }
             if let Err(error) = self.paint(posed, now) {
-                return Heard::Unavailable(format!("the terminal cannot be written to: {error}"));
+                return PromptEvent::Unavailable(format!(
+                    "the terminal cannot be written to: {error}"
+                ));
             }
             let instant = Instant::now();
             let mut limit = look_up.saturating_duration_since(instant);
@@ -124,12 +130,14 @@ impl Framed {
             }
             let ready = wait(self.advising.as_mut(), posed, &self.tty, wake, limit);
             if ready.gone {
-                return Heard::Unavailable("the terminal has gone away".to_owned());
+                return PromptEvent::Unavailable("the terminal has gone away".to_owned());
             }
             let mut keys = match self.read(ready.typed) {
                 Ok(keys) => keys,
                 Err(error) => {
-                    return Heard::Unavailable(format!("the terminal cannot be read: {error}"));
+                    return PromptEvent::Unavailable(format!(
+                        "the terminal cannot be read: {error}"
+                    ));
                 }
             };
             if !self.decoder.is_waiting() {
@@ -144,7 +152,7 @@ impl Framed {
                 return heard;
             }
             if ready.woken || Instant::now() >= look_up {
-                return Heard::Woken;
+                return PromptEvent::Woken;
             }
         }
     }
@@ -160,11 +168,11 @@ impl Framed {
 
     fn take(
         &mut self,
-        posed: &Posed<'_>,
+        posed: &QuestionContext<'_>,
         mut keys: Vec<Key>,
         now: Timestamp,
-        tail: &mut Tail,
-    ) -> Option<Heard> {
+        tail: &mut TypeaheadGuard,
+    ) -> Option<PromptEvent> {
         tail.strip(&mut keys, Instant::now());
         if keys.is_empty() {
             return None;
@@ -174,16 +182,16 @@ impl Framed {
         self.details_printed &= self.dialog.details == details;
         match reply {
             Reply::Stay => None,
-            Reply::Typing => self.hold.is_due(posed.deadline, now).then_some(Heard::Typing),
+            Reply::Typing => self.hold.is_due(posed.deadline, now).then_some(PromptEvent::Typing),
             Reply::Answer(given) => {
                 if let [key] = keys.as_slice() {
                     tail.begin(key, Instant::now());
                 }
                 self.answered = true;
                 self.advising.iter_mut().for_each(Advising::end);
-                Some(Heard::Given(given))
+                Some(PromptEvent::Given(given))
             }
-            Reply::Dismissed => Some(Heard::Dismissed),
+            Reply::Dismissed => Some(PromptEvent::Dismissed),
         }
     }
 
@@ -193,7 +201,7 @@ impl Framed {
         Duration::from_micros(u64::try_from(beat - gone).unwrap_or(0))
     }
 
-    fn paint(&mut self, posed: &Posed<'_>, now: Timestamp) -> io::Result<()> {
+    fn paint(&mut self, posed: &QuestionContext<'_>, now: Timestamp) -> io::Result<()> {
         let (columns, rows) = self.tty.size();
         let look = Look { paint: self.paint, columns, rows };
         let beat = usize::try_from(self.opened.elapsed().as_millis() / BEAT.as_millis());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::clock::Clock;
-use crate::driver::{Asked, Posed, Prompter};
+use crate::driver::{Asked, Prompter, QuestionContext};
 use crate::error::Error;
 
 use super::terminal::until;
@@ -28,7 +28,11 @@ impl<'a> InboxPrompter<'a> {
 }
 
 impl Prompter for InboxPrompter<'_> {
-    fn ask(&mut self, posed: &Posed<'_>, wake: &[BorrowedFd<'_>]) -> Result<Asked, Error> {
+    fn ask(
+        &mut self,
+        posed: &QuestionContext<'_>,
+        wake: &[BorrowedFd<'_>],
+    ) -> Result<Asked, Error> {
         let left = posed.deadline.map(|deadline| until(deadline, self.clock.now()));
         if left.is_some_and(|left| left.is_zero()) {
             return Ok(Asked::Deadline);

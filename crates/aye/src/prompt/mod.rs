@@ -8,7 +8,7 @@
 //! `screen` paints where they differ. `key`, `dialog`, `line`, `list`, `view`
 //! and what they use do no IO. `plain` and `answers` are the same for whole
 //! lines instead of keys. `advised` waits for an advisor too, where there is
-//! one. [`alone`] asks without a run, for scripts; [`inbox`] asks nobody here
+//! one. [`standalone`] asks without a run, for scripts; [`inbox`] asks nobody here
 //! and waits for an answer from elsewhere.
 //!
 //! Nothing a question says reaches the terminal but through `markup` and
@@ -16,14 +16,13 @@
 //! the frame has for itself.
 
 mod advised;
-mod alone;
 pub mod answers;
 mod available;
-mod desk;
 pub mod dialog;
 mod framed;
 mod hold;
 mod inbox;
+mod inbox_view;
 pub mod key;
 pub mod line;
 pub mod list;
@@ -31,16 +30,17 @@ pub mod markup;
 mod plain;
 mod poll;
 pub mod screen;
+mod standalone;
 pub mod style;
-pub mod tail;
 mod terminal;
 mod tty;
+pub mod typeahead_guard;
 pub mod view;
 pub mod wrap;
 
-pub use alone::{Alone, Elsewhere, News, Nowhere, ask_alone, say};
 pub use available::{is_capable, obstacle};
-pub use desk::{Desk, Wish};
 pub use dialog::{Escape, Given};
 pub use inbox::InboxPrompter;
-pub use terminal::{Manner, TerminalPrompter};
+pub use inbox_view::{InboxAction, InboxView};
+pub use standalone::{AskOutcome, News, Nowhere, RemoteQuestion, ask_alone, say};
+pub use terminal::{PromptConfig, TerminalPrompter};

@@ -9,14 +9,14 @@ use aye_core::question::Question;
 
 use crate::advisor::{Advising, News};
 use crate::clock::Clock;
-use crate::driver::Posed;
+use crate::driver::QuestionContext;
 use crate::paint::Paint;
 
 use super::advised::wait;
 use super::answers::{Answers, Said};
 use super::dialog::Escape;
 use super::hold::Hold;
-use super::terminal::{Heard, Manner, until};
+use super::terminal::{PromptConfig, PromptEvent, until};
 use super::tty::{Mode, Tty};
 use super::view::{Look, plain_advice, plain_ask, plain_details, plain_question};
 
@@ -58,21 +58,25 @@ enum Say {
 }
 
 impl Plain {
-    pub(super) fn open(mut tty: Tty, posed: &Posed<'_>, manner: &Manner) -> Result<Self, String> {
+    pub(super) fn open(
+        mut tty: Tty,
+        posed: &QuestionContext<'_>,
+        config: &PromptConfig,
+    ) -> Result<Self, String> {
         let mode = if posed.question.secret { Mode::HiddenLines } else { Mode::Lines };
         tty.take(mode).map_err(|error| format!("the terminal cannot be used: {error}"))?;
         Ok(Self {
             tty,
             id: posed.question.id.clone(),
-            paint: Paint { color: false, ..manner.paint },
-            escape: manner.escape,
-            answers: Answers::new(manner.escape),
+            paint: Paint { color: false, ..config.paint },
+            escape: config.escape,
+            answers: Answers::new(config.escape),
             typed: Vec::new(),
             say: Some(Say::Question),
             asking: false,
             answered: false,
             hold: Hold::default(),
-            advising: Advising::of(posed, manner.advisor.as_ref()),
+            advising: Advising::of(posed, config.advisor.as_ref()),
             advised: false,
         })
     }
@@ -88,10 +92,10 @@ impl Plain {
 
     pub(super) fn hear(
         &mut self,
-        posed: &Posed<'_>,
+        posed: &QuestionContext<'_>,
         wake: &[BorrowedFd<'_>],
         clock: &dyn Clock,
-    ) -> Heard {
+    ) -> PromptEvent {
         if std::mem::take(&mut self.answered) {
             self.answers = Answers::new(self.escape);
             self.say = Some(Say::Question);
@@ -100,13 +104,15 @@ impl Plain {
         loop {
             let now = clock.now();
             if posed.deadline.is_some_and(|deadline| now >= deadline) {
-                return Heard::Deadline;
+                return PromptEvent::Deadline;
             }
             if !self.tty.is_foreground() {
-                return Heard::Unavailable("this process is in the background".to_owned());
+                return PromptEvent::Unavailable("this process is in the background".to_owned());
             }
             if let Err(error) = self.speak(posed, clock) {
-                return Heard::Unavailable(format!("the terminal cannot be written to: {error}"));
+                return PromptEvent::Unavailable(format!(
+                    "the terminal cannot be written to: {error}"
+                ));
             }
             let mut limit = look_up.saturating_duration_since(Instant::now());
             if let Some(deadline) = posed.deadline {
@@ -114,7 +120,7 @@ impl Plain {
             }
             let ready = wait(self.advising.as_mut(), posed, &self.tty, wake, limit);
             if ready.gone {
-                return Heard::Unavailable("the terminal has gone away".to_owned());
+                return PromptEvent::Unavailable("the terminal has gone away".to_owned());
             }
             if ready.typed
                 && let Some(heard) = self.read(posed, clock)
@@ -122,19 +128,21 @@ impl Plain {
                 return heard;
             }
             if ready.woken || Instant::now() >= look_up {
-                return Heard::Woken;
+                return PromptEvent::Woken;
             }
         }
     }
 
-    fn read(&mut self, posed: &Posed<'_>, clock: &dyn Clock) -> Option<Heard> {
+    fn read(&mut self, posed: &QuestionContext<'_>, clock: &dyn Clock) -> Option<PromptEvent> {
         let mut buffer = [0; 4096];
         let count = match self.tty.read(&mut buffer) {
-            Ok(0) if self.escape == Escape::Dismisses => return Some(Heard::Dismissed),
-            Ok(0) => return Some(Heard::Unavailable("the input has ended".to_owned())),
+            Ok(0) if self.escape == Escape::Dismisses => return Some(PromptEvent::Dismissed),
+            Ok(0) => return Some(PromptEvent::Unavailable("the input has ended".to_owned())),
             Ok(count) => count,
             Err(error) => {
-                return Some(Heard::Unavailable(format!("the terminal cannot be read: {error}")));
+                return Some(PromptEvent::Unavailable(format!(
+                    "the terminal cannot be read: {error}"
+                )));
             }
         };
         self.typed.extend_from_slice(&buffer[..count]);
@@ -150,15 +158,15 @@ impl Plain {
             Said::Answer(given) => {
                 self.answered = true;
                 self.advising.iter_mut().for_each(Advising::end);
-                return Some(Heard::Given(given));
+                return Some(PromptEvent::Given(given));
             }
-            Said::Dismissed => return Some(Heard::Dismissed),
+            Said::Dismissed => return Some(PromptEvent::Dismissed),
         }
         // What is not sent yet cannot be seen, but somebody is there.
-        self.hold.is_due(posed.deadline, clock.now()).then_some(Heard::Typing)
+        self.hold.is_due(posed.deadline, clock.now()).then_some(PromptEvent::Typing)
     }
 
-    fn speak(&mut self, posed: &Posed<'_>, clock: &dyn Clock) -> std::io::Result<()> {
+    fn speak(&mut self, posed: &QuestionContext<'_>, clock: &dyn Clock) -> std::io::Result<()> {
         let beside = self.advising.as_ref().map(Advising::beside);
         let came = beside.is_some_and(|beside| matches!(beside.news, News::Came(_)));
         let news = came && !self.advised;
@@ -171,7 +179,7 @@ impl Plain {
         let again = news || matches!(say, Say::Question);
         let mut lines = match say {
             Say::Question => plain_question(posed, look),
-            Say::Remark(remark) => vec![crate::paint::inert(&remark)],
+            Say::Remark(remark) => vec![crate::paint::escape_control(&remark)],
             Say::Details => plain_details(posed, beside, look, clock.now()),
             Say::Nothing => Vec::new(),
         };

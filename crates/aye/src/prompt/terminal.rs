@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::advisor::Advisor;
 use crate::clock::Clock;
-use crate::driver::{Asked, Posed, Prompter};
+use crate::driver::{Asked, Prompter, QuestionContext};
 use crate::error::Error;
 use crate::origin::origin;
 use crate::paint::Paint;
@@ -20,15 +20,15 @@ use super::framed::Framed;
 use super::key::Key;
 use super::plain::Plain;
 use super::poll::Ready;
-use super::tail::Tail;
 use super::tty::Tty;
+use super::typeahead_guard::TypeaheadGuard;
 
 /// How many questions may wait on one terminal, the one that is shown among them.
 const MOST_WAITING: usize = 5;
 
 /// How a terminal is to be used.
 #[derive(Debug, Clone)]
-pub struct Manner {
+pub struct PromptConfig {
     /// Colours and glyphs.
     pub paint: Paint,
     /// Lines only: nothing moves.
@@ -50,7 +50,7 @@ pub struct Manner {
 
 /// What came of asking, before it is put into the driver's words.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
+pub enum PromptEvent {
     /// An answer.
     Given(Given),
     /// The person left without an answer.
@@ -67,10 +67,10 @@ pub enum Heard {
 
 /// Asks on the controlling terminal.
 pub struct TerminalPrompter<'a> {
-    manner: Manner,
+    config: PromptConfig,
     clock: &'a dyn Clock,
     open: Option<Shown>,
-    tail: Tail,
+    tail: TypeaheadGuard,
 }
 
 /// A prompt that is on the terminal.
@@ -81,18 +81,18 @@ enum Shown {
 
 impl<'a> TerminalPrompter<'a> {
     /// A prompter; the terminal is opened when there is something to ask.
-    pub fn new(manner: Manner, clock: &'a dyn Clock) -> Self {
-        let mut tail = Tail::default();
-        if let Some(key) = &manner.opened_with {
+    pub fn new(config: PromptConfig, clock: &'a dyn Clock) -> Self {
+        let mut tail = TypeaheadGuard::default();
+        if let Some(key) = &config.opened_with {
             tail.begin(key, Instant::now());
         }
-        Self { manner, clock, open: None, tail }
+        Self { config, clock, open: None, tail }
     }
 
     /// Shows the question if it is not shown yet and waits.
-    pub fn hear(&mut self, posed: &Posed<'_>, wake: &[BorrowedFd<'_>]) -> Heard {
-        if let Some(obstacle) = &self.manner.obstacle {
-            return Heard::Unavailable(obstacle.clone());
+    pub fn hear(&mut self, posed: &QuestionContext<'_>, wake: &[BorrowedFd<'_>]) -> PromptEvent {
+        if let Some(obstacle) = &self.config.obstacle {
+            return PromptEvent::Unavailable(obstacle.clone());
         }
         let same = match &self.open {
             Some(Shown::Framed(prompt)) => prompt.is_for(posed.question),
@@ -103,26 +103,26 @@ impl<'a> TerminalPrompter<'a> {
             self.close();
             match self.begin(posed) {
                 Ok(shown) => self.open = Some(shown),
-                Err(why) => return Heard::Unavailable(why),
+                Err(why) => return PromptEvent::Unavailable(why),
             }
         }
         let heard = match &mut self.open {
             Some(Shown::Framed(prompt)) => prompt.hear(posed, wake, self.clock, &mut self.tail),
             Some(Shown::Plain(prompt)) => prompt.hear(posed, wake, self.clock),
-            None => Heard::Woken,
+            None => PromptEvent::Woken,
         };
-        if let Heard::Unavailable(_) = heard {
+        if let PromptEvent::Unavailable(_) = heard {
             self.close();
         }
         heard
     }
 
-    fn begin(&self, posed: &Posed<'_>) -> Result<Shown, String> {
+    fn begin(&self, posed: &QuestionContext<'_>) -> Result<Shown, String> {
         let tty = Tty::open()?;
-        if self.manner.plain {
-            Ok(Shown::Plain(Box::new(Plain::open(tty, posed, &self.manner)?)))
+        if self.config.plain {
+            Ok(Shown::Plain(Box::new(Plain::open(tty, posed, &self.config)?)))
         } else {
-            Ok(Shown::Framed(Box::new(Framed::open(tty, posed, &self.manner)?)))
+            Ok(Shown::Framed(Box::new(Framed::open(tty, posed, &self.config)?)))
         }
     }
 
@@ -144,29 +144,35 @@ impl<'a> TerminalPrompter<'a> {
 }
 
 impl Prompter for TerminalPrompter<'_> {
-    fn ask(&mut self, posed: &Posed<'_>, wake: &[BorrowedFd<'_>]) -> Result<Asked, Error> {
+    fn ask(
+        &mut self,
+        posed: &QuestionContext<'_>,
+        wake: &[BorrowedFd<'_>],
+    ) -> Result<Asked, Error> {
         Ok(match self.hear(posed, wake) {
-            Heard::Given(given) => {
-                let by = self.manner.user.clone();
+            PromptEvent::Given(given) => {
+                let by = self.config.user.clone();
                 let answer = Answer {
                     reason: given.reason,
                     typed: given.typed,
                     digest: Some(posed.question.digest.clone()),
-                    origin: Some(origin(&self.manner.home)),
+                    origin: Some(origin(&self.config.home)),
                     ..Answer::new(given.value, by, Through::Terminal)
                 };
                 Asked::Answered { answer, code: given.code, remember: given.remember }
             }
-            Heard::Dismissed => Asked::Unavailable("it was left without an answer".to_owned()),
-            Heard::Typing => Asked::Typing,
-            Heard::Woken => Asked::Woken,
-            Heard::Deadline => Asked::Deadline,
-            Heard::Unavailable(why) => Asked::Unavailable(why),
+            PromptEvent::Dismissed => {
+                Asked::Unavailable("it was left without an answer".to_owned())
+            }
+            PromptEvent::Typing => Asked::Typing,
+            PromptEvent::Woken => Asked::Woken,
+            PromptEvent::Deadline => Asked::Deadline,
+            PromptEvent::Unavailable(why) => Asked::Unavailable(why),
         })
     }
 
     fn obstacle(&self) -> Option<&str> {
-        self.manner.obstacle.as_deref()
+        self.config.obstacle.as_deref()
     }
 
     fn room(&self) -> Option<usize> {

@@ -2,7 +2,7 @@
 
 use crate::term;
 
-use super::tidy::{bare, painted_width};
+use super::sanitizer::{bare, painted_width};
 
 /// Breaks lines that are longer than the terminal where words end; what
 /// follows is indented below what the line says. Without columns, as in a

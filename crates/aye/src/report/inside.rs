@@ -5,7 +5,7 @@ use aye_core::machine::is_secret;
 use aye_core::nested::Parent;
 use serde_json::Value;
 
-use crate::paint::inert_line;
+use crate::paint::escape_control_line;
 use crate::term;
 
 /// As much of an item as a place shows.
@@ -15,8 +15,8 @@ const SHORT: usize = 32;
 fn item_words(value: &Value, columns: usize) -> String {
     let words = match value {
         value if is_secret(value) => "***".to_owned(),
-        Value::String(text) => inert_line(text),
-        other => inert_line(&other.to_string()),
+        Value::String(text) => escape_control_line(text),
+        other => escape_control_line(&other.to_string()),
     };
     term::cut(&words, columns)
 }
@@ -26,13 +26,13 @@ pub fn about_inside(state: &State) -> String {
     let item = state.started.parent.as_ref().and_then(|parent| parent.item.as_ref());
     match item {
         Some(item) => item_words(&item.value, 60),
-        None => term::cut(&inert_line(&format!("skill {}", state.started.skill)), 60),
+        None => term::cut(&escape_control_line(&format!("skill {}", state.started.skill)), 60),
     }
 }
 
 /// One level with its item: `deploy[2] web-3`, or `deploy` for a sub-skill.
 pub fn level_words(parent: &Parent) -> String {
-    let label = inert_line(&parent.label());
+    let label = escape_control_line(&parent.label());
     match &parent.item {
         Some(item) => format!("{label} {}", item_words(&item.value, SHORT)),
         None => label,
@@ -54,7 +54,7 @@ pub fn place_words(around: &[Parent], step: &str) -> Vec<String> {
         }
     }
     if looped != Some(step) {
-        words.push(inert_line(step));
+        words.push(escape_control_line(step));
     }
     words
 }

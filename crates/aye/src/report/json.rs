@@ -10,20 +10,20 @@ use serde_json::json;
 
 use crate::harmless::json_line;
 
-use super::voices::{Voices, index_of};
+use super::stream_state::{StreamStates, index_of};
 use super::{Place, Report};
 
 /// Writes each event as one line; output of steps as `step_output`, which is
 /// streamed and not journalled.
 pub struct JsonReport<W> {
     out: W,
-    voices: Voices,
+    voices: StreamStates,
 }
 
 impl<W: Write> JsonReport<W> {
     /// A report to `out`.
     pub fn new(out: W) -> Self {
-        Self { out, voices: Voices::default() }
+        Self { out, voices: StreamStates::default() }
     }
 
     fn output_line(&mut self, lane: usize, stream: Stream, text: &str) {

@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use aye_core::event::{Event, Fact};
+use aye_core::event::{Event, EventKind};
 use aye_core::flow::{Flow, Outcome, Route, Target};
 use aye_core::journal::State;
 use aye_core::skill::Body;
@@ -16,9 +16,9 @@ use crate::paint::{Glyph, Paint, Tone, duration};
 use crate::term;
 
 use super::fold::fold;
+use super::sanitizer::{Sanitizer, painted_width, rows};
 use super::step_line::{live_line, started_words};
-use super::tidy::{Tidy, painted_width, rows};
-use super::voices::{Voice, Voices, index_of};
+use super::stream_state::{StreamState, StreamStates, index_of};
 use super::{Place, Report, Verbosity, event_json, indent, indented};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -35,7 +35,7 @@ pub struct LiveReport<'a, W> {
     columns: fn() -> usize,
     /// Whether the terminal is ours to move about in.
     foreground: fn() -> bool,
-    voices: Voices,
+    voices: StreamStates,
     /// The lane that wrote last.
     last: usize,
     frame: usize,
@@ -64,7 +64,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
             flow,
             columns: || term::size().map_or(80, |(columns, _)| usize::from(columns)),
             foreground: || !aye_process::group::in_background(std::io::stderr()),
-            voices: Voices::default(),
+            voices: StreamStates::default(),
             last: 0,
             frame: 0,
             bottom: None,
@@ -174,7 +174,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
         remaining: Option<Duration>,
         others: usize,
     ) -> String {
-        let name = self.voices.get(lane).map(Voice::name).unwrap_or_default();
+        let name = self.voices.get(lane).map(StreamState::name).unwrap_or_default();
         let spinner = if self.paint.unicode {
             SPINNER[self.frame % SPINNER.len()]
         } else {
@@ -207,8 +207,8 @@ impl<W: Write> Report for LiveReport<'_, W> {
         if self.verbosity == Verbosity::Verbose {
             self.line(&self.paint.text(Tone::Dim, &event_json(event)));
         }
-        let line = match &event.fact {
-            Fact::StepStarted(started) => started_words(started, self.paint).map(|command| {
+        let line = match &event.kind {
+            EventKind::StepStarted(started) => started_words(started, self.paint).map(|command| {
                 // A long command must not push the output away.
                 let before = indented(place) + term::width(&started.step) + INDENT;
                 let room = (self.columns)().saturating_sub(before);
@@ -266,7 +266,7 @@ impl<W: Write> Report for LiveReport<'_, W> {
             feed.finish(&mut |line| rest.push(line.to_owned()));
             self.output_lines(lane, index, &rest);
             // Nobody's colours go on in the next step.
-            self.voices.of(lane).tidy[index] = Tidy::default();
+            self.voices.of(lane).tidy[index] = Sanitizer::default();
         }
     }
 

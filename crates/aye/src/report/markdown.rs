@@ -8,12 +8,12 @@ use aye_core::journal::StepStatus;
 use aye_core::machine::is_secret;
 use serde_json::Value;
 
-use crate::paint::{duration, inert_line};
+use crate::paint::{duration, escape_control_line};
 
-use super::story::{Story, shown_status, took};
+use super::timeline::{Timeline, shown_status, took};
 
 /// What happened: result, inputs, steps with times, decisions, what was left out.
-pub fn markdown(story: &Story) -> String {
+pub fn markdown(story: &Timeline) -> String {
     let state = &story.state;
     let started = &state.started;
     let mut text = String::new();
@@ -61,7 +61,7 @@ pub fn markdown(story: &Story) -> String {
     text
 }
 
-fn rows(story: &Story, path: &str, text: &mut String) {
+fn rows(story: &Timeline, path: &str, text: &mut String) {
     for (name, step) in &*story.state.steps {
         let status = shown_status(&story.state, step);
         let mark = match status {
@@ -104,7 +104,7 @@ fn block(value: &Value) -> String {
         Value::String(text) => ("text", text.clone()),
         value => ("json", serde_json::to_string_pretty(value).unwrap_or_default()),
     };
-    let text: Vec<String> = text.lines().map(inert_line).collect();
+    let text: Vec<String> = text.lines().map(escape_control_line).collect();
     let longest = text.iter().map(|line| line.chars().take_while(|c| *c == '`').count()).max();
     let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
     format!("{fence}{kind}\n{}\n{fence}", text.join("\n"))
@@ -113,7 +113,7 @@ fn block(value: &Value) -> String {
 /// Text that is only text: nothing in it is Markdown or HTML.
 fn words(text: &str) -> String {
     let mut shown = String::new();
-    for c in inert_line(text).chars() {
+    for c in escape_control_line(text).chars() {
         if "\\`*_{}[]<>#|~&!".contains(c) {
             shown.push('\\');
         }

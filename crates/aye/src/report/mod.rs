@@ -10,13 +10,13 @@ mod inside;
 mod json;
 mod live;
 mod markdown;
-mod outlet;
+mod output_buffer;
 mod plain;
+mod sanitizer;
 mod step_line;
-mod story;
+mod stream_state;
 mod summary;
-mod tidy;
-mod voices;
+mod timeline;
 
 use std::time::Duration;
 
@@ -29,12 +29,12 @@ pub use inside::{about_inside, level_words, place_words};
 pub use json::{JsonReport, event_json, output_json};
 pub use live::LiveReport;
 pub use markdown::markdown;
-pub use outlet::Outlet;
+pub use output_buffer::OutputBuffer;
 pub use plain::PlainReport;
+pub(crate) use sanitizer::Sanitizer;
 pub use step_line::step_line;
-pub use story::{Decision, Story, shown_status, took};
 pub use summary::{Around, answer_command, run_command, standing, stopped, summary};
-pub(crate) use tidy::Tidy;
+pub use timeline::{Decision, Timeline, shown_status, took};
 
 /// Shows a run as it goes on.
 pub trait Report {

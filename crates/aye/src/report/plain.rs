@@ -9,9 +9,9 @@ use aye_process::Stream;
 
 use crate::paint::{Paint, Tone};
 
+use super::sanitizer::Sanitizer;
 use super::step_line::live_line;
-use super::tidy::Tidy;
-use super::voices::{Voices, index_of};
+use super::stream_state::{StreamStates, index_of};
 use super::{Place, Report, Verbosity, event_json, indent};
 
 /// The steps' output goes to `out` and `err` as it came, each line with the
@@ -23,7 +23,7 @@ pub struct PlainReport<O, E> {
     /// Whether standard output and standard error show colours.
     colors: [bool; 2],
     verbosity: Verbosity,
-    voices: Voices,
+    voices: StreamStates,
     /// Nobody looks: what steps write goes to their logs alone.
     mute: bool,
 }
@@ -37,7 +37,7 @@ impl<O: Write, E: Write> PlainReport<O, E> {
             paint: paints[1],
             colors: paints.map(|paint| paint.color),
             verbosity,
-            voices: Voices::default(),
+            voices: StreamStates::default(),
             mute: false,
         }
     }
@@ -119,7 +119,7 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
             feed.finish(&mut |line| last.push(line.to_owned()));
             self.lines(lane, index, &last);
             // Nobody's colours go on in the next step.
-            self.voices.of(lane).tidy[index] = Tidy::default();
+            self.voices.of(lane).tidy[index] = Sanitizer::default();
         }
     }
 

@@ -3,23 +3,23 @@
 use std::time::Duration;
 
 use aye_core::event::{
-    BadOutcome, Event, Fact, PauseReason, ProcessRecord, RetryReason, StepStarted,
+    BadOutcome, Event, EventKind, PauseReason, ProcessRecord, RetryReason, StepStarted,
 };
 use aye_core::journal::{Phase, State};
 use aye_core::question::Prompter;
 
-use crate::paint::{Glyph, Paint, Tone, duration, inert, inert_line, plural};
+use crate::paint::{Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural};
 
 use super::inside::about_inside;
-use super::story::origin_words;
+use super::timeline::origin_words;
 
 /// The line for an event, or nothing if it has none of its own.
 pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
     let mark = |glyph, tone| paint.text(tone, paint.glyph(glyph));
     let name = |step: &str| paint.text(Tone::Strong, step);
     let dim = |text: &str| paint.text(Tone::Dim, text);
-    Some(match &event.fact {
-        Fact::StepStarted(started) => {
+    Some(match &event.kind {
+        EventKind::StepStarted(started) => {
             let command = started_words(started, paint)?;
             format!(
                 "{} {}  {}",
@@ -28,11 +28,12 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 dim(&command)
             )
         }
-        Fact::StepCompleted(done) => {
+        EventKind::StepCompleted(done) => {
             let took = done.process.as_ref().map(|process| process.duration_ms).or(done.took_ms);
             let after = took.map(Duration::from_millis);
             let mut parts = Vec::new();
-            let mut note = done.note.iter().flat_map(|note| note.trim().lines()).map(inert);
+            let mut note =
+                done.note.iter().flat_map(|note| note.trim().lines()).map(escape_control);
             parts.extend(note.next());
             parts.extend(after.map(duration));
             parts.extend(done.marked_by.as_ref().map(|who| format!("marked as done by {who}")));
@@ -44,16 +45,16 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 dim(&parts.join(", "))
             );
             let remarks = done.process.iter().flat_map(|process| &process.remarks);
-            note.chain(remarks.map(|remark| inert(remark)))
+            note.chain(remarks.map(|remark| escape_control(remark)))
                 .for_each(|more| line.push_str(&format!("\n  {}", dim(&more))));
             line
         }
-        Fact::StepFailed(failed) => {
+        EventKind::StepFailed(failed) => {
             // What was never started has used nothing, and took no time.
             let process = failed.process.as_ref().filter(|process| process.cpu_ms.is_some());
             let took = process.map(|process| process.duration_ms).or(failed.took_ms);
             let after = took.map(Duration::from_millis);
-            let mut lines = failed.message.lines().map(inert_line);
+            let mut lines = failed.message.lines().map(escape_control_line);
             let message = lines.next().unwrap_or_default();
             let glyph = match failed.outcome {
                 BadOutcome::Unknown | BadOutcome::Interrupted => mark(Glyph::Asking, Tone::Warn),
@@ -86,15 +87,15 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             lines.for_each(|more| line.push_str(&format!("\n  {}", dim(&more))));
             let remarks = failed.process.iter().flat_map(|process| &process.remarks);
             for hint in failed.hint.iter().chain(remarks) {
-                line.push_str(&format!("\n  {} {}", dim("hint:"), inert_line(hint)));
+                line.push_str(&format!("\n  {} {}", dim("hint:"), escape_control_line(hint)));
             }
             line
         }
-        Fact::StepSkipped { step, message, .. } => {
-            let why = message.as_deref().map(inert_line).unwrap_or_default();
+        EventKind::StepSkipped { step, message, .. } => {
+            let why = message.as_deref().map(escape_control_line).unwrap_or_default();
             format!("{} {}  {}", mark(Glyph::Skipped, Tone::Dim), name(step), dim(&why))
         }
-        Fact::StepRetried { step, attempt, why, not_before, answer, .. } => {
+        EventKind::StepRetried { step, attempt, why, not_before, answer, .. } => {
             let why = match why {
                 RetryReason::Idempotent => "it may be run twice",
                 RetryReason::Answer => "as asked",
@@ -105,7 +106,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             };
             let program = answer.as_ref().and_then(|answer| answer.started_by());
             let why = match program {
-                Some(program) => format!("as {} asked", inert_line(program)),
+                Some(program) => format!("as {} asked", escape_control_line(program)),
                 None => why.to_owned(),
             };
             let wait = not_before.map(|at| {
@@ -120,35 +121,38 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 dim(&format!("attempt {attempt}{wait}: {why}"))
             )
         }
-        Fact::AutoHealTriggered(heal) => {
+        EventKind::AutoHealTriggered(heal) => {
             let kind = heal.category.map(|kind| format!(" ({})", kind.word())).unwrap_or_default();
             format!(
                 "{} {}  {}",
                 mark(Glyph::Running, Tone::Warn),
                 name(&heal.step),
-                dim(&format!("known error{kind}: `{}` repairs it", inert_line(&heal.rule)))
+                dim(&format!(
+                    "known error{kind}: `{}` repairs it",
+                    escape_control_line(&heal.rule)
+                ))
             )
         }
-        Fact::AutoHealCompleted { step, rule, healed, message, took_ms, .. } => {
+        EventKind::AutoHealCompleted { step, rule, healed, message, took_ms, .. } => {
             let took = took_ms.map(|ms| duration(Duration::from_millis(ms))).unwrap_or_default();
             let (glyph, words) = match (healed, message) {
                 (true, _) => {
                     (mark(Glyph::Done, Tone::Good), format!("`{rule}` repaired it in {took}"))
                 }
                 (false, why) => {
-                    let why = why.as_deref().map(inert_line).unwrap_or_default();
+                    let why = why.as_deref().map(escape_control_line).unwrap_or_default();
                     (mark(Glyph::Failed, Tone::Warn), format!("`{rule}` did not repair it: {why}"))
                 }
             };
-            format!("{glyph} {}  {}", name(step), dim(&inert_line(&words)))
+            format!("{glyph} {}  {}", name(step), dim(&escape_control_line(&words)))
         }
-        Fact::MemoryRecalled(what) | Fact::MemoryLearned(what) => {
+        EventKind::MemoryRecalled(what) | EventKind::MemoryLearned(what) => {
             let step = what.step.as_deref().map(|step| format!("{}  ", name(step)));
-            let said = inert_line(&what.message);
+            let said = escape_control_line(&what.message);
             let words = format!("{}{}", step.unwrap_or_default(), dim(&format!("memory: {said}")));
             format!("{} {words}", mark(Glyph::Dot, Tone::Dim))
         }
-        Fact::ConfirmationAnswered(answered) => {
+        EventKind::ConfirmationAnswered(answered) => {
             let value = answered.answer.value.as_str().unwrap_or("***");
             let label = answered.label.as_deref().unwrap_or(value);
             let who = match answered.answer.prompter {
@@ -156,57 +160,60 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 prompter => format!("{} through {}", answered.answer.by, prompter.word()),
             };
             let who = match origin_words(&answered.answer) {
-                Some(origin) => format!("{who}, {}", inert_line(&origin)),
+                Some(origin) => format!("{who}, {}", escape_control_line(&origin)),
                 None => who,
             };
             match &answered.refused {
                 None => {
                     let after = duration(Duration::from_millis(answered.latency_ms));
-                    let reason = answered.answer.reason.as_deref().map(inert_line);
+                    let reason = answered.answer.reason.as_deref().map(escape_control_line);
                     let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
                     format!(
                         "{} {}  {}",
                         mark(Glyph::Answered, Tone::Ask),
-                        paint.text(Tone::Strong, &crate::term::cut(&inert_line(label), 60)),
+                        paint
+                            .text(Tone::Strong, &crate::term::cut(&escape_control_line(label), 60)),
                         dim(&format!("answered by {who} after {after}{reason}"))
                     )
                 }
                 Some(why) => format!(
                     "{} {}",
                     mark(Glyph::Failed, Tone::Warn),
-                    dim(&format!("an answer by {who} was refused: {}", inert_line(why)))
+                    dim(&format!("an answer by {who} was refused: {}", escape_control_line(why)))
                 ),
             }
         }
-        Fact::ConfirmationExpired { applied, .. } => {
+        EventKind::ConfirmationExpired { applied, .. } => {
             let taken = match applied {
-                Some(value) => format!("nobody answered in time: `{}` is taken", inert_line(value)),
+                Some(value) => {
+                    format!("nobody answered in time: `{}` is taken", escape_control_line(value))
+                }
                 None => "nobody answered in time: that is no".to_owned(),
             };
             format!("{} {}", mark(Glyph::Asking, Tone::Warn), taken)
         }
-        Fact::SkillPaused { why: PauseReason::Interrupted, message } => {
+        EventKind::SkillPaused { why: PauseReason::Interrupted, message } => {
             let by = message.as_deref().unwrap_or("a signal");
             format!("{} interrupted by {by}", mark(Glyph::Paused, Tone::Warn))
         }
-        Fact::SkillPaused { why: PauseReason::Waiting, message } => {
-            let why = message.as_deref().map(inert_line)?;
+        EventKind::SkillPaused { why: PauseReason::Waiting, message } => {
+            let why = message.as_deref().map(escape_control_line)?;
             format!("{} nobody can be asked here: {why}", mark(Glyph::Paused, Tone::Warn))
         }
-        Fact::SkillResumed { suspended_ms: Some(ms), .. } => {
+        EventKind::SkillResumed { suspended_ms: Some(ms), .. } => {
             let after = duration(Duration::from_millis(*ms));
             format!("{} went on after {after}", mark(Glyph::Running, Tone::Ask))
         }
-        Fact::SkillResumed { driver, .. } => {
+        EventKind::SkillResumed { driver, .. } => {
             let who = format!("{} on {}", driver.user, driver.host);
-            format!("{} resumed by {}", mark(Glyph::Running, Tone::Ask), inert_line(&who))
+            format!("{} resumed by {}", mark(Glyph::Running, Tone::Ask), escape_control_line(&who))
         }
-        Fact::SkillStarted(_)
-        | Fact::SkillCompleted { .. }
-        | Fact::SkillFailed { .. }
-        | Fact::SkillCancelled { .. }
-        | Fact::ConfirmationRequired(_)
-        | Fact::ConfirmationHeld { .. } => return None,
+        EventKind::SkillStarted(_)
+        | EventKind::SkillCompleted { .. }
+        | EventKind::SkillFailed { .. }
+        | EventKind::SkillCancelled { .. }
+        | EventKind::ConfirmationRequired(_)
+        | EventKind::ConfirmationHeld { .. } => return None,
     })
 }
 
@@ -214,7 +221,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
 pub(super) fn live_line(event: &Event, state: &State, paint: Paint) -> Option<String> {
     // The run inside has said already why it rests.
     let inside = matches!(state.phase, Phase::Running { nested: true, .. });
-    if inside && matches!(event.fact, Fact::SkillPaused { .. }) {
+    if inside && matches!(event.kind, EventKind::SkillPaused { .. }) {
         return None;
     }
     heading(event, state, paint).or_else(|| step_line(event, paint))
@@ -224,20 +231,24 @@ pub(super) fn live_line(event: &Event, state: &State, paint: Paint) -> Option<St
 fn heading(event: &Event, state: &State, paint: Paint) -> Option<String> {
     let mut about = format!("run {}", event.run);
     if let Some(parent) = &state.started.parent {
-        let (Fact::SkillStarted(_) | Fact::SkillResumed { .. }) = &event.fact else { return None };
-        let label = paint.text(Tone::Strong, &inert_line(&parent.label()));
+        let (EventKind::SkillStarted(_) | EventKind::SkillResumed { .. }) = &event.kind else {
+            return None;
+        };
+        let label = paint.text(Tone::Strong, &escape_control_line(&parent.label()));
         return Some(format!("{label}  {}", paint.text(Tone::Dim, &about_inside(state))));
     }
-    match &event.fact {
-        Fact::SkillStarted(_) => {}
-        Fact::SkillResumed { suspended_ms: Some(_), .. } => return None,
-        Fact::SkillResumed { driver, .. } => {
-            about
-                .push_str(&inert_line(&format!(", resumed by {} on {}", driver.user, driver.host)));
+    match &event.kind {
+        EventKind::SkillStarted(_) => {}
+        EventKind::SkillResumed { suspended_ms: Some(_), .. } => return None,
+        EventKind::SkillResumed { driver, .. } => {
+            about.push_str(&escape_control_line(&format!(
+                ", resumed by {} on {}",
+                driver.user, driver.host
+            )));
         }
         _ => return None,
     }
-    let skill = paint.text(Tone::Strong, &inert_line(&state.started.skill));
+    let skill = paint.text(Tone::Strong, &escape_control_line(&state.started.skill));
     Some(format!("{skill}  {}", paint.text(Tone::Dim, &about)))
 }
 
@@ -254,7 +265,7 @@ pub(super) fn started_words(started: &StepStarted, paint: Paint) -> Option<Strin
 /// A script is shown by its first line.
 pub(super) fn first_line(command: &str, paint: Paint) -> String {
     let mut lines = command.trim().lines();
-    let first = inert_line(lines.next().unwrap_or_default());
+    let first = escape_control_line(lines.next().unwrap_or_default());
     match lines.next() {
         Some(_) => format!("{first} {}", paint.glyph(Glyph::Ellipsis)),
         None => first,

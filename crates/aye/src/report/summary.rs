@@ -13,7 +13,9 @@ use aye_core::skill::AskKind;
 use serde_json::Value;
 
 use crate::driver::Outcome;
-use crate::paint::{Glyph, Paint, Tone, duration, inert, inert_line, plural, shell_word};
+use crate::paint::{
+    Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural, shell_word,
+};
 
 /// What happened, in a few lines.
 pub fn summary(state: &State, outcome: Outcome, inside: Option<u32>, paint: Paint) -> String {
@@ -48,7 +50,7 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
     let took = duration(Duration::from_millis(u64::try_from(took).unwrap_or(0)));
     let mark = |glyph, tone| paint.text(tone, paint.glyph(glyph));
     let mut next: Vec<(&str, String)> = Vec::new();
-    let mut why = state.end_message.iter().flat_map(|why| why.lines()).map(inert);
+    let mut why = state.end_message.iter().flat_map(|why| why.lines()).map(escape_control);
     // Writing to a string cannot fail.
     match outcome {
         Outcome::Ended(Ended::Completed) => {
@@ -91,7 +93,7 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                         (0, _) => String::new(),
                         (some, all) => format!(" ({some} of {all} agreed)"),
                     };
-                    format!("waits for an answer{agreed}: {}", inert_line(first))
+                    format!("waits for an answer{agreed}: {}", escape_control_line(first))
                 }
                 Phase::Running { step, nested: true, .. }
                     if waiting > 0 || (!driven && state.paused == Some(PauseReason::Waiting)) =>
@@ -103,10 +105,10 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                     format!("waits for an answer inside `{step}`")
                 }
                 Phase::Running { step, .. } if driven => format!("is running: at `{step}`"),
-                Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) if driven => {
+                Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) if driven => {
                     "is running".to_owned()
                 }
-                Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => {
+                Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => {
                     let cut_off = state.status() == Status::Running;
                     if cut_off { "was cut off".to_owned() } else { "is paused".to_owned() }
                 }
@@ -137,8 +139,8 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
     }
     for (name, value) in &state.results {
         let shown = match value {
-            Value::String(text) => inert_line(text),
-            other => inert_line(&other.to_string()),
+            Value::String(text) => escape_control_line(text),
+            other => escape_control_line(&other.to_string()),
         };
         let _ = writeln!(text, "  {} {shown}", paint.text(Tone::Dim, &format!("{name}:")));
     }
@@ -166,7 +168,7 @@ fn choices_shown(question: &Question) -> String {
     const MOST: usize = 8;
     let text = (question.kind == AskKind::Input).then(|| "TEXT".to_owned());
     let options = question.options.iter();
-    let options = options.take(MOST).map(|offer| shell_word(&inert_line(&offer.value)));
+    let options = options.take(MOST).map(|offer| shell_word(&escape_control_line(&offer.value)));
     let more = (question.options.len() > MOST).then(|| "…".to_owned());
     text.into_iter().chain(options).chain(more).collect::<Vec<_>>().join("|")
 }
@@ -198,7 +200,7 @@ pub fn run_command(state: &State) -> String {
     if let Some(environment) = &started.environment {
         words.push(format!("--environment {}", shell_word(environment)));
     }
-    inert_line(&words.join(" "))
+    escape_control_line(&words.join(" "))
 }
 
 /// How many steps stand like this.

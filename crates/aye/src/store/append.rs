@@ -1,6 +1,6 @@
 //! Appending: events, derived rows and verdicts in one transaction.
 
-use aye_core::event::{Event, Fact};
+use aye_core::event::{Event, EventKind};
 use aye_core::id::RunId;
 use rusqlite::{Connection, params};
 
@@ -65,7 +65,7 @@ impl Store {
     /// The first append of a run, with the text of its skill.
     pub fn start(&mut self, events: &[Event], source: &Source) -> Result<(), StoreError> {
         source.check()?;
-        if let Some(Fact::SkillStarted(started)) = events.first().map(|event| &event.fact)
+        if let Some(EventKind::SkillStarted(started)) = events.first().map(|event| &event.kind)
             && started.source != source.digest
         {
             return Err(StoreError::Source {
@@ -131,7 +131,7 @@ fn append_run(change: &Connection, latest: Latest, events: &[Event]) -> Result<L
             run: run.as_str(),
             seq: event.seq,
             at: event.at.as_millisecond(),
-            kind: event.fact.name(),
+            kind: event.kind.name(),
             body: &body,
         };
         let hash = link.hash(last.map(|run| &run.head));

@@ -1,7 +1,7 @@
 //! From events to the derived rows: a pure fold, used alike when appending,
 //! rebuilding and auditing.
 
-use aye_core::event::{Answered, Driver, Event, Fact, SkillStarted};
+use aye_core::event::{Answered, Driver, Event, EventKind, SkillStarted};
 use aye_core::question::Question;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -29,9 +29,9 @@ pub(super) struct Placed<'a> {
 /// What the rows are after one more event.
 pub(super) fn fold(before: Option<Derived>, next: Placed<'_>) -> Result<Derived, StoreError> {
     let event = next.event;
-    let mut derived = match (before, &event.fact) {
+    let mut derived = match (before, &event.kind) {
         (Some(derived), _) => derived,
-        (None, Fact::SkillStarted(started)) => {
+        (None, EventKind::SkillStarted(started)) => {
             Derived { run: begin(next, started), questions: Vec::new() }
         }
         (None, _) => {
@@ -84,47 +84,47 @@ fn begin(next: Placed<'_>, started: &SkillStarted) -> RunRow {
 impl Derived {
     fn take(&mut self, n: u64, event: &Event) {
         let at = milliseconds(event.at);
-        match &event.fact {
-            Fact::SkillStarted(_)
-            | Fact::StepCompleted(_)
-            | Fact::MemoryRecalled(_)
-            | Fact::MemoryLearned(_) => {}
-            Fact::SkillPaused { why, message } => {
+        match &event.kind {
+            EventKind::SkillStarted(_)
+            | EventKind::StepCompleted(_)
+            | EventKind::MemoryRecalled(_)
+            | EventKind::MemoryLearned(_) => {}
+            EventKind::SkillPaused { why, message } => {
                 self.stand(RunStatus::Paused, Some(word(why)), message.clone());
             }
-            Fact::SkillResumed { driver, .. } => {
+            EventKind::SkillResumed { driver, .. } => {
                 self.stand(RunStatus::Running, None, None);
                 self.run.ended = None;
                 self.run.driver = of_a_row(driver);
             }
-            Fact::SkillCompleted { .. } => self.end(at, RunStatus::Completed, None, None),
-            Fact::SkillFailed { why, message, step, .. } => {
+            EventKind::SkillCompleted { .. } => self.end(at, RunStatus::Completed, None, None),
+            EventKind::SkillFailed { why, message, step, .. } => {
                 let message = Some(message.clone());
                 self.end(at, RunStatus::Failed, Some(word(why)), message);
                 self.reach(step.as_deref());
             }
-            Fact::SkillCancelled { why, message, step, .. } => {
+            EventKind::SkillCancelled { why, message, step, .. } => {
                 self.end(at, RunStatus::Cancelled, Some(word(why)), message.clone());
                 self.reach(step.as_deref());
             }
-            Fact::StepStarted(started) => self.reach(Some(&started.step)),
-            Fact::AutoHealTriggered(heal) => self.reach(Some(&heal.step)),
-            Fact::AutoHealCompleted { step, .. } => self.reach(Some(step)),
-            Fact::StepFailed(failed) => self.reach(Some(&failed.step)),
-            Fact::StepSkipped { step, .. } | Fact::StepRetried { step, .. } => {
+            EventKind::StepStarted(started) => self.reach(Some(&started.step)),
+            EventKind::AutoHealTriggered(heal) => self.reach(Some(&heal.step)),
+            EventKind::AutoHealCompleted { step, .. } => self.reach(Some(step)),
+            EventKind::StepFailed(failed) => self.reach(Some(&failed.step)),
+            EventKind::StepSkipped { step, .. } | EventKind::StepRetried { step, .. } => {
                 self.reach(Some(step));
             }
-            Fact::ConfirmationRequired(question) => {
+            EventKind::ConfirmationRequired(question) => {
                 self.reach(Some(&question.step));
                 self.ask(n, at, question);
             }
-            Fact::ConfirmationHeld { question, deadline, .. } => {
+            EventKind::ConfirmationHeld { question, deadline, .. } => {
                 if let Some(row) = self.open(question.as_str()) {
                     row.deadline = deadline.map(milliseconds);
                 }
             }
-            Fact::ConfirmationAnswered(answered) => self.answer(at, answered),
-            Fact::ConfirmationExpired { question, .. } => {
+            EventKind::ConfirmationAnswered(answered) => self.answer(at, answered),
+            EventKind::ConfirmationExpired { question, .. } => {
                 if let Some(row) = self.open(question.as_str()) {
                     row.close(QuestionState::Expired, at);
                 }

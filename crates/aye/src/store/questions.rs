@@ -1,6 +1,6 @@
 //! The table of questions: the inbox.
 
-use aye_core::event::Fact;
+use aye_core::event::EventKind;
 use aye_core::id::{QuestionId, RunId};
 use aye_core::question::Question;
 use jiff::Timestamp;
@@ -93,8 +93,8 @@ impl Store {
         let Some((run, seq, body)) = found else {
             return Ok(None);
         };
-        match read::parse(&run, seq, &body)?.fact {
-            Fact::ConfirmationRequired(question) => Ok(Some(*question)),
+        match read::parse(&run, seq, &body)?.kind {
+            EventKind::ConfirmationRequired(question) => Ok(Some(*question)),
             other => Err(StoreError::Unreadable {
                 run,
                 seq,

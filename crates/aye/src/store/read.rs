@@ -1,6 +1,6 @@
 //! Reading events back.
 
-use aye_core::event::{Event, Fact, VERSION};
+use aye_core::event::{Event, EventKind, VERSION};
 use aye_core::id::RunId;
 use aye_core::nested::Parent;
 use rusqlite::{Params, Row};
@@ -47,8 +47,8 @@ impl Store {
             "SELECT id, run, seq, body FROM events WHERE run = ?1 ORDER BY seq LIMIT 1",
             [run.as_str()],
         )?;
-        Ok(first.into_iter().next().and_then(|(_, event)| match event.fact {
-            Fact::SkillStarted(started) => started.parent.map(|parent| *parent),
+        Ok(first.into_iter().next().and_then(|(_, event)| match event.kind {
+            EventKind::SkillStarted(started) => started.parent.map(|parent| *parent),
             _ => None,
         }))
     }

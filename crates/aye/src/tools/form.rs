@@ -6,7 +6,7 @@ use rmcp::model::{
     SingleSelectEnumSchema, StringFormat, StringSchema,
 };
 
-use crate::paint::{inert_line, inert_lines};
+use crate::paint::{escape_control_line, inert_lines};
 
 /// More fields than this are an interview; those beyond are left out if they
 /// can be.
@@ -87,7 +87,7 @@ fn fields(schema: &ElicitationSchema) -> Result<Vec<Field>, String> {
                 }
                 Some(field) if fields.len() < MOST_FIELDS => fields.push(field),
                 None if must => {
-                    let name = cut(&inert_line(name), LABEL);
+                    let name = cut(&escape_control_line(name), LABEL);
                     return Err(format!("`{name}` is nothing that can be asked for"));
                 }
                 Some(_) | None => {}
@@ -136,7 +136,8 @@ fn field(name: &str, required: bool, schema: &PrimitiveSchemaDefinition) -> Opti
     let words =
         words.map(|words| cut(&inert_lines(words), WORDS)).filter(|words| !words.is_empty());
     // A name is sent back as it is: one that cannot be shown is not asked for.
-    let fits = !name.is_empty() && inert_line(name) == name && name.chars().count() <= LABEL;
+    let fits =
+        !name.is_empty() && escape_control_line(name) == name && name.chars().count() <= LABEL;
     fits.then(|| Field { name: name.to_owned(), words: words.collect(), required, kind })
 }
 
@@ -146,11 +147,11 @@ fn choice(options: Vec<(String, String)>) -> Option<FieldKind> {
     let sound = !options.is_empty()
         && options.len() <= MOST_OPTIONS
         && options.iter().all(|(value, _)| {
-            let shown = !value.trim().is_empty() && inert_line(value) == *value;
+            let shown = !value.trim().is_empty() && escape_control_line(value) == *value;
             shown && value.chars().count() <= LABEL && known.insert(value.clone())
         });
     let shown = |(value, label): (String, String)| {
-        let label = cut(&inert_line(&label), LABEL);
+        let label = cut(&escape_control_line(&label), LABEL);
         let label = match label.trim() {
             "" => value.clone(),
             label if label == value => value.clone(),

@@ -1,7 +1,7 @@
 //! Who decides whether a server may be started.
 
 use crate::settings::ServerSettings;
-use crate::trust::{Power, TrustBook, TrustError};
+use crate::trust::{Power, TrustError, TrustFile};
 
 use super::launch::Launch;
 
@@ -9,7 +9,7 @@ use super::launch::Launch;
 #[derive(Debug, Clone)]
 pub enum Trust {
     /// What was agreed to, and what the user's own settings name.
-    Book(TrustBook),
+    File(TrustFile),
     /// Everything: whoever calls has asked already.
     Everything,
 }
@@ -21,8 +21,8 @@ impl Trust {
         launch: &Launch,
     ) -> Result<bool, TrustError> {
         match self {
-            Self::Book(_) if server.own => Ok(true),
-            Self::Book(book) => Ok(book.read()?.holds(&Power::from(launch))),
+            Self::File(_) if server.own => Ok(true),
+            Self::File(book) => Ok(book.read()?.holds(&Power::from(launch))),
             Self::Everything => Ok(true),
         }
     }

@@ -17,7 +17,7 @@ use super::power::Power;
 
 /// The agreements about one project.
 #[derive(Debug, Clone)]
-pub struct TrustBook {
+pub struct TrustFile {
     path: PathBuf,
     root: PathBuf,
 }
@@ -111,7 +111,7 @@ impl Agreements {
     }
 }
 
-impl TrustBook {
+impl TrustFile {
     /// The agreements for the project at `root`, the directory of `aye.toml`.
     pub fn new(home: &Path, root: &Path) -> Self {
         let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());

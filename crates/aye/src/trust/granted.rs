@@ -7,7 +7,7 @@ use aye_core::heal::HealRule;
 
 use crate::settings::{AdvisorSettings, PolicySettings, Powers, Settings};
 
-use super::book::{Agreements, TrustBook};
+use super::book::{Agreements, TrustFile};
 use super::power::{Power, outside};
 
 /// On whose word something is started.
@@ -39,7 +39,7 @@ pub struct Granted {
 impl Granted {
     /// What counts in this project for something that is started like this.
     pub fn of(settings: &Settings, home: &Path, by: StartedBy) -> Self {
-        let book = TrustBook::new(home, &settings.root);
+        let book = TrustFile::new(home, &settings.root);
         let (agreed, trouble) = match book.read() {
             Ok(agreed) => (agreed, None),
             // What cannot be read agrees to nothing.

@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
 
-mod briefing;
 mod cli;
 mod compute;
 mod corpus;
@@ -14,6 +13,7 @@ mod mcp_peers;
 mod memory;
 mod policy;
 mod prompt;
+mod question_context;
 mod store;
 mod tools;
 mod trust_page;

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd as _, BorrowedFd};
 
-use aye_core::event::{Event, Fact};
+use aye_core::event::{Event, EventKind};
 use aye_core::id::QuestionId;
 use aye_core::input::Request;
 use aye_core::journal::{Phase, State};
@@ -12,13 +12,15 @@ use clap::Args;
 use jiff::Timestamp;
 
 use crate::cli::{Context, say};
-use crate::driver::{Kept, Posed, keep};
+use crate::driver::{Kept, QuestionContext, keep};
 use crate::error::Error;
 use crate::memory::Scope;
-use crate::paint::{Tone, inert_line};
+use crate::paint::{Tone, escape_control_line};
 use crate::prompt::dialog::{meaning, yes_and_no};
 use crate::prompt::key::Key;
-use crate::prompt::{Alone, Elsewhere, Escape, Given, Manner, News, Nowhere, ask_alone};
+use crate::prompt::{
+    AskOutcome, Escape, Given, News, Nowhere, PromptConfig, RemoteQuestion, ask_alone,
+};
 use crate::report::event_json;
 use crate::store::{Found, Listener, QuestionRow, QuestionState, RunLock, RunRow, Store};
 
@@ -38,7 +40,7 @@ Examples:
 
 // Options of `aye answer`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_env_override, after_help = EXAMPLES)]
 pub struct AnswerArgs {
     /// A question's id, or the beginning of one
     pub question: String,
@@ -110,7 +112,11 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
                 print_line(&as_recorded(&question, context)?)?;
             } else {
                 let more = still_missing(&question, context)?;
-                print_line(&format!("answered {}: {}{more}", question.id, inert_line(&label)))?;
+                print_line(&format!(
+                    "answered {}: {}{more}",
+                    question.id,
+                    escape_control_line(&label)
+                ))?;
             }
             if undriven { go_on(&row, args, context) } else { Ok(0) }
         }
@@ -123,8 +129,10 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
 /// The answer as the journal has it, in the words of `aye run --json`.
 fn as_recorded(question: &QuestionRow, context: &Context) -> Result<String, Error> {
     let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
-    let ours = |event: &&Event| match &event.fact {
-        Fact::ConfirmationAnswered(one) => one.question == question.id && one.refused.is_none(),
+    let ours = |event: &&Event| match &event.kind {
+        EventKind::ConfirmationAnswered(one) => {
+            one.question == question.id && one.refused.is_none()
+        }
         _ => false,
     };
     let events = reader.events(&question.run, 0)?;
@@ -162,12 +170,12 @@ pub(super) fn answer(
                 Given { code: args.code.clone(), ..Given::of(&meant(choice, asked.as_ref())) }
             }
             (None, Some(asked)) => match ask_here(&reader, &row, asked, args, context)? {
-                Alone::Answered(given) => given,
-                Alone::Cancelled => return Ok((outer, question, Came::Left)),
-                Alone::TimedOut => return Ok((outer, question, Came::TimedOut)),
-                Alone::Closed => return Err(closed(&reader, &question)?),
-                Alone::Stopped(signal) => return Ok((outer, question, Came::Stopped(signal))),
-                Alone::Unavailable(why) => return Err(say_what(&question, &why)),
+                AskOutcome::Answered(given) => given,
+                AskOutcome::Cancelled => return Ok((outer, question, Came::Left)),
+                AskOutcome::TimedOut => return Ok((outer, question, Came::TimedOut)),
+                AskOutcome::Closed => return Err(closed(&reader, &question)?),
+                AskOutcome::Stopped(signal) => return Ok((outer, question, Came::Stopped(signal))),
+                AskOutcome::Unavailable(why) => return Err(say_what(&question, &why)),
             },
             (None, None) => return Err(say_what(&question, "the question is not in the journal")),
         };
@@ -321,7 +329,11 @@ fn code_for(
 fn refused(question: &QuestionRow, asked: Option<&Question>, why: &str) -> Error {
     let typed = asked.is_some_and(|asked| asked.typed.is_some());
     Error::Refused {
-        message: format!("the answer to `{}` was refused: {}", question.id, inert_line(why)),
+        message: format!(
+            "the answer to `{}` was refused: {}",
+            question.id,
+            escape_control_line(why)
+        ),
         hint: match question.state {
             QuestionState::Open => typed.then(|| {
                 format!("type it at a terminal: `aye answer {}` asks for it", question.id)
@@ -337,7 +349,7 @@ fn find(reader: &Store, name: &str) -> Result<QuestionRow, Error> {
     match reader.question(name)? {
         Found::One(question) => Ok(question),
         Found::None => {
-            let message = format!("there is no question `{}`", inert_line(name));
+            let message = format!("there is no question `{}`", escape_control_line(name));
             Err(Error::not_found(message, "`aye inbox` lists the open ones"))
         }
         Found::Several(rows) => {
@@ -374,14 +386,14 @@ fn ask_here(
     asked: &Question,
     args: &AnswerArgs,
     context: &Context,
-) -> Result<Alone, Error> {
+) -> Result<AskOutcome, Error> {
     let state = State::fold(&reader.events(&row.id, 0)?)
         .map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
     let (deadline, agreed) = match &state.phase {
         Phase::Asking { question, agreed, .. } if question.id == asked.id => {
             ([question.deadline, state.deadline()].into_iter().flatten().min(), agreed.clone())
         }
-        Phase::Asking { .. } | Phase::Between(_) | Phase::Running { .. } | Phase::Ended(_) => {
+        Phase::Asking { .. } | Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => {
             return Err(Error::Refused {
                 message: format!("question `{}` is not open", asked.id),
                 hint: Some("`aye inbox` lists the open ones".to_owned()),
@@ -393,10 +405,15 @@ fn ask_here(
     if shown.kind == AskKind::Recover {
         shown.options.retain(|offer| offer.value != "edit");
     }
-    let posed =
-        Posed { question: &shown, deadline, agreed: &agreed, run: Some(&state), secrets: None };
-    let manner = context.manner(Escape::Dismisses, !args.no_input);
-    let manner = Manner { opened_with: args.opened_with.clone(), ..manner };
+    let posed = QuestionContext {
+        question: &shown,
+        deadline,
+        agreed: &agreed,
+        run: Some(&state),
+        secrets: None,
+    };
+    let config = context.config(Escape::Dismisses, !args.no_input);
+    let config = PromptConfig { opened_with: args.opened_with.clone(), ..config };
     let mut journal = Journal {
         bell: reader.listen()?,
         reader,
@@ -405,7 +422,7 @@ fn ask_here(
         run_ends: state.deadline(),
         context,
     };
-    ask_alone(&posed, manner, &context.clock, &mut journal)
+    ask_alone(&posed, config, &context.clock, &mut journal)
 }
 
 /// The question as the journal has it, while it is shown here.
@@ -418,7 +435,7 @@ struct Journal<'a> {
     context: &'a Context,
 }
 
-impl Elsewhere for Journal<'_> {
+impl RemoteQuestion for Journal<'_> {
     fn wake(&self) -> Option<BorrowedFd<'_>> {
         Some(self.bell.as_fd())
     }
@@ -459,11 +476,16 @@ fn go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<u8, Error
 fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<bool, Error> {
     let message = format!("Nobody drives run `{}` of {}. Go on with it here?", row.id, row.skill);
     let question = super::confirm::yes_or_no(&message, Some(super::confirm::Default::Yes))?;
-    let posed =
-        Posed { question: &question, deadline: None, agreed: &[], run: None, secrets: None };
-    let manner = context.manner(Escape::Dismisses, !args.no_input && !context.json);
-    let said = ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(None))?;
-    Ok(matches!(said, Alone::Answered(given) if given.value == super::confirm::YES))
+    let posed = QuestionContext {
+        question: &question,
+        deadline: None,
+        agreed: &[],
+        run: None,
+        secrets: None,
+    };
+    let config = context.config(Escape::Dismisses, !args.no_input && !context.json);
+    let said = ask_alone(&posed, config, &context.clock, &mut Nowhere::until(None))?;
+    Ok(matches!(said, AskOutcome::Answered(given) if given.value == super::confirm::YES))
 }
 
 /// `yes` and `no` for a plain yes or no, unless an option is called that.

@@ -22,9 +22,9 @@ use crate::skills::Reach;
 use crate::store::{RunLock, RunRow, Store};
 use crate::trust::StartedBy;
 
-use super::background::{self, Orders};
+use super::background::{self, BackgroundCommand};
 use super::resume::Loaded;
-use super::run::{Chosen, Order, choose, fill_in, no_such_step};
+use super::run::{Chosen, StartRequest, choose, fill_in, no_such_step};
 
 pub(crate) use super::logs::has_log;
 pub(crate) use super::memory::{
@@ -78,9 +78,9 @@ impl Ready {
     /// Begins the run in a process of its own, which outlives this one.
     pub(crate) fn start(self, context: &Context) -> Result<RunId, Error> {
         let Self { chosen: Chosen { path, flow, text, .. }, inputs, environment } = self;
-        let order = Order::new(&path, &flow, text, inputs, environment, context);
+        let order = StartRequest::new(&path, &flow, text, inputs, environment, context);
         let run = order.run.clone();
-        hand_over(&Orders::Start { order: Box::new(order), relayed: true }, context)?;
+        hand_over(&BackgroundCommand::Start { order: Box::new(order), relayed: true }, context)?;
         Ok(run)
     }
 }
@@ -88,7 +88,7 @@ impl Ready {
 /// Goes on with a run that nobody drives, in a process of its own.
 pub(crate) fn go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
     context.at(&row.workspace)?.must_be_trusted()?;
-    let orders = Orders::Resume {
+    let orders = BackgroundCommand::Resume {
         run: row.id.clone(),
         skill: row.skill.clone(),
         inputs: Vec::new(),
@@ -129,7 +129,7 @@ pub(crate) fn arguments(
     machine.arguments(step, &World { now: context.now(), names })
 }
 
-fn hand_over(orders: &Orders, context: &Context) -> Result<(), Error> {
+fn hand_over(orders: &BackgroundCommand, context: &Context) -> Result<(), Error> {
     let begun = background::start(orders, context)?;
     match begun.code {
         None => {

@@ -4,13 +4,13 @@ use clap::Args;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::{Glyph, Tone, inert, plural};
+use crate::paint::{Glyph, Tone, escape_control, plural};
 
 use super::output::{print_json, print_words};
 
 // Options of `aye audit`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye audit\n  aye audit last --json")]
+#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye audit\n  aye audit last --json")]
 pub struct AuditArgs {
     /// A run's id, the beginning of one, or last [default: every run]
     pub run: Option<String>,
@@ -34,7 +34,7 @@ pub(super) fn run(args: &AuditArgs, context: &Context) -> Result<u8, Error> {
     let mut text = String::new();
     for finding in &findings {
         let mark = paint.text(Tone::Bad, paint.glyph(Glyph::Failed));
-        text.push_str(&format!("{mark} {}\n", inert(finding)));
+        text.push_str(&format!("{mark} {}\n", escape_control(finding)));
     }
     let count = |number: u64, word| plural(usize::try_from(number).unwrap_or(usize::MAX), word);
     let looked = format!("{} of {}", count(audited.events, "event"), count(audited.runs, "run"));

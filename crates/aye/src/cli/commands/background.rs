@@ -20,12 +20,12 @@ use serde_json::json;
 use crate::cli::args::BACKGROUND;
 use crate::cli::{Context, say};
 use crate::error::Error;
-use crate::paint::{Glyph, Tone, inert_line};
+use crate::paint::{Glyph, Tone, escape_control_line};
 use crate::report::Verbosity;
 use crate::store::Home;
 use crate::trust::StartedBy;
 
-use super::drive::People;
+use super::drive::AskMode;
 use super::output::{print_json_line, print_line};
 use super::{resume, run as starting};
 
@@ -34,11 +34,11 @@ static ALONE: AtomicBool = AtomicBool::new(false);
 
 /// What the background process is to do.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Orders {
+pub(super) enum BackgroundCommand {
     /// Begin a run.
     Start {
         /// What.
-        order: Box<starting::Order>,
+        order: Box<starting::StartRequest>,
         /// An assistant relays what it asks.
         relayed: bool,
     },
@@ -55,7 +55,7 @@ pub(super) enum Orders {
     },
 }
 
-impl Orders {
+impl BackgroundCommand {
     fn run(&self) -> &RunId {
         match self {
             Self::Start { order, .. } => &order.run,
@@ -78,7 +78,7 @@ impl Orders {
 }
 
 /// Starts a background process, says what goes on and how to follow it.
-pub(super) fn detach(orders: &Orders, context: &Context) -> Result<u8, Error> {
+pub(super) fn detach(orders: &BackgroundCommand, context: &Context) -> Result<u8, Error> {
     let begun = start(orders, context)?;
     say(&begun.said);
     match begun.code {
@@ -99,7 +99,7 @@ pub(super) struct Begun {
 
 /// Starts a background process and returns once its run is committed, or with
 /// what went wrong.
-pub(super) fn start(orders: &Orders, context: &Context) -> Result<Begun, Error> {
+pub(super) fn start(orders: &BackgroundCommand, context: &Context) -> Result<Begun, Error> {
     let mut child = spawn(context)?;
     hand_over(&mut child, orders);
     let started = child.stdout.take().is_some_and(|out| {
@@ -132,7 +132,7 @@ fn spawn(context: &Context) -> Result<Child, Error> {
     command.spawn().map_err(|source| failed("start", source))
 }
 
-fn hand_over(child: &mut Child, orders: &Orders) {
+fn hand_over(child: &mut Child, orders: &BackgroundCommand) {
     let text = serde_json::to_vec(orders).unwrap_or_default();
     if let Some(mut pipe) = child.stdin.take() {
         // If it does not listen it has ended, and its own words say why.
@@ -151,7 +151,7 @@ fn said_so_far(mut errors: ChildStderr) -> String {
 }
 
 /// Says what goes on and how to follow it.
-fn tell(orders: &Orders, context: &Context) -> Result<(), Error> {
+fn tell(orders: &BackgroundCommand, context: &Context) -> Result<(), Error> {
     let (run, skill) = (orders.run(), orders.skill());
     if context.json {
         return print_json_line(&json!({ "run": run, "skill": skill }));
@@ -164,7 +164,7 @@ fn tell(orders: &Orders, context: &Context) -> Result<(), Error> {
     let mut text = format!(
         "{} {} goes on in the background\n",
         paint.text(Tone::Ask, paint.glyph(Glyph::Running)),
-        paint.text(Tone::Strong, &inert_line(skill)),
+        paint.text(Tone::Strong, &escape_control_line(skill)),
     );
     for (what, command) in [
         ("follow", format!("aye watch {run}")),
@@ -189,24 +189,24 @@ pub(super) fn run(context: &Context) -> Result<u8, Error> {
     let mut text = String::new();
     let read = std::io::stdin().read_to_string(&mut text);
     read.map_err(|source| failed("listen to", source))?;
-    let orders: Orders = serde_json::from_str(&text).map_err(|_| {
+    let orders: BackgroundCommand = serde_json::from_str(&text).map_err(|_| {
         Error::usage("there are no orders", "`aye run SKILL --detach` runs in the background")
     })?;
     let id = orders.run().clone();
-    let people = |relayed| if relayed { People::Assistant } else { People::Inbox };
+    let ask_mode = |relayed| if relayed { AskMode::Assistant } else { AskMode::Inbox };
     // An assistant reaches no other files through the run than by itself.
     let by = if orders.relayed() { StartedBy::Assistant } else { StartedBy::Person };
     let context = &context.started_by(by);
     let result = match orders {
-        Orders::Start { order, relayed } => {
+        BackgroundCommand::Start { order, relayed } => {
             let flow = Arc::new(order.flow(context)?);
-            starting::begin(*order, &flow, people(relayed), context)
+            starting::begin(*order, &flow, ask_mode(relayed), context)
         }
-        Orders::Resume { run, inputs, relayed, .. } => {
+        BackgroundCommand::Resume { run, inputs, relayed, .. } => {
             let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
             let row = context.find_run(&reader, run.as_str())?;
             drop(reader);
-            resume::go_on(&row, &inputs, people(relayed), context)
+            resume::go_on(&row, &inputs, ask_mode(relayed), context)
         }
     };
     if let (Err(error), true) = (&result, ALONE.load(Ordering::Relaxed)) {

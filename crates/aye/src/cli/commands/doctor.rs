@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::cli::Context;
 use crate::error::Error;
 use crate::mcp::{self, Client};
-use crate::paint::{Glyph, Tone, inert_line, plural};
+use crate::paint::{Glyph, Tone, escape_control_line, plural};
 use crate::prompt;
 use crate::trust::Power;
 
@@ -26,7 +26,7 @@ Exit codes: 0 nothing is broken, 1 something is.";
 
 // Options of `aye doctor`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_env_override, after_help = EXAMPLES)]
 pub struct DoctorArgs {}
 
 /// How something is.
@@ -183,9 +183,9 @@ fn editor(context: &Context) -> Finding {
     };
     let program = value.split_whitespace().next().unwrap_or_default();
     match on_path(program, &context.env) {
-        Some(_) => Finding::new("editor", Health::Good, inert_line(&value)),
+        Some(_) => Finding::new("editor", Health::Good, escape_control_line(&value)),
         None => {
-            let about = format!("`{}` of `{name}` is not there", inert_line(program));
+            let about = format!("`{}` of `{name}` is not there", escape_control_line(program));
             Finding::new("editor", Health::Broken, about).hint(format!("set `{name}`"))
         }
     }
@@ -261,9 +261,9 @@ fn shown(report: &Report, context: &Context) -> String {
             Health::Broken => (Glyph::Failed, Tone::Bad),
         };
         let mark = paint.text(tone, paint.glyph(glyph));
-        text.push_str(&format!("{mark} {what:<15} {}\n", inert_line(about)));
+        text.push_str(&format!("{mark} {what:<15} {}\n", escape_control_line(about)));
         if let Some(hint) = hint {
-            let hint = paint.text(Tone::Dim, &format!("hint: {}", inert_line(hint)));
+            let hint = paint.text(Tone::Dim, &format!("hint: {}", escape_control_line(hint)));
             text.push_str(&format!("  {:<15} {hint}\n", ""));
         }
     }
@@ -279,11 +279,15 @@ fn shown(report: &Report, context: &Context) -> String {
         };
         text.push_str(&format!(
             "  {} {} {}\n",
-            inert_line(&client.name),
-            inert_line(&client.version),
+            escape_control_line(&client.name),
+            escape_control_line(&client.version),
             paint.text(
                 Tone::Dim,
-                &format!("speaks {}, {ask}; seen {}", inert_line(&client.protocol), client.seen)
+                &format!(
+                    "speaks {}, {ask}; seen {}",
+                    escape_control_line(&client.protocol),
+                    client.seen
+                )
             ),
         ));
     }

@@ -21,7 +21,9 @@ use crate::error::Error;
 use crate::origin::origin;
 use crate::paint::Tone;
 use crate::prompt::{Escape, InboxPrompter, TerminalPrompter};
-use crate::report::{JsonReport, LiveReport, Outlet, PlainReport, Report, Verbosity, summary};
+use crate::report::{
+    JsonReport, LiveReport, OutputBuffer, PlainReport, Report, Verbosity, summary,
+};
 use crate::settings::{DEFAULT_KEEP, Settings};
 use crate::store::{RunLock, Store};
 
@@ -42,7 +44,7 @@ pub(super) enum Beginning<'a> {
 
 /// Who is asked when there is a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum People {
+pub(super) enum AskMode {
     /// Whoever sits at this terminal.
     Here,
     /// Nobody: the run pauses.
@@ -53,7 +55,7 @@ pub(super) enum People {
     Assistant,
 }
 
-impl People {
+impl AskMode {
     /// Whether the run goes on in the background.
     pub(super) fn is_elsewhere(self) -> bool {
         match self {
@@ -81,21 +83,21 @@ pub(super) fn drive(
     lock: RunLock,
     machine: Machine,
     beginning: &Beginning<'_>,
-    people: People,
+    ask_mode: AskMode,
 ) -> Result<u8, Error> {
-    let (mut report, outlets) = choose_report(context, flow, people.is_elsewhere())?;
-    let to_out = outlets[0].clone();
+    let (mut report, outputs) = choose_report(context, flow, ask_mode.is_elsewhere())?;
+    let to_out = outputs[0].clone();
     let mut signals = Signals::catch().map_err(|source| Error::File {
         doing: "catch signals of",
         path: "aye".into(),
         source,
     })?;
     let mut inbox = InboxPrompter::new(&context.clock);
-    let manner = context.manner(Escape::Declines, people == People::Here);
-    let mut terminal = TerminalPrompter::new(manner, &context.clock);
-    let prompter: &mut dyn Prompter = match people {
-        People::Inbox | People::Assistant => &mut inbox,
-        People::Here | People::Nobody => &mut terminal,
+    let config = context.config(Escape::Declines, ask_mode == AskMode::Here);
+    let mut terminal = TerminalPrompter::new(config, &context.clock);
+    let prompter: &mut dyn Prompter = match ask_mode {
+        AskMode::Inbox | AskMode::Assistant => &mut inbox,
+        AskMode::Here | AskMode::Nobody => &mut terminal,
     };
     let workspace = machine.state().started.workspace.clone();
     let run = machine.state().run.clone();
@@ -111,7 +113,7 @@ pub(super) fn drive(
         skills: context,
         tools: context.tools(Path::new(&workspace), &run),
         memory: Arc::new(context.memory()),
-        outlets,
+        outputs,
         report: &mut *report,
         prompter: Some(prompter),
         signals: &mut signals,
@@ -120,7 +122,7 @@ pub(super) fn drive(
     let driver = Driver::new(parts);
     let Driven { machine, outcome, stopped_inside } = match beginning {
         Beginning::Started(events) => driver.begin(events)?,
-        Beginning::Resumed => driver.resume(people.driver(context))?,
+        Beginning::Resumed => driver.resume(ask_mode.driver(context))?,
         Beginning::Retried { step, edits } => {
             let value = if edits.is_some() { "edit" } else { "retry" };
             let by = context.driver().user;
@@ -129,7 +131,7 @@ pub(super) fn drive(
                 ..Answer::new(value, by, question::Prompter::Command)
             };
             driver.retry(Retry {
-                driver: people.driver(context),
+                driver: ask_mode.driver(context),
                 step: step.clone(),
                 edits: edits.clone(),
                 turn: None,
@@ -144,7 +146,7 @@ pub(super) fn drive(
     }
     // Whoever asks next listens for signals itself.
     drop(signals);
-    if people.driver(context).attended && people == People::Here {
+    if ask_mode.driver(context).attended && ask_mode == AskMode::Here {
         super::patch::offer(machine.state(), store, context)?;
     }
     forget_old_runs(context, store);
@@ -192,14 +194,14 @@ pub(super) fn choose_report<'a>(
     context: &Context,
     flow: &'a Flow,
     unseen: bool,
-) -> Result<(Box<dyn Report + 'a>, Vec<Outlet>), Error> {
+) -> Result<(Box<dyn Report + 'a>, Vec<OutputBuffer>), Error> {
     let (out, err) = (std::io::stdout(), std::io::stderr());
-    let outlets = [Outlet::new(&out), Outlet::new(&err)];
-    let outlets: Vec<Outlet> =
-        outlets.into_iter().collect::<Result<_, _>>().map_err(Error::Output)?;
-    let [to_out, to_err] = [outlets[0].clone(), outlets[1].clone()];
+    let outputs = [OutputBuffer::new(&out), OutputBuffer::new(&err)];
+    let outputs: Vec<OutputBuffer> =
+        outputs.into_iter().collect::<Result<_, _>>().map_err(Error::Output)?;
+    let [to_out, to_err] = [outputs[0].clone(), outputs[1].clone()];
     if context.json {
-        return Ok((Box::new(JsonReport::new(to_out)), outlets));
+        return Ok((Box::new(JsonReport::new(to_out)), outputs));
     }
     let dumb = context.env.get("TERM").is_some_and(|term| term == "dumb");
     let live = out.is_terminal() && err.is_terminal() && !context.plain && !dumb;
@@ -212,5 +214,5 @@ pub(super) fn choose_report<'a>(
         let paints = [context.paint_out, context.paint_err];
         Box::new(PlainReport::new(to_out, to_err, paints, context.verbosity))
     };
-    Ok((report, outlets))
+    Ok((report, outputs))
 }

@@ -12,7 +12,7 @@ use super::output::{print, print_json};
 
 // Options of `aye graph`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye graph release\n  \
+#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye graph release\n  \
     aye graph examples/deploy.yaml\n  aye graph release --format svg > release.svg\n  \
     aye graph release --format mermaid")]
 pub struct GraphArgs {

@@ -1,6 +1,6 @@
 //! `aye inbox`.
 
-mod desk;
+mod watch;
 
 use std::io::IsTerminal as _;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::{Glyph, Tone, duration, inert_line};
+use crate::paint::{Glyph, Tone, duration, escape_control_line};
 use crate::report::{answer_command, place_words};
 use crate::store::Store;
 
@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 // Options of `aye inbox`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye inbox\n  aye inbox --watch\n  \
+#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye inbox\n  aye inbox --watch\n  \
     aye inbox --json | jq -r '.[].id'")]
 pub struct InboxArgs {
     /// Go on and show what comes and goes; on a terminal, answer from the list
@@ -88,7 +88,7 @@ impl Waiting {
 pub(super) fn run(args: &InboxArgs, context: &Context) -> Result<u8, Error> {
     if args.watch {
         let moving = !context.json && std::io::stdout().is_terminal();
-        return match moving.then(|| desk::sit_down(context)) {
+        return match moving.then(|| watch::sit_down(context)) {
             Some(Some(left)) => left,
             Some(None) | None => stream(context),
         };
@@ -157,9 +157,9 @@ fn list(open: &[Waiting], context: &Context) -> String {
         text.push_str(&format!(
             "{mark} {}  {}{dot}{}\n  {}\n  {}\n  {}\n",
             paint.text(Tone::Strong, &one.id),
-            inert_line(&one.skill),
+            escape_control_line(&one.skill),
             one.place.join(&dot),
-            crate::term::fit(&inert_line(&one.message), LONGEST),
+            crate::term::fit(&escape_control_line(&one.message), LONGEST),
             paint.text(Tone::Dim, &note),
             one.answers,
         ));
@@ -174,8 +174,8 @@ pub(super) fn entry(question: &Question, context: &Context) -> String {
     format!(
         "{} {}  {}\n  {} {}\n",
         paint.text(Tone::Ask, paint.glyph(Glyph::Asking)),
-        paint.text(Tone::Strong, &inert_line(&question.step)),
-        inert_line(message),
+        paint.text(Tone::Strong, &escape_control_line(&question.step)),
+        escape_control_line(message),
         paint.text(Tone::Dim, "answer"),
         answer_command(question),
     )

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use aye_core::event::{Fact, StepStarted};
+use aye_core::event::{EventKind, StepStarted};
 use aye_core::id::RunId;
 use aye_process::lines::Lines;
 use aye_process::{LogReader, Stream};
@@ -12,8 +12,8 @@ use clap::Args;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::{Tone, inert_line};
-use crate::report::{Tidy, output_json};
+use crate::paint::{Tone, escape_control_line};
+use crate::report::{Sanitizer, output_json};
 use crate::store::{Listener, RunLock, Store};
 
 /// How often a followed log is looked at.
@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 // Options of `aye logs`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye logs last\n  aye logs k3f9 build\n  aye logs last -f\n  \
+#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye logs last\n  aye logs k3f9 build\n  aye logs last -f\n  \
     aye logs last -n 20")]
 pub struct LogsArgs {
     /// A run's id, the beginning of one, or last
@@ -46,7 +46,7 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
     let mut shown = 0;
     let mut seq = 0;
     let mut open: Option<Open> = None;
-    let manner = Manner {
+    let config = PromptConfig {
         json: context.json,
         tail: args.tail,
         clean: [std::io::stdout().is_terminal(), std::io::stderr().is_terminal()],
@@ -59,19 +59,19 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
         let driven = RunLock::holder(store.home(), &outer)?.is_some();
         for (number, event) in store.events_within(&row.id, seq)? {
             seq = number;
-            if let Fact::SkillStarted(started) = &event.fact
+            if let EventKind::SkillStarted(started) = &event.kind
                 && let Some(parent) = &started.parent
             {
                 let around = paths.get(&parent.run).cloned().unwrap_or_default();
                 paths.insert(event.run.clone(), format!("{around}{}/", parent.label()));
             }
             if let Some(open) = &mut open
-                && let Some(step) = ended(&event.fact)
+                && let Some(step) = ended(&event.kind)
                 && (&event.run, step) == (&open.run, open.step.as_str())
             {
-                open.finish(&manner)?;
+                open.finish(&config)?;
             }
-            if let Fact::StepStarted(started) = &event.fact
+            if let EventKind::StepStarted(started) = &event.kind
                 && has_log(started)
                 && let path = paths.get(&event.run).map_or("", String::as_str)
                 && args.step.as_ref().is_none_or(|step| {
@@ -80,7 +80,7 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
             {
                 let mut half = false;
                 if let Some(open) = &mut open {
-                    open.finish(&manner)?;
+                    open.finish(&config)?;
                     half = open.half;
                 }
                 shown += 1;
@@ -88,7 +88,7 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
                 if named && !context.json {
                     // What is written to a pipe keeps its bytes; the heading begins a line.
                     let before = if half { "\n" } else { "" };
-                    let name = inert_line(&format!("{path}{}", started.step));
+                    let name = escape_control_line(&format!("{path}{}", started.step));
                     heading(context, &format!("{before}== {name}"), started.attempt)?;
                 }
                 let base = store.home().log(&event.run, started.execution, &started.step);
@@ -105,16 +105,16 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
             }
         }
         if let Some(open) = &mut open {
-            open.pour(&manner)?;
+            open.pour(&config)?;
             if args.follow {
-                open.catch_up(&manner)?;
+                open.catch_up(&config)?;
             }
         }
         let Some(bell) = bell.as_mut().filter(|_| driven) else { break };
         wait(&store, bell)?;
     }
     if let Some(open) = &mut open {
-        open.finish(&manner)?;
+        open.finish(&config)?;
     }
     if let (0, Some(step)) = (shown, &args.step) {
         let message = format!("step `{step}` of run `{}` has run no command", row.id);
@@ -129,10 +129,10 @@ pub(crate) fn has_log(started: &StepStarted) -> bool {
 }
 
 /// The step that has ended.
-fn ended(fact: &Fact) -> Option<&str> {
-    match fact {
-        Fact::StepCompleted(ended) => Some(&ended.step),
-        Fact::StepFailed(ended) => Some(&ended.step),
+fn ended(kind: &EventKind) -> Option<&str> {
+    match kind {
+        EventKind::StepCompleted(ended) => Some(&ended.step),
+        EventKind::StepFailed(ended) => Some(&ended.step),
         _ => None,
     }
 }
@@ -145,7 +145,7 @@ fn heading(context: &Context, name: &str, attempt: u32) -> Result<(), Error> {
 }
 
 /// How what steps wrote is shown.
-struct Manner {
+struct PromptConfig {
     /// As lines of JSON.
     json: bool,
     /// Only so many lines of each step.
@@ -163,7 +163,7 @@ struct Open {
     step: String,
     /// What is not a line yet.
     lines: [Lines; 2],
-    tidy: [Tidy; 2],
+    tidy: [Sanitizer; 2],
     /// What was written last is not a whole line.
     half: bool,
     /// The last lines so far, where only they are wanted.
@@ -174,7 +174,7 @@ struct Open {
 
 impl Open {
     /// Shows what has come since: each stream to its own, or lines of JSON.
-    fn pour(&mut self, manner: &Manner) -> Result<(), Error> {
+    fn pour(&mut self, config: &PromptConfig) -> Result<(), Error> {
         let mut buffer = [0; 64 * 1024];
         loop {
             let read = self.reader.read(&mut buffer).map_err(|source| Error::File {
@@ -185,32 +185,37 @@ impl Open {
             let Some((stream, length)) = read else { return Ok(()) };
             let bytes = &buffer[..length];
             let at = usize::from(stream == Stream::Stderr);
-            if !manner.json && !manner.clean[at] && manner.tail.is_none() {
+            if !config.json && !config.clean[at] && config.tail.is_none() {
                 write(stream, bytes)?;
                 self.half = bytes.last().is_some_and(|last| *last != b'\n');
                 continue;
             }
             let mut lines = Vec::new();
             self.lines[at].push(bytes, &mut |line| lines.push(line.to_owned()));
-            self.take(stream, lines, manner)?;
+            self.take(stream, lines, config)?;
         }
     }
 
     /// Shows the rest, half lines too.
-    fn finish(&mut self, manner: &Manner) -> Result<(), Error> {
-        self.pour(manner)?;
+    fn finish(&mut self, config: &PromptConfig) -> Result<(), Error> {
+        self.pour(config)?;
         for (at, stream) in [Stream::Stdout, Stream::Stderr].into_iter().enumerate() {
             let mut lines = Vec::new();
             self.lines[at].finish(&mut |line| lines.push(line.to_owned()));
-            self.take(stream, lines, manner)?;
+            self.take(stream, lines, config)?;
         }
-        self.catch_up(manner)
+        self.catch_up(config)
     }
 
     /// Shows lines, or keeps the last of them until it is known which those are.
-    fn take(&mut self, stream: Stream, lines: Vec<String>, manner: &Manner) -> Result<(), Error> {
-        let (Some(most), false) = (manner.tail, self.caught_up) else {
-            return self.show(stream, &lines, manner);
+    fn take(
+        &mut self,
+        stream: Stream,
+        lines: Vec<String>,
+        config: &PromptConfig,
+    ) -> Result<(), Error> {
+        let (Some(most), false) = (config.tail, self.caught_up) else {
+            return self.show(stream, &lines, config);
         };
         self.last.extend(lines.into_iter().map(|line| (stream, line)));
         self.last.drain(..self.last.len().saturating_sub(most));
@@ -218,25 +223,30 @@ impl Open {
     }
 
     /// Shows the last lines, and from now on what comes.
-    fn catch_up(&mut self, manner: &Manner) -> Result<(), Error> {
+    fn catch_up(&mut self, config: &PromptConfig) -> Result<(), Error> {
         self.caught_up = true;
         for (stream, line) in std::mem::take(&mut self.last) {
-            self.show(stream, &[line], manner)?;
+            self.show(stream, &[line], config)?;
         }
         Ok(())
     }
 
-    fn show(&mut self, stream: Stream, lines: &[String], manner: &Manner) -> Result<(), Error> {
+    fn show(
+        &mut self,
+        stream: Stream,
+        lines: &[String],
+        config: &PromptConfig,
+    ) -> Result<(), Error> {
         let at = usize::from(stream == Stream::Stderr);
         let mut text = String::new();
         for line in lines {
-            text.push_str(&match manner.json {
+            text.push_str(&match config.json {
                 true => output_json(self.run.as_str(), &self.step, stream, line),
-                false => self.tidy[at].line(line, manner.colors[at]),
+                false => self.tidy[at].line(line, config.colors[at]),
             });
             text.push('\n');
         }
-        write(if manner.json { Stream::Stdout } else { stream }, text.as_bytes())
+        write(if config.json { Stream::Stdout } else { stream }, text.as_bytes())
     }
 }
 

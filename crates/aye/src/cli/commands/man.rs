@@ -13,7 +13,7 @@ use super::output::print;
 
 // Options of `aye man`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye man | man -l -\n  aye man --out ~/.local/share/man/man1")]
+#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye man | man -l -\n  aye man --out ~/.local/share/man/man1")]
 pub struct ManArgs {
     /// Write one page per command into this directory
     #[arg(long, value_name = "DIR")]
@@ -103,9 +103,9 @@ fn environment(command: &Command) -> String {
 /// Text that the formatter takes as it is.
 fn roff(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-").replace('`', "\\(ga");
-    let inert = |line: &str| match line.starts_with(['.', '\'']) {
+    let escape_control = |line: &str| match line.starts_with(['.', '\'']) {
         true => format!("\\&{line}"),
         false => line.to_owned(),
     };
-    text.lines().map(inert).collect::<Vec<_>>().join("\n")
+    text.lines().map(escape_control).collect::<Vec<_>>().join("\n")
 }

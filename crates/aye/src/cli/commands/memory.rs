@@ -12,7 +12,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::cli::Context;
 use crate::error::Error;
 use crate::memory::{Memory, MemoryError};
-use crate::paint::{Tone, inert_line};
+use crate::paint::{Tone, escape_control_line};
 
 use super::output::{print_json, print_line};
 
@@ -83,7 +83,7 @@ Examples:
 
 // Options of `aye memory`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, mut_subcommands = crate::cli::with_twins, after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_env_override, mut_subcommands = crate::cli::with_twins, after_help = EXAMPLES)]
 pub struct MemoryArgs {
     /// What to do
     #[command(subcommand)]
@@ -220,7 +220,7 @@ pub(super) fn run(args: &MemoryArgs, context: &Context) -> Result<u8, Error> {
     // What was passed over is said once, whatever the command came to.
     for problem in memory.problems() {
         let warning = context.paint_err.text(Tone::Warn, "warning:");
-        crate::cli::say(&format!("{warning} {}\n", inert_line(&problem.to_string())));
+        crate::cli::say(&format!("{warning} {}\n", escape_control_line(&problem.to_string())));
     }
     done
 }
@@ -229,7 +229,7 @@ fn forget(ids: &[String], memory: &Memory, context: &Context) -> Result<u8, Erro
     for id in ids {
         memory.forget(id)?;
         if !context.json {
-            print_line(&format!("forgot {}", inert_line(id)))?;
+            print_line(&format!("forgot {}", escape_control_line(id)))?;
         }
     }
     if context.json {

@@ -7,10 +7,10 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::cli::{Context, say};
-use crate::driver::Posed;
+use crate::driver::QuestionContext;
 use crate::error::Error;
-use crate::paint::{Tone, inert_line};
-use crate::prompt::{Alone, Escape, Nowhere, ask_alone};
+use crate::paint::{Tone, escape_control_line};
+use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone};
 
 use super::scripted::question;
 
@@ -61,7 +61,7 @@ pub(super) fn resolve(
         }
         for error in errors.iter().filter(|error| matches!(error, InputError::Invalid { .. })) {
             let warning = context.paint_err.text(Tone::Warn, "warning:");
-            say(&format!("{warning} {}\n", inert_line(&error.to_string())));
+            say(&format!("{warning} {}\n", escape_control_line(&error.to_string())));
         }
         for spec in specs.iter().filter(|spec| names.contains(&spec.name.value)) {
             match ask(&wording(spec)?, context)? {
@@ -119,13 +119,18 @@ fn shown(value: &Value) -> String {
 
 fn ask(question: &Question, context: &Context) -> Result<Told, Error> {
     let question = Question { id: QuestionId::from_text("input"), ..question.clone() };
-    let posed =
-        Posed { question: &question, deadline: None, agreed: &[], run: None, secrets: None };
-    let manner = context.manner(Escape::Dismisses, true);
-    match ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(None))? {
-        Alone::Answered(given) => Ok(Told::Value(given.value)),
-        Alone::Unavailable(_) => Ok(Told::Nobody),
-        Alone::Cancelled | Alone::TimedOut | Alone::Closed => Ok(Told::Leave(5)),
-        Alone::Stopped(signal) => Ok(Told::Leave(u8::try_from(128 + signal).unwrap_or(1))),
+    let posed = QuestionContext {
+        question: &question,
+        deadline: None,
+        agreed: &[],
+        run: None,
+        secrets: None,
+    };
+    let config = context.config(Escape::Dismisses, true);
+    match ask_alone(&posed, config, &context.clock, &mut Nowhere::until(None))? {
+        AskOutcome::Answered(given) => Ok(Told::Value(given.value)),
+        AskOutcome::Unavailable(_) => Ok(Told::Nobody),
+        AskOutcome::Cancelled | AskOutcome::TimedOut | AskOutcome::Closed => Ok(Told::Leave(5)),
+        AskOutcome::Stopped(signal) => Ok(Told::Leave(u8::try_from(128 + signal).unwrap_or(1))),
     }
 }

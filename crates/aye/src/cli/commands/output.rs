@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::cli::{Context, say};
 use crate::error::Error;
 use crate::harmless::{harmless, json_line, json_pretty};
-use crate::paint::inert;
+use crate::paint::escape_control;
 use crate::report::fold;
 use crate::term;
 
@@ -19,7 +19,7 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
 /// Prints a line that a script waits for: in a pipe exactly as it is.
 pub(super) fn print_answer(text: &str) -> Result<(), Error> {
     match std::io::stdout().is_terminal() {
-        true => print_line(&inert(text)),
+        true => print_line(&escape_control(text)),
         false => write(format!("{text}\n").as_bytes()),
     }
 }

@@ -10,10 +10,10 @@ use serde_json::json;
 
 use crate::cli::{Context, say};
 use crate::compute::diff;
-use crate::driver::Posed;
+use crate::driver::QuestionContext;
 use crate::error::Error;
 use crate::paint::inert_lines;
-use crate::prompt::{Alone, Escape, Nowhere, ask_alone};
+use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone};
 use crate::replace::{refuse_links, replace};
 use crate::skills::{SkillFile, skill_name};
 use crate::store::Store;
@@ -27,7 +27,7 @@ Examples:
 
 // Options of `aye patch`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_env_override, after_help = EXAMPLES)]
 pub struct PatchArgs {
     /// A run's id, the beginning of one, or last
     pub run: String,
@@ -207,13 +207,21 @@ fn nobody() -> Error {
 /// What somebody says to it; nothing if nobody is there.
 fn agreed(message: &str, context: &Context) -> Result<Option<bool>, Error> {
     let question = super::confirm::yes_or_no(message, None)?;
-    let posed =
-        Posed { question: &question, deadline: None, agreed: &[], run: None, secrets: None };
-    let manner = context.manner(Escape::Dismisses, !context.json);
-    let said = ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(None))?;
+    let posed = QuestionContext {
+        question: &question,
+        deadline: None,
+        agreed: &[],
+        run: None,
+        secrets: None,
+    };
+    let config = context.config(Escape::Dismisses, !context.json);
+    let said = ask_alone(&posed, config, &context.clock, &mut Nowhere::until(None))?;
     Ok(match said {
-        Alone::Answered(given) => Some(given.value == super::confirm::YES),
-        Alone::Unavailable(_) => None,
-        Alone::Cancelled | Alone::TimedOut | Alone::Closed | Alone::Stopped(_) => Some(false),
+        AskOutcome::Answered(given) => Some(given.value == super::confirm::YES),
+        AskOutcome::Unavailable(_) => None,
+        AskOutcome::Cancelled
+        | AskOutcome::TimedOut
+        | AskOutcome::Closed
+        | AskOutcome::Stopped(_) => Some(false),
     })
 }

@@ -15,14 +15,14 @@ use crate::auth;
 use crate::cli::{Context, say};
 use crate::driver::{GONE, close_form, restore_inside};
 use crate::error::Error;
-use crate::paint::{inert_line, plural};
+use crate::paint::{escape_control_line, plural};
 use crate::report::{Verbosity, run_command};
 use crate::skills::{SkillFile, relative_to, skill_name};
 use crate::store::{RunLock, RunRow, Store, Verdict};
 
-use super::background::{self, Orders};
+use super::background::{self, BackgroundCommand};
 use super::cancel::ended;
-use super::drive::{Beginning, People, drive};
+use super::drive::{AskMode, Beginning, drive};
 use super::given;
 use super::missing::{self, Told};
 
@@ -35,7 +35,7 @@ Examples:
 
 // Options of `aye resume`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_env_override, after_help = EXAMPLES)]
 pub struct ResumeArgs {
     /// A run's id, the beginning of one, or last
     pub run: String,
@@ -74,7 +74,7 @@ pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
     };
     if args.detach {
         Loaded::read(&reader, &row, there)?.secrets(&inputs)?;
-        let orders = Orders::Resume {
+        let orders = BackgroundCommand::Resume {
             run: row.id.clone(),
             skill: row.skill.clone(),
             inputs,
@@ -84,18 +84,18 @@ pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
         return background::detach(&orders, context);
     }
     drop(reader);
-    let people = if args.no_input { People::Nobody } else { People::Here };
-    go_on(&row, &inputs, people, context)
+    let ask_mode = if args.no_input { AskMode::Nobody } else { AskMode::Here };
+    go_on(&row, &inputs, ask_mode, context)
 }
 
 /// Takes a run up and drives it.
 pub(super) fn go_on(
     row: &RunRow,
     inputs: &[String],
-    people: People,
+    ask_mode: AskMode,
     context: &Context,
 ) -> Result<u8, Error> {
-    take_up(row, inputs, &Beginning::Resumed, people, context)
+    take_up(row, inputs, &Beginning::Resumed, ask_mode, context)
 }
 
 /// Takes a run up, where it is or at the step that failed, and drives it.
@@ -103,7 +103,7 @@ pub(super) fn take_up(
     row: &RunRow,
     inputs: &[String],
     beginning: &Beginning<'_>,
-    people: People,
+    ask_mode: AskMode,
     context: &Context,
 ) -> Result<u8, Error> {
     let there = &context.at(&row.workspace)?;
@@ -118,10 +118,10 @@ pub(super) fn take_up(
     let ended = end_survivors(row, context)?;
     let mut machine = loaded.machine(there, secrets)?;
     machine.ended_survivors(ended);
-    if people.is_elsewhere() {
+    if ask_mode.is_elsewhere() {
         background::let_go(&row.id)?;
     }
-    drive(there, &loaded.flow, &mut store, lock, machine, beginning, people)
+    drive(there, &loaded.flow, &mut store, lock, machine, beginning, ask_mode)
 }
 
 /// Nothing is run again while something of the old run may still be at it.
@@ -268,7 +268,7 @@ impl Loaded {
         };
         let warning = context.paint_err.text(crate::paint::Tone::Warn, "warning:");
         let file = relative_to(&path, &context.directory);
-        let file = inert_line(&file.to_string_lossy());
+        let file = escape_control_line(&file.to_string_lossy());
         say(&format!("{warning} `{file}` {became}; the run goes on with what it started with\n"));
     }
 }

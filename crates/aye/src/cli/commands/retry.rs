@@ -10,7 +10,7 @@ use crate::store::{QuestionRow, RunRow, Store};
 use super::answer::{self, AnswerArgs, Reach};
 use super::cancel::ended;
 use super::changes::Changes;
-use super::drive::{Beginning, People};
+use super::drive::{AskMode, Beginning};
 use super::resume::{Loaded, take_up};
 
 const EXAMPLES: &str = "\
@@ -22,7 +22,7 @@ Examples:
 
 // Options of `aye retry`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_env_override, after_help = EXAMPLES)]
 pub struct RetryArgs {
     /// A run's id, the beginning of one, or last
     pub run: String,
@@ -132,7 +132,7 @@ fn again(args: &RetryArgs, reader: &Store, row: &RunRow, context: &Context) -> R
         Err(code) => return Ok(code),
     };
     let edits = args.changes.edits(args.remember)?;
-    let people = if args.no_input { People::Nobody } else { People::Here };
+    let ask_mode = if args.no_input { AskMode::Nobody } else { AskMode::Here };
     let beginning = Beginning::Retried { step: Some(failed), edits };
-    take_up(row, &inputs, &beginning, people, context)
+    take_up(row, &inputs, &beginning, ask_mode, context)
 }

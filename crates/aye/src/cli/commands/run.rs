@@ -17,13 +17,13 @@ use serde_json::Value;
 use crate::cli::{Context, say};
 use crate::dry_run;
 use crate::error::Error;
-use crate::paint::{Tone, inert_line};
+use crate::paint::{Tone, escape_control_line};
 use crate::report::Verbosity;
 use crate::skills::{SkillFile, skill_name};
 use crate::store::{RunLock, Source};
 
-use super::background::{self, Orders};
-use super::drive::{Beginning, People, drive};
+use super::background::{self, BackgroundCommand};
+use super::drive::{AskMode, Beginning, drive};
 use super::given;
 use super::missing::{self, Resolved};
 
@@ -39,7 +39,7 @@ Examples:
 
 // Options of `aye run`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_env_override, after_help = EXAMPLES)]
 pub struct RunArgs {
     /// A skill's name, a file, or FILE#NAME
     pub skill: String,
@@ -116,21 +116,21 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
     }
     if let (Some(words), false) = (left_out, context.json) {
         let mark = context.paint_err.text(Tone::Warn, "warning:");
-        say(&format!("{mark} {}\n", inert_line(&words)));
+        say(&format!("{mark} {}\n", escape_control_line(&words)));
     }
-    let order = Order {
+    let order = StartRequest {
         range,
         yes: args.yes,
-        ..Order::new(&path, &flow, text, inputs, args.environment, context)
+        ..StartRequest::new(&path, &flow, text, inputs, args.environment, context)
     };
     if args.detach {
         return background::detach(
-            &Orders::Start { order: Box::new(order), relayed: false },
+            &BackgroundCommand::Start { order: Box::new(order), relayed: false },
             context,
         );
     }
-    let people = if args.no_input { People::Nobody } else { People::Here };
-    begin(order, &flow, people, context)
+    let ask_mode = if args.no_input { AskMode::Nobody } else { AskMode::Here };
+    begin(order, &flow, ask_mode, context)
 }
 
 /// A part of a run may begin behind the questions that lead up to it.
@@ -209,7 +209,7 @@ pub(super) fn fill_in(
 
 /// A run that is to begin: everything it depends on.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Order {
+pub(super) struct StartRequest {
     pub(super) run: RunId,
     file: String,
     text: String,
@@ -221,7 +221,7 @@ pub(super) struct Order {
     yes: bool,
 }
 
-impl Order {
+impl StartRequest {
     /// A whole run, with every question asked.
     pub(super) fn new(
         path: &Path,
@@ -279,13 +279,13 @@ impl Order {
 
 /// Commits the beginning of a run and drives it.
 pub(super) fn begin(
-    order: Order,
+    order: StartRequest,
     flow: &Arc<Flow>,
-    people: People,
+    ask_mode: AskMode,
     context: &Context,
 ) -> Result<u8, Error> {
     let world = World { now: context.now(), names: context.names(&context.directory) };
-    let (start, source) = order.start(people.driver(context), context);
+    let (start, source) = order.start(ask_mode.driver(context), context);
     let run = start.run.clone();
     let mut store = context.store()?;
     let lock = RunLock::acquire(store.home(), &run, &context.lock_info())?;
@@ -293,10 +293,10 @@ pub(super) fn begin(
     let (machine, events) = Machine::start(Arc::clone(flow), context.limits(), start, &world)
         .map_err(|error| no_such_step(&error))?;
     store.start(&events, &source)?;
-    if people.is_elsewhere() {
+    if ask_mode.is_elsewhere() {
         background::let_go(&run)?;
     }
-    drive(context, flow, &mut store, lock, machine, &Beginning::Started(&events), people)
+    drive(context, flow, &mut store, lock, machine, &Beginning::Started(&events), ask_mode)
 }
 
 fn secrets_of(inputs: &Inputs) -> IndexMap<String, String> {

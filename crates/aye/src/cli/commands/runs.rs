@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::{Glyph, Paint, Tone, inert, inert_line, plural};
+use crate::paint::{Glyph, Paint, Tone, escape_control, escape_control_line, plural};
 use crate::store::{RunFilter, RunLock, RunRow, RunStatus};
 use crate::term;
 
@@ -16,7 +16,7 @@ use super::output::{print_json, print_json_line, print_line, print_words, tell_p
 // Options of `aye runs`.
 #[derive(Debug, Args)]
 #[command(
-    mut_args = crate::cli::with_twin,
+    mut_args = crate::cli::with_env_override,
     mut_subcommands = crate::cli::with_twins,
     args_conflicts_with_subcommands = true,
     after_help = "Examples:\n  aye runs\n  aye runs --status failed --skill release\n  \
@@ -122,8 +122,12 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
     }
     let now = context.now();
     let columns = term::columns(std::io::stdout());
-    let widest =
-        rows.iter().map(|row| term::width(&inert_line(&row.skill))).max().unwrap_or(0).min(28);
+    let widest = rows
+        .iter()
+        .map(|row| term::width(&escape_control_line(&row.skill)))
+        .max()
+        .unwrap_or(0)
+        .min(28);
     let text: String = rows
         .iter()
         .zip(driven)
@@ -178,15 +182,15 @@ fn line(
     };
     let mark = paint.text(tone, paint.glyph(glyph));
     let about = match (&row.message, &row.step) {
-        (_, Some(step)) if !row.status.is_ended() => format!("at {}", inert_line(step)),
-        (Some(message), _) => inert(message.lines().next().unwrap_or_default()),
+        (_, Some(step)) if !row.status.is_ended() => format!("at {}", escape_control_line(step)),
+        (Some(message), _) => escape_control(message.lines().next().unwrap_or_default()),
         (None, _) => String::new(),
     };
     let took = match row.ended {
         Some(ended) => format!("in {}", since(row.started, ended)),
         None => String::new(),
     };
-    let skill = term::pad(&inert_line(&row.skill), widest);
+    let skill = term::pad(&escape_control_line(&row.skill), widest);
     let ago = term::pad(&ago(row.started, now), 11);
     // A row stays a row: what it is about takes what is left, if that is worth it.
     let before =

@@ -11,10 +11,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use crate::cli::Context;
-use crate::driver::Posed;
+use crate::driver::QuestionContext;
 use crate::error::Error;
-use crate::paint::{Glyph, Tone, duration, inert_line};
-use crate::prompt::{Alone, Escape, Nowhere, ask_alone, say};
+use crate::paint::{Glyph, Tone, duration, escape_control_line};
+use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone, say};
 use crate::report::Verbosity;
 
 use super::output::{print_answer, print_json_line};
@@ -119,24 +119,24 @@ pub(super) fn ask(
     }
     let began = Instant::now();
     let deadline = limit.map(|limit| after(context.now(), limit));
-    let posed = Posed { question, deadline, agreed: &[], run: None, secrets: None };
-    let manner = context.manner(Escape::Dismisses, !asking.no_input);
+    let posed = QuestionContext { question, deadline, agreed: &[], run: None, secrets: None };
+    let config = context.config(Escape::Dismisses, !asking.no_input);
     let fallback = |how| question.default.clone().map(|value| (value, how));
     let (value, how) =
-        match ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(deadline))? {
-            Alone::Answered(given) => (given.value, How::Given),
-            Alone::Cancelled | Alone::Closed => return Ok(Asked::Nothing(CANCELLED)),
-            Alone::Stopped(signal) => {
+        match ask_alone(&posed, config, &context.clock, &mut Nowhere::until(deadline))? {
+            AskOutcome::Answered(given) => (given.value, How::Given),
+            AskOutcome::Cancelled | AskOutcome::Closed => return Ok(Asked::Nothing(CANCELLED)),
+            AskOutcome::Stopped(signal) => {
                 return Ok(Asked::Nothing(u8::try_from(128 + signal).unwrap_or(1)));
             }
-            Alone::TimedOut => match fallback(How::Expired) {
+            AskOutcome::TimedOut => match fallback(How::Expired) {
                 Some(taken) => taken,
                 None => {
                     closing(question, "", How::Expired, None, context);
                     return Ok(Asked::Nothing(TIMED_OUT));
                 }
             },
-            Alone::Unavailable(why) => {
+            AskOutcome::Unavailable(why) => {
                 match fallback(How::Unattended).filter(|_| asking.default_on_no_terminal) {
                     Some(taken) => taken,
                     None => return Err(unattended(&why, question)),
@@ -198,12 +198,12 @@ fn closing(question: &Question, value: &str, how: How, after: Option<Duration>, 
         return;
     }
     let paint = context.paint_err;
-    let asked = inert_line(question.message.trim().lines().next().unwrap_or_default());
+    let asked = escape_control_line(question.message.trim().lines().next().unwrap_or_default());
     let asked = crate::term::cut(&asked, SHORT);
     let answer = match question.offer(value) {
-        Some(offer) => inert_line(&offer.label),
+        Some(offer) => escape_control_line(&offer.label),
         None if question.secret => "***".to_owned(),
-        None => inert_line(value),
+        None => escape_control_line(value),
     };
     let answer = crate::term::cut(&answer, SHORT);
     let (glyph, tone) = match how {

@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 use crate::cli::Context;
 use crate::clock::local;
 use crate::error::Error;
-use crate::paint::{Glyph, Paint, Tone, duration, inert, inert_line, plural};
-use crate::report::{Around, Story, about_inside, markdown, shown_status, standing, took};
+use crate::paint::{Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural};
+use crate::report::{Around, Timeline, about_inside, markdown, shown_status, standing, took};
 use crate::term;
 
 use super::output::{print, print_json, print_words};
 
 // Options of `aye show`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye show last\n  aye show k3f9 --json\n  \
+#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye show last\n  aye show k3f9 --json\n  \
     aye show last --markdown > report.md")]
 pub struct ShowArgs {
     /// A run's id, the beginning of one, or last
@@ -33,7 +33,7 @@ pub struct ShowArgs {
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
     let Some(store) = context.store_to_read()? else { return Err(Context::no_journal()) };
     let row = context.find_run(&store, &args.run)?;
-    let story = Story::read(&store, &row.id)?;
+    let story = Timeline::read(&store, &row.id)?;
     let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
     let driven = store.is_driven(&row.id)?;
     let waiting = store.waiting_within(&row.id)?;
@@ -51,8 +51,8 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn as_json(story: &Story) -> Value {
-    let Story { state, events, inside } = story;
+fn as_json(story: &Timeline) -> Value {
+    let Timeline { state, events, inside } = story;
     let inside: Vec<Value> = inside.iter().map(as_json).collect();
     let mut value = json!({
         "run": state.run,
@@ -77,7 +77,7 @@ fn as_json(story: &Story) -> Value {
     value
 }
 
-fn render(story: &Story, driven: bool, paint: Paint) -> String {
+fn render(story: &Timeline, driven: bool, paint: Paint) -> String {
     let mut text = String::new();
     let state = &story.state;
     let started = &state.started;
@@ -97,7 +97,7 @@ fn render(story: &Story, driven: bool, paint: Paint) -> String {
     );
     for (name, value) in &started.inputs {
         let value = if aye_core::machine::is_secret(value) { "***" } else { &value.to_string() };
-        let _ = writeln!(text, "  {} {}", dim(&format!("{name} =")), inert_line(value));
+        let _ = writeln!(text, "  {} {}", dim(&format!("{name} =")), escape_control_line(value));
     }
     steps(story, driven, 0, paint, &mut text);
     let decisions = story.decisions();
@@ -112,7 +112,7 @@ fn render(story: &Story, driven: bool, paint: Paint) -> String {
 }
 
 /// The steps of a run, those of the runs inside them beneath.
-fn steps(story: &Story, driven: bool, depth: usize, paint: Paint, text: &mut String) {
+fn steps(story: &Timeline, driven: bool, depth: usize, paint: Paint, text: &mut String) {
     let state = &story.state;
     let indent = "  ".repeat(depth);
     let widest = state.steps.keys().map(|name| term::width(name)).max().unwrap_or(0).min(32);
@@ -142,7 +142,8 @@ fn steps(story: &Story, driven: bool, depth: usize, paint: Paint, text: &mut Str
             about.extend(cpu.map(|cpu| format!("{} of cpu", duration(Duration::from_millis(cpu)))));
         }
         let left = step.process.as_ref().and_then(ProcessRecord::left_behind);
-        let mut message = step.message.iter().flat_map(|message| message.lines()).map(inert);
+        let mut message =
+            step.message.iter().flat_map(|message| message.lines()).map(escape_control);
         about.extend(message.next());
         about.extend(left);
         about.retain(|part| !part.is_empty());
@@ -157,7 +158,7 @@ fn steps(story: &Story, driven: bool, depth: usize, paint: Paint, text: &mut Str
         let _ = writeln!(text, "{}", line.trim_end());
         // Code and a caret below it keep their columns.
         let remarks = step.process.iter().flat_map(|process| &process.remarks);
-        for more in message.chain(remarks.map(|remark| inert(remark))) {
+        for more in message.chain(remarks.map(|remark| escape_control(remark))) {
             let _ = writeln!(text, "{indent}    {}", paint.text(Tone::Dim, &more));
         }
         for inside in story.inside_of(name, step) {
@@ -166,7 +167,7 @@ fn steps(story: &Story, driven: bool, depth: usize, paint: Paint, text: &mut Str
             let label = parent.map(|parent| parent.label()).unwrap_or_default();
             let about = format!("{}, run {run}", about_inside(&inside.state));
             let about = paint.text(Tone::Dim, &about);
-            let _ = writeln!(text, "{indent}  {}  {about}", inert_line(&label));
+            let _ = writeln!(text, "{indent}  {}  {about}", escape_control_line(&label));
             steps(inside, driven, depth + 2, paint, text);
         }
     }

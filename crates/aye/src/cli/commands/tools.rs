@@ -49,7 +49,7 @@ const FORGET: &str = "Examples:\n  aye tools forget git    ask again before it i
 
 // Options of `aye tools`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, mut_subcommands = crate::cli::with_twins, after_help = EXAMPLES)]
+#[command(mut_args = crate::cli::with_env_override, mut_subcommands = crate::cli::with_twins, after_help = EXAMPLES)]
 pub struct ToolsArgs {
     /// What to do
     #[command(subcommand)]
@@ -114,7 +114,7 @@ fn tools(context: &Context) -> Tools {
     let world = World {
         workspace: context.directory.clone(),
         environment: context.env.clone(),
-        trust: Trust::Book(context.trust_book()),
+        trust: Trust::File(context.trust_book()),
         policy: context.granted().policy.for_run(&context.directory),
         run: None,
     };

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::cli::{Context, say};
 use crate::error::Error;
 use crate::origin::require_person;
-use crate::paint::{Tone, inert, inert_line};
+use crate::paint::{Tone, escape_control, escape_control_line};
 use crate::prompt::Escape;
 use crate::trust::{Agreement, Power, TrustError};
 
@@ -32,7 +32,7 @@ until you agree to them. When one of them changes, you are shown the difference 
 
 Exit codes: 0 trusted, 3 not found, 5 declined, 6 nobody can be asked.";
 
-// Options of `aye trust`. None of them has a twin in the environment: consent is typed.
+// Options of `aye trust`. None of them has a env_override in the environment: consent is typed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct TrustArgs {
@@ -81,12 +81,12 @@ pub(super) fn run(args: &TrustArgs, context: &Context) -> Result<u8, Error> {
         if there.json {
             return told(&root, &powers).map(|()| 0);
         }
-        print_line(&format!("{} is trusted already", inert_line(&root)))?;
+        print_line(&format!("{} is trusted already", escape_control_line(&root)))?;
         return Ok(0);
     }
     match decide(&there, &powers, &shown, args.yes)? {
         Said::Yes if there.json => told(&root, &powers)?,
-        Said::Yes => print_line(&format!("{} is trusted", inert_line(&root)))?,
+        Said::Yes => print_line(&format!("{} is trusted", escape_control_line(&root)))?,
         Said::No => return Ok(5),
         Said::Left(code) => return Ok(code),
     }
@@ -120,7 +120,7 @@ impl Pending {
                 Some(Err(error)) => warnings.push_str(&format!(
                     "{} {}\n",
                     paint.text(Tone::Warn, "warning:"),
-                    inert_line(&format!(
+                    escape_control_line(&format!(
                         "server `{name}` is not agreed to, it cannot be started: {error}"
                     )),
                 )),
@@ -134,7 +134,7 @@ impl Pending {
             warnings.push_str(&format!("{mark} everyone can write to this directory\n"));
         }
         let root = context.trust_book().root().display().to_string();
-        let mut shown = format!("{}\n", paint.text(Tone::Strong, &inert_line(&root)));
+        let mut shown = format!("{}\n", paint.text(Tone::Strong, &escape_control_line(&root)));
         for power in &powers {
             shown.push_str(&describe(power, agreed.of(&power.what), context));
         }
@@ -149,7 +149,9 @@ fn decide(context: &Context, powers: &[Power], shown: &str, yes: bool) -> Result
     let book = context.trust_book();
     let message = match book.read()?.trusted {
         true => "This has changed. Trust it as it is now?".to_owned(),
-        false => format!("Is `{}` yours to run?", inert_line(&book.root().to_string_lossy())),
+        false => {
+            format!("Is `{}` yours to run?", escape_control_line(&book.root().to_string_lossy()))
+        }
     };
     let waits = format!("`{}` is not trusted yet", book.root().display());
     let said = ask_about(shown, &message, &waits, yes, context)?;
@@ -171,7 +173,7 @@ pub(super) fn also_trust(yes: bool, context: &Context) -> Result<bool, Error> {
 /// A power as it is shown: whole, or what has changed of it.
 pub(super) fn describe(power: &Power, before: Option<&Agreement>, context: &Context) -> String {
     let paint = context.paint_err;
-    let mut text = format!("{}\n", paint.text(Tone::Strong, &inert_line(&power.what)));
+    let mut text = format!("{}\n", paint.text(Tone::Strong, &escape_control_line(&power.what)));
     let now = power.shown.join("\n");
     // An agreement of an earlier version has only a part of it.
     let changed = before.filter(|before| before.shown() != now);
@@ -180,7 +182,7 @@ pub(super) fn describe(power: &Power, before: Option<&Agreement>, context: &Cont
         Some(before) => diff(before.shown(), &now),
     };
     for line in lines {
-        let line = inert(&line);
+        let line = escape_control(&line);
         let line = match (changed, line.chars().next()) {
             (Some(_), Some('-')) => paint.text(Tone::Bad, &line),
             (Some(_), Some('+')) => paint.text(Tone::Good, &line),
@@ -207,7 +209,7 @@ pub(super) fn ask_about(
         }
         return Ok(Said::Yes);
     }
-    if let Some(why) = context.manner(Escape::Dismisses, true).obstacle {
+    if let Some(why) = context.config(Escape::Dismisses, true).obstacle {
         return Err(Error::Unattended {
             message: format!("{waits}, and nobody can be asked: {why}"),
             hint: Some("look at it and agree with `aye trust` on a terminal".to_owned()),
@@ -242,7 +244,8 @@ fn list(context: &Context) -> Result<u8, Error> {
     if all.is_empty() {
         return Err(Error::not_found("no directory is trusted", "`aye trust` trusts this one"));
     }
-    let lines: Vec<String> = all.keys().map(|directory| inert_line(directory) + "\n").collect();
+    let lines: Vec<String> =
+        all.keys().map(|directory| escape_control_line(directory) + "\n").collect();
     print(&lines.concat())?;
     Ok(0)
 }
@@ -257,11 +260,11 @@ fn remove(args: &TrustArgs, context: &Context) -> Result<u8, Error> {
                 .at(&path.canonicalize().unwrap_or_else(|_| path.clone()).to_string_lossy())
             {
                 Ok(there) => there.trust_book(),
-                Err(_) => crate::trust::TrustBook::new(&context.home, &path),
+                Err(_) => crate::trust::TrustFile::new(&context.home, &path),
             }
         }
     };
-    let root = inert_line(&book.root().to_string_lossy());
+    let root = escape_control_line(&book.root().to_string_lossy());
     if !book.remove()? {
         let hint = "`aye trust --list` lists what is";
         return Err(Error::not_found(format!("`{root}` is not trusted"), hint));

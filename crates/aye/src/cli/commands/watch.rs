@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use aye_core::event::{Event, Fact};
+use aye_core::event::{Event, EventKind};
 use aye_core::id::{QuestionId, RunId};
 use aye_core::journal::{Phase, State};
 use aye_process::{LogReader, Signal, Signals};
@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 // Options of `aye watch`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye watch                  the newest run\n  \
+#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye watch                  the newest run\n  \
     aye watch k3f9 --json      its events, as they come\n\n\
     It ends with the run and with its exit code; 6 if the run waits and nobody drives it.")]
 pub struct WatchArgs {
@@ -154,7 +154,7 @@ impl Watch<'_> {
                 self.runs.insert_full(event.run.clone(), Seen { state, path, log: None }).0
             }
         };
-        if matches!(event.fact, Fact::StepCompleted(_) | Fact::StepFailed(_)) {
+        if matches!(event.kind, EventKind::StepCompleted(_) | EventKind::StepFailed(_)) {
             self.pour(lane)?;
             if self.runs[lane].log.take().is_some() {
                 self.report.step_ends(lane);
@@ -162,7 +162,7 @@ impl Watch<'_> {
         }
         let seen = &mut self.runs[lane];
         self.report.event(Place { lane, path: &seen.path }, event, &seen.state);
-        if let Fact::StepStarted(started) = &event.fact
+        if let EventKind::StepStarted(started) = &event.kind
             && has_log(started)
         {
             let base = self.store.home().log(&event.run, started.execution, &started.step);

@@ -14,7 +14,7 @@ use ruff_python_parser::Parsed;
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::error::Place;
-use super::super::source::Survey;
+use super::super::source::Analysis;
 use super::shape::Shape;
 use super::values::writes;
 use super::visible::binds;
@@ -32,7 +32,7 @@ pub(super) struct Entry<'a> {
 /// The code of a block.
 pub(super) struct Code<'a> {
     pub(super) text: &'a str,
-    pub(super) survey: &'a Survey,
+    pub(super) analyze: &'a Analysis,
     pub(super) output: Option<&'a str>,
     pub(super) scope: &'a Scope,
     /// All nodes, parents before what is in them; the first is the module.
@@ -53,7 +53,7 @@ impl<'a> Code<'a> {
     pub(super) fn new(
         text: &'a str,
         parsed: &'a Parsed<Mod>,
-        survey: &'a Survey,
+        analyze: &'a Analysis,
         output: Option<&'a str>,
         scope: &'a Scope,
     ) -> Self {
@@ -74,7 +74,7 @@ impl<'a> Code<'a> {
         }
         Self {
             text,
-            survey,
+            analyze,
             output,
             scope,
             nodes: collect.nodes,

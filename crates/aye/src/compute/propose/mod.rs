@@ -55,8 +55,8 @@ pub fn propose(
     scope: &Scope,
 ) -> Option<Proposal> {
     let proposal = roomy(code, || {
-        let (parsed, survey) = source::tree(code).ok()?;
-        let code = Code::new(code, &parsed, &survey, output, scope);
+        let (parsed, analyze) = source::tree(code).ok()?;
+        let code = Code::new(code, &parsed, &analyze, output, scope);
         let proposal = fix(&code, error)?.apply(code.text)?;
         // It may be no worse to read than what it replaces.
         source::tree(&proposal.code).ok()?;
@@ -77,8 +77,8 @@ pub(super) struct Look {
 /// Looks closer at an error.
 pub(super) fn look(code: &str, output: Option<&str>, error: &ComputeError, scope: &Scope) -> Look {
     let look = roomy(code, || {
-        let Ok((parsed, survey)) = source::tree(code) else { return Look::default() };
-        let code = Code::new(code, &parsed, &survey, output, scope);
+        let Ok((parsed, analyze)) = source::tree(code) else { return Look::default() };
+        let code = Code::new(code, &parsed, &analyze, output, scope);
         let meant = fix(&code, error).and_then(|fix| fix.meant);
         let at = error.place.as_deref().map_or(code.text.len(), |place| code.bytes(place).start);
         Look { names: code.own_names(at), meant }

@@ -37,7 +37,7 @@ enum Role {
 pub(super) fn misspelt(code: &Code<'_>, place: &Range<usize>, name: &str) -> Option<Fix> {
     // A name that is set later or on another path is not misspelt, one that
     // Python has is not in the sandbox, and the others are said to be missing.
-    if !code.survey.is_free(name)
+    if !code.analyze.is_free(name)
         || is_builtin(name)
         || provides(name)
         || BUILT_IN.contains(&name)
@@ -59,7 +59,7 @@ pub(super) fn misspelt(code: &Code<'_>, place: &Range<usize>, name: &str) -> Opt
     }
     let mut names = candidates(code, index, role);
     // Inputs are one step away.
-    if role != Role::Called && code.survey.is_free("inputs") {
+    if role != Role::Called && code.analyze.is_free("inputs") {
         for input in code.scope.inputs.keys() {
             let with = match reads_as_attribute(input) {
                 true => Some(format!("inputs.{input}")),
@@ -122,8 +122,8 @@ fn candidates(code: &Code<'_>, index: usize, role: Role) -> BTreeMap<String, Str
     // What a run has is data: nothing to call.
     if matches!(role, Role::Base | Role::Argument | Role::Value) {
         let results = code.scope.names_in_scope().into_iter();
-        names.extend(results.filter(|name| code.survey.is_free(name)));
-        names.extend(BUILT_IN.map(str::to_owned).into_iter().filter(|n| code.survey.is_free(n)));
+        names.extend(results.filter(|name| code.analyze.is_free(name)));
+        names.extend(BUILT_IN.map(str::to_owned).into_iter().filter(|n| code.analyze.is_free(n)));
     }
     let python = BUILTINS.iter().filter(|name| !name.starts_with("__"));
     let python = python.filter(|name| match role {
@@ -139,7 +139,7 @@ fn candidates(code: &Code<'_>, index: usize, role: Role) -> BTreeMap<String, Str
     });
     let ours = FUNCTIONS.iter().filter(|_| role == Role::Called);
     let foreign = python.chain(ours).copied().chain(given.map(|(name, _)| name));
-    names.extend(foreign.filter(|name| code.survey.is_free(name)).map(str::to_owned));
+    names.extend(foreign.filter(|name| code.analyze.is_free(name)).map(str::to_owned));
     if matches!(role, Role::Argument | Role::Value) {
         names.extend(["True", "False", "None"].map(str::to_owned));
     }
@@ -149,7 +149,7 @@ fn candidates(code: &Code<'_>, index: usize, role: Role) -> BTreeMap<String, Str
 /// A block that sets a variable which is nearly the one that counts.
 pub(super) fn result(code: &Code<'_>) -> Option<Fix> {
     let wanted: Vec<&str> = code.output.into_iter().chain(["result"]).collect();
-    let mut found = code.survey.variables().filter_map(|name| {
+    let mut found = code.analyze.variables().filter_map(|name| {
         let meant = surely_meant(name, wanted.iter().copied())?;
         let &[binding] = code.bindings(name) else { return None };
         let unused = code.loads(name).is_empty();

@@ -58,7 +58,7 @@ impl Code<'_> {
             AnyNodeRef::Arguments(_) => self.parent(parent).is_some_and(|call| {
                 matches!(self.node(call), AnyNodeRef::ExprCall(call)
                     if matches!(&*call.func, Expr::Name(name)
-                        if self.survey.is_free(&name.id)
+                        if self.analyze.is_free(&name.id)
                             && ["bool", "isinstance", "log", "print"].contains(&name.id.as_str())))
             }),
             _ => false,

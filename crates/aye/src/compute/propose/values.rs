@@ -45,7 +45,7 @@ impl Code<'_> {
         self.spend()?;
         let one = |name| Some(vec![Rc::new(Shape::Other(name))]);
         match expr {
-            Expr::Name(name) if self.survey.is_free(&name.id) => {
+            Expr::Name(name) if self.analyze.is_free(&name.id) => {
                 if self.is_changed(&name.id) {
                     None
                 } else {
@@ -128,7 +128,7 @@ impl Code<'_> {
     fn call(&self, call: &ExprCall, depth: usize) -> Option<Vec<Rc<Shape>>> {
         let one = |name| Some(vec![Rc::new(Shape::Other(name))]);
         match &*call.func {
-            Expr::Name(name) if self.survey.is_free(&name.id) => match name.id.as_str() {
+            Expr::Name(name) if self.analyze.is_free(&name.id) => match name.id.as_str() {
                 "str" | "repr" => one("str"),
                 "int" | "len" => one("int"),
                 "float" => one("float"),

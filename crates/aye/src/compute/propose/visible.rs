@@ -68,7 +68,7 @@ impl<'a> Code<'a> {
 
     /// The variables that the block has set before a byte, and their types.
     pub(super) fn own_names(&self, at: usize) -> Vec<(String, String)> {
-        let set = self.survey.variables().filter(|name| self.survey.set[*name] <= at);
+        let set = self.analyze.variables().filter(|name| self.analyze.set[*name] <= at);
         set.map(|name| {
             let kind = self.type_of_variable(name).unwrap_or("set in the block");
             (name.clone(), kind.to_owned())

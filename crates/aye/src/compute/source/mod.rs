@@ -2,13 +2,13 @@
 //!
 //! The engine reads plain Python. People write a little more than that:
 //! `inputs.commit` on a mapping, `dir()`, `re` without an import. [`read`]
-//! finds what a block uses ([`survey`]) and changes just those places
+//! finds what a block uses ([`analyze`]) and changes just those places
 //! ([`rewrite`]), line by line as they were; [`prelude`] gives the rest.
 
+mod analyze;
 mod modules;
 mod prelude;
 mod rewrite;
-mod survey;
 
 use std::collections::BTreeMap;
 
@@ -16,11 +16,11 @@ use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 use ruff_text_size::Ranged;
 
+pub(super) use analyze::Analysis;
 pub(super) use modules::missing_module;
 pub(super) use prelude::{provided, provides};
 pub(super) use rewrite::METHODS;
 use rewrite::Rewritten;
-pub(super) use survey::Survey;
 
 /// Longer blocks belong into a file of their own.
 const CODE: usize = 256 << 10;
@@ -43,7 +43,7 @@ pub(super) struct Unreadable {
 #[derive(Debug)]
 pub(super) struct Source {
     /// What the code uses and sets.
-    pub(super) survey: Survey,
+    pub(super) analyze: Analysis,
     /// Lines before the first line of the block.
     pub(super) prelude: usize,
     /// The program.
@@ -68,9 +68,9 @@ pub(super) fn read(
     known: &dyn Fn(&str) -> bool,
 ) -> Result<Source, Unreadable> {
     let tree = parse(code, Mode::Module)?;
-    let survey = Survey::of(&tree, code)?;
-    let rewritten = rewrite::rewrite(code, &tree, &survey);
-    let mut program = prelude::prelude(&survey, &rewritten.helpers, lenient, known);
+    let analyze = Analysis::of(&tree, code)?;
+    let rewritten = rewrite::rewrite(code, &tree, &analyze);
+    let mut program = prelude::prelude(&analyze, &rewritten.helpers, lenient, known);
     let prelude = program.matches('\n').count();
     program.push_str(&rewritten.text);
     let Mod::Module(module) = &tree else { unreachable!("parsed as a module") };
@@ -78,21 +78,21 @@ pub(super) fn read(
         // The value of the last line is the value of the program.
         Wanted::Expression => {}
         Wanted::Variable(_) if matches!(module.body.as_slice(), [Stmt::Expr(_)]) => {}
-        Wanted::Variable(output) => program.push_str(&epilogue(output, &survey.set)),
+        Wanted::Variable(output) => program.push_str(&epilogue(output, &analyze.set)),
     }
-    Ok(Source { survey, prelude, program, rewritten })
+    Ok(Source { analyze, prelude, program, rewritten })
 }
 
 /// What code uses and sets, without the rest.
-pub(super) fn survey(code: &str, mode: Mode) -> Result<Survey, Unreadable> {
-    Survey::of(&parse(code, mode)?, code)
+pub(super) fn analyze(code: &str, mode: Mode) -> Result<Analysis, Unreadable> {
+    Analysis::of(&parse(code, mode)?, code)
 }
 
 /// The tree of a block with its tokens, and what it uses and sets.
-pub(super) fn tree(code: &str) -> Result<(Parsed<Mod>, Survey), Unreadable> {
+pub(super) fn tree(code: &str) -> Result<(Parsed<Mod>, Analysis), Unreadable> {
     let parsed = parsed(code, Mode::Module)?;
-    let survey = Survey::of(parsed.syntax(), code)?;
-    Ok((parsed, survey))
+    let analyze = Analysis::of(parsed.syntax(), code)?;
+    Ok((parsed, analyze))
 }
 
 fn parse(code: &str, mode: Mode) -> Result<Mod, Unreadable> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use ruff_python_ast::Arguments;
 
-use super::Survey;
+use super::Analysis;
 
 /// Names that need no import, and how they are imported.
 const PROVIDED: [(&str, &str); 21] = [
@@ -44,14 +44,14 @@ pub(in super::super) fn provided() -> impl Iterator<Item = (&'static str, bool)>
 
 /// The lines before a block.
 pub(super) fn prelude(
-    survey: &Survey,
+    analyze: &Analysis,
     helpers: &BTreeSet<Helper>,
     lenient: bool,
     known: &dyn Fn(&str) -> bool,
 ) -> String {
     let mut lines = String::new();
     let mut names: Vec<&str> =
-        survey.free().map(|name| name.split('.').next().unwrap_or(name)).collect();
+        analyze.free().map(|name| name.split('.').next().unwrap_or(name)).collect();
     if helpers.iter().any(|helper| helper.needs_path()) {
         lines.push_str("from pathlib import Path as __aye_Path\n");
     }

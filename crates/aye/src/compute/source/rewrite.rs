@@ -9,7 +9,7 @@ use ruff_python_ast::{
 };
 use ruff_text_size::{Ranged, TextRange};
 
-use super::Survey;
+use super::Analysis;
 use super::prelude::Helper;
 
 /// Methods of mappings: never keys where they are handed on (`key=d.get`).
@@ -56,8 +56,8 @@ impl Rewritten {
 }
 
 /// Changes what has to be changed.
-pub(super) fn rewrite(code: &str, tree: &Mod, survey: &Survey) -> Rewritten {
-    let mut editor = Editor { code, survey, edits: Vec::new(), helpers: BTreeSet::new() };
+pub(super) fn rewrite(code: &str, tree: &Mod, analyze: &Analysis) -> Rewritten {
+    let mut editor = Editor { code, analyze, edits: Vec::new(), helpers: BTreeSet::new() };
     match tree {
         Mod::Module(module) => editor.visit_body(&module.body),
         Mod::Expression(expression) => editor.visit_expr(&expression.body),
@@ -104,7 +104,7 @@ struct Edit {
 
 struct Editor<'c> {
     code: &'c str,
-    survey: &'c Survey,
+    analyze: &'c Analysis,
     edits: Vec<Edit>,
     helpers: BTreeSet<Helper>,
 }
@@ -156,15 +156,15 @@ impl Editor<'_> {
     /// A type of Python's own.
     fn is_type(&self, expr: &Expr) -> bool {
         matches!(expr, Expr::Name(name)
-            if TYPES.contains(&name.id.as_str()) && self.survey.is_free(&name.id))
+            if TYPES.contains(&name.id.as_str()) && self.analyze.is_free(&name.id))
     }
 
     /// A module or class that is known by its name: its attributes are its own.
     fn is_module(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Name(name) => {
-                self.survey.imported.contains(name.id.as_str())
-                    || (self.survey.is_free(&name.id) && super::prelude::provides(&name.id))
+                self.analyze.imported.contains(name.id.as_str())
+                    || (self.analyze.is_free(&name.id) && super::prelude::provides(&name.id))
             }
             Expr::Attribute(attribute) => self.is_module(&attribute.value),
             _ => false,
@@ -176,7 +176,7 @@ impl Editor<'_> {
         match expr {
             Expr::Name(name) => {
                 let module = self.is_module(expr);
-                let free = self.survey.is_free(&name.id) && name.id == "env";
+                let free = self.analyze.is_free(&name.id) && name.id == "env";
                 (module || free).then(|| name.id.to_string())
             }
             // None has more than three parts.
@@ -195,7 +195,7 @@ impl Editor<'_> {
     fn call(&mut self, call: &ExprCall) {
         let whole = call.range();
         match &*call.func {
-            Expr::Name(name) if self.survey.is_free(&name.id) => match name.id.as_str() {
+            Expr::Name(name) if self.analyze.is_free(&name.id) => match name.id.as_str() {
                 "dir" if call.arguments.is_empty() => {
                     let before = whole.start().to_usize();
                     let dir = format!("{}({before})", self.helper(Helper::Dir));

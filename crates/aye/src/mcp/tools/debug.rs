@@ -9,7 +9,7 @@ use crate::mcp::place::Place;
 use crate::mcp::report::Told;
 use crate::mcp::world::World;
 use crate::mcp::{budget, steps};
-use crate::paint::inert_line;
+use crate::paint::escape_control_line;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,7 +31,7 @@ pub(super) fn debug(world: &World, args: &Args) -> Result<Told, Error> {
         Error::not_found("the run has not come to a step yet", "name one: `step`")
     })?;
     let place = Place::find(&store, &row, &step)?.ok_or_else(|| {
-        let message = format!("skill `{}` has no step `{}`", row.skill, inert_line(&step));
+        let message = format!("skill `{}` has no step `{}`", row.skill, escape_control_line(&step));
         Error::not_found(message, "`skill_describe` lists its steps")
     })?;
     let written = std::fs::read_to_string(std::path::Path::new(&row.workspace).join(&row.file));

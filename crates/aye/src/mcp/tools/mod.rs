@@ -54,7 +54,8 @@ pub(super) async fn call(
         "memory_query" => look(&call, request, memory::query).await,
         "memory_stats" => look(&call, request, |world, _: &Nothing| memory::stats(world)).await,
         unknown => {
-            let message = format!("there is no tool `{}`", crate::paint::inert_line(unknown));
+            let message =
+                format!("there is no tool `{}`", crate::paint::escape_control_line(unknown));
             Err(ErrorData::invalid_params(message, None))
         }
     }

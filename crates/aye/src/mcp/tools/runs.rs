@@ -191,7 +191,7 @@ pub(super) async fn retry(
         if question.purpose != Purpose::Recover || question.step != args.step {
             let message = format!("the run does not ask what to do about step `{}`", args.step);
             return Err(Error::Refused {
-                message: crate::paint::inert_line(&message),
+                message: crate::paint::escape_control_line(&message),
                 hint: Some(format!("it is at step `{}`; see `skill_status`", question.step)),
             });
         }

@@ -4,7 +4,7 @@
 //! that nothing in it can look like a line of the prompt.
 
 use crate::advisor::{Advice, Beside, News};
-use crate::paint::{Tone, inert};
+use crate::paint::{Tone, escape_control};
 use crate::prompt::markup::harmless;
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
@@ -56,7 +56,7 @@ pub(super) fn plain(beside: &Beside, look: Look) -> Vec<Styled> {
 pub(super) fn awaited(beside: Option<&Beside>, look: Look) -> Option<String> {
     let Beside { name, news } = beside?;
     (*news == News::Awaited)
-        .then(|| format!("asking {} for advice{}", inert(name), look.ellipsis()))
+        .then(|| format!("asking {} for advice{}", escape_control(name), look.ellipsis()))
 }
 
 /// Why there is none.
@@ -75,7 +75,7 @@ fn came(beside: Option<&Beside>) -> Option<(&str, &Advice)> {
 }
 
 fn framed(name: &str, lines: Vec<Styled>, look: Look) -> Vec<Styled> {
-    let who = format!("advice from {} (an assistant; it does not decide)", inert(name));
+    let who = format!("advice from {} (an assistant; it does not decide)", escape_control(name));
     let who = Styled::new().tone(Tone::Dim, who);
     let who = wrap(&who, look.room(), 2, true).into_iter().enumerate().map(|(index, line)| {
         let part = if index == 0 { Part::Divided } else { Part::Plain };

@@ -2,7 +2,7 @@
 
 use aye_core::question::Question;
 
-use crate::paint::{Tone, inert};
+use crate::paint::{Tone, escape_control};
 use crate::prompt::dialog::{Dialog, Stage, default_offer};
 use crate::prompt::line::Line;
 use crate::prompt::style::Styled;
@@ -44,7 +44,7 @@ pub(super) fn ask(
             cursor
         }
         Stage::Typed(_, line) => {
-            let wanted = inert(question.typed.as_deref().unwrap_or(""));
+            let wanted = escape_control(question.typed.as_deref().unwrap_or(""));
             let ask = Styled::new().plain("To agree, type ").tone(Tone::Strong, wanted);
             let lines = wrap(&ask, look.room(), 2, true);
             for (index, line) in lines.into_iter().enumerate() {
@@ -76,7 +76,7 @@ fn yes_or_no(question: &Question, yes: usize, no: usize, look: Look) -> Styled {
         ("Proceed", "Cancel") => Styled::new().plain("Proceed? "),
         ("Yes", "No") => Styled::new(),
         (yes, no) => {
-            let (yes, no) = (inert(yes), inert(no));
+            let (yes, no) = (escape_control(yes), escape_control(no));
             Styled::new().tone(Tone::Ask, "y ").plain(yes).tone(Tone::Ask, ", n ").plain(no + " ")
         }
     };
@@ -103,5 +103,5 @@ fn placeholder(question: &Question) -> Option<String> {
     if question.secret {
         return Some("Enter takes the default".to_owned());
     }
-    (!default.is_empty()).then(|| format!("Enter takes {}", inert(default)))
+    (!default.is_empty()).then(|| format!("Enter takes {}", escape_control(default)))
 }

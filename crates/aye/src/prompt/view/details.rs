@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use std::time::Duration;
 
 use crate::advisor::Beside;
-use crate::driver::Posed;
-use crate::paint::{Glyph, Tone, duration, inert};
+use crate::driver::QuestionContext;
+use crate::paint::{Glyph, Tone, duration, escape_control};
 use crate::prompt::markup::harmless;
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
@@ -24,7 +24,7 @@ const OUTPUT: usize = 5;
 const COLUMN: usize = 10;
 
 pub(super) fn details(
-    posed: &Posed<'_>,
+    posed: &QuestionContext<'_>,
     beside: Option<&Beside>,
     look: Look,
     now: Timestamp,
@@ -128,7 +128,7 @@ fn so_far(rows: &mut Rows, run: &State, step: &str, now: Timestamp) {
     for (index, (name, record)) in met.iter().skip(met.len().saturating_sub(STEPS)).enumerate() {
         let (glyph, tone) = mark(record.status);
         let glyph = rows.look.paint.glyph(glyph);
-        let mut line = Styled::new().tone(tone, glyph).plain(format!(" {}", inert(name)));
+        let mut line = Styled::new().tone(tone, glyph).plain(format!(" {}", escape_control(name)));
         if let Some(took) = took(record, now) {
             line = line.tone(Tone::Dim, format!(" {}", duration(took)));
         }

@@ -6,8 +6,8 @@ use aye_core::skill::AskKind;
 use jiff::Timestamp;
 
 use crate::advisor::Beside;
-use crate::driver::Posed;
-use crate::paint::{Glyph, Tone, inert};
+use crate::driver::QuestionContext;
+use crate::paint::{Glyph, Tone, escape_control};
 use crate::prompt::dialog::{Dialog, Escape, Stage, yes_and_no};
 use crate::prompt::list::List;
 use crate::prompt::style::Styled;
@@ -24,7 +24,7 @@ const REMEMBER: &str = "Ctrl-R";
 const SOON: i64 = 10;
 
 pub(super) fn footer(
-    posed: &Posed<'_>,
+    posed: &QuestionContext<'_>,
     dialog: &Dialog,
     beside: Option<&Beside>,
     look: Look,
@@ -113,7 +113,7 @@ pub(super) fn left_in_words(seconds: i64) -> String {
 }
 
 /// What happens when the time is up.
-pub(super) fn outcome_in_words(posed: &Posed<'_>) -> String {
+pub(super) fn outcome_in_words(posed: &QuestionContext<'_>) -> String {
     let question = posed.question;
     let of_run = posed.run.and_then(State::deadline);
     if of_run.is_some() && of_run == posed.deadline && question.deadline != posed.deadline {
@@ -121,7 +121,7 @@ pub(super) fn outcome_in_words(posed: &Posed<'_>) -> String {
     }
     match (&question.default, question.kind) {
         (Some(_), AskKind::Input) if question.secret => "then the default".to_owned(),
-        (Some(default), AskKind::Input) => format!("then `{}`", inert(default)),
+        (Some(default), AskKind::Input) => format!("then `{}`", escape_control(default)),
         (Some(default), _) => format!("then {}", label(question, default)),
         (None, _) if posed.run.is_none() => "then no answer".to_owned(),
         (None, _) => "then no".to_owned(),
@@ -134,12 +134,12 @@ fn label(question: &Question, value: &str) -> String {
     match (position, yes_no) {
         (Some(at), Some((yes, _))) if at == yes => "yes".to_owned(),
         (Some(_), Some(_)) => "no".to_owned(),
-        (Some(at), None) => inert(&question.options[at].label),
-        (None, _) => inert(value),
+        (Some(at), None) => escape_control(&question.options[at].label),
+        (None, _) => escape_control(value),
     }
 }
 
-fn hints(posed: &Posed<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
+fn hints(posed: &QuestionContext<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
     let details = if dialog.details { "? less" } else { "? details" }.to_owned();
     let out = match (dialog.escape(), posed.run) {
         _ if dialog.is_writing() => Some("Esc empties it"),
@@ -158,7 +158,7 @@ fn hints(posed: &Posed<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
 }
 
 fn stage_hints(
-    posed: &Posed<'_>,
+    posed: &QuestionContext<'_>,
     dialog: &Dialog,
     look: Look,
     details: String,

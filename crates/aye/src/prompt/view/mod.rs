@@ -10,9 +10,9 @@
 
 mod advice;
 mod ask;
-mod desk;
 mod details;
 mod footer;
+mod inbox_view;
 mod options;
 mod place;
 mod plain;
@@ -21,15 +21,15 @@ mod rules;
 use jiff::Timestamp;
 
 use crate::advisor::Beside;
-use crate::driver::Posed;
-use crate::paint::{Paint, Tone, inert};
+use crate::driver::QuestionContext;
+use crate::paint::{Paint, Tone, escape_control};
 
 use super::dialog::{Dialog, Stage};
 use super::markup::{harmless, message};
 use super::style::Styled;
 use super::wrap::wrap;
 
-pub use desk::{Item, desk};
+pub use inbox_view::{Item, desk};
 pub use plain::{plain_advice, plain_ask, plain_details, plain_question};
 
 /// Columns that the frame takes on the left.
@@ -98,7 +98,13 @@ pub struct View {
 }
 
 /// Lays a prompt out that nobody advises on.
-pub fn view(posed: &Posed<'_>, dialog: &Dialog, look: Look, now: Timestamp, beat: usize) -> View {
+pub fn view(
+    posed: &QuestionContext<'_>,
+    dialog: &Dialog,
+    look: Look,
+    now: Timestamp,
+    beat: usize,
+) -> View {
     let head = head(posed, look);
     let below = view_below(head.len(), posed, dialog, None, look, now, beat);
     View { head, ..below }
@@ -109,7 +115,7 @@ pub fn view(posed: &Posed<'_>, dialog: &Dialog, look: Look, now: Timestamp, beat
 /// every beat of the countdown.
 pub fn view_below(
     head: usize,
-    posed: &Posed<'_>,
+    posed: &QuestionContext<'_>,
     dialog: &Dialog,
     beside: Option<&Beside>,
     look: Look,
@@ -125,7 +131,7 @@ pub fn view_below(
     let answer = body.len();
     let footer = footer::footer(posed, dialog, beside, look, now, beat);
     let notice = dialog.notice.iter().flat_map(|notice| {
-        let text = Styled::new().tone(Tone::Warn, format!("! {}", inert(notice)));
+        let text = Styled::new().tone(Tone::Warn, format!("! {}", escape_control(notice)));
         wrap(&text, look.room(), 2, true)
     });
     let notice: Vec<Styled> = notice.map(|line| look.bar(Part::Plain).then(line)).collect();
@@ -144,7 +150,7 @@ pub fn view_below(
 }
 
 /// Title and message.
-pub fn head(posed: &Posed<'_>, look: Look) -> Vec<Styled> {
+pub fn head(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
     if posed.question.title.is_empty() {
         let lines = message(&posed.question.message, look.room(), look.paint);
         let part = |index| if index == 0 { Part::First } else { Part::Plain };

@@ -3,7 +3,7 @@
 use aye_core::journal::State;
 use aye_core::nested::Parent;
 
-use crate::paint::{Glyph, inert};
+use crate::paint::{Glyph, escape_control};
 use crate::report::place_words;
 
 use super::Look;
@@ -26,7 +26,7 @@ pub(super) fn place(run: &State, step: &str, look: Look) -> Place {
         *first = format!("[{index}] {first}");
     }
     let place = words.join(&dot);
-    let whole = format!("{}{dot}{place}", inert(&run.started.skill));
+    let whole = format!("{}{dot}{place}", escape_control(&run.started.skill));
     Place { whole, inside: parent.map(|_| place) }
 }
 

@@ -4,8 +4,8 @@ use aye_core::skill::AskKind;
 use jiff::Timestamp;
 
 use crate::advisor::{Beside, News};
-use crate::driver::Posed;
-use crate::paint::{Paint, inert};
+use crate::driver::QuestionContext;
+use crate::paint::{Paint, escape_control};
 use crate::prompt::answers::Wanted;
 use crate::prompt::dialog::{default_offer, yes_and_no};
 use crate::prompt::style::Styled;
@@ -19,7 +19,7 @@ fn render(lines: &[Styled], look: Look) -> Vec<String> {
 }
 
 /// The question and its options.
-pub fn plain_question(posed: &Posed<'_>, look: Look) -> Vec<String> {
+pub fn plain_question(posed: &QuestionContext<'_>, look: Look) -> Vec<String> {
     // Empty lines carry nothing when they are read out.
     let look = Look { rows: 0, ..look };
     let mut lines = head(posed, look);
@@ -28,9 +28,9 @@ pub fn plain_question(posed: &Posed<'_>, look: Look) -> Vec<String> {
     if listed {
         lines.push(look.bar(Part::Divided).plain("Options"));
         for (index, offer) in question.options.iter().enumerate() {
-            let mut text = format!("{} {}", index + 1, inert(&offer.label));
+            let mut text = format!("{} {}", index + 1, escape_control(&offer.label));
             if let Some(description) = &offer.description {
-                text.push_str(&format!(": {}", inert(description)));
+                text.push_str(&format!(": {}", escape_control(description)));
             }
             for line in super::wrap(&Styled::new().plain(text), look.room(), 2, true) {
                 lines.push(look.bar(Part::Plain).then(line));
@@ -43,7 +43,7 @@ pub fn plain_question(posed: &Posed<'_>, look: Look) -> Vec<String> {
 
 /// What `?` shows.
 pub fn plain_details(
-    posed: &Posed<'_>,
+    posed: &QuestionContext<'_>,
     beside: Option<&Beside>,
     look: Look,
     now: Timestamp,
@@ -62,12 +62,17 @@ pub fn plain_advice(beside: &Beside, look: Look) -> Vec<String> {
 }
 
 /// What stands in front of the cursor.
-pub fn plain_ask(posed: &Posed<'_>, wanted: Wanted, look: Look, now: Timestamp) -> String {
+pub fn plain_ask(
+    posed: &QuestionContext<'_>,
+    wanted: Wanted,
+    look: Look,
+    now: Timestamp,
+) -> String {
     let question = posed.question;
     let default = default_offer(question);
     let typed = question.typed.as_deref().unwrap_or_default();
     let mut ask = match (wanted, yes_and_no(question), question.kind) {
-        (Wanted::Typed, _, _) => format!("To agree, type {}", inert(typed)),
+        (Wanted::Typed, _, _) => format!("To agree, type {}", escape_control(typed)),
         (Wanted::Code, _, _) => "One-time code".to_owned(),
         (Wanted::Answer, Some((yes, _)), _) => {
             let keys = match default {
@@ -80,7 +85,7 @@ pub fn plain_ask(posed: &Posed<'_>, wanted: Wanted, look: Look, now: Timestamp) 
         (Wanted::Answer, None, AskKind::Input) => match (&question.default, question.secret) {
             (Some(_), true) => "Not shown, Enter takes the default".to_owned(),
             (None, true) => "Not shown".to_owned(),
-            (Some(default), false) => format!("Text, Enter takes `{}`", inert(default)),
+            (Some(default), false) => format!("Text, Enter takes `{}`", escape_control(default)),
             (None, false) => "Text".to_owned(),
         },
         (Wanted::Answer, None, _) => match default {

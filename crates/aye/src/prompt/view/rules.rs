@@ -2,25 +2,25 @@
 
 use aye_core::skill::By;
 
-use crate::driver::Posed;
-use crate::paint::{Tone, inert};
+use crate::driver::QuestionContext;
+use crate::paint::{Tone, escape_control};
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
 
 use super::{Look, Part};
 
-pub(super) fn rules(posed: &Posed<'_>, look: Look) -> Vec<Styled> {
+pub(super) fn rules(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
     let question = posed.question;
     let mut rules = Vec::new();
     if question.approvals > 1 {
         let mut rule = format!("{} different people have to agree", question.approvals);
         if !posed.agreed.is_empty() {
-            rule.push_str(&format!("; so far: {}", inert(&posed.agreed.join(", "))));
+            rule.push_str(&format!("; so far: {}", escape_control(&posed.agreed.join(", "))));
         }
         rules.push(rule);
     }
     if let By::Names(names) = &question.by {
-        rules.push(format!("only {} may answer", inert(&names.join(", "))));
+        rules.push(format!("only {} may answer", escape_control(&names.join(", "))));
     }
     if question.reauth {
         rules.push("agreeing needs a one-time code".to_owned());

@@ -174,7 +174,7 @@ fn agrees(event: &Event, stored: &Stored<'_>) -> bool {
     event.run.as_str() == stored.link.run
         && event.seq == stored.link.seq
         && event.at.as_millisecond() == stored.link.at
-        && event.fact.name() == stored.link.kind
+        && event.kind.name() == stored.link.kind
 }
 
 fn differences(expected: &RunRow, found: &RunRow) -> Vec<&'static str> {

@@ -19,11 +19,11 @@ pub use ring::Bell;
 /// be waited for together with others; [`drain`](Self::drain) makes it quiet.
 #[derive(Debug)]
 pub struct Listener {
-    ear: Ear,
+    watcher: Watcher,
 }
 
 #[derive(Debug)]
-enum Ear {
+enum Watcher {
     #[cfg(target_os = "linux")]
     Inotify(inotify::Watch),
     Polling(polling::Watch),
@@ -33,10 +33,10 @@ impl Listener {
     /// Forgets the rings so far. Drain first, then look for news: the other
     /// way round a ring in between is lost.
     pub fn drain(&mut self) -> io::Result<()> {
-        match &mut self.ear {
+        match &mut self.watcher {
             #[cfg(target_os = "linux")]
-            Ear::Inotify(watch) => watch.drain(),
-            Ear::Polling(watch) => watch.drain(),
+            Watcher::Inotify(watch) => watch.drain(),
+            Watcher::Polling(watch) => watch.drain(),
         }
     }
 
@@ -58,10 +58,10 @@ impl Listener {
 
 impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match &self.ear {
+        match &self.watcher {
             #[cfg(target_os = "linux")]
-            Ear::Inotify(watch) => watch.as_fd(),
-            Ear::Polling(watch) => watch.as_fd(),
+            Watcher::Inotify(watch) => watch.as_fd(),
+            Watcher::Polling(watch) => watch.as_fd(),
         }
     }
 }

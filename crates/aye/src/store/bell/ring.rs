@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::{Ear, Listener, polling};
+use super::{Listener, Watcher, polling};
 
 /// A doorbell.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Bell {
         // then is better than not hearing at all.
         #[cfg(target_os = "linux")]
         if let Ok(watch) = super::inotify::Watch::new(&self.path) {
-            return Ok(Listener { ear: Ear::Inotify(watch) });
+            return Ok(Listener { watcher: Watcher::Inotify(watch) });
         }
         self.listen_by_polling()
     }
@@ -52,7 +52,7 @@ impl Bell {
     /// there is nothing better.
     pub fn listen_by_polling(&self) -> io::Result<Listener> {
         self.make()?;
-        Ok(Listener { ear: Ear::Polling(polling::Watch::new(&self.path)?) })
+        Ok(Listener { watcher: Watcher::Polling(polling::Watch::new(&self.path)?) })
     }
 
     /// Sees to it that there is a file; one that may only be read can be heard.

@@ -109,9 +109,9 @@ fn every_option_has_a_twin_in_the_environment() {
                 assert_eq!(option.get_env(), None, "--{name} of {}", command.get_name());
                 continue;
             }
-            let twin = option.get_env().unwrap_or_else(|| panic!("--{name} has none"));
+            let env_override = option.get_env().unwrap_or_else(|| panic!("--{name} has none"));
             let wanted = format!("AYE_{}", name.to_uppercase().replace('-', "_"));
-            assert_eq!(twin.to_str(), Some(wanted.as_str()));
+            assert_eq!(env_override.to_str(), Some(wanted.as_str()));
             *seen += 1;
         }
         for below in command.get_subcommands() {

@@ -15,11 +15,11 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A place whose runs are cancelled in the end: a run that waits would wait
 /// for ever, in a process of its own.
-pub(super) struct Desk {
+pub(super) struct InboxView {
     place: Place,
 }
 
-impl Desk {
+impl InboxView {
     /// With skills, each a name and its steps; somebody has said that it is theirs.
     pub(super) fn with(skills: &[(&str, &str)]) -> Self {
         let desk = Self::untrusted(skills);
@@ -43,7 +43,7 @@ impl Desk {
     }
 }
 
-impl Deref for Desk {
+impl Deref for InboxView {
     type Target = Place;
 
     fn deref(&self) -> &Place {
@@ -51,7 +51,7 @@ impl Deref for Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for InboxView {
     fn drop(&mut self) {
         let runs = self.place.aye(&["runs", "--json"]);
         let runs: Value = serde_json::from_str(&runs.stdout).unwrap_or_default();
@@ -129,17 +129,17 @@ impl Got {
 
 impl Client {
     /// A client of the old era that can show no forms.
-    pub(super) fn new(desk: &Desk) -> Self {
+    pub(super) fn new(desk: &InboxView) -> Self {
         Self::that_can(desk, Era::Legacy, json!({}))
     }
 
     /// A client with these capabilities.
-    pub(super) fn that_can(desk: &Desk, era: Era, can: Value) -> Self {
+    pub(super) fn that_can(desk: &InboxView, era: Era, can: Value) -> Self {
         Self::called(desk, &["mcp"], era, can)
     }
 
     /// A client that starts the server with these arguments.
-    pub(super) fn called(desk: &Desk, args: &[&str], era: Era, can: Value) -> Self {
+    pub(super) fn called(desk: &InboxView, args: &[&str], era: Era, can: Value) -> Self {
         let mut command = desk.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Client, Desk, Era, Got};
+use super::client::{Client, Era, Got, InboxView};
 
 const GATE: &str = "
 steps:
@@ -26,7 +26,7 @@ fn accept(choice: &str) -> Value {
 
 #[test]
 fn a_person_is_asked_directly() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     let mut client = Client::that_can(&desk, Era::Legacy, forms());
     client.answers = vec![accept("proceed"), accept("green")];
     let done = client.run("go");
@@ -51,7 +51,7 @@ fn what_nobody_saw_is_no_answer() {
         json!({ "action": "accept", "content": { "choice": "" } }),
         accept("maybe"),
     ] {
-        let desk = Desk::with(&[("go", GATE)]);
+        let desk = InboxView::with(&[("go", GATE)]);
         let mut client = Client::that_can(&desk, Era::Legacy, forms());
         client.answers = vec![answer.clone()];
         let asks = client.run("go");
@@ -67,7 +67,7 @@ fn what_nobody_saw_is_no_answer() {
 
 #[test]
 fn a_form_that_is_never_answered_falls_back_to_the_pause() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     desk.write("aye.toml", "[mcp]\nform_timeout = \"1s\"\n");
     let mut client = Client::that_can(&desk, Era::Legacy, forms());
     let asks = client.run("go");
@@ -78,7 +78,7 @@ fn a_form_that_is_never_answered_falls_back_to_the_pause() {
 
 #[test]
 fn a_project_may_do_without_forms() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     desk.write("aye.toml", "[mcp]\nforms = false\n");
     let mut client = Client::that_can(&desk, Era::Legacy, forms());
     assert_eq!(client.run("go").status(), "awaiting_confirmation");
@@ -109,7 +109,7 @@ fn first(client: &mut Client) -> Value {
 
 #[test]
 fn a_modern_client_calls_again_with_the_answer() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     let mut client = Client::that_can(&desk, Era::Modern, forms());
     let asked = first(&mut client);
     let next = again(&mut client, &asked, &accept("proceed"));
@@ -126,7 +126,7 @@ fn a_modern_client_calls_again_with_the_answer() {
 
 #[test]
 fn a_form_is_good_for_the_call_it_came_with() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     let mut client = Client::that_can(&desk, Era::Modern, forms());
     let asked = first(&mut client);
     for (tool, arguments) in [
@@ -151,7 +151,7 @@ fn a_form_is_good_for_the_call_it_came_with() {
 #[test]
 fn a_modern_client_that_shows_nothing_gets_the_pause() {
     for answer in [json!({ "action": "decline" }), json!({ "action": "cancel" }), Value::Null] {
-        let desk = Desk::with(&[("go", GATE)]);
+        let desk = InboxView::with(&[("go", GATE)]);
         let mut client = Client::that_can(&desk, Era::Modern, forms());
         let asked = first(&mut client);
         let got = again(&mut client, &asked, &answer);
@@ -164,7 +164,7 @@ fn a_modern_client_that_shows_nothing_gets_the_pause() {
 
 #[test]
 fn a_form_counts_as_a_person_only_where_the_user_says_so() {
-    let desk = Desk::with(&[("go", HUMAN)]);
+    let desk = InboxView::with(&[("go", HUMAN)]);
     desk.write("../.config/aye/config.toml", "[mcp]\nelicited_is_person = true\n");
     let mut client = Client::that_can(&desk, Era::Legacy, forms());
     client.answers = vec![accept("proceed")];
@@ -179,7 +179,7 @@ fn a_form_counts_as_a_person_only_where_the_user_says_so() {
 
 #[test]
 fn what_a_server_of_a_step_asks_is_relayed_like_any_question() {
-    let desk = Desk::with(&[("go", "\nsteps:\n  - { name: call, tool: own.ask }")]);
+    let desk = InboxView::with(&[("go", "\nsteps:\n  - { name: call, tool: own.ask }")]);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/tools/asking.sh");
     let server = format!("['/bin/sh', '{script}', '2025', 'form.json', 'notes']");
     desk.write("aye.toml", &format!("[tools.own]\nserver = {server}\n"));
@@ -201,7 +201,7 @@ fn what_a_server_of_a_step_asks_is_relayed_like_any_question() {
 /// The key of a form does not outlive what made it one.
 #[test]
 fn a_client_that_shows_no_forms_has_none_to_give_back() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     let asked = first(&mut Client::that_can(&desk, Era::Modern, forms()));
     let mut blind = Client::that_can(&desk, Era::Modern, json!({}));
     let got = again(&mut blind, &asked, &accept("proceed"));

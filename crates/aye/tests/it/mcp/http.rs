@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
-use super::client::Desk;
+use super::client::InboxView;
 
 const GATE: &str = "
 steps:
@@ -28,7 +28,7 @@ struct Answer {
 }
 
 impl Server {
-    fn start(desk: &Desk) -> Self {
+    fn start(desk: &InboxView) -> Self {
         let mut command = desk.command(&["mcp", "--http", "127.0.0.1:0"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -99,7 +99,7 @@ impl Drop for Server {
 
 #[test]
 fn only_who_knows_the_token_is_heard() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     let server = Server::start(&desk);
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {} });
     let right = format!("Bearer {}", server.token);
@@ -134,7 +134,7 @@ fn only_who_knows_the_token_is_heard() {
 
 #[test]
 fn only_this_machine_is_served() {
-    let desk = Desk::with(&[]);
+    let desk = InboxView::with(&[]);
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"] {
         let ran = desk.aye(&["mcp", "--http", address]);
         assert_eq!(ran.code, 2, "{}", ran.all());
@@ -145,7 +145,7 @@ fn only_this_machine_is_served() {
 #[test]
 fn a_token_that_others_can_read_is_not_used() {
     use std::os::unix::fs::PermissionsExt as _;
-    let desk = Desk::with(&[]);
+    let desk = InboxView::with(&[]);
     desk.aye(&["mcp", "token"]).ok();
     let path = desk.home().join("mcp.token");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
@@ -155,7 +155,7 @@ fn a_token_that_others_can_read_is_not_used() {
 
 #[test]
 fn runs_go_over_http_as_well_and_survive_the_server() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     let server = Server::start(&desk);
     let run = json!({ "name": "skill_run", "arguments": { "skill": "go" } });
     let asks = server.modern("tools/call", Some("skill_run"), run);
@@ -175,7 +175,7 @@ fn runs_go_over_http_as_well_and_survive_the_server() {
 
 #[test]
 fn a_client_of_the_old_era_has_a_session() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     let server = Server::start(&desk);
     let bearer = format!("Bearer {}", server.token);
     let hello = json!({
@@ -211,7 +211,7 @@ fn a_client_of_the_old_era_has_a_session() {
 /// Clients that connect and say nothing, or half of something, keep nobody out.
 #[test]
 fn who_says_nothing_keeps_nobody_out() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     let server = Server::start(&desk);
     let connect = || TcpStream::connect(("127.0.0.1", server.port)).unwrap();
     let bearer = format!("Bearer {}", server.token);
@@ -256,7 +256,7 @@ fn who_says_nothing_keeps_nobody_out() {
 /// A message is not longer than what anybody would send.
 #[test]
 fn an_endless_message_is_refused() {
-    let desk = Desk::with(&[]);
+    let desk = InboxView::with(&[]);
     let server = Server::start(&desk);
     let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
     let head = format!(

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Client, Desk, Era};
+use super::client::{Client, Era, InboxView};
 
 #[test]
 fn the_change_is_shown_and_the_rest_stays() {
-    let desk = Desk::with(&[]);
+    let desk = InboxView::with(&[]);
     desk.write(
         ".mcp.json",
         "{\n    \"mcpServers\": {\n        \"git\": { \"command\": \"g\" }\n    }\n}\n",
@@ -27,7 +27,7 @@ fn the_change_is_shown_and_the_rest_stays() {
 
 #[test]
 fn each_client_has_its_own_file() {
-    let desk = Desk::with(&[]);
+    let desk = InboxView::with(&[]);
     for (client, file, key) in [
         ("claude", ".mcp.json", "mcpServers"),
         ("cursor", ".cursor/mcp.json", "mcpServers"),
@@ -47,7 +47,7 @@ fn each_client_has_its_own_file() {
 
 #[test]
 fn the_doctor_tells_what_clients_can_do() {
-    let desk = Desk::with(&[]);
+    let desk = InboxView::with(&[]);
     let before = desk.aye(&["doctor", "--json"]).ok().json();
     assert_eq!(before["clients"], json!([]));
     let can = json!({ "elicitation": { "form": {} } });
@@ -69,7 +69,7 @@ fn the_doctor_tells_what_clients_can_do() {
 
 #[test]
 fn the_doctor_finds_what_is_broken() {
-    let desk = Desk::with(&[]);
+    let desk = InboxView::with(&[]);
     let mut command = desk.command(&["doctor"]);
     command.env("EDITOR", "no-such-editor --wait");
     let ran = crate::cli::harness::Ran::of(command.output().unwrap(), &desk);

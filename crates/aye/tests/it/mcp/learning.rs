@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::client::{Client, Desk};
+use super::client::{Client, InboxView};
 
 const FLAKY: &str = "
 steps:
@@ -13,7 +13,7 @@ steps:
 
 #[test]
 fn a_proposed_fix_does_nothing_until_a_person_agrees() {
-    let desk = Desk::with(&[("push", FLAKY)]);
+    let desk = InboxView::with(&[("push", FLAKY)]);
     let mut client = Client::new(&desk);
     let learned = client.call(
         "learn_tool_fix",
@@ -39,7 +39,7 @@ fn a_proposed_fix_does_nothing_until_a_person_agrees() {
 /// An assistant that waits for a person to agree to something harmless.
 #[test]
 fn what_a_person_is_about_to_agree_to_is_not_exchanged() {
-    let desk = Desk::with(&[("push", FLAKY)]);
+    let desk = InboxView::with(&[("push", FLAKY)]);
     let mut client = Client::new(&desk);
     let propose = |client: &mut Client, command: &str, about: &str| {
         let arguments = json!({
@@ -69,7 +69,7 @@ fn what_a_person_is_about_to_agree_to_is_not_exchanged() {
 
 #[test]
 fn there_is_no_agreeing_over_mcp() {
-    let desk = Desk::with(&[]);
+    let desk = InboxView::with(&[]);
     let mut client = Client::new(&desk);
     let listed = client.request("tools/list", json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
@@ -84,7 +84,7 @@ fn there_is_no_agreeing_over_mcp() {
 
 #[test]
 fn a_fix_without_substance_is_refused() {
-    let desk = Desk::with(&[]);
+    let desk = InboxView::with(&[]);
     let mut client = Client::new(&desk);
     for (arguments, said) in [
         (json!({ "tool": "sh", "error": "x", "about": "?" }), "error"),

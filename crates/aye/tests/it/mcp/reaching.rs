@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli::harness::until;
 
-use super::client::{Client, Desk, Era};
+use super::client::{Client, Era, InboxView};
 
 const GO: &str = "steps:\n  - { name: go, command: echo, args: [gone] }";
 
@@ -47,7 +47,7 @@ fn out_of_reach(client: &mut Client, named: &str, quoted: &[&str]) {
 #[test]
 fn a_log_that_reads_like_a_skill_is_none() {
     for era in [Era::Legacy, Era::Modern] {
-        let desk = Desk::with(&[("say", SAY)]);
+        let desk = InboxView::with(&[("say", SAY)]);
         let mut client = Client::that_can(&desk, era, json!({}));
         let said = client.call("skill_run", json!({ "skill": "say", "inputs": { "what": EVIL } }));
         assert_eq!(said.status(), "completed", "{}", said.text());
@@ -78,7 +78,7 @@ fn a_log_that_reads_like_a_skill_is_none() {
 
 #[test]
 fn nothing_of_another_file_is_quoted() {
-    let desk = Desk::with(&[("go", GO)]);
+    let desk = InboxView::with(&[("go", GO)]);
     let mut client = Client::new(&desk);
     client.run("go").ok();
     let secret = "machine example.org login ada password correct-horse\n";
@@ -130,7 +130,7 @@ fn known(client: &mut Client) -> String {
 
 #[test]
 fn links_that_lead_out_are_not_followed() {
-    let desk = Desk::with(&[("go", GO)]);
+    let desk = InboxView::with(&[("go", GO)]);
     let out = desk.path().join("out");
     std::fs::create_dir(&out).unwrap();
     std::fs::write(out.join("evil.yaml"), EVIL).unwrap();
@@ -166,7 +166,7 @@ fn links_that_lead_out_are_not_followed() {
 
 #[test]
 fn a_skill_directory_outside_of_the_project_is_none() {
-    let desk = Desk::with(&[("go", GO)]);
+    let desk = InboxView::with(&[("go", GO)]);
     let out = desk.path().join("out");
     std::fs::create_dir(&out).unwrap();
     std::fs::write(out.join("evil.yaml"), EVIL).unwrap();
@@ -184,7 +184,7 @@ fn a_skill_directory_outside_of_the_project_is_none() {
 
 #[test]
 fn nothing_below_the_home_is_a_skill_even_inside_the_project() {
-    let desk = Desk::with(&[("go", GO)]);
+    let desk = InboxView::with(&[("go", GO)]);
     desk.write("aye.toml", "skills = [\".\"]\n");
     desk.write("state/logs/x/evil.yaml", EVIL);
     symlink("../state/logs/x/evil.yaml", desk.work().join("skills/link.yaml")).unwrap();
@@ -211,7 +211,7 @@ inputs:
   - { name: which, type: string, required: true }
 steps:
   - { name: call, skill: '{{ inputs.which }}', on_error: fail }";
-    let desk = Desk::with(&[("call", CALL), ("go", GO)]);
+    let desk = InboxView::with(&[("call", CALL), ("go", GO)]);
     desk.write("notes.yaml", EVIL);
     let away = desk.path().join("evil.yaml");
     std::fs::write(&away, EVIL).unwrap();
@@ -238,7 +238,7 @@ steps:
 #[test]
 fn a_skill_of_an_assistant_calls_only_what_is_listed() {
     const FIXED: &str = "steps:\n  - { name: call, skill: ../notes.yaml, on_error: fail }";
-    let desk = Desk::with(&[("fixed", FIXED)]);
+    let desk = InboxView::with(&[("fixed", FIXED)]);
     desk.write("notes.yaml", EVIL);
     let mut client = Client::new(&desk);
     assert_eq!(client.run("fixed").status(), "failed");

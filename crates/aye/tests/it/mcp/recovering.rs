@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Client, Desk, Era, Got};
+use super::client::{Client, Era, Got, InboxView};
 
 const CHECKED: &str = "
 steps:
@@ -20,7 +20,7 @@ fn changed(got: &Got, step: &str, args: &Value) -> Value {
 
 #[test]
 fn an_assistant_cannot_pass_over_a_step_that_failed() {
-    let desk = Desk::with(&[("delete", CHECKED)]);
+    let desk = InboxView::with(&[("delete", CHECKED)]);
     let mut client = Client::new(&desk);
     let failed = client.run("delete");
     assert_eq!(failed.status(), "error_recovery_needed", "{}", failed.text());
@@ -55,7 +55,7 @@ fn recovery_keeps_the_gate() {
             "steps:\n  - {{ name: act, command: sh, args: [-c, 'echo x >> acted; exit 1'], \
              on_error: ask, {guard} }}\n  - {{ name: delete, shell: touch deleted }}"
         );
-        let desk = Desk::with(&[("act", skill.as_str())]);
+        let desk = InboxView::with(&[("act", skill.as_str())]);
         let mut client = Client::that_can(&desk, Era::Legacy, can.clone());
         let mut asks = client.run("act");
         if !choice.is_empty() {
@@ -84,7 +84,7 @@ fn recovery_keeps_the_gate() {
 /// A block of its own, an input of a sub-skill: all but the arguments of a tool.
 #[test]
 fn changed_code_waits_until_a_person_has_seen_it() {
-    let desk = Desk::with(&[(
+    let desk = InboxView::with(&[(
         "count",
         "
 steps:
@@ -111,7 +111,7 @@ steps:
 /// Where a skill lets an assistant write a block, it sees no more than before.
 #[test]
 fn a_changed_block_sees_nothing_new() {
-    let desk = Desk::with(&[(
+    let desk = InboxView::with(&[(
         "look",
         "
 steps:
@@ -169,7 +169,7 @@ fn what_a_person_agreed_to_is_not_changed_unseen() {
     ];
     let skills: Vec<(&str, &str)> =
         skills.iter().map(|(name, steps)| (*name, steps.as_str())).collect();
-    let desk = Desk::with(&skills);
+    let desk = InboxView::with(&skills);
     desk.write(
         "aye.toml",
         "[tools.deploy]\ncommand = ['sh', '-c', 'echo $0 >> deployed; exit 1', '{{ args.tag }}']\n\

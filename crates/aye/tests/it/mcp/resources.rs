@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Client, Desk, Era};
+use super::client::{Client, Era, InboxView};
 
 const GATE: &str = "
 description: Goes
@@ -15,7 +15,7 @@ fn read(client: &mut Client, uri: &str) -> Value {
 
 #[test]
 fn what_is_there_can_be_listed_and_read() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     for era in [Era::Legacy, Era::Modern] {
         let mut client = Client::that_can(&desk, era, json!({}));
         let asks = client.run("go").ok();
@@ -53,7 +53,7 @@ fn what_is_there_can_be_listed_and_read() {
 
 #[test]
 fn subscribers_hear_of_a_run_in_both_eras() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     for era in [Era::Legacy, Era::Modern] {
         let mut client = Client::that_can(&desk, era, json!({}));
         let asks = client.run("go").ok();
@@ -77,7 +77,7 @@ fn subscribers_hear_of_a_run_in_both_eras() {
 
 #[test]
 fn subscribers_hear_of_memory_and_skills() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     let mut client = Client::new(&desk);
     for uri in ["aye://memory/fixes", "aye://skills/go"] {
         let got = client.request("resources/subscribe", json!({ "uri": uri }));
@@ -110,7 +110,7 @@ fn subscribers_hear_of_memory_and_skills() {
 
 #[test]
 fn prompts_begin_a_conversation() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     let mut client = Client::new(&desk);
     let list = client.request("prompts/list", json!({}));
     let names: Vec<&Value> =

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::cli::harness::until;
 
-use super::client::{Client, Desk, Era};
+use super::client::{Client, Era, InboxView};
 
 const GATE: &str = "
 inputs:
@@ -25,7 +25,7 @@ steps:
 
 #[test]
 fn a_run_pauses_tells_what_it_asks_and_goes_on() {
-    let desk = Desk::with(&[("gate", GATE)]);
+    let desk = InboxView::with(&[("gate", GATE)]);
     for era in [Era::Legacy, Era::Modern] {
         let mut client = Client::that_can(&desk, era, json!({}));
         let asks = client.run("gate");
@@ -67,7 +67,7 @@ fn a_run_pauses_tells_what_it_asks_and_goes_on() {
 
 #[test]
 fn saying_no_is_relayed_too() {
-    let desk = Desk::with(&[("gate", GATE)]);
+    let desk = InboxView::with(&[("gate", GATE)]);
     let mut client = Client::new(&desk);
     let asks = client.run("gate");
     let said = json!({ "execution_id": asks.id(), "choice": "stop" });
@@ -77,7 +77,7 @@ fn saying_no_is_relayed_too() {
 
 #[test]
 fn a_failing_step_asks_and_is_tried_again_with_changes() {
-    let desk = Desk::with(&[(
+    let desk = InboxView::with(&[(
         "push",
         "
 steps:
@@ -124,14 +124,14 @@ steps:
 }
 
 /// Whoever looks into the inbox answers what is there.
-fn person(desk: &Desk, choice: &str) {
+fn person(desk: &InboxView, choice: &str) {
     let inbox = desk.aye(&["inbox", "--json"]).ok().json();
     desk.aye(&["answer", inbox[0]["id"].as_str().unwrap(), choice]).ok();
 }
 
 #[test]
 fn changed_arguments_void_what_was_approved() {
-    let desk = Desk::with(&[(
+    let desk = InboxView::with(&[(
         "push",
         "
 steps:
@@ -160,7 +160,7 @@ steps:
 
 #[test]
 fn a_block_that_fails_is_told_apart() {
-    let desk = Desk::with(&[(
+    let desk = InboxView::with(&[(
         "block",
         "
 steps:
@@ -184,7 +184,7 @@ steps:
 
 #[test]
 fn a_long_run_goes_on_in_the_background() {
-    let desk = Desk::with(&[(
+    let desk = InboxView::with(&[(
         "long",
         "steps:\n  - { name: wait, shell: 'until test -e go; do sleep 0.02; done; echo went' }",
     )]);
@@ -206,7 +206,7 @@ fn a_long_run_goes_on_in_the_background() {
 
 #[test]
 fn cancelling_the_request_stops_the_run_in_order() {
-    let desk = Desk::with(&[(
+    let desk = InboxView::with(&[(
         "long",
         "
 initial: work
@@ -230,7 +230,7 @@ states:
 
 #[test]
 fn stopping_a_run_is_a_call() {
-    let desk = Desk::with(&[("gate", GATE)]);
+    let desk = InboxView::with(&[("gate", GATE)]);
     let mut client = Client::new(&desk);
     let asks = client.run("gate");
     let stop = json!({ "execution_id": asks.id(), "reason": "changed my mind" });
@@ -242,7 +242,7 @@ fn stopping_a_run_is_a_call() {
 
 #[test]
 fn questions_inside_a_list_are_answered_one_after_the_other() {
-    let desk = Desk::with(&[(
+    let desk = InboxView::with(&[(
         "each",
         "
 steps:
@@ -272,7 +272,7 @@ steps:
 
 #[test]
 fn what_is_no_message_does_not_end_the_server() {
-    let desk = Desk::with(&[("gate", GATE)]);
+    let desk = InboxView::with(&[("gate", GATE)]);
     let mut client = Client::new(&desk);
     for noise in
         ["", "nonsense", "{", "[]", "{\"jsonrpc\":\"2.0\",\"method\":\"no/such\",\"id\":\"x\"}"]
@@ -284,7 +284,7 @@ fn what_is_no_message_does_not_end_the_server() {
 
 #[test]
 fn another_project_can_be_served() {
-    let desk = Desk::with(&[]);
+    let desk = InboxView::with(&[]);
     desk.write(
         "elsewhere/skills/here.yaml",
         "name: here\nsteps:\n  - { name: a, shell: touch made }\n",
@@ -299,7 +299,7 @@ fn another_project_can_be_served() {
 
 #[test]
 fn only_the_protocol_is_on_standard_output() {
-    let desk = Desk::with(&[(
+    let desk = InboxView::with(&[(
         "loud",
         "steps:\n  - { name: shout, shell: 'echo out; echo err >&2; seq 1 2000' }\n  - { name: c, compute: 'result = 1' }",
     )]);

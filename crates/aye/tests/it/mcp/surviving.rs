@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli::harness::until;
 
-use super::client::{Client, Desk};
+use super::client::{Client, InboxView};
 
 const GATE: &str = "
 steps:
@@ -15,14 +15,14 @@ steps:
   - { name: go, shell: 'echo x >> went' }";
 
 /// The process that drives a run.
-fn driver(desk: &Desk, run: &str) -> Option<Pid> {
+fn driver(desk: &InboxView, run: &str) -> Option<Pid> {
     let held = RunLock::holder(&Home::new(&desk.home()), &RunId::new(run).unwrap()).unwrap()?;
     Pid::from_raw(i32::try_from(held.info?.pid).unwrap())
 }
 
 #[test]
 fn a_killed_server_loses_nothing_between_pause_and_answer() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     let mut client = Client::new(&desk);
     let asks = client.run("go");
     client.kill();
@@ -36,7 +36,7 @@ fn a_killed_server_loses_nothing_between_pause_and_answer() {
 
 #[test]
 fn a_server_killed_in_the_middle_of_a_call_leaves_the_run_alone() {
-    let desk = Desk::with(&[(
+    let desk = InboxView::with(&[(
         "long",
         "steps:\n  - { name: wait, shell: 'touch begun; until test -e go; do sleep 0.02; done' }",
     )]);
@@ -50,7 +50,7 @@ fn a_server_killed_in_the_middle_of_a_call_leaves_the_run_alone() {
 
 #[test]
 fn a_client_that_goes_leaves_the_run_alone() {
-    let desk = Desk::with(&[(
+    let desk = InboxView::with(&[(
         "long",
         "steps:\n  - { name: wait, shell: 'touch begun; until test -e go; do sleep 0.02; done' }",
     )]);
@@ -64,7 +64,7 @@ fn a_client_that_goes_leaves_the_run_alone() {
 
 #[test]
 fn an_answer_takes_up_a_run_whose_driver_was_killed() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     let mut client = Client::new(&desk);
     let asks = client.run("go");
     let run = desk.last();
@@ -85,7 +85,7 @@ fn an_answer_takes_up_a_run_whose_driver_was_killed() {
 #[test]
 fn of_two_clients_that_answer_at_once_one_wins() {
     for _ in 0..3 {
-        let desk = Desk::with(&[("go", GATE)]);
+        let desk = InboxView::with(&[("go", GATE)]);
         let mut clients = [Client::new(&desk), Client::new(&desk)];
         let id = clients[0].run("go").id();
         let call = |choice: &str| {
@@ -113,7 +113,7 @@ fn of_two_clients_that_answer_at_once_one_wins() {
 
 #[test]
 fn a_person_may_be_quicker() {
-    let desk = Desk::with(&[("go", GATE)]);
+    let desk = InboxView::with(&[("go", GATE)]);
     let mut client = Client::new(&desk);
     let asks = client.run("go");
     let call = json!({

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::cli::harness::until;
 
-use super::client::{Client, Desk, Era};
+use super::client::{Client, Era, InboxView};
 
 const LONG: &str = "
 steps:
@@ -12,8 +12,8 @@ steps:
   - { name: sure, confirm: { message: 'Go?', timeout: 1h } }
   - { name: go, shell: touch went }";
 
-fn desk() -> Desk {
-    let desk = Desk::with(&[("long", LONG)]);
+fn desk() -> InboxView {
+    let desk = InboxView::with(&[("long", LONG)]);
     desk.write("aye.toml", "[mcp]\npatience = \"1s\"\n");
     desk
 }
@@ -131,7 +131,7 @@ steps:
     for era in [Era::Legacy, Era::Modern] {
         for (forms, settings) in [(false, ""), (true, "[mcp]\nforms = false\n"), (true, "")] {
             let about = format!("{era:?} {forms} {settings:?}");
-            let desk = Desk::with(&[("delete", FAILS)]);
+            let desk = InboxView::with(&[("delete", FAILS)]);
             desk.write("aye.toml", settings);
             let failed = Client::that_can(&desk, era, with_tasks(false)).run("delete");
             let mut client = Client::that_can(&desk, era, with_tasks(forms));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Client, Desk, Era};
+use super::client::{Client, Era, InboxView};
 
 const GATE: &str = "
 description: Deploys
@@ -18,7 +18,7 @@ outputs:
 
 #[test]
 fn every_tool_says_what_it_takes_gives_and_does() {
-    let desk = Desk::with(&[]);
+    let desk = InboxView::with(&[]);
     for era in [Era::Legacy, Era::Modern] {
         let mut client = Client::that_can(&desk, era, json!({}));
         let list = client.request("tools/list", json!({}));
@@ -74,7 +74,7 @@ fn fits(value: &Value, schema: &Value, at: &str) {
 
 #[test]
 fn what_tools_give_is_what_they_say_they_give() {
-    let desk = Desk::with(&[
+    let desk = InboxView::with(&[
         ("gate", GATE),
         ("bad", "steps:\n  - { name: boom, command: sh, args: [-c, 'echo no >&2; exit 3'] }"),
     ]);
@@ -119,7 +119,7 @@ fn what_tools_give_is_what_they_say_they_give() {
 
 #[test]
 fn what_cannot_be_understood_is_an_error_the_model_reads() {
-    let desk = Desk::with(&[("gate", GATE), ("broken", "stepz: []")]);
+    let desk = InboxView::with(&[("gate", GATE), ("broken", "stepz: []")]);
     let mut client = Client::new(&desk);
     let unknown = client.request("tools/call", json!({ "name": "approve", "arguments": {} }));
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
@@ -140,7 +140,7 @@ fn what_cannot_be_understood_is_an_error_the_model_reads() {
 
 #[test]
 fn steps_that_need_a_terminal_are_refused_before_anything_runs() {
-    let desk = Desk::with(&[
+    let desk = InboxView::with(&[
         ("inner", "steps:\n  - { name: edit, command: vi, interactive: true }"),
         (
             "outer",

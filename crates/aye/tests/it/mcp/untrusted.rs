@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli::harness::until;
 
-use super::client::{Client, Desk, Era};
+use super::client::{Client, Era, InboxView};
 
 const GO: &str = "steps:\n  - { name: go, command: touch, args: [went] }";
 const GATE: &str = "
@@ -16,7 +16,7 @@ steps:
   - { name: go, command: touch, args: [went] }";
 
 #[track_caller]
-fn starts_nothing(desk: &Desk, client: &mut Client, skill: &str) {
+fn starts_nothing(desk: &InboxView, client: &mut Client, skill: &str) {
     for dry in [false, true] {
         let refused = client.call("skill_run", json!({ "skill": skill, "dry_run": dry })).refused();
         assert!(refused.contains("is not trusted") && refused.contains("aye trust"), "{refused}");
@@ -27,7 +27,7 @@ fn starts_nothing(desk: &Desk, client: &mut Client, skill: &str) {
 #[test]
 fn nothing_of_an_untrusted_project_starts() {
     for era in [Era::Legacy, Era::Modern] {
-        let desk = Desk::untrusted(&[("go", GO)]);
+        let desk = InboxView::untrusted(&[("go", GO)]);
         let mut client = Client::that_can(&desk, era, json!({}));
         let listed = client.call("skill_list", json!({})).ok();
         assert_eq!(listed["skills"][0]["skill"], "go");
@@ -51,7 +51,7 @@ fn nothing_of_an_untrusted_project_starts() {
 
 #[test]
 fn a_run_that_somebody_typed_there_does_not_go_on_for_an_assistant() {
-    let desk = Desk::untrusted(&[("go", GATE)]);
+    let desk = InboxView::untrusted(&[("go", GATE)]);
     assert_eq!(desk.aye(&["run", "go", "--no-input"]).code, 6);
     let mut client = Client::new(&desk);
     let complete = json!({
@@ -74,7 +74,7 @@ fn a_run_that_somebody_typed_there_does_not_go_on_for_an_assistant() {
 
 #[test]
 fn a_project_inside_a_trusted_one_is_another_one() {
-    let desk = Desk::with(&[("go", GO)]);
+    let desk = InboxView::with(&[("go", GO)]);
     desk.write("vendor/aye.toml", "");
     desk.write(
         "vendor/skills/evil.yaml",
@@ -92,7 +92,7 @@ fn another_owner_is_another_project() {
         return;
     }
     for (given, skill) in [("aye.toml", "go"), (".", "go")] {
-        let desk = Desk::untrusted(&[("go", GO)]);
+        let desk = InboxView::untrusted(&[("go", GO)]);
         desk.write("aye.toml", "");
         desk.aye(&["trust", "--yes"]).ok();
         let mut client = Client::new(&desk);
@@ -110,7 +110,7 @@ fn an_agreement_of_somebody_else_is_none() {
         eprintln!("skipped: only root can give a file away");
         return;
     }
-    let desk = Desk::with(&[("go", GO)]);
+    let desk = InboxView::with(&[("go", GO)]);
     chown(desk.home().join("trust.json"), Some(65534), None).unwrap();
     let mut client = Client::new(&desk);
     let refused = client.run("go").refused();
@@ -120,7 +120,7 @@ fn an_agreement_of_somebody_else_is_none() {
 
 #[test]
 fn skills_elsewhere_count_once_somebody_agreed_to_the_directory() {
-    let desk = Desk::untrusted(&[("go", GO)]);
+    let desk = InboxView::untrusted(&[("go", GO)]);
     for (place, name) in [("out", "far"), ("other", "farther")] {
         let text = format!("name: {name}\nsteps:\n  - {{ name: a, shell: touch went }}\n");
         desk.write(&format!("../{place}/{name}.yaml"), &text);
@@ -146,7 +146,7 @@ fn heal_rules_are_agreed_to_by_their_content() {
         )
     };
     let used = "steps:\n  - { name: use, command: cat, args: [token], on_error: auto_heal }";
-    let desk = Desk::untrusted(&[("use", used)]);
+    let desk = InboxView::untrusted(&[("use", used)]);
     desk.write("aye.toml", &heal("first"));
     desk.aye(&["trust", "--yes"]).ok();
     let mut client = Client::new(&desk);
@@ -166,7 +166,7 @@ fn heal_rules_are_agreed_to_by_their_content() {
 #[test]
 fn what_counts_as_a_person_is_not_for_a_project_to_say() {
     let human = "steps:\n  - { name: sure, confirm: { message: 'Go?', by: human, timeout: 1h } }";
-    let desk = Desk::with(&[("go", human)]);
+    let desk = InboxView::with(&[("go", human)]);
     desk.write("aye.toml", "[mcp]\nelicited_is_person = true\n");
     desk.aye(&["trust", "--yes"]).ok();
     let can = json!({ "elicitation": { "form": {} } });
@@ -185,7 +185,7 @@ fn the_file_of_a_client_is_not_written_through_a_link() {
         (".cursor", "cursor", "folder/mcp.json"),
         (".mcp.json.new", "claude", "victim"),
     ] {
-        let desk = Desk::untrusted(&[]);
+        let desk = InboxView::untrusted(&[]);
         desk.write("../victim", "{}");
         desk.write("../folder/mcp.json", "{}");
         let to = if link == ".cursor" { "folder" } else { "victim" };
@@ -201,7 +201,7 @@ fn the_file_of_a_client_is_not_written_through_a_link() {
 
 #[test]
 fn installing_asks_for_trust() {
-    let desk = Desk::untrusted(&[("go", GO)]);
+    let desk = InboxView::untrusted(&[("go", GO)]);
     desk.write(".mcp.json", "{}");
     let ran = desk.aye(&["mcp", "install", "claude", "--yes", "--json"]).ok();
     assert_eq!(ran.json()["trusted"], true, "{}", ran.all());

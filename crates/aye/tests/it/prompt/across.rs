@@ -231,10 +231,11 @@ fn of_a_thousand_answerers_one_wins() {
     let events = store.events(&run, 0).unwrap();
     State::fold(&events).unwrap();
     let counted = events.iter().filter(|event| {
-        matches!(&event.fact, aye_core::event::Fact::ConfirmationAnswered(a) if a.refused.is_none())
+        matches!(&event.kind, aye_core::event::EventKind::ConfirmationAnswered(a) if a.refused.is_none())
     });
     assert_eq!(counted.count(), 1, "one answer counts in the journal");
-    let started =
-        events.iter().filter(|event| matches!(event.fact, aye_core::event::Fact::StepStarted(_)));
+    let started = events
+        .iter()
+        .filter(|event| matches!(event.kind, aye_core::event::EventKind::StepStarted(_)));
     assert_eq!(started.count(), 1, "and the step ran once");
 }

@@ -1,7 +1,7 @@
 //! What advice looks like, and what `aye.toml` may say about it.
 
 use aye::advisor::{Advice, Beside, News};
-use aye::driver::Posed;
+use aye::driver::QuestionContext;
 use aye::paint::Paint;
 use aye::prompt::Escape;
 use aye::prompt::dialog::Dialog;
@@ -28,8 +28,13 @@ fn came(option: Option<&str>, text: &str) -> Beside {
 }
 
 fn laid_out(question: &Question, keys: &[Key], beside: &Beside, look: Look) -> (View, Vec<String>) {
-    let posed =
-        Posed { question, deadline: question.deadline, agreed: &[], run: None, secrets: None };
+    let posed = QuestionContext {
+        question,
+        deadline: question.deadline,
+        agreed: &[],
+        run: None,
+        secrets: None,
+    };
     let mut dialog = Dialog::new(question, Escape::Declines);
     for key in keys {
         let _ = dialog.key(question, key);

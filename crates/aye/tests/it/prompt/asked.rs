@@ -226,7 +226,7 @@ fn a_question_whose_aye_was_killed_is_closed() {
         let late = place.aye(&["answer", &asked, "yes"]);
         assert_ne!(late.code, 0, "{}", late.all());
         assert!(!place.work().join("notes").exists(), "nobody was told anything");
-        // Tried again, it asks again.
+        // PendingFix again, it asks again.
         place.aye(&["answer", &format!("{run}-1"), "retry"]).ok();
         let mut terminal = Terminal::aye(&place, &["resume", &run]);
         terminal.wait_for("Sure?").wait_for("Decline").keys("1\r");

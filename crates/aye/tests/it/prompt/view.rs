@@ -1,6 +1,6 @@
 //! What prompts look like.
 
-use aye::driver::Posed;
+use aye::driver::QuestionContext;
 use aye::paint::Paint;
 use aye::prompt::Escape;
 use aye::prompt::answers::Wanted;
@@ -20,9 +20,9 @@ fn look(columns: usize, rows: usize) -> Look {
     Look { paint: PLAIN, columns, rows }
 }
 
-fn posed(question: &Question) -> Posed<'_> {
+fn posed(question: &Question) -> QuestionContext<'_> {
     let deadline = question.deadline;
-    Posed { question, deadline, agreed: &[], run: None, secrets: None }
+    QuestionContext { question, deadline, agreed: &[], run: None, secrets: None }
 }
 
 fn lines(view: &View, look: Look) -> Vec<String> {
@@ -192,8 +192,13 @@ fn what_has_to_be_typed() {
     question.typed = Some("production".into());
     question.approvals = 2;
     let agreed = ["ada".to_owned()];
-    let posed =
-        Posed { question: &question, deadline: None, agreed: &agreed, run: None, secrets: None };
+    let posed = QuestionContext {
+        question: &question,
+        deadline: None,
+        agreed: &agreed,
+        run: None,
+        secrets: None,
+    };
     let dialog = Dialog::new(&question, Escape::Declines);
     let look = look(60, 12);
     let view = view(&posed, &dialog, look, moment(0), 0);
@@ -291,7 +296,7 @@ fn which_item_it_is_about_stands_above_the_question() {
     });
     let state = inside("abcdefgh12_1_1", &item);
     let head = |state: &State, columns| {
-        let posed = Posed { run: Some(state), ..posed(&question) };
+        let posed = QuestionContext { run: Some(state), ..posed(&question) };
         plain_question(&posed, look(columns, 24)).join("\n")
     };
     assert_snapshot!(head(&state, 80), @r"

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use aye::store::{Durability, LockInfo, Source, Store, StoreError};
 use aye_core::event::{
-    Answered, CancelReason, Driver, Event, Fact, FailReason, PauseReason, SkillStarted,
+    Answered, CancelReason, Driver, Event, EventKind, FailReason, PauseReason, SkillStarted,
     StepCompleted, StepStarted, VERSION,
 };
 use aye_core::id::{QuestionId, RunId};
@@ -63,14 +63,14 @@ impl Tale {
         Self { skill: skill.into(), ..Self::new(run) }
     }
 
-    pub(super) fn event(&mut self, fact: Fact) -> Event {
+    pub(super) fn event(&mut self, kind: EventKind) -> Event {
         self.seq += 1;
         Event {
             v: VERSION,
             run: self.run.clone(),
             seq: self.seq,
             at: moment(i64::try_from(self.seq).expect("few events") * 1_000),
-            fact,
+            kind,
         }
     }
 
@@ -94,7 +94,7 @@ impl Tale {
     }
 
     fn begun(&mut self, parent: Option<Parent>) -> Event {
-        let fact = Fact::SkillStarted(Box::new(SkillStarted {
+        let kind = EventKind::SkillStarted(Box::new(SkillStarted {
             skill: self.skill.clone(),
             file: "/skills/release.yaml".into(),
             source: source().digest,
@@ -109,11 +109,11 @@ impl Tale {
             parent: parent.map(Box::new),
             destructive_tools: Vec::new(),
         }));
-        self.event(fact)
+        self.event(kind)
     }
 
     pub(super) fn step(&mut self, step: &str) -> Event {
-        self.event(Fact::StepStarted(Box::new(StepStarted {
+        self.event(EventKind::StepStarted(Box::new(StepStarted {
             step: step.into(),
             execution: 1,
             attempt: 1,
@@ -128,7 +128,7 @@ impl Tale {
     }
 
     pub(super) fn step_done(&mut self, step: &str) -> Event {
-        self.event(Fact::StepCompleted(Box::new(StepCompleted {
+        self.event(EventKind::StepCompleted(Box::new(StepCompleted {
             step: step.into(),
             execution: 1,
             output: step.into(),
@@ -144,7 +144,7 @@ impl Tale {
     }
 
     pub(super) fn paused(&mut self) -> Event {
-        self.event(Fact::SkillPaused {
+        self.event(EventKind::SkillPaused {
             why: PauseReason::Waiting,
             message: Some("nobody is here".into()),
         })
@@ -152,18 +152,18 @@ impl Tale {
 
     pub(super) fn resumed(&mut self) -> Event {
         let driver = Driver { user: "bob".into(), ..driver() };
-        self.event(Fact::SkillResumed { driver, suspended_ms: None, turn: None, ended: None })
+        self.event(EventKind::SkillResumed { driver, suspended_ms: None, turn: None, ended: None })
     }
 
     pub(super) fn completed(&mut self) -> Event {
-        self.event(Fact::SkillCompleted {
+        self.event(EventKind::SkillCompleted {
             state: None,
             outputs: [("summary".to_owned(), json!("done"))].into_iter().collect(),
         })
     }
 
     pub(super) fn failed(&mut self, step: &str) -> Event {
-        self.event(Fact::SkillFailed {
+        self.event(EventKind::SkillFailed {
             why: FailReason::StepFailed,
             message: format!("`{step}` failed"),
             step: Some(step.into()),
@@ -172,7 +172,7 @@ impl Tale {
     }
 
     pub(super) fn cancelled(&mut self) -> Event {
-        self.event(Fact::SkillCancelled {
+        self.event(EventKind::SkillCancelled {
             why: CancelReason::Cancelled,
             by: Some("ada".into()),
             message: None,
@@ -222,7 +222,7 @@ impl Tale {
             follows: Some("./make-mr abc".into()),
             digest: "d".into(),
         };
-        self.event(Fact::ConfirmationRequired(Box::new(question)))
+        self.event(EventKind::ConfirmationRequired(Box::new(question)))
     }
 
     pub(super) fn answered(&mut self, number: u32, value: &str, by: &str) -> Event {
@@ -233,7 +233,7 @@ impl Tale {
             latency_ms: 5,
             refused: None,
         };
-        self.event(Fact::ConfirmationAnswered(Box::new(answered)))
+        self.event(EventKind::ConfirmationAnswered(Box::new(answered)))
     }
 
     pub(super) fn refused(&mut self, number: u32) -> Event {
@@ -244,21 +244,21 @@ impl Tale {
             latency_ms: 5,
             refused: Some("not allowed".into()),
         };
-        self.event(Fact::ConfirmationAnswered(Box::new(answered)))
+        self.event(EventKind::ConfirmationAnswered(Box::new(answered)))
     }
 
     pub(super) fn held(&mut self, number: u32, until: i64) -> Event {
-        let fact = Fact::ConfirmationHeld {
+        let kind = EventKind::ConfirmationHeld {
             question: self.question_id(number),
             deadline: Some(moment(until)),
             by: Some("ada".into()),
         };
-        self.event(fact)
+        self.event(kind)
     }
 
     pub(super) fn expired(&mut self, number: u32) -> Event {
         let question = self.question_id(number);
-        self.event(Fact::ConfirmationExpired { question, applied: None })
+        self.event(EventKind::ConfirmationExpired { question, applied: None })
     }
 }
 

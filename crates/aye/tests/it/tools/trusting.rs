@@ -1,7 +1,7 @@
 //! Nothing is started that nobody has agreed to.
 
 use aye::tools::{Call, ToolEvent, Tools, Trust};
-use aye::trust::{Power, TrustBook};
+use aye::trust::{Power, TrustFile};
 use insta::assert_snapshot;
 use jiff::Timestamp;
 use serde_json::Map;
@@ -17,8 +17,8 @@ fn an_agreement_is_to_a_command_in_a_workspace() {
     let text = format!("{}legacy = true\n", own_server(work.path()));
     let call = |text: &str| {
         let settings = read(work.path(), text);
-        let book = TrustBook::new(home.path(), &settings.root);
-        let mut tools = Tools::new(&settings, world(work.path(), Trust::Book(book.clone())));
+        let book = TrustFile::new(home.path(), &settings.root);
+        let mut tools = Tools::new(&settings, world(work.path(), Trust::File(book.clone())));
         let launch = tools.launch("own").expect("a server").expect("a program");
         let name = "own.fine".to_owned();
         let (timeout, usual, most, run) = (None, None, None, None);
@@ -53,7 +53,7 @@ fn an_agreement_is_to_a_command_in_a_workspace() {
     }
     // How long it may take does not.
     assert!(call(&format!("{text}timeout = \"1m\"\n")).0.is_ok());
-    let elsewhere = TrustBook::new(home.path(), home.path());
+    let elsewhere = TrustFile::new(home.path(), home.path());
     let there = elsewhere.read().expect("readable");
     assert!(!there.holds(&Power::from(&launch)), "another workspace, another agreement");
     assert!(book.withdraw("server own").expect("written"));

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::cli::Context;
 use crate::error::Error;
-use crate::paint::{Glyph, Tone, inert_line, plural, shell_word};
+use crate::paint::{Glyph, Tone, escape_control_line, plural, shell_word};
 use crate::skills::{SkillFile, relative_to, skill_name};
 use crate::term;
 
@@ -20,7 +20,7 @@ use super::output::{print, print_json};
 
 // Options of `aye list`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_twin, after_help = "Examples:\n  aye list\n  aye list release      its inputs, steps and questions\n  aye list --json\n\n\
+#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye list\n  aye list release      its inputs, steps and questions\n  aye list --json\n\n\
     Skills are looked for in `.aye/skills` and `skills` next to `aye.toml`, or where\n\
     `skills = [\"…\"]` in `aye.toml` says.")]
 pub struct ListArgs {
@@ -121,7 +121,7 @@ fn broken(file: &str, errors: usize) -> Listed {
 
 fn render(listed: &[Listed], context: &Context) -> String {
     let paint = context.paint_out;
-    let name = |skill: &Listed| inert_line(&skill.name);
+    let name = |skill: &Listed| escape_control_line(&skill.name);
     let widest = listed.iter().map(|skill| term::width(&name(skill))).max().unwrap_or(0).min(32);
     let columns = term::size().map_or(100, |(columns, _)| usize::from(columns));
     let mut text = String::new();
@@ -129,7 +129,7 @@ fn render(listed: &[Listed], context: &Context) -> String {
         let name = paint.text(Tone::Strong, &term::pad(&name(skill), widest));
         if skill.steps == 0 && skill.errors > 0 {
             let mark = paint.text(Tone::Bad, paint.glyph(Glyph::Failed));
-            let file = inert_line(&shell_word(&skill.file));
+            let file = escape_control_line(&shell_word(&skill.file));
             let note = format!("{}: aye check {file}", plural(skill.errors, "error"));
             text.push_str(&format!("{mark} {name}  {}\n", paint.text(Tone::Bad, &note)));
             continue;
@@ -138,10 +138,10 @@ fn render(listed: &[Listed], context: &Context) -> String {
             .inputs
             .iter()
             .filter(|input| input.required)
-            .map(|input| format!("-i {}=…", inert_line(&input.name)))
+            .map(|input| format!("-i {}=…", escape_control_line(&input.name)))
             .collect();
         let about = skill.description.as_deref().map(str::trim).unwrap_or_default();
-        let about = inert_line(about.lines().next().unwrap_or_default());
+        let about = escape_control_line(about.lines().next().unwrap_or_default());
         let room = columns.saturating_sub(widest + 4);
         let about = term::fit(&about, room);
         let rest = room.saturating_sub(term::width(&about) + 2);

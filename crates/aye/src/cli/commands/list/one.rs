@@ -10,7 +10,7 @@ use crate::cli::commands::output::{print, print_json};
 use crate::cli::commands::run::{Chosen, choose};
 use crate::cli::say;
 use crate::error::Error;
-use crate::paint::{Glyph, Paint, Tone, inert_line, inert_lines, plural, shell_word};
+use crate::paint::{Glyph, Paint, Tone, escape_control_line, inert_lines, plural, shell_word};
 use crate::skills::skill_name;
 use crate::term;
 
@@ -64,8 +64,8 @@ fn part(step: &Step) -> Part {
 
 fn render(flow: &Flow, file: &str, wanted: &str, plan: &[Part], paint: Paint) -> String {
     let dim = |text: &str| paint.text(Tone::Dim, text);
-    let name = paint.text(Tone::Strong, &inert_line(skill_name(flow)));
-    let mut lines = vec![format!("{name}  {}", dim(&inert_line(file)))];
+    let name = paint.text(Tone::Strong, &escape_control_line(skill_name(flow)));
+    let mut lines = vec![format!("{name}  {}", dim(&escape_control_line(file)))];
     let about = flow.skill.description.as_deref().filter(|about| *about != skill_name(flow));
     lines.extend(about.into_iter().flat_map(|about| about.trim().lines()).map(|line| {
         let line = format!("  {}", inert_lines(line));
@@ -79,8 +79,8 @@ fn render(flow: &Flow, file: &str, wanted: &str, plan: &[Part], paint: Paint) ->
     let widest = inputs.iter().map(|input| term::width(&input.name)).max().unwrap_or(0);
     for input in inputs {
         let name = paint.text(Tone::Strong, &term::pad(&input.name, widest));
-        let about = input.description.as_deref().map(inert_line).unwrap_or_default();
-        let line = format!("  {name}  {}  {about}", dim(&inert_line(&what(input))));
+        let about = input.description.as_deref().map(escape_control_line).unwrap_or_default();
+        let line = format!("  {name}  {}  {about}", dim(&escape_control_line(&what(input))));
         lines.push(line.trim_end().to_owned());
     }
 
@@ -89,11 +89,12 @@ fn render(flow: &Flow, file: &str, wanted: &str, plan: &[Part], paint: Paint) ->
         let name = paint.text(Tone::Strong, &part.step);
         let gate =
             if part.destructive { paint.text(Tone::Bad, " destructive") } else { String::new() };
-        let about = part.description.as_deref().map(inert_line).unwrap_or_default();
+        let about = part.description.as_deref().map(escape_control_line).unwrap_or_default();
         let line = format!("{:3}. {name}  {}{gate}  {about}", number + 1, dim(part.kind));
         lines.push(line.trim_end().to_owned());
         let mark = paint.text(Tone::Ask, paint.glyph(Glyph::Asking));
-        let first = |text: &str| inert_line(text.trim().lines().next().unwrap_or_default());
+        let first =
+            |text: &str| escape_control_line(text.trim().lines().next().unwrap_or_default());
         lines.extend(part.condition.as_deref().map(|c| format!("     {} {}", dim("if"), first(c))));
         lines.extend(part.question.as_deref().map(|q| format!("     {mark} {}", first(q))));
     }
@@ -101,7 +102,7 @@ fn render(flow: &Flow, file: &str, wanted: &str, plan: &[Part], paint: Paint) ->
     let needed = inputs.iter().filter(|input| input.required && input.default.is_none());
     let needed: String = needed.map(|input| format!(" -i {}=…", input.name.value)).collect();
     let line = format!("aye run {}{needed}", shell_word(wanted));
-    lines.extend([String::new(), inert_line(&line), String::new()]);
+    lines.extend([String::new(), escape_control_line(&line), String::new()]);
     lines.join("\n")
 }
 

@@ -13,7 +13,7 @@ use crate::cli::commands::scripted::{Asked, Asking, ask};
 use crate::cli::commands::trust::also_trust;
 use crate::cli::{Context, say};
 use crate::error::Error;
-use crate::paint::{Tone, inert};
+use crate::paint::{Tone, escape_control};
 use crate::prompt::Escape;
 use crate::replace::{refuse_links, replace};
 use crate::skills::relative_to;
@@ -90,7 +90,7 @@ pub(super) fn run(args: &InstallArgs, context: &Context) -> Result<u8, Error> {
     let mut text = format!("{}\n", paint.text(Tone::Strong, &shown.to_string_lossy()));
     for line in diff(&old, &new) {
         let tone = if line.starts_with('-') { Tone::Bad } else { Tone::Good };
-        text.push_str(&format!("{}\n", paint.text(tone, &inert(&line))));
+        text.push_str(&format!("{}\n", paint.text(tone, &escape_control(&line))));
     }
     say(&text);
     if !args.yes {
@@ -140,7 +140,7 @@ enum Said {
 }
 
 fn agreed(shown: &Path, context: &Context) -> Result<Said, Error> {
-    if let Some(why) = context.manner(Escape::Dismisses, true).obstacle {
+    if let Some(why) = context.config(Escape::Dismisses, true).obstacle {
         return Err(Error::Unattended {
             message: format!("nobody can be asked here: {why}"),
             hint: Some("`--yes` writes without asking".to_owned()),

@@ -9,7 +9,7 @@ use crate::cli::commands::scripted::{Asked, Asking, ask};
 use crate::error::Error;
 use crate::memory::{Act, Fix, Memory, OriginKind, Placed, Standing};
 use crate::origin::require_person;
-use crate::paint::{Paint, Tone, inert, inert_line, plural, shell_word};
+use crate::paint::{Paint, Tone, escape_control, escape_control_line, plural, shell_word};
 use crate::prompt::Escape;
 
 use super::list::fix_json;
@@ -57,7 +57,7 @@ fn done(fix: &Placed<Fix>, said: &str, context: &Context) -> Result<u8, Error> {
 
 /// Shows the fix and asks; the exit code unless the answer is yes.
 fn refused(fix: &Placed<Fix>, id: &str, context: &Context) -> Result<Option<u8>, Error> {
-    if let Some(why) = context.manner(Escape::Dismisses, true).obstacle {
+    if let Some(why) = context.config(Escape::Dismisses, true).obstacle {
         return Err(Error::Unattended {
             message: format!("nobody agreed to `{id}` yet, and nobody can be asked: {why}"),
             hint: Some(format!(
@@ -80,16 +80,16 @@ fn describe(placed: &Placed<Fix>, paint: Paint) -> String {
     let mut text = format!("{}\n", paint.text(Tone::Strong, &fix.id));
     let mut line = |name: &str, value: &str| {
         let name = paint.text(Tone::Dim, &format!("{name:9}"));
-        text.push_str(&format!("  {name} {}\n", inert(value)));
+        text.push_str(&format!("  {name} {}\n", escape_control(value)));
     };
     let kind = match fix.from.kind {
         OriginKind::Person => "a person",
         OriginKind::Assistant => "an assistant",
     };
-    line("from", &format!("{}, says it is {kind}", inert_line(&fix.from.by)));
+    line("from", &format!("{}, says it is {kind}", escape_control_line(&fix.from.by)));
     line("in", &format!("{}:{}", placed.file.display(), placed.line));
     if let Some(about) = &fix.about {
-        line("says", &inert_line(about));
+        line("says", &escape_control_line(about));
     }
     let matches = &fix.matches;
     let named = [("tool", &matches.tool), ("step", &matches.step), ("skill", &matches.skill)];

@@ -10,8 +10,8 @@ use crate::cli::commands::output::{print, print_json};
 use crate::error::Error;
 use aye_core::heal::Category;
 
-use crate::memory::{Memory, Query, SAME, blur, mistake, similarity};
-use crate::paint::{Tone, inert_line};
+use crate::memory::{Memory, Query, SAME, fingerprint, mistake, similarity};
+use crate::paint::{Tone, escape_control_line};
 
 use super::CheckArgs;
 use super::list::{fix_json, fix_line, issue_json, issue_line, usage_json, usage_line};
@@ -31,11 +31,11 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
     let now = context.now();
     let issues = memory.known_issues(&query);
     let fixes = memory.fixes_for(&query);
-    let blurred = blur(&error);
+    let fingerprinted = fingerprint(&error);
     let mut usage = memory.usage();
     usage.retain(|pattern| {
         let tool = args.tool.as_ref().is_none_or(|tool| *tool == pattern.value.tool);
-        tool && similarity(&pattern.value.error, &blurred) >= SAME
+        tool && similarity(&pattern.value.error, &fingerprinted) >= SAME
     });
     let category = Category::of(&error);
     let mistake = mistake(&error);
@@ -71,13 +71,11 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
     let issue = |(_, issue): &(_, crate::memory::Placed<crate::memory::Issue>)| {
         let mut lines = vec![issue_line(&issue.value, paint)];
         if let Some(meaning) = issue.value.meaning.as_ref().filter(|_| issue.value.fix.is_some()) {
-            lines.push(format!("  {}", inert_line(meaning)));
+            lines.push(format!("  {}", escape_control_line(meaning)));
         }
-        lines.extend(
-            issue.value.commands.iter().map(|command| {
-                format!("  {} {}", paint.text(Tone::Dim, "try:"), inert_line(command))
-            }),
-        );
+        lines.extend(issue.value.commands.iter().map(|command| {
+            format!("  {} {}", paint.text(Tone::Dim, "try:"), escape_control_line(command))
+        }));
         lines
     };
     section("known issues (written by people)", issues.iter().flat_map(issue).collect());

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::memory::{
     Change, Failure, Fix, Issue, Memory, Placed, Preference, Standing, UsagePattern,
 };
-use crate::paint::{Paint, Tone, inert_line, plural, shell_word};
+use crate::paint::{Paint, Tone, escape_control_line, plural, shell_word};
 use crate::term;
 
 use super::Kind;
@@ -69,7 +69,7 @@ fn section(kind: Kind, memory: &Memory, now: Timestamp, paint: Paint) -> String 
                 let mut line = fix_line(&fix.value, memory, paint);
                 let project = fix.value.project.as_deref();
                 if let Some(project) = project.filter(|project| !memory.is_here(Some(project))) {
-                    let project = format!("  in {}", inert_line(project));
+                    let project = format!("  in {}", escape_control_line(project));
                     line.push_str(&paint.text(Tone::Dim, &project));
                 }
                 line
@@ -210,7 +210,7 @@ fn times(count: u64) -> String {
 }
 
 fn short(text: &str) -> String {
-    term::fit(&inert_line(text), SHORT)
+    term::fit(&escape_control_line(text), SHORT)
 }
 
 pub(crate) fn fix_json(fix: &Placed<Fix>) -> Value {

@@ -4,7 +4,7 @@ use crate::cli::Context;
 use crate::cli::commands::output::{print_json, print_line};
 use crate::cli::commands::trust::{self, Said};
 use crate::error::Error;
-use crate::paint::inert_line;
+use crate::paint::escape_control_line;
 use crate::tools::Launch;
 use crate::trust::Power;
 
@@ -30,7 +30,7 @@ pub(super) fn run(server: Option<&str>, yes: bool, context: &Context) -> Result<
             if !context.json {
                 print_line(&format!(
                     "{name} is trusted already: {}",
-                    inert_line(&launch.command_line())
+                    escape_control_line(&launch.command_line())
                 ))?;
             }
         } else {

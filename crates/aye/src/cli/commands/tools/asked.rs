@@ -15,16 +15,16 @@ use aye_core::form::Form;
 use aye_core::input::{Input, Request};
 use aye_core::journal::{Ended, Phase};
 use aye_core::machine::{Machine, Secrets, Start};
-use aye_core::nested::Outer;
+use aye_core::nested::ParentScope;
 use aye_core::skill::{Body, Skill, Span, Spanned};
 use aye_core::text::World;
 use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::cli::Context;
-use crate::driver::{self, MOST_ASKED, Posed, Prompter as _};
+use crate::driver::{self, MOST_ASKED, Prompter as _, QuestionContext};
 use crate::error::Error;
-use crate::paint::inert_line;
+use crate::paint::escape_control_line;
 use crate::prompt::{Escape, TerminalPrompter};
 use crate::tools::{Reply, Tools};
 
@@ -48,8 +48,8 @@ struct Filling {
 
 impl<'c> Asked<'c> {
     pub(super) fn new(tool: &str, context: &'c Context) -> Self {
-        let manner = context.manner(Escape::Declines, true);
-        let prompter = TerminalPrompter::new(manner, &context.clock);
+        let config = context.config(Escape::Declines, true);
+        let prompter = TerminalPrompter::new(config, &context.clock);
         Self { context, tool: tool.to_owned(), prompter, open: VecDeque::new(), count: 0 }
     }
 
@@ -95,12 +95,18 @@ impl<'c> Asked<'c> {
     pub(super) fn ask(&mut self, wake: &[BorrowedFd<'_>], tools: &Tools) -> Result<(), Error> {
         let world = self.world();
         let Some(first) = self.open.front_mut() else { return Ok(()) };
-        let Effect::Ask(question) = first.machine.wants() else {
+        let Effect::Ask(question) = first.machine.next_effect() else {
             self.finish(tools);
             return Ok(());
         };
         let run = Some(first.machine.state());
-        let posed = Posed { question: &question, deadline: None, agreed: &[], run, secrets: None };
+        let posed = QuestionContext {
+            question: &question,
+            deadline: None,
+            agreed: &[],
+            run,
+            secrets: None,
+        };
         match self.prompter.ask(&posed, wake)? {
             driver::Asked::Answered { answer, .. } => {
                 let request = Request::answer(question.id.clone(), answer);
@@ -172,7 +178,7 @@ impl<'c> Asked<'c> {
             defaults: Value::Null,
             heal: Vec::new(),
         });
-        let outer = Outer { locals: Arc::new(form.locals()), ..Outer::default() };
+        let outer = ParentScope { locals: Arc::new(form.locals()), ..ParentScope::default() };
         let start = Start {
             run: self.context.new_run_id(),
             file: String::new(),
@@ -196,6 +202,6 @@ impl<'c> Asked<'c> {
 
 /// Says that a server was told no.
 pub(super) fn declined(server: &str, why: &str) {
-    let why = inert_line(why);
+    let why = escape_control_line(why);
     crate::cli::say(&format!("{server} asked a question and was declined: {why}\n"));
 }

@@ -12,7 +12,7 @@ use crate::cli::Context;
 use crate::cli::commands::output::{print_json, print_line};
 use crate::cli::commands::trust::Said;
 use crate::error::Error;
-use crate::paint::{Tone, inert_line};
+use crate::paint::{Tone, escape_control_line};
 use crate::report::Verbosity;
 use crate::tools::{Call, Known, ToolError, ToolEvent, ToolResult, Tools};
 
@@ -225,7 +225,7 @@ impl<'c> Progress<'c> {
         match event {
             ToolEvent::Progress { text, fraction, .. } => {
                 let share = fraction.map(|part| format!("{:>3.0}% ", part * 100.0));
-                let line = format!("{}{}", share.unwrap_or_default(), inert_line(text));
+                let line = format!("{}{}", share.unwrap_or_default(), escape_control_line(text));
                 let line = crate::term::cut(&line, 78);
                 if self.moving {
                     let line = self.context.paint_err.text(Tone::Dim, &line);
@@ -236,14 +236,17 @@ impl<'c> Progress<'c> {
                 }
             }
             ToolEvent::Log { server, line } if verbose => {
-                crate::cli::say(&format!("{server}: {}\n", inert_line(line)));
+                crate::cli::say(&format!("{server}: {}\n", escape_control_line(line)));
             }
             ToolEvent::Started { server, protocol } if verbose => {
                 crate::cli::say(&format!("{server} started, protocol {protocol}\n"));
             }
             ToolEvent::Restarted { server, why } => {
                 self.clear();
-                crate::cli::say(&format!("{server} was started again: {}\n", inert_line(why)));
+                crate::cli::say(&format!(
+                    "{server} was started again: {}\n",
+                    escape_control_line(why)
+                ));
             }
             ToolEvent::Declined { server, why } => {
                 self.clear();

@@ -8,7 +8,7 @@ use aye_process::{Happening, Outcome, Signal, Signals, Spec, Stop, Stream};
 
 use crate::cli::{Context, say};
 use crate::error::Error;
-use crate::report::Tidy;
+use crate::report::Sanitizer;
 use crate::tools::{CommandTool, ToolError};
 
 use super::call::show;
@@ -37,7 +37,7 @@ pub(super) fn run(
     let child =
         aye_process::spawn(spec).map_err(|error| refused(error.to_string(), error.hint()))?;
     let mut children = [child];
-    let (mut lines, mut sanitizer) = (Lines::new(), Tidy::default());
+    let (mut lines, mut sanitizer) = (Lines::new(), Sanitizer::default());
     let color = context.paint_err.color;
     let mut show_line = |line: &str| say(&format!("{}\n", sanitizer.line(line, color)));
     let exit = loop {

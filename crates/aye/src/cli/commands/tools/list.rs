@@ -6,7 +6,7 @@ use crate::cli::Context;
 use crate::cli::commands::output::{print, print_json};
 use crate::cli::commands::trust::Said;
 use crate::error::Error;
-use crate::paint::{Paint, Tone, inert_line, plural};
+use crate::paint::{Paint, Tone, escape_control_line, plural};
 use crate::report::Verbosity;
 use crate::tools::{ListedTool, ToolError, ToolEvent};
 
@@ -116,7 +116,7 @@ fn ask_all(found: &mut [Found], context: &Context) {
                 }
             }
             ToolEvent::Log { server, line } if context.verbosity == Verbosity::Verbose => {
-                crate::cli::say(&format!("{server}: {}\n", inert_line(&line)));
+                crate::cli::say(&format!("{server}: {}\n", escape_control_line(&line)));
             }
             ToolEvent::Log { .. }
             | ToolEvent::Restarted { .. }
@@ -177,10 +177,11 @@ fn as_text(found: &[Found], with_commands: bool, context: &Context) -> String {
     let paint = context.paint_out;
     let mut text = String::new();
     for server in found {
-        let (name, command) = (inert_line(&server.name), inert_line(&server.command));
+        let (name, command) =
+            (escape_control_line(&server.name), escape_control_line(&server.command));
         let summary = match &server.tools {
             Ok(tools) => plural(tools.len(), "tool"),
-            Err(error) => paint.text(Tone::Warn, &inert_line(&error.message)),
+            Err(error) => paint.text(Tone::Warn, &escape_control_line(&error.message)),
         };
         text.push_str(&format!(
             "{}  {summary}  {}\n",
@@ -196,7 +197,7 @@ fn as_text(found: &[Found], with_commands: bool, context: &Context) -> String {
             }
             Err(error) => {
                 if let Some(hint) = &error.hint {
-                    text.push_str(&format!("  {}\n", inert_line(hint)));
+                    text.push_str(&format!("  {}\n", escape_control_line(hint)));
                 }
             }
         }
@@ -221,8 +222,8 @@ fn entry(
     text: &mut String,
 ) {
     let first = description.unwrap_or_default().trim().lines().next().unwrap_or_default();
-    let first = crate::term::fit(&inert_line(first), 100);
-    text.push_str(format!("  {}  {first}", inert_line(name)).trim_end());
+    let first = crate::term::fit(&escape_control_line(first), 100);
+    text.push_str(format!("  {}  {first}", escape_control_line(name)).trim_end());
     text.push('\n');
     let empty = Map::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
@@ -241,8 +242,12 @@ fn entry(
         if let Some(about) = property.get("description").and_then(Value::as_str) {
             words.push(about.trim().lines().next().unwrap_or_default().to_owned());
         }
-        let about = crate::term::fit(&inert_line(&words.join(", ")), 100);
-        text.push_str(&format!("    {}  {}\n", inert_line(name), paint.text(Tone::Dim, &about)));
+        let about = crate::term::fit(&escape_control_line(&words.join(", ")), 100);
+        text.push_str(&format!(
+            "    {}  {}\n",
+            escape_control_line(name),
+            paint.text(Tone::Dim, &about)
+        ));
     }
 }
 

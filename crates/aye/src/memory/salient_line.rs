@@ -1,6 +1,6 @@
 //! The line of an error that says what happened, as a pattern.
 
-use super::blur::blur;
+use super::fingerprint::fingerprint;
 use super::words::{BadPattern, Pattern, Told};
 
 /// The longest pattern that is made of an error.
@@ -29,15 +29,15 @@ const SAYS: [&str; 14] = [
 /// # Errors
 /// When the error says too little to be known again.
 pub fn pattern_of(error_text: &str) -> Result<Pattern, BadPattern> {
-    let blurred = blur(telling_line(error_text));
-    let end = match blurred.len() {
-        ..=LONGEST => blurred.len(),
+    let fingerprinted = fingerprint(telling_line(error_text));
+    let end = match fingerprinted.len() {
+        ..=LONGEST => fingerprinted.len(),
         _ => {
-            let cut = blurred.floor_char_boundary(LONGEST);
-            blurred[..cut].rfind(' ').unwrap_or(cut)
+            let cut = fingerprinted.floor_char_boundary(LONGEST);
+            fingerprinted[..cut].rfind(' ').unwrap_or(cut)
         }
     };
-    Pattern::new(&blurred[..end])
+    Pattern::new(&fingerprinted[..end])
 }
 
 /// The first line with a word that tells, else the last that says anything.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use aye_core::event::{Event, Fact};
+use aye_core::event::{Event, EventKind};
 use aye_core::id::RunId;
 use aye_core::journal::{Phase, State, StepRecord, StepStatus};
 use aye_core::nested::Parent;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::paint::{duration, inert_line};
+use crate::paint::{duration, escape_control_line};
 use crate::store::Store;
 use crate::term;
 
@@ -24,7 +24,7 @@ const LONGEST: usize = 80;
 
 /// A run and those inside it.
 #[derive(Debug)]
-pub struct Story {
+pub struct Timeline {
     /// Where it stands.
     pub state: State,
     /// Its events.
@@ -33,7 +33,7 @@ pub struct Story {
     pub inside: Vec<Self>,
 }
 
-impl Story {
+impl Timeline {
     /// Reads a run from the journal.
     pub fn read(store: &Store, run: &RunId) -> Result<Self, Error> {
         let events = store.events(run, 0)?;
@@ -99,8 +99,8 @@ impl Story {
 
 /// The question that an event asks, by its id.
 fn asked(event: &Event) -> Option<(&str, &Question)> {
-    match &event.fact {
-        Fact::ConfirmationRequired(question) => Some((question.id.as_str(), question)),
+    match &event.kind {
+        EventKind::ConfirmationRequired(question) => Some((question.id.as_str(), question)),
         _ => None,
     }
 }
@@ -164,13 +164,13 @@ impl Decision {
             reason: None,
             refused: None,
         };
-        match &event.fact {
-            Fact::ConfirmationExpired { question, applied } => Some(Self {
+        match &event.kind {
+            EventKind::ConfirmationExpired { question, applied } => Some(Self {
                 question: question.to_string(),
                 value: applied.clone().unwrap_or_else(|| "no".to_owned()),
                 ..nothing
             }),
-            Fact::ConfirmationAnswered(answered) => Some(Self {
+            EventKind::ConfirmationAnswered(answered) => Some(Self {
                 question: answered.question.to_string(),
                 value: answered.answer.value.as_str().unwrap_or("***").to_owned(),
                 by: Some(answered.answer.by.clone()),
@@ -181,7 +181,7 @@ impl Decision {
                 refused: answered.refused.clone(),
                 ..nothing
             }),
-            Fact::StepRetried { step, answer: Some(answer), .. } => Some(Self {
+            EventKind::StepRetried { step, answer: Some(answer), .. } => Some(Self {
                 step: step.clone(),
                 message: "the run had failed".to_owned(),
                 value: answer.value.as_str().unwrap_or_default().to_owned(),
@@ -196,29 +196,30 @@ impl Decision {
 
     /// In one line: where, what was asked, what was answered.
     pub fn words(&self) -> String {
-        let value = inert_line(&self.value);
+        let value = escape_control_line(&self.value);
         let place = match self.place.as_slice() {
             [] => self.question.clone(),
             place => place.join(" > "),
         };
         let message = self.message.trim().lines().next().unwrap_or_default();
-        let asked = format!("{place} \"{}\"", term::cut(&inert_line(message), LONGEST));
+        let asked = format!("{place} \"{}\"", term::cut(&escape_control_line(message), LONGEST));
         let Some(by) = &self.by else {
             return format!("{asked} = {value}: nobody answered in time");
         };
         let through = self.through.as_deref().unwrap_or_default();
-        let mut line = format!("{asked} = {value} by {} through {through}", inert_line(by));
+        let mut line =
+            format!("{asked} = {value} by {} through {through}", escape_control_line(by));
         if let Some(ms) = self.after_ms {
             line.push_str(&format!(" after {}", duration(Duration::from_millis(ms))));
         }
         if let Some(origin) = &self.origin {
-            line.push_str(&format!(", {}", inert_line(origin)));
+            line.push_str(&format!(", {}", escape_control_line(origin)));
         }
         if let Some(reason) = &self.reason {
-            line.push_str(&format!(" ({})", inert_line(reason)));
+            line.push_str(&format!(" ({})", escape_control_line(reason)));
         }
         if let Some(why) = &self.refused {
-            line.push_str(&format!(", refused: {}", inert_line(why)));
+            line.push_str(&format!(", refused: {}", escape_control_line(why)));
         }
         line
     }

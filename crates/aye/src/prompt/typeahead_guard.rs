@@ -16,12 +16,12 @@ const REPEATS: usize = 32;
 
 /// What may still come.
 #[derive(Debug, Default)]
-pub struct Tail {
+pub struct TypeaheadGuard {
     rest: Vec<Key>,
     last: Option<Instant>,
 }
 
-impl Tail {
+impl TypeaheadGuard {
     /// This key was an answer.
     pub fn begin(&mut self, key: &Key, now: Instant) {
         self.rest = match key {

@@ -8,11 +8,11 @@ use super::graph::{Node, Routes, Target};
 pub(super) fn in_order(steps: &[Step], after: Target) -> (Vec<Node>, Target) {
     let mut nodes = Vec::new();
     let start = if steps.is_empty() { after } else { Target::Step(0) };
-    lay(steps, after, &mut nodes);
+    linearize(steps, after, &mut nodes);
     (nodes, start)
 }
 
-fn lay(steps: &[Step], after: Target, nodes: &mut Vec<Node>) {
+fn linearize(steps: &[Step], after: Target, nodes: &mut Vec<Node>) {
     for (index, step) in steps.iter().enumerate() {
         let id = nodes.len();
         let checks = checks(step);
@@ -34,7 +34,7 @@ fn lay(steps: &[Step], after: Target, nodes: &mut Vec<Node>) {
         let routes = Routes { success: Some(success), skipped, ..Routes::default() };
         nodes.push(Node { step: step.clone(), routes });
         chain(checks, id + 1, inside, None, nodes);
-        lay(&step.then, next, nodes);
+        linearize(&step.then, next, nodes);
     }
 }
 

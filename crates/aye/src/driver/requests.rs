@@ -36,7 +36,7 @@ impl Driver<'_> {
             }
             let cancels = matches!(letter.request, Request::Cancel { .. });
             self.lane_mut(id).cancels += u32::from(cancels);
-            self.tell(id, Input::Request(letter.request), Some(letter.id))?;
+            self.apply(id, Input::Request(letter.request), Some(letter.id))?;
             self.wake_up(id)?;
         }
         Ok(())
@@ -45,11 +45,11 @@ impl Driver<'_> {
     /// A run that nobody could be asked about goes on once it is answered.
     fn wake_up(&mut self, id: LaneId) -> Result<(), Error> {
         let lane = self.lane(id);
-        let answered = matches!(lane.machine.state().phase, Phase::Between(_));
+        let answered = matches!(lane.machine.state().phase, Phase::Transition(_));
         if lane.unasked.is_some() && answered && self.told_to_stop.is_none() && id != ROOT {
             self.lane_mut(id).unasked = None;
             let driver = self.lane(ROOT).machine.state().started.driver.clone();
-            self.tell(id, Input::Attach(driver), None)?;
+            self.apply(id, Input::Attach(driver), None)?;
         }
         Ok(())
     }
@@ -60,7 +60,7 @@ impl Driver<'_> {
         self.told_to_stop.get_or_insert(number);
         for id in self.live().into_iter().rev() {
             if self.lanes[id].is_some() {
-                self.tell(id, Input::Interrupt { signal: signal.to_owned() }, None)?;
+                self.apply(id, Input::Interrupt { signal: signal.to_owned() }, None)?;
             }
         }
         Ok(())

@@ -24,7 +24,7 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(2);
 
 /// A file and its text.
 #[derive(Debug, Clone)]
-pub(super) struct Book {
+pub(super) struct MemoryFile {
     path: PathBuf,
     text: String,
     tree: Option<Tree>,
@@ -38,7 +38,7 @@ pub(super) struct Entry<T> {
     pub(super) value: T,
 }
 
-impl Book {
+impl MemoryFile {
     /// Reads a file; one that is not there is empty.
     pub(super) fn read(path: &Path) -> Result<Self, MemoryError> {
         // A pipe would be waited for.
@@ -154,7 +154,7 @@ pub fn read_mapping(text: &str) -> Result<Value, String> {
     if !text.lines().any(says_something) {
         return Ok(Value::Null);
     }
-    let book = Book::of(Path::new(""), text.to_owned());
+    let book = MemoryFile::of(Path::new(""), text.to_owned());
     match book.faults().into_iter().next() {
         Some(fault) => Err(format!("line {}: {}", fault.line, fault.message)),
         None => Ok(book.value()),
@@ -212,7 +212,7 @@ pub(super) fn change<R>(
     let path = root.path.join(file);
     root.refuse_links(file)?;
     let _lock = Lock::take(root)?;
-    let book = Book::read(&path)?;
+    let book = MemoryFile::read(&path)?;
     if let Some(problem) = book.faults().into_iter().next() {
         return Err(MemoryError::Unreadable(problem));
     }
@@ -227,7 +227,7 @@ pub(super) fn change<R>(
             emit(&Value::Object(map))
         );
         // Nothing is written that could not be read again: files have limits.
-        if let Some(problem) = Book::of(&path, head.clone()).faults().into_iter().next() {
+        if let Some(problem) = MemoryFile::of(&path, head.clone()).faults().into_iter().next() {
             return Err(MemoryError::refused(
                 format!("`{}` would become unreadable: {}", path.display(), problem.message),
                 "make room with `aye memory forget`",
@@ -243,12 +243,12 @@ pub(super) fn change<R>(
 pub(super) fn rewrite(
     root: &Root,
     file: &str,
-    make: impl FnOnce(&Book) -> Result<String, MemoryError>,
+    make: impl FnOnce(&MemoryFile) -> Result<String, MemoryError>,
 ) -> Result<(), MemoryError> {
     let path = root.path.join(file);
     root.refuse_links(file)?;
     let _lock = Lock::take(root)?;
-    let text = make(&Book::read(&path)?)?;
+    let text = make(&MemoryFile::read(&path)?)?;
     replace(root, &path, &text)
 }
 

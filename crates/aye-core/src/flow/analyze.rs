@@ -78,7 +78,7 @@ impl Concern {
 }
 
 /// Looks a `states:` flow over. `steps:` cannot go wrong in these ways.
-pub fn survey(flow: &Flow) -> Vec<Concern> {
+pub fn analyze(flow: &Flow) -> Vec<Concern> {
     let Body::States { initial, states } = &flow.skill.body else {
         return Vec::new();
     };

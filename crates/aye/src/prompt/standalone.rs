@@ -6,17 +6,17 @@ use aye_process::{Signal, Signals};
 use jiff::Timestamp;
 
 use crate::clock::Clock;
-use crate::driver::{Posed, Prompter as _};
+use crate::driver::{Prompter as _, QuestionContext};
 use crate::error::Error;
 
 use super::dialog::Given;
 use super::hold::held;
-use super::terminal::{Heard, Manner, TerminalPrompter};
+use super::terminal::{PromptConfig, PromptEvent, TerminalPrompter};
 use super::tty::Tty;
 
 /// What came of asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Alone {
+pub enum AskOutcome {
     /// Somebody answered.
     Answered(Given),
     /// The person left without an answer.
@@ -32,7 +32,7 @@ pub enum Alone {
 }
 
 /// Another place where the question stands.
-pub trait Elsewhere {
+pub trait RemoteQuestion {
     /// Readable when there may be news.
     fn wake(&self) -> Option<BorrowedFd<'_>>;
 
@@ -67,7 +67,7 @@ impl Nowhere {
     }
 }
 
-impl Elsewhere for Nowhere {
+impl RemoteQuestion for Nowhere {
     fn wake(&self) -> Option<BorrowedFd<'_>> {
         None
     }
@@ -86,37 +86,37 @@ impl Elsewhere for Nowhere {
 
 /// Asks until there is an answer, the time is up or somebody wants to stop.
 pub fn ask_alone(
-    posed: &Posed<'_>,
-    manner: Manner,
+    posed: &QuestionContext<'_>,
+    config: PromptConfig,
     clock: &dyn Clock,
-    elsewhere: &mut dyn Elsewhere,
-) -> Result<Alone, Error> {
+    elsewhere: &mut dyn RemoteQuestion,
+) -> Result<AskOutcome, Error> {
     let mut signals = Signals::catch().map_err(|source| Error::File {
         doing: "catch signals of",
         path: "aye".into(),
         source,
     })?;
-    let mut prompter = TerminalPrompter::new(manner, clock);
+    let mut prompter = TerminalPrompter::new(config, clock);
     let mut posed = *posed;
     let outcome = loop {
         let mut wake = vec![signals.fd()];
         wake.extend(elsewhere.wake());
         let heard = prompter.hear(&posed, &wake);
         match heard {
-            Heard::Given(given) => break Alone::Answered(given),
-            Heard::Dismissed => break Alone::Cancelled,
-            Heard::Deadline => break Alone::TimedOut,
-            Heard::Unavailable(why) => break Alone::Unavailable(why),
-            Heard::Typing => elsewhere.hold(clock.now())?,
-            Heard::Woken => {
+            PromptEvent::Given(given) => break AskOutcome::Answered(given),
+            PromptEvent::Dismissed => break AskOutcome::Cancelled,
+            PromptEvent::Deadline => break AskOutcome::TimedOut,
+            PromptEvent::Unavailable(why) => break AskOutcome::Unavailable(why),
+            PromptEvent::Typing => elsewhere.hold(clock.now())?,
+            PromptEvent::Woken => {
                 if let Some(signal) = attend(&mut signals, &mut prompter) {
-                    break Alone::Stopped(signal.number());
+                    break AskOutcome::Stopped(signal.number());
                 }
             }
         }
         match elsewhere.news()? {
             News::Open(deadline) => posed.deadline = deadline,
-            News::Closed => break Alone::Closed,
+            News::Closed => break AskOutcome::Closed,
         }
     };
     prompter.withdraw();

@@ -4,14 +4,14 @@ use aye_core::id::RunId;
 use aye_process::Signal;
 
 use crate::cli::commands::answer::{self, AnswerArgs, Came};
-use crate::cli::commands::background::{self, Orders};
+use crate::cli::commands::background::{self, BackgroundCommand};
 use crate::cli::commands::{confirm, output};
 use crate::cli::{Context, report_error, say};
-use crate::driver::Posed;
+use crate::driver::QuestionContext;
 use crate::error::Error;
-use crate::paint::{Glyph, Tone, inert_line};
+use crate::paint::{Glyph, Tone, escape_control_line};
 use crate::prompt::view::Item;
-use crate::prompt::{Alone, Desk, Escape, Nowhere, Wish, ask_alone};
+use crate::prompt::{AskOutcome, Escape, InboxAction, InboxView, Nowhere, ask_alone};
 use crate::store::RunRow;
 
 use super::{Waiting, catch_signals, open, since};
@@ -31,23 +31,22 @@ enum Left {
 
 /// The whole session; `None` where there is no terminal to sit at.
 pub(super) fn sit_down(context: &Context) -> Option<Result<u8, Error>> {
-    let manner = context.manner(Escape::Dismisses, true);
-    if manner.plain {
+    let config = context.config(Escape::Dismisses, true);
+    if config.plain {
         return None;
     }
-    let first = Desk::open(&manner).ok()?;
+    let first = InboxView::open(&config).ok()?;
     Some(work(first, context))
 }
 
-fn work(first: Desk, context: &Context) -> Result<u8, Error> {
+fn work(first: InboxView, context: &Context) -> Result<u8, Error> {
     let mut mark = None;
     let mut desk = Some(first);
     loop {
         let desk = match desk.take() {
             Some(desk) => desk,
-            None => {
-                Desk::open(&context.manner(Escape::Dismisses, true)).map_err(|why| gone(&why))?
-            }
+            None => InboxView::open(&context.config(Escape::Dismisses, true))
+                .map_err(|why| gone(&why))?,
         };
         match browse(desk, &mut mark, context)? {
             Left::Enough => return Ok(0),
@@ -70,7 +69,11 @@ fn gone(why: &str) -> Error {
 }
 
 /// Shows the list until somebody wants something.
-fn browse(mut desk: Desk, mark: &mut Option<String>, context: &Context) -> Result<Left, Error> {
+fn browse(
+    mut desk: InboxView,
+    mark: &mut Option<String>,
+    context: &Context,
+) -> Result<Left, Error> {
     let store = context.store()?;
     let mut bell = store.listen()?;
     let mut signals = catch_signals()?;
@@ -86,9 +89,9 @@ fn browse(mut desk: Desk, mark: &mut Option<String>, context: &Context) -> Resul
         }
         let wake = [signals.fd(), std::os::fd::AsFd::as_fd(&bell)];
         match desk.ask(&items, mark, &wake).map_err(|why| gone(&why))? {
-            Wish::Open(question) => return Ok(Left::For(question)),
-            Wish::Leave => return Ok(Left::Enough),
-            Wish::Nothing => {}
+            InboxAction::Open(question) => return Ok(Left::For(question)),
+            InboxAction::Leave => return Ok(Left::Enough),
+            InboxAction::Nothing => {}
         }
         while let Some(signal) = signals.next() {
             match signal {
@@ -128,8 +131,8 @@ fn settle(question: &str, context: &Context) -> Result<Option<u8>, Error> {
             output::print_line(&format!(
                 "{} {}  {}  {}",
                 paint.text(Tone::Ask, paint.glyph(Glyph::Answered)),
-                inert_line(&question.step),
-                paint.text(Tone::Strong, &inert_line(&label)),
+                escape_control_line(&question.step),
+                paint.text(Tone::Strong, &escape_control_line(&label)),
                 paint.text(Tone::Dim, &format!("after {}", since(question.asked, context.now()))),
             ))?;
             if undriven {
@@ -144,17 +147,22 @@ fn settle(question: &str, context: &Context) -> Result<Option<u8>, Error> {
 
 /// Nobody drives the run: it can go on in the background while we stay here.
 fn offer_to_go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
-    let skill = inert_line(&row.skill);
+    let skill = escape_control_line(&row.skill);
     let message = format!("Nobody drives run `{}` of {skill}. Go on in the background?", row.id);
     let question = confirm::yes_or_no(&message, Some(confirm::Default::Yes))?;
-    let posed =
-        Posed { question: &question, deadline: None, agreed: &[], run: None, secrets: None };
-    let manner = context.manner(Escape::Dismisses, true);
-    let said = ask_alone(&posed, manner, &context.clock, &mut Nowhere::until(None))?;
+    let posed = QuestionContext {
+        question: &question,
+        deadline: None,
+        agreed: &[],
+        run: None,
+        secrets: None,
+    };
+    let config = context.config(Escape::Dismisses, true);
+    let said = ask_alone(&posed, config, &context.clock, &mut Nowhere::until(None))?;
     let run: RunId = row.id.clone();
     match said {
-        Alone::Answered(given) if given.value == confirm::YES => {
-            let orders = Orders::Resume {
+        AskOutcome::Answered(given) if given.value == confirm::YES => {
+            let orders = BackgroundCommand::Resume {
                 run: run.clone(),
                 skill: row.skill.clone(),
                 inputs: Vec::new(),

@@ -57,7 +57,7 @@ const BEFORE_A_CODE: [&str; 10] = [
 /// The text on one line with what varies replaced: numbers, hashes, UUIDs,
 /// paths, quoted names, times, addresses. Codes that say what happened stay
 /// ("exit code 3", "HTTP 404").
-pub fn blur(text: &str) -> String {
+pub fn fingerprint(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(LONGEST)];
     let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
     let lines = lines.filter(|line| !line.is_empty()).map(|line| blur_line(&line));
@@ -162,7 +162,7 @@ mod tests {
             ("0xdeadbeef at", "<n> at"),
         ];
         for (text, wanted) in cases {
-            assert_eq!(blur(text), wanted, "{text}");
+            assert_eq!(fingerprint(text), wanted, "{text}");
         }
     }
 
@@ -177,25 +177,25 @@ mod tests {
             "the defaced facade",
             "utf8 and v2",
         ] {
-            assert_eq!(blur(text), text);
+            assert_eq!(fingerprint(text), text);
         }
     }
 
     #[test]
     fn a_quote_ends_with_its_line() {
-        assert_eq!(blur("don't 'x\nerror 'y' bad"), "don't 'x error <name> bad");
+        assert_eq!(fingerprint("don't 'x\nerror 'y' bad"), "don't 'x error <name> bad");
     }
 
     #[test]
     fn it_is_one_line_and_no_longer_than_it_has_to_be() {
-        assert_eq!(blur("a\n\n  b\tc"), "a b c");
-        assert!(blur(&"é ".repeat(10_000)).len() <= LONGEST);
+        assert_eq!(fingerprint("a\n\n  b\tc"), "a b c");
+        assert!(fingerprint(&"é ".repeat(10_000)).len() <= LONGEST);
     }
 
     #[test]
     fn doing_it_twice_changes_nothing() {
         for text in ["pod \"a\" at 10.1.1.1 in /x/y 35", "id <uuid> and <n>"] {
-            assert_eq!(blur(&blur(text)), blur(text));
+            assert_eq!(fingerprint(&fingerprint(text)), fingerprint(text));
         }
     }
 }

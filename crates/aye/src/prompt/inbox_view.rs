@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::key::{Decoder, Key};
 use super::screen::{Painted, Screen};
-use super::terminal::{Manner, wait};
+use super::terminal::{PromptConfig, wait};
 use super::tty::{Mode, Tty};
 use super::view::{Item, Look, desk};
 
@@ -18,7 +18,7 @@ const PAGE: usize = 5;
 
 /// What somebody at the desk wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wish {
+pub enum InboxAction {
     /// To answer the question of this id.
     Open(String),
     /// To leave.
@@ -28,7 +28,7 @@ pub enum Wish {
 }
 
 /// A list of questions on the terminal.
-pub struct Desk {
+pub struct InboxView {
     tty: Tty,
     paint: crate::paint::Paint,
     screen: Screen,
@@ -37,17 +37,17 @@ pub struct Desk {
     escape_until: Option<Instant>,
 }
 
-impl Desk {
+impl InboxView {
     /// Takes the terminal, or says why it cannot be had.
-    pub fn open(manner: &Manner) -> Result<Self, String> {
-        if let Some(obstacle) = &manner.obstacle {
+    pub fn open(config: &PromptConfig) -> Result<Self, String> {
+        if let Some(obstacle) = &config.obstacle {
             return Err(obstacle.clone());
         }
         let mut tty = Tty::open()?;
         tty.take(Mode::Keys).map_err(|error| format!("the terminal cannot be used: {error}"))?;
         Ok(Self {
             tty,
-            paint: manner.paint,
+            paint: config.paint,
             screen: Screen::default(),
             decoder: Decoder::default(),
             escape_until: None,
@@ -62,7 +62,7 @@ impl Desk {
         items: &[Item],
         mark: &mut Option<String>,
         wake: &[BorrowedFd<'_>],
-    ) -> Result<Wish, String> {
+    ) -> Result<InboxAction, String> {
         let look_up = Instant::now() + LOOK;
         loop {
             if !self.tty.is_foreground() {
@@ -95,7 +95,7 @@ impl Desk {
                 }
             }
             if ready.woken || Instant::now() >= look_up {
-                return Ok(Wish::Nothing);
+                return Ok(InboxAction::Nothing);
             }
         }
     }
@@ -147,7 +147,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for InboxView {
     fn drop(&mut self) {
         self.erase();
     }
@@ -158,12 +158,12 @@ fn position(items: &[Item], mark: Option<&str>) -> usize {
     items.iter().position(|item| Some(item.id.as_str()) == mark).unwrap_or(0)
 }
 
-fn press(key: &Key, items: &[Item], mark: &mut Option<String>) -> Option<Wish> {
+fn press(key: &Key, items: &[Item], mark: &mut Option<String>) -> Option<InboxAction> {
     let at = position(items, mark.as_deref());
     let last = items.len().saturating_sub(1);
     let to = match key {
-        Key::Enter => return items.get(at).map(|item| Wish::Open(item.id.clone())),
-        Key::Esc | Key::Char('q' | 'Q') => return Some(Wish::Leave),
+        Key::Enter => return items.get(at).map(|item| InboxAction::Open(item.id.clone())),
+        Key::Esc | Key::Char('q' | 'Q') => return Some(InboxAction::Leave),
         Key::Up | Key::Char('k') | Key::Ctrl('p') => at.saturating_sub(1),
         Key::Down | Key::Tab | Key::Char('j') | Key::Ctrl('n') => (at + 1).min(last),
         Key::PageUp => at.saturating_sub(PAGE),
@@ -195,13 +195,13 @@ mod tests {
         assert_eq!(press(&Key::Down, &items, &mut mark), None);
         assert_eq!(mark.as_deref(), Some("b"));
         let fewer = [item("b"), item("c")];
-        assert_eq!(press(&Key::Enter, &fewer, &mut mark), Some(Wish::Open("b".to_owned())));
+        assert_eq!(press(&Key::Enter, &fewer, &mut mark), Some(InboxAction::Open("b".to_owned())));
         assert_eq!(press(&Key::Char('7'), &fewer, &mut mark), None, "there is no seventh");
         assert_eq!(mark.as_deref(), Some("b"));
         assert_eq!(press(&Key::End, &fewer, &mut mark), None);
         assert_eq!(press(&Key::Down, &fewer, &mut mark), None);
         assert_eq!(mark.as_deref(), Some("c"));
         assert_eq!(press(&Key::Enter, &[], &mut mark), None, "nothing to open");
-        assert_eq!(press(&Key::Char('q'), &[], &mut mark), Some(Wish::Leave));
+        assert_eq!(press(&Key::Char('q'), &[], &mut mark), Some(InboxAction::Leave));
     }
 }

@@ -17,7 +17,7 @@ const WORK: u64 = 4_000_000;
 
 /// What a block uses and sets.
 #[derive(Debug, Default)]
-pub(in super::super) struct Survey {
+pub(in super::super) struct Analysis {
     /// Names it sets outside of functions, imports included, and the byte
     /// from which on they are set.
     pub(in super::super) set: BTreeMap<String, usize>,
@@ -41,19 +41,19 @@ pub(in super::super) struct Survey {
     too_deep: Option<usize>,
 }
 
-impl Survey {
+impl Analysis {
     pub(super) fn of(tree: &Mod, code: &str) -> Result<Self, Unreadable> {
-        let mut survey = Self::default();
+        let mut analyze = Self::default();
         match tree {
-            Mod::Module(module) => survey.visit_body(&module.body),
-            Mod::Expression(expression) => survey.visit_expr(&expression.body),
+            Mod::Module(module) => analyze.visit_body(&module.body),
+            Mod::Expression(expression) => analyze.visit_expr(&expression.body),
         }
-        match survey.too_deep {
+        match analyze.too_deep {
             Some(at) => Err(Unreadable {
                 message: "the code is nested too deeply".to_owned(),
                 at: at.min(code.len()),
             }),
-            None => Ok(survey),
+            None => Ok(analyze),
         }
     }
 
@@ -110,7 +110,7 @@ impl Survey {
     }
 }
 
-impl<'a> Visitor<'a> for Survey {
+impl<'a> Visitor<'a> for Analysis {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
         if !self.counts(stmt.start().to_usize()) {
             return;
@@ -122,12 +122,12 @@ impl<'a> Visitor<'a> for Survey {
         match stmt {
             Stmt::FunctionDef(function) => {
                 self.bind(&function.name);
-                self.inside(|survey| visitor::walk_stmt(survey, stmt));
+                self.inside(|analyze| visitor::walk_stmt(analyze, stmt));
                 return;
             }
             Stmt::ClassDef(class) => {
                 self.bind(&class.name);
-                self.inside(|survey| visitor::walk_stmt(survey, stmt));
+                self.inside(|analyze| visitor::walk_stmt(analyze, stmt));
                 return;
             }
             Stmt::Import(import) => {
@@ -202,7 +202,7 @@ impl<'a> Visitor<'a> for Survey {
             | Expr::Generator(_)
             | Expr::ListComp(_)
             | Expr::SetComp(_)
-            | Expr::DictComp(_) => self.inside(|survey| visitor::walk_expr(survey, expr)),
+            | Expr::DictComp(_) => self.inside(|analyze| visitor::walk_expr(analyze, expr)),
             _ => visitor::walk_expr(self, expr),
         }
         self.depth -= 1;

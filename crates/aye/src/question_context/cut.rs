@@ -6,7 +6,7 @@ use aye_core::machine::{Secrets, is_secret};
 use serde_json::Value;
 
 use super::VALUE;
-use super::page::char_size;
+use super::budget::char_size;
 
 /// What stands where something was cut.
 const ELLIPSIS: char = '…';
@@ -14,13 +14,13 @@ const ELLIPSIS: char = '…';
 const WINDOW: usize = 8 * 1024;
 
 /// Hides secrets, however long the texts are that hold them.
-pub(super) struct Veil<'a> {
+pub(super) struct Redactor<'a> {
     secrets: Option<&'a Secrets>,
     /// The bytes of the longest of them.
     longest: usize,
 }
 
-impl<'a> Veil<'a> {
+impl<'a> Redactor<'a> {
     pub(super) fn new(secrets: Option<&'a Secrets>) -> Self {
         let longest = secrets.and_then(|all| all.values().map(str::len).max()).unwrap_or(0);
         Self { secrets, longest }
@@ -83,10 +83,10 @@ impl<'a> Veil<'a> {
 
     /// As much of a value's text as anybody will look at.
     fn beginning(&self, value: &Value) -> String {
-        let mut page = Bounded { bytes: Vec::new(), most: self.window() + 1 };
+        let mut budget = Bounded { bytes: Vec::new(), most: self.window() + 1 };
         // Stopped where it is long enough: that is no error.
-        let _ = serde_json::to_writer(&mut page, value);
-        String::from_utf8_lossy(&page.bytes).into_owned()
+        let _ = serde_json::to_writer(&mut budget, value);
+        String::from_utf8_lossy(&budget.bytes).into_owned()
     }
 
     fn window(&self) -> usize {

@@ -19,7 +19,7 @@ const FULL: usize = 256 * 1024;
 
 /// One stream of the program; copies share it.
 #[derive(Debug, Clone)]
-pub struct Outlet(Rc<RefCell<Waiting>>);
+pub struct OutputBuffer(Rc<RefCell<Waiting>>);
 
 #[derive(Debug)]
 struct Waiting {
@@ -32,7 +32,7 @@ struct Waiting {
     lost: Option<rustix::io::Errno>,
 }
 
-impl Outlet {
+impl OutputBuffer {
     /// An outlet to a stream.
     pub fn new(stream: impl AsFd) -> io::Result<Self> {
         let stream = stream.as_fd().try_clone_to_owned()?;
@@ -64,7 +64,7 @@ impl Outlet {
     }
 }
 
-impl Write for Outlet {
+impl Write for OutputBuffer {
     fn write(&mut self, words: &[u8]) -> io::Result<usize> {
         let mut waiting = self.0.borrow_mut();
         waiting.words.extend_from_slice(words);
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_reader_that_does_not_read_blocks_nobody_and_loses_nothing() {
         let (mut reader, writer) = io::pipe().expect("a pipe");
-        let mut outlet = Outlet::new(&writer).expect("an outlet");
+        let mut outlet = OutputBuffer::new(&writer).expect("an outlet");
         drop(writer);
         let words = vec![b'x'; 1_000_000];
         outlet.write_all(&words).expect("it takes everything");
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_reader_that_has_gone_away_is_no_error() {
         let (reader, writer) = io::pipe().expect("a pipe");
-        let mut outlet = Outlet::new(&writer).expect("an outlet");
+        let mut outlet = OutputBuffer::new(&writer).expect("an outlet");
         drop(reader);
         outlet.write_all(b"nobody reads this").expect("it is dropped");
         assert!(outlet.drain());
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn what_there_is_no_room_for_is_lost_and_known_to_be() {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a full disk");
-        let mut outlet = Outlet::new(&full).expect("an outlet");
+        let mut outlet = OutputBuffer::new(&full).expect("an outlet");
         outlet.write_all(b"no room for this").expect("it stops nobody");
         let lost = outlet.lost().expect("it is known");
         assert_eq!(lost.kind(), io::ErrorKind::StorageFull);

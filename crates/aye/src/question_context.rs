@@ -5,8 +5,8 @@
 //! since is masked here, before anything is cut. Whatever the values are, the
 //! document is valid JSON and not longer than [`BUDGET`].
 
+mod budget;
 mod cut;
-mod page;
 
 use aye_core::journal::{State, StepRecord, StepStatus};
 use aye_core::machine::Secrets;
@@ -14,8 +14,8 @@ use aye_core::question::{Offer, Question};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-use cut::Veil;
-use page::{Page, size};
+use budget::{Budget, size};
+use cut::Redactor;
 
 /// The version of the document.
 pub const VERSION: u32 = 1;
@@ -36,56 +36,56 @@ const OUTPUT: usize = 300;
 /// Tells an assistant about a question. `secrets` are those of the process
 /// that drives the run; whoever reads a journal has none and needs none. The
 /// fields take at most `bytes` of JSON: [`BUDGET`], less what the caller adds.
-pub fn briefing(
+pub fn question_context(
     question: &Question,
     run: Option<&State>,
     secrets: Option<&Secrets>,
     bytes: usize,
 ) -> Map<String, Value> {
-    let veil = Veil::new(secrets);
-    let mut page = Page::new(bytes.min(BUDGET).saturating_sub(LEFT_OUT));
-    page.add("version", VERSION.into());
+    let veil = Redactor::new(secrets);
+    let mut budget = Budget::new(bytes.min(BUDGET).saturating_sub(LEFT_OUT));
+    budget.add("version", VERSION.into());
     if let Some(run) = run {
-        page.add("skill", veil.start(&run.started.skill, 100, 150).into());
+        budget.add("skill", veil.start(&run.started.skill, 100, 150).into());
         if let Some(environment) = &run.started.environment {
-            page.add("environment", veil.start(environment, 100, 150).into());
+            budget.add("environment", veil.start(environment, 100, 150).into());
         }
     }
-    page.add("step", veil.start(&question.step, 100, 150).into());
-    page.add("kind", json!(question.kind));
-    page.add("purpose", json!(question.purpose));
-    page.add("title", veil.start(&question.title, 150, 200).into());
-    page.add("message", veil.start(&question.message, 900, 1000).into());
+    budget.add("step", veil.start(&question.step, 100, 150).into());
+    budget.add("kind", json!(question.kind));
+    budget.add("purpose", json!(question.purpose));
+    budget.add("title", veil.start(&question.title, 150, 200).into());
+    budget.add("message", veil.start(&question.message, 900, 1000).into());
     if let (Some(default), false) = (&question.default, question.secret) {
-        page.add("default", veil.start(default, 100, 150).into());
+        budget.add("default", veil.start(default, 100, 150).into());
     }
     if let Some(follows) = &question.follows {
-        page.add("follows", veil.start(follows, 400, 500).into());
+        budget.add("follows", veil.start(follows, 400, 500).into());
     }
     let mut left_out = Map::new();
     let options = some(question.options.iter().map(|offer| option(offer, &veil)), OPTIONS);
     note(&mut left_out, "options", question.options.len() - options.len());
     if !options.is_empty() {
-        page.add("options", options.into());
+        budget.add("options", options.into());
     }
     if let Some(run) = run {
-        let (steps, missed) = steps(run, &question.step, page.left() * 3 / 5, &veil);
+        let (steps, missed) = steps(run, &question.step, budget.left() * 3 / 5, &veil);
         note(&mut left_out, "steps", missed);
         if !steps.is_empty() {
-            page.add("steps", steps.into());
+            budget.add("steps", steps.into());
         }
         // Half for the inputs, and for the results whatever they leave.
         for (name, values, share) in
             [("inputs", &run.started.inputs, 2), ("results", &*run.outputs, 1)]
         {
-            let told = named(values, page.left() / share, &veil);
+            let told = named(values, budget.left() / share, &veil);
             note(&mut left_out, name, values.len() - told.len());
             if !told.is_empty() {
-                page.add(name, told.into());
+                budget.add(name, told.into());
             }
         }
     }
-    let mut fields = page.into_fields();
+    let mut fields = budget.into_fields();
     if !left_out.is_empty() {
         fields.insert("left_out".to_owned(), left_out.into());
     }
@@ -114,7 +114,7 @@ fn some(values: impl Iterator<Item = Option<Value>>, room: usize) -> Vec<Value> 
 }
 
 /// One that can be suggested has its value in full.
-fn option(offer: &Offer, veil: &Veil<'_>) -> Option<Value> {
+fn option(offer: &Offer, veil: &Redactor<'_>) -> Option<Value> {
     if veil.start(&offer.value, 100, 200) != offer.value {
         return None;
     }
@@ -129,7 +129,7 @@ fn option(offer: &Offer, veil: &Veil<'_>) -> Option<Value> {
 }
 
 /// The last steps, the newest last, and how many there was no room for.
-fn steps(run: &State, asked: &str, room: usize, veil: &Veil<'_>) -> (Vec<Value>, usize) {
+fn steps(run: &State, asked: &str, room: usize, veil: &Redactor<'_>) -> (Vec<Value>, usize) {
     let met = run
         .steps
         .iter()
@@ -153,7 +153,7 @@ fn steps(run: &State, asked: &str, room: usize, veil: &Veil<'_>) -> (Vec<Value>,
     (told, missed)
 }
 
-fn step(name: &str, record: &StepRecord, veil: &Veil<'_>) -> Map<String, Value> {
+fn step(name: &str, record: &StepRecord, veil: &Redactor<'_>) -> Map<String, Value> {
     let mut step = Map::new();
     step.insert("step".to_owned(), veil.start(name, 80, 120).into());
     step.insert("outcome".to_owned(), record.status.word().into());
@@ -167,7 +167,7 @@ fn step(name: &str, record: &StepRecord, veil: &Veil<'_>) -> Map<String, Value> 
 }
 
 /// The end of what it wrote; of what went wrong, if it failed.
-fn output(record: &StepRecord, veil: &Veil<'_>) -> Option<String> {
+fn output(record: &StepRecord, veil: &Redactor<'_>) -> Option<String> {
     let process = record.process.as_ref()?;
     let failed = record.status != StepStatus::Completed;
     let text = match failed && !process.stderr.trim().is_empty() {
@@ -179,17 +179,17 @@ fn output(record: &StepRecord, veil: &Veil<'_>) -> Option<String> {
 }
 
 /// As many named values as there is room for, in their order.
-fn named(values: &IndexMap<String, Value>, room: usize, veil: &Veil<'_>) -> Map<String, Value> {
-    let mut page = Page::new(room.saturating_sub(20));
+fn named(values: &IndexMap<String, Value>, room: usize, veil: &Redactor<'_>) -> Map<String, Value> {
+    let mut budget = Budget::new(room.saturating_sub(20));
     for (name, value) in values {
         // With no room for the shortest, nobody has to look at the rest.
-        if page.left() < 8 {
+        if budget.left() < 8 {
             break;
         }
         let name = veil.start(name, 80, 120);
-        if !page.has(&name) {
-            page.add(&name, veil.value(value));
+        if !budget.has(&name) {
+            budget.add(&name, veil.value(value));
         }
     }
-    page.into_fields()
+    budget.into_fields()
 }

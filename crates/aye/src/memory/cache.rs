@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::book::{Book, Stamp};
 use super::error::Problem;
+use super::memory_file::{MemoryFile, Stamp};
 use super::query::{Layer, Placed};
 
 type List<T> = Arc<Vec<Placed<T>>>;
@@ -13,23 +13,23 @@ type List<T> = Arc<Vec<Placed<T>>>;
 /// The entries of files of one kind. Looking costs one `stat` while nothing
 /// changes.
 #[derive(Debug)]
-pub(super) struct Shelf<T> {
+pub(super) struct Cache<T> {
     read: Mutex<HashMap<PathBuf, (Stamp, List<T>)>>,
 }
 
-impl<T> Default for Shelf<T> {
+impl<T> Default for Cache<T> {
     fn default() -> Self {
         Self { read: Mutex::default() }
     }
 }
 
-impl<T> Shelf<T> {
+impl<T> Cache<T> {
     /// The entries of a file; none if it is not there.
     pub(super) fn get(
         &self,
         layer: Layer,
         path: &Path,
-        entries: impl FnOnce(&Book, &mut Vec<Problem>) -> Vec<(usize, T)>,
+        entries: impl FnOnce(&MemoryFile, &mut Vec<Problem>) -> Vec<(usize, T)>,
         problems: &mut Vec<Problem>,
     ) -> List<T> {
         let stamp = Stamp::of(path);
@@ -42,7 +42,7 @@ impl<T> Shelf<T> {
         {
             return Arc::clone(list);
         }
-        let list = match Book::read(path) {
+        let list = match MemoryFile::read(path) {
             Ok(book) => {
                 problems.extend(book.faults());
                 entries(&book, problems)

@@ -9,7 +9,7 @@ use aye_core::journal::Phase;
 use aye_process::Happening;
 
 use crate::error::Error;
-use crate::report::Outlet;
+use crate::report::OutputBuffer;
 
 use super::drive::{Driver, QUICK, SLOW_POLL};
 use super::lane::{LaneId, Work};
@@ -31,7 +31,7 @@ enum Source {
 
 impl Driver<'_> {
     /// Waits until something happens to a lane.
-    pub(super) fn attend(&mut self) -> Result<(), Error> {
+    pub(super) fn wait(&mut self) -> Result<(), Error> {
         if self.tick()? {
             return Ok(());
         }
@@ -42,19 +42,19 @@ impl Driver<'_> {
             false => self.next_question(),
         };
         self.keep_time(asking)?;
-        self.turn_away()?;
+        self.limit_questions()?;
         match asking {
             Some(id) if !self.is_busy() => self.ask(id, true),
             Some(id) => {
                 self.listen()?;
-                self.wait(true)?;
+                self.wait_for_any(true)?;
                 // The lane may have been answered or ended meanwhile.
                 match self.next_question() == Some(id) {
                     true => self.ask(id, false),
                     false => Ok(()),
                 }
             }
-            None => self.wait(false),
+            None => self.wait_for_any(false),
         }
     }
 
@@ -78,7 +78,7 @@ impl Driver<'_> {
             // The limits of what runs are kept by whoever runs it.
             let waits = !matches!(lane.machine.state().phase, Phase::Running { .. });
             if waits && lane.machine.wake_at().is_some_and(|at| now >= at) {
-                self.tell(id, Input::Tick, None)?;
+                self.apply(id, Input::Tick, None)?;
                 any = true;
             }
         }
@@ -103,10 +103,10 @@ impl Driver<'_> {
     }
 
     /// Waits once for programs, threads, tools, signals, letters and keys.
-    fn wait(&mut self, asking: bool) -> Result<(), Error> {
+    fn wait_for_any(&mut self, asking: bool) -> Result<(), Error> {
         // A reader that does not keep up holds the steps back, nothing else;
         // once a step is to end, nobody waits for the reader.
-        let full = self.parts.outlets.iter().any(Outlet::is_full);
+        let full = self.parts.outputs.iter().any(OutputBuffer::is_full);
         for child in &mut self.children {
             child.hold(full);
             if full && child.stopping().is_some() {
@@ -116,7 +116,7 @@ impl Driver<'_> {
         let until = self.until(full);
         let (happening, sources) = self.poll(until, asking)?;
         if full {
-            self.parts.outlets.iter().for_each(|outlet| {
+            self.parts.outputs.iter().for_each(|outlet| {
                 outlet.drain();
             });
         }
@@ -234,7 +234,7 @@ impl Driver<'_> {
         let after = self.parts.clock.now().duration_since(since);
         let after = Duration::try_from(after).unwrap_or(Duration::ZERO);
         for id in self.live() {
-            self.tell(id, Input::Continued { after }, None)?;
+            self.apply(id, Input::Continued { after }, None)?;
         }
         Ok(())
     }

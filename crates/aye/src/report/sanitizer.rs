@@ -13,12 +13,12 @@ const LONGEST_STYLE: usize = 256;
 
 /// Makes the lines of one stream safe to show.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Tidy {
+pub(crate) struct Sanitizer {
     /// The colours in force, which the next line goes on with.
     style: String,
 }
 
-impl Tidy {
+impl Sanitizer {
     /// The line as it would look in the end: the last state of one that was
     /// rewritten with carriage returns, colours kept if `color`, other
     /// commands to the terminal dropped, hidden characters written out.
@@ -209,14 +209,14 @@ mod tests {
     use super::*;
 
     fn tidy(line: &str, color: bool) -> String {
-        Tidy::default().line(line, color)
+        Sanitizer::default().line(line, color)
     }
 
     #[test]
     fn nothing_conceals_what_a_step_wrote() {
         let line = "\u{1b}[8ma\u{1b}[1;08mb\u{1b}[38;5;8mc\u{1b}[48;2;8;8;8md";
         let shown = "ab\u{1b}[38;5;8mc\u{1b}[48;2;8;8;8md\u{1b}[0m";
-        assert_eq!(Tidy::default().line(line, true), shown);
+        assert_eq!(Sanitizer::default().line(line, true), shown);
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_colour_goes_on_in_the_next_line_and_nowhere_else() {
-        let mut tidy = Tidy::default();
+        let mut tidy = Sanitizer::default();
         assert_eq!(tidy.line("\u{1b}[1;31mred", true), "\u{1b}[1;31mred\u{1b}[0m");
         assert_eq!(tidy.pending("still", true), "\u{1b}[1;31mstill\u{1b}[0m");
         assert_eq!(tidy.pending("still", false), "still");

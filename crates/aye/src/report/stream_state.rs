@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use aye_core::event::{Event, Fact};
+use aye_core::event::{Event, EventKind};
 use aye_process::Stream;
 use aye_process::lines::Lines;
 
 use super::Place;
-use super::tidy::Tidy;
+use super::sanitizer::Sanitizer;
 
 /// What is known of one lane.
 #[derive(Debug, Default)]
-pub(super) struct Voice {
+pub(super) struct StreamState {
     /// The run, for programs.
     pub(super) run: String,
     /// The labels of the runs it is in.
@@ -19,12 +19,12 @@ pub(super) struct Voice {
     /// The step that started last.
     pub(super) step: String,
     pub(super) lines: [Lines; 2],
-    pub(super) tidy: [Tidy; 2],
+    pub(super) tidy: [Sanitizer; 2],
     /// The stream that wrote last: 0 or 1.
     pub(super) last: usize,
 }
 
-impl Voice {
+impl StreamState {
     /// The step with the runs it is in: `deploy[2]/push`. An item with one step
     /// is called by its own name alone.
     pub(super) fn name(&self) -> String {
@@ -43,9 +43,9 @@ impl Voice {
 
 /// All lanes that have said something.
 #[derive(Debug, Default)]
-pub(super) struct Voices(BTreeMap<usize, Voice>);
+pub(super) struct StreamStates(BTreeMap<usize, StreamState>);
 
-impl Voices {
+impl StreamStates {
     /// Takes an event in: who speaks there, and about what.
     pub(super) fn event(&mut self, place: Place<'_>, event: &Event) {
         let voice = self.0.entry(place.lane).or_default();
@@ -53,11 +53,11 @@ impl Voices {
             voice.run = event.run.to_string();
             voice.path = place.path.to_vec();
         }
-        match &event.fact {
-            Fact::StepStarted(started) => voice.step.clone_from(&started.step),
-            Fact::SkillCompleted { .. }
-            | Fact::SkillFailed { .. }
-            | Fact::SkillCancelled { .. }
+        match &event.kind {
+            EventKind::StepStarted(started) => voice.step.clone_from(&started.step),
+            EventKind::SkillCompleted { .. }
+            | EventKind::SkillFailed { .. }
+            | EventKind::SkillCancelled { .. }
                 if place.lane > 0 =>
             {
                 self.0.remove(&place.lane);
@@ -67,12 +67,12 @@ impl Voices {
     }
 
     /// The voice of a lane.
-    pub(super) fn of(&mut self, lane: usize) -> &mut Voice {
+    pub(super) fn of(&mut self, lane: usize) -> &mut StreamState {
         self.0.entry(lane).or_default()
     }
 
     /// The voice of a lane that has spoken.
-    pub(super) fn get(&self, lane: usize) -> Option<&Voice> {
+    pub(super) fn get(&self, lane: usize) -> Option<&StreamState> {
         self.0.get(&lane)
     }
 }

@@ -3,12 +3,12 @@
 use serde_json::{Map, Value};
 
 /// Fields that together take no more than so many bytes of JSON.
-pub(super) struct Page {
+pub(super) struct Budget {
     fields: Map<String, Value>,
     left: usize,
 }
 
-impl Page {
+impl Budget {
     pub(super) fn new(bytes: usize) -> Self {
         Self { fields: Map::new(), left: bytes.saturating_sub("{}".len()) }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aye::briefing::{BUDGET, VALUE, briefing};
+use aye::question_context::{BUDGET, VALUE, question_context};
 use aye_core::event::ProcessRecord;
 use aye_core::id::QuestionId;
 use aye_core::journal::{State, StepRecord, StepStatus};
@@ -97,7 +97,7 @@ fn with(mut state: State, steps: Vec<(&str, StepRecord)>, results: Vec<(String, 
 }
 
 fn told(question: &Question, run: &State, secrets: Option<&Secrets>) -> Map<String, Value> {
-    let fields = briefing(question, Some(run), secrets, BUDGET);
+    let fields = question_context(question, Some(run), secrets, BUDGET);
     let text = Value::Object(fields.clone()).to_string();
     assert!(text.len() <= BUDGET, "{} bytes", text.len());
     let read: Value = serde_json::from_str(&text).unwrap();
@@ -287,7 +287,7 @@ proptest! {
             ("b", step(StepStatus::Failed, "", &output)),
         ];
         let state = with(state, steps, results);
-        let fields = briefing(&question, Some(&state), Some(&secrets), bytes);
+        let fields = question_context(&question, Some(&state), Some(&secrets), bytes);
         let text = Value::Object(fields.clone()).to_string();
         prop_assert!(text.len() <= bytes.min(BUDGET), "{} of {bytes} bytes", text.len());
         prop_assert_eq!(&serde_json::from_str::<Value>(&text).unwrap(), &Value::Object(fields.clone()));

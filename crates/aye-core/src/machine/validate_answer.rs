@@ -8,7 +8,7 @@ use crate::skill::{AskKind, By, ChoiceAction};
 use super::refusal::Refusal;
 
 /// Whether this answer to this question counts.
-pub(super) fn weigh(
+pub(super) fn validate_answer(
     question: &Question,
     answer: &Answer,
     agreed: &[String],
@@ -17,8 +17,8 @@ pub(super) fn weigh(
     if answer.digest.as_ref().is_some_and(|digest| *digest != question.digest) {
         return Err(Refusal::Changed);
     }
-    weigh_value(question, &answer.value)?;
-    weigh_person(question, answer)?;
+    validate_value(question, &answer.value)?;
+    validate_person(question, answer)?;
     // Saying no is always safe and needs nothing further.
     if !question.commits(&answer.value) {
         return Ok(());
@@ -48,7 +48,7 @@ pub(super) fn weigh(
 /// run has ended. What else its gate wants is asked for before it runs.
 pub(super) fn weigh_retry(question: &Question, answer: Option<&Answer>) -> Result<(), Refusal> {
     match answer {
-        Some(answer) => weigh_person(question, answer),
+        Some(answer) => validate_person(question, answer),
         None if question.is_guarded() => {
             Err(Refusal::NotAllowed("a person has to answer this question".to_owned()))
         }
@@ -56,7 +56,7 @@ pub(super) fn weigh_retry(question: &Question, answer: Option<&Answer>) -> Resul
     }
 }
 
-pub(super) fn weigh_value(question: &Question, value: &Value) -> Result<ChoiceAction, Refusal> {
+pub(super) fn validate_value(question: &Question, value: &Value) -> Result<ChoiceAction, Refusal> {
     let Some(text) = value.as_str() else {
         return Err(Refusal::NotText);
     };
@@ -87,7 +87,7 @@ pub(super) fn weigh_value(question: &Question, value: &Value) -> Result<ChoiceAc
     }
 }
 
-fn weigh_person(question: &Question, answer: &Answer) -> Result<(), Refusal> {
+fn validate_person(question: &Question, answer: &Answer) -> Result<(), Refusal> {
     let Answer { by, prompter, .. } = answer;
     let person = answer.is_persons();
     let refuse = |why: String| Err(Refusal::NotAllowed(why));
