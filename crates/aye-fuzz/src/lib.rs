@@ -50,14 +50,14 @@ pub struct Figures {
 /// exit code is returned.
 pub fn role() -> Option<u8> {
     let word = std::env::args().nth(1)?;
-    if word == aye::compute::WORD {
-        return Some(aye::compute::work());
+    if word == aye_runtime::compute::WORD {
+        return Some(aye_runtime::compute::work());
     }
     // The target has the same name, and a count after it.
     if word == "mcp" && std::env::args().len() == 2 {
         return Some(aye::cli::main());
     }
-    aye::compute::is_aye();
+    aye_runtime::compute::is_aye();
     None
 }
 

@@ -1,9 +1,8 @@
 //! Colours and glyphs, and when not to use them.
 
-use std::time::Duration;
-
-use aye_core::diagnostic::visible;
-pub use aye_process::text::shell_word;
+pub use aye_runtime::fmt::{
+    duration, escape_control, escape_control_line, escape_control_lines, plural, shell_word,
+};
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -109,43 +108,4 @@ pub enum Glyph {
     Dot,
     /// Something was cut.
     Ellipsis,
-}
-
-/// A duration as people say it: `340ms`, `2.3s`, `1m 5s`, `2h 10m`.
-pub fn duration(duration: Duration) -> String {
-    let ms = duration.as_millis();
-    let secs = duration.as_secs();
-    match secs {
-        0 => format!("{ms}ms"),
-        1..=9 => format!("{}.{}s", secs, (ms % 1000) / 100),
-        10..=59 => format!("{secs}s"),
-        60..=3599 => format!("{}m {}s", secs / 60, secs % 60),
-        3600..=86_399 => format!("{}h {}m", secs / 3600, secs % 3600 / 60),
-        _ => format!("{}d {}h", secs / 86_400, secs % 86_400 / 3600),
-    }
-}
-
-/// `1 file`, `2 files`, `3 processes`.
-pub fn plural(count: usize, word: &str) -> String {
-    match (count, word.ends_with('s')) {
-        (1, _) => format!("{count} {word}"),
-        (_, true) => format!("{count} {word}es"),
-        (_, false) => format!("{count} {word}s"),
-    }
-}
-
-/// Text made safe for a terminal: control, bidirectional and zero-width
-/// characters are shown as escapes; nothing in it can move the cursor.
-pub fn escape_control(text: &str) -> String {
-    visible(text).into_owned()
-}
-
-/// The same, line by line.
-pub fn inert_lines(text: &str) -> String {
-    text.lines().map(escape_control).collect::<Vec<_>>().join("\n")
-}
-
-/// The same on one line.
-pub fn escape_control_line(text: &str) -> String {
-    escape_control(&text.lines().collect::<Vec<_>>().join(" "))
 }

@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd;
 
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+pub use aye_runtime::fmt::{char_width, cut, pad, width};
 
 /// Columns and rows of the terminal on standard error, if it is one.
 pub fn size() -> Option<(u16, u16)> {
@@ -30,39 +30,4 @@ pub fn fit(text: &str, columns: usize) -> String {
         true => cut(text, columns),
         false => text.to_owned(),
     }
-}
-
-/// How many columns a text takes.
-pub fn width(text: &str) -> usize {
-    text.width()
-}
-
-/// How many columns a character takes.
-pub fn char_width(c: char) -> usize {
-    c.width().unwrap_or(0)
-}
-
-/// The text cut to a number of columns, with an ellipsis if something is lost.
-pub fn cut(text: &str, columns: usize) -> String {
-    if text.width() <= columns {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    let mut used = 0;
-    for c in text.chars() {
-        let width = c.width().unwrap_or(0);
-        if used + width + 1 > columns {
-            break;
-        }
-        used += width;
-        kept.push(c);
-    }
-    kept.push('…');
-    kept
-}
-
-/// The text filled up with spaces to a number of columns.
-pub fn pad(text: &str, columns: usize) -> String {
-    let missing = columns.saturating_sub(text.width());
-    format!("{text}{}", " ".repeat(missing))
 }

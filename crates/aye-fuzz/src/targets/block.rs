@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use aye::compute::{Block, Limits, Quiet, check, propose, run};
 use aye_core::text::Scope;
+use aye_runtime::compute::{Block, Limits, Quiet, check, propose, run};
 
 use super::Target;
 use super::scope::scope;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use aye::outside::Outside;
 use aye_core::text::{Scope, World};
+use aye_runtime::outside::Outside;
 use serde_json::{Value, json};
 
 /// A scope with a little of everything.

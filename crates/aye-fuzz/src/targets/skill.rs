@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use aye::skills::SkillFile;
+use aye_runtime::skills::SkillFile;
 
 use super::Target;
 

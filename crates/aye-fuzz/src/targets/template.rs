@@ -1,7 +1,7 @@
 //! Templates, conditions and scripts.
 
-use aye::compute::PythonExpressions;
 use aye_core::text::{self, Expressions, Scope, Verbatim};
+use aye_runtime::compute::PythonExpressions;
 
 use super::Target;
 use super::scope::scope;

@@ -12,11 +12,11 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use aye::store::{Durability, RunLock, Store};
 use aye_core::event::EventKind;
 use aye_core::id::RunId;
 use aye_core::input::Request;
 use aye_core::question::{Answer, Prompter, Question};
+use aye_runtime::store::{Durability, RunLock, Store};
 use jiff::Timestamp;
 
 use terminal::Terminal;

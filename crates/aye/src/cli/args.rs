@@ -95,7 +95,7 @@ pub(super) fn only_version() -> bool {
 
 /// Whether Aye is to be the process in which compute blocks run.
 pub(super) fn is_worker() -> bool {
-    std::env::args_os().nth(1).is_some_and(|word| word == crate::compute::WORD)
+    std::env::args_os().nth(1).is_some_and(|word| word == aye_runtime::compute::WORD)
 }
 
 /// The word that makes Aye a background process.

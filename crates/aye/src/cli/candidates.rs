@@ -5,8 +5,8 @@
 use clap::{Command, CommandFactory as _};
 
 use crate::paint::escape_control_line;
-use crate::skills::SkillFile;
-use crate::store::{RunFilter, RunRow, RunStatus};
+use aye_runtime::skills::SkillFile;
+use aye_runtime::store::{RunFilter, RunRow, RunStatus};
 
 use super::{Cli, Context, Global};
 

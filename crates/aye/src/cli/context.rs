@@ -13,22 +13,22 @@ use aye_core::machine::Limits;
 use aye_core::text::Names;
 use jiff::Timestamp;
 
-use crate::advisor::Advisor;
-use crate::clock::{Clock, SystemClock};
-use crate::driver::Skills;
-use crate::error::Error;
-use crate::memory::Memory;
-use crate::origin;
-use crate::outside::Outside;
-use crate::ownership;
 use crate::paint::{ColorChoice, Paint, Tone, escape_control_line, shell_word};
 use crate::prompt::{self, Escape, PromptConfig};
 use crate::report::Verbosity;
-use crate::settings::Settings;
-use crate::skills::{self, Library, Reach, SkillFile};
-use crate::store::{Found, LockInfo, RunRow, Source, Store};
-use crate::tools::{self, Tools, Trust};
-use crate::trust::{Granted, StartedBy, TrustFile};
+use aye_runtime::advisor::Advisor;
+use aye_runtime::clock::{Clock, SystemClock};
+use aye_runtime::driver::Skills;
+use aye_runtime::error::Error;
+use aye_runtime::memory::Memory;
+use aye_runtime::origin;
+use aye_runtime::outside::Outside;
+use aye_runtime::ownership;
+use aye_runtime::settings::Settings;
+use aye_runtime::skills::{self, Library, Reach, SkillFile};
+use aye_runtime::store::{Found, LockInfo, RunRow, Source, Store};
+use aye_runtime::tools::{self, Tools, Trust};
+use aye_runtime::trust::{Granted, StartedBy, TrustFile};
 
 use super::Global;
 

@@ -17,20 +17,20 @@ pub(crate) use args::{with_env_override, with_twins};
 pub(crate) use commands::assist;
 pub use context::Context;
 
-use crate::error::Error;
 use crate::harmless::{harmless, json_line};
-use crate::paint::{Paint, Tone, inert_lines};
+use crate::paint::{Paint, Tone, escape_control_lines};
 use crate::report::fold;
 use crate::term;
+use aye_runtime::error::Error;
 
 const VERSION: &str = concat!("aye ", env!("CARGO_PKG_VERSION"), "\n");
 
 /// Runs the program and returns its exit code.
 pub fn main() -> u8 {
     if args::is_worker() {
-        return crate::compute::work();
+        return aye_runtime::compute::work();
     }
-    crate::compute::is_aye();
+    aye_runtime::compute::is_aye();
     aye_process::survive_file_size_limit();
     if args::only_version() {
         // As clap says it, without building every verb first.
@@ -93,7 +93,7 @@ fn report_error(error: &Error, json: bool, paint: Paint) {
     let error_line = paint.text(Tone::Bad, "error:");
     let shown = match error {
         // Its lines are those of a diagnostic, which are inert.
-        Error::Settings(text) => inert_lines(text),
+        Error::Settings(text) => escape_control_lines(text),
         other => indented_lines(&other.to_string()),
     };
     let mut text = format!("{error_line} {shown}\n");
@@ -106,7 +106,7 @@ fn report_error(error: &Error, json: bool, paint: Paint) {
 /// Several lines, inert. Only the first begins in the first column: a name that
 /// holds a line feed begins no line that looks like one of ours.
 fn indented_lines(text: &str) -> String {
-    inert_lines(text).replace('\n', "\n  ")
+    escape_control_lines(text).replace('\n', "\n  ")
 }
 
 /// Replaces the last line of a terminal's standard error; an empty one clears it.

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::paint::shell_word;
-use crate::settings::Settings;
-use crate::skills::{Library, Reach, SkillFile};
+use aye_runtime::settings::Settings;
+use aye_runtime::skills::{Library, Reach, SkillFile};
 
 use super::usage::did_you_mean;
 

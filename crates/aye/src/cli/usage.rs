@@ -3,7 +3,7 @@
 use aye_core::diagnostic::surely_meant;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::error::Error;
+use aye_runtime::error::Error;
 
 use super::suggestions;
 

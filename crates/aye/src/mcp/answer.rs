@@ -4,9 +4,9 @@ use aye_core::input::Request;
 use aye_core::question::{Answer, Edits, Prompter, Question};
 
 use crate::cli::assist::{self, Sent};
-use crate::error::Error;
 use crate::paint::escape_control_line;
-use crate::store::QuestionRow;
+use aye_runtime::error::Error;
+use aye_runtime::store::QuestionRow;
 
 use super::handle::Handle;
 use super::look;

@@ -23,9 +23,9 @@ use rmcp::model::{
 use rmcp::service::PeerRequestOptions;
 use serde_json::{Value, json};
 
-use crate::error::Error;
-use crate::paint::{escape_control_line, inert_lines};
-use crate::store::Store;
+use crate::paint::{escape_control_line, escape_control_lines};
+use aye_runtime::error::Error;
+use aye_runtime::store::Store;
 
 use super::answer::{self, Word};
 use super::budget;
@@ -250,7 +250,7 @@ pub(super) fn read(result: &ElicitResult, waited: Duration) -> Said {
 /// What the person reads.
 fn message(skill: &str, question: &Question) -> String {
     // What steps wrote may stand in any of these: it must not look like ours.
-    let quoted = |text: &str| budget::quoted(&inert_lines(text));
+    let quoted = |text: &str| budget::quoted(&escape_control_lines(text));
     let mut parts =
         vec![escape_control_line(&format!("{skill} · {}: {}", question.step, question.title))];
     parts.push(quoted(&question.message));

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use aye_core::machine::is_secret;
 
-use crate::paint::{escape_control_line, inert_lines};
+use crate::paint::{escape_control_line, escape_control_lines};
 
 /// The longest value, in characters.
 pub(super) const VALUE: usize = 200;
@@ -14,7 +14,7 @@ pub(super) const WHOLE: usize = 4096;
 
 /// Text that is data: made harmless and cut.
 pub(super) fn text(text: &str, most: usize) -> String {
-    let text = inert_lines(text);
+    let text = escape_control_lines(text);
     match text.char_indices().nth(most) {
         None => text,
         Some((at, _)) => format!("{}…", &text[..at]),
@@ -60,7 +60,7 @@ pub(super) fn masked(value: &Value) -> Value {
         return Value::from("***");
     }
     match value {
-        Value::String(string) => Value::from(inert_lines(string)),
+        Value::String(string) => Value::from(escape_control_lines(string)),
         Value::Array(items) => items.iter().map(masked).collect(),
         Value::Object(map) => {
             map.iter().map(|(name, value)| (name.clone(), masked(value))).collect()

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::cli::assist;
-use crate::error::Error;
+use aye_runtime::error::Error;
 
 use super::asking::Asked;
 use super::follow::{Came, Following, follow};

@@ -2,8 +2,8 @@
 
 use rmcp::model::{ArgumentInfo, CompletionInfo};
 
-use crate::skills::{SkillFile, skill_name};
-use crate::store::RunFilter;
+use aye_runtime::skills::{SkillFile, skill_name};
+use aye_runtime::store::RunFilter;
 
 use super::resources::KINDS;
 use super::world::World;

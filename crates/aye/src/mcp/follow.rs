@@ -9,9 +9,9 @@ use aye_core::event::{Event, EventKind};
 use aye_core::id::RunId;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::error::Error;
 use crate::paint::escape_control_line;
-use crate::store::Store;
+use aye_runtime::error::Error;
+use aye_runtime::store::Store;
 
 use super::look::{Look, Standing};
 use super::world::World;

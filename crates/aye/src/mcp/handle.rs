@@ -11,8 +11,8 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
 use sha2::Sha256;
 
-use crate::error::Error;
-use crate::store::{QuestionRow, QuestionState, RunRow, Store};
+use aye_runtime::error::Error;
+use aye_runtime::store::{QuestionRow, QuestionState, RunRow, Store};
 
 /// Bytes of the code: 96 bits.
 const CODE: usize = 12;
@@ -189,7 +189,7 @@ impl Handle {
 fn find(store: &Store, id: &QuestionId) -> Result<(QuestionRow, Question), Error> {
     let asked = store.asked(id)?.ok_or_else(unknown)?;
     match store.question(id.as_str())? {
-        crate::store::Found::One(row) if row.id == *id => Ok((row, asked)),
+        aye_runtime::store::Found::One(row) if row.id == *id => Ok((row, asked)),
         _ => Err(unknown()),
     }
 }

@@ -24,7 +24,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 
 use crate::cli::Context;
-use crate::error::Error;
+use aye_runtime::error::Error;
 
 use super::key;
 use super::service::Assistant;

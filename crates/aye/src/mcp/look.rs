@@ -6,8 +6,8 @@ use aye_core::question::{Purpose, Question};
 use jiff::Timestamp;
 
 use crate::cli::Context;
-use crate::error::Error;
-use crate::store::{QuestionRow, RunRow, RunStatus, Store};
+use aye_runtime::error::Error;
+use aye_runtime::store::{QuestionRow, RunRow, RunStatus, Store};
 
 /// A run, and the oldest question in it that nobody has answered.
 pub(super) struct Look {

@@ -11,11 +11,11 @@ use aye_core::skill::{AskKind, By};
 use serde_json::{Map, Value, json};
 
 use crate::cli::{Context, assist};
-use crate::driver::tool_of;
-use crate::error::Error;
-use crate::memory::{Query, SHOWN};
-use crate::skills::SkillFile;
-use crate::store::{RunRow, Store};
+use aye_runtime::driver::tool_of;
+use aye_runtime::error::Error;
+use aye_runtime::memory::{Query, SHOWN};
+use aye_runtime::skills::SkillFile;
+use aye_runtime::store::{RunRow, Store};
 
 use super::budget;
 use super::handle::Handles;
@@ -190,7 +190,7 @@ fn known(asking: &Asking, store: &Store, context: &Context) -> Result<Value, Err
     };
     let shown = issues.iter().take(SHOWN).map(|issue| {
         json!({
-            "text": budget::text(&crate::driver::sentence(&issue.value), budget::VALUE),
+            "text": budget::text(&aye_runtime::driver::sentence(&issue.value), budget::VALUE),
             "from": format!("{} memory, written by people", issue.layer.word()),
         })
     });

@@ -7,11 +7,11 @@ use aye_core::skill::{Action, Ask, Step};
 use aye_core::text::names_in_with;
 use serde_json::{Value, json};
 
-use crate::compute::PythonExpressions;
-use crate::error::Error;
-use crate::paint::inert_lines;
-use crate::skills::{SkillFile, skill_name};
-use crate::store::{RunRow, Store};
+use crate::paint::escape_control_lines;
+use aye_runtime::compute::PythonExpressions;
+use aye_runtime::error::Error;
+use aye_runtime::skills::{SkillFile, skill_name};
+use aye_runtime::store::{RunRow, Store};
 
 /// A step as it is written.
 pub(super) struct Place {
@@ -43,7 +43,7 @@ impl Place {
         Ok(Some(Self {
             file: run.file.clone(),
             lines: (first, last),
-            source: inert_lines(lines.join("\n").trim_end()),
+            source: escape_control_lines(lines.join("\n").trim_end()),
             step: found.clone(),
         }))
     }

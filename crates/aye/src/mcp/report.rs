@@ -5,9 +5,9 @@ use aye_core::id::RunId;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
-use crate::error::Error;
-use crate::paint::{escape_control_line, inert_lines};
-use crate::store::Store;
+use crate::paint::{escape_control_line, escape_control_lines};
+use aye_runtime::error::Error;
+use aye_runtime::store::Store;
 
 use super::budget;
 use super::look::{Look, Standing};
@@ -37,9 +37,9 @@ impl From<Told> for CallToolResult {
 
 /// An error that the model should read and can do something about.
 pub(super) fn refused(error: &Error) -> CallToolResult {
-    let mut text = format!("error: {}", inert_lines(&error.to_string()));
+    let mut text = format!("error: {}", escape_control_lines(&error.to_string()));
     if let Some(hint) = error.hint() {
-        text.push_str(&format!("\nhint: {}", inert_lines(&hint)));
+        text.push_str(&format!("\nhint: {}", escape_control_lines(&hint)));
     }
     CallToolResult::error(vec![ContentBlock::text(text)])
 }

@@ -8,9 +8,9 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use crate::error::Error;
-use crate::skills::{SkillFile, skill_name};
-use crate::store::RunFilter;
+use aye_runtime::error::Error;
+use aye_runtime::skills::{SkillFile, skill_name};
+use aye_runtime::store::RunFilter;
 
 use super::tools::{Word, memory_entries};
 use super::world::World;

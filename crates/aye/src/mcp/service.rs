@@ -17,7 +17,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use crate::error::Error;
+use aye_runtime::error::Error;
 
 use super::call::{Call, digest_of, who};
 use super::resources::{self, Named};

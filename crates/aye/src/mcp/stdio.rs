@@ -12,7 +12,7 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, ReadBuf};
 
 use crate::cli::Context;
-use crate::error::Error;
+use aye_runtime::error::Error;
 
 use super::service::Assistant;
 use super::world::World;

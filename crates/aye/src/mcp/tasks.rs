@@ -19,7 +19,7 @@ use rmcp::model::{
 use serde_json::Value;
 
 use crate::cli::assist;
-use crate::error::Error;
+use aye_runtime::error::Error;
 
 use super::asking::{Asked, Form, Returned, read};
 use super::call::Call;

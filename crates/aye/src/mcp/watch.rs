@@ -12,9 +12,9 @@ use std::time::{Duration, SystemTime};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::error::Error;
-use crate::memory::Layer;
-use crate::store::{Listener, Store};
+use aye_runtime::error::Error;
+use aye_runtime::memory::Layer;
+use aye_runtime::store::{Listener, Store};
 
 use super::resources::Named;
 use super::world::World;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cli::Context;
-use crate::error::Error;
-use crate::store::{RunRow, Store};
+use aye_runtime::error::Error;
+use aye_runtime::store::{RunRow, Store};
 
 use super::handle::Handles;
 use super::key;

@@ -3,8 +3,8 @@
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use crate::advisor::Advising;
-use crate::driver::QuestionContext;
+use aye_runtime::advisor::Advising;
+use aye_runtime::driver::QuestionContext;
 
 use super::poll::{Ready, poll};
 use super::tty::Tty;

@@ -8,10 +8,10 @@ use aye_core::id::QuestionId;
 use aye_core::question::Question;
 use jiff::Timestamp;
 
-use crate::advisor::Advising;
-use crate::clock::Clock;
-use crate::driver::QuestionContext;
 use crate::paint::Paint;
+use aye_runtime::advisor::Advising;
+use aye_runtime::clock::Clock;
+use aye_runtime::driver::QuestionContext;
 
 use super::advised::wait;
 use super::dialog::{Dialog, Escape, Reply};

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-use crate::clock::Clock;
-use crate::driver::{Asked, Prompter, QuestionContext};
-use crate::error::Error;
+use aye_runtime::clock::Clock;
+use aye_runtime::driver::{Asked, Prompter, QuestionContext};
+use aye_runtime::error::Error;
 
 use super::terminal::until;
 

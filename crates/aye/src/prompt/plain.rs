@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use aye_core::id::QuestionId;
 use aye_core::question::Question;
 
-use crate::advisor::{Advising, News};
-use crate::clock::Clock;
-use crate::driver::QuestionContext;
 use crate::paint::Paint;
+use aye_runtime::advisor::{Advising, News};
+use aye_runtime::clock::Clock;
+use aye_runtime::driver::QuestionContext;
 
 use super::advised::wait;
 use super::answers::{Answers, Said};

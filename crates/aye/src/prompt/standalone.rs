@@ -5,9 +5,9 @@ use std::os::fd::BorrowedFd;
 use aye_process::{Signal, Signals};
 use jiff::Timestamp;
 
-use crate::clock::Clock;
-use crate::driver::{Prompter as _, QuestionContext};
-use crate::error::Error;
+use aye_runtime::clock::Clock;
+use aye_runtime::driver::{Prompter as _, QuestionContext};
+use aye_runtime::error::Error;
 
 use super::dialog::Given;
 use super::hold::held;

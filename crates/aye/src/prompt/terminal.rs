@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use aye_core::question::{Answer, Prompter as Through};
 use jiff::Timestamp;
 
-use crate::advisor::Advisor;
-use crate::clock::Clock;
-use crate::driver::{Asked, Prompter, QuestionContext};
-use crate::error::Error;
-use crate::origin::origin;
 use crate::paint::Paint;
+use aye_runtime::advisor::Advisor;
+use aye_runtime::clock::Clock;
+use aye_runtime::driver::{Asked, Prompter, QuestionContext};
+use aye_runtime::error::Error;
+use aye_runtime::origin::origin;
 
 use super::dialog::{Escape, Given};
 use super::framed::Framed;

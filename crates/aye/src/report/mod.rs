@@ -18,76 +18,18 @@ mod stream_state;
 mod summary;
 mod timeline;
 
-use std::time::Duration;
-
-use aye_core::event::Event;
-use aye_core::journal::State;
-use aye_process::Stream;
-
+pub use aye_runtime::report::{Place, Report};
 pub use fold::fold;
 pub use inside::{about_inside, level_words, place_words};
 pub use json::{JsonReport, event_json, output_json};
 pub use live::LiveReport;
 pub use markdown::markdown;
-pub use output_buffer::OutputBuffer;
+pub use output_buffer::{OutputBuffer, OutputBuffers};
 pub use plain::PlainReport;
 pub(crate) use sanitizer::Sanitizer;
 pub use step_line::step_line;
 pub use summary::{Around, answer_command, run_command, standing, stopped, summary};
 pub use timeline::{Decision, Timeline, shown_status, took};
-
-/// Shows a run as it goes on.
-pub trait Report {
-    /// Something was committed there.
-    fn event(&mut self, place: Place<'_>, event: &Event, state: &State);
-
-    /// The running step of this lane wrote something.
-    fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]);
-
-    /// Whether [`Report::output`] wants to be called.
-    fn wants_output(&self) -> bool;
-
-    /// Whether colours in the steps' output are shown as such.
-    fn shows_color(&self) -> bool;
-
-    /// Whether [`Report::tick`] shows anything.
-    fn is_live(&self) -> bool;
-
-    /// Whether every detail is wanted.
-    fn is_verbose(&self) -> bool;
-
-    /// An action is about to start; an interactive one gets the terminal.
-    fn step_begins(&mut self, lane: usize, interactive: bool);
-
-    /// The action has ended; half lines are completed.
-    fn step_ends(&mut self, lane: usize);
-
-    /// Time has passed while an action ran, beside so many others.
-    fn tick(&mut self, lane: usize, elapsed: Duration, remaining: Option<Duration>, others: usize);
-
-    /// What runs was told to stop, in words.
-    fn stopping(&mut self, words: &str);
-
-    /// Something that Aye itself has to say, in a line of its own.
-    fn note(&mut self, words: &str);
-
-    /// Leaves the terminal clean, for a prompt or a stop.
-    fn pause(&mut self);
-}
-
-/// Where something happens: in the run itself, or in a run inside it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place<'a> {
-    /// 0 is the run itself; others may go on at the same time.
-    pub lane: usize,
-    /// The labels of the runs it is in; empty for the run itself.
-    pub path: &'a [String],
-}
-
-impl Place<'static> {
-    /// The run itself.
-    pub const RUN: Self = Place { lane: 0, path: &[] };
-}
 
 /// A line with what stands in front of it, the further in the more; the items
 /// of lists, which may go on side by side, are told apart by their numbers.

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 
+use aye_runtime::report::Sink;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// A pipe that is ready takes this much without blocking.
@@ -61,6 +62,42 @@ impl OutputBuffer {
     /// Drops what waits: nobody wants to read it.
     pub fn discard(&self) {
         self.0.borrow_mut().clear();
+    }
+}
+
+/// Standard output and standard error.
+#[derive(Debug, Clone)]
+pub struct OutputBuffers {
+    /// For what steps write, and for programs.
+    pub out: OutputBuffer,
+    /// For what Aye says.
+    pub err: OutputBuffer,
+}
+
+impl OutputBuffers {
+    /// Those of this process.
+    pub fn standard() -> io::Result<Self> {
+        Ok(Self { out: OutputBuffer::new(io::stdout())?, err: OutputBuffer::new(io::stderr())? })
+    }
+}
+
+impl Sink for OutputBuffers {
+    fn is_full(&self) -> bool {
+        self.out.is_full() || self.err.is_full()
+    }
+
+    fn drain(&self) -> bool {
+        let (out, err) = (self.out.drain(), self.err.drain());
+        out && err
+    }
+
+    fn discard(&self) {
+        self.out.discard();
+        self.err.discard();
+    }
+
+    fn window(&self) -> Option<(u16, u16)> {
+        crate::term::size()
     }
 }
 

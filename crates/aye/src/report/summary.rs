@@ -12,10 +12,10 @@ use aye_core::question::Question;
 use aye_core::skill::AskKind;
 use serde_json::Value;
 
-use crate::driver::Outcome;
 use crate::paint::{
     Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural, shell_word,
 };
+use aye_runtime::driver::Outcome;
 
 /// What happened, in a few lines.
 pub fn summary(state: &State, outcome: Outcome, inside: Option<u32>, paint: Paint) -> String {

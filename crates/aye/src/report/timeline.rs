@@ -11,10 +11,10 @@ use aye_core::question::{Answer, Question};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::error::Error;
 use crate::paint::{duration, escape_control_line};
-use crate::store::Store;
 use crate::term;
+use aye_runtime::error::Error;
+use aye_runtime::store::Store;
 
 use super::inside::place_words;
 use super::summary::stopped;

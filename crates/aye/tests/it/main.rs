@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
 
 mod cli;
-mod compute;
 mod corpus;
 mod crash;
 mod examples;
@@ -13,7 +12,5 @@ mod mcp_peers;
 mod memory;
 mod policy;
 mod prompt;
-mod question_context;
-mod store;
 mod tools;
 mod trust_page;

@@ -12,9 +12,6 @@ use clap::Args;
 use jiff::Timestamp;
 
 use crate::cli::{Context, say};
-use crate::driver::{Kept, QuestionContext, keep};
-use crate::error::Error;
-use crate::memory::Scope;
 use crate::paint::{Tone, escape_control_line};
 use crate::prompt::dialog::{meaning, yes_and_no};
 use crate::prompt::key::Key;
@@ -22,7 +19,10 @@ use crate::prompt::{
     AskOutcome, Escape, Given, News, Nowhere, PromptConfig, RemoteQuestion, ask_alone,
 };
 use crate::report::event_json;
-use crate::store::{Found, Listener, QuestionRow, QuestionState, RunLock, RunRow, Store};
+use aye_runtime::driver::{Kept, QuestionContext, keep};
+use aye_runtime::error::Error;
+use aye_runtime::memory::Scope;
+use aye_runtime::store::{Found, Listener, QuestionRow, QuestionState, RunLock, RunRow, Store};
 
 use super::changes::Changes;
 use super::output::{print_line, tell_people};

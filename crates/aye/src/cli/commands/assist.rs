@@ -15,12 +15,12 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use crate::cli::Context;
-use crate::driver::Skills as _;
-use crate::dry_run::{self, Plan};
-use crate::error::Error;
-use crate::skills::Reach;
-use crate::store::{RunLock, RunRow, Store};
-use crate::trust::StartedBy;
+use aye_runtime::driver::Skills as _;
+use aye_runtime::dry_run::{self, Plan};
+use aye_runtime::error::Error;
+use aye_runtime::skills::Reach;
+use aye_runtime::store::{RunLock, RunRow, Store};
+use aye_runtime::trust::StartedBy;
 
 use super::background::{self, BackgroundCommand};
 use super::resume::Loaded;

@@ -3,8 +3,8 @@
 use clap::Args;
 
 use crate::cli::Context;
-use crate::error::Error;
 use crate::paint::{Glyph, Tone, escape_control, plural};
+use aye_runtime::error::Error;
 
 use super::output::{print_json, print_words};
 

@@ -4,11 +4,11 @@ use clap::{Args, Subcommand};
 use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
 
-use crate::auth::{AuthError, Authenticator};
 use crate::cli::Context;
-use crate::error::Error;
-use crate::origin::require_person;
 use crate::paint::Tone;
+use aye_runtime::auth::{AuthError, Authenticator};
+use aye_runtime::error::Error;
+use aye_runtime::origin::require_person;
 
 use super::output::{print, print_json, print_line};
 

@@ -19,11 +19,11 @@ use serde_json::json;
 
 use crate::cli::args::BACKGROUND;
 use crate::cli::{Context, say};
-use crate::error::Error;
 use crate::paint::{Glyph, Tone, escape_control_line};
 use crate::report::Verbosity;
-use crate::store::Home;
-use crate::trust::StartedBy;
+use aye_runtime::error::Error;
+use aye_runtime::store::Home;
+use aye_runtime::trust::StartedBy;
 
 use super::drive::AskMode;
 use super::output::{print_json_line, print_line};

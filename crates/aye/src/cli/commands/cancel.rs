@@ -4,8 +4,8 @@ use aye_core::input::Request;
 use clap::Args;
 
 use crate::cli::Context;
-use crate::error::Error;
-use crate::store::{RunLock, RunStatus};
+use aye_runtime::error::Error;
+use aye_runtime::store::{RunLock, RunStatus};
 
 use super::output::print_line;
 use super::request::{Sent, send};

@@ -3,7 +3,7 @@
 use aye_core::question::{Edits, FixScope};
 use clap::Args;
 
-use crate::error::Error;
+use aye_runtime::error::Error;
 
 use super::answer::Reach;
 use super::given;

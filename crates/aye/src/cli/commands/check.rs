@@ -6,11 +6,11 @@ use aye_core::diagnostic::{self, Diagnostic, Source, quote_list};
 use clap::Args;
 
 use crate::cli::Context;
-use crate::error::Error;
 use crate::paint::{Glyph, Tone, plural};
-use crate::settings;
-use crate::skills::{SkillFile, relative_to};
-use crate::tools::shell_argument;
+use aye_runtime::error::Error;
+use aye_runtime::settings;
+use aye_runtime::skills::{SkillFile, relative_to};
+use aye_runtime::tools::shell_argument;
 
 use super::output::{print_json, print_words};
 use super::references;

@@ -7,7 +7,7 @@ use aye_core::skill::{AskKind, ChoiceAction};
 use clap::Args;
 
 use crate::cli::Context;
-use crate::error::Error;
+use aye_runtime::error::Error;
 
 use super::scripted::{Asked, Asking, ask, print_result, question};
 

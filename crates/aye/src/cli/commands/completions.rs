@@ -4,7 +4,7 @@ use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 
 use crate::cli::Cli;
-use crate::error::Error;
+use aye_runtime::error::Error;
 
 use super::output::print;
 

@@ -9,11 +9,11 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::Context;
-use crate::error::Error;
 use crate::mcp::{self, Client};
 use crate::paint::{Glyph, Tone, escape_control_line, plural};
 use crate::prompt;
-use crate::trust::Power;
+use aye_runtime::error::Error;
+use aye_runtime::trust::Power;
 
 use super::output::{print_json, print_words};
 

@@ -16,16 +16,16 @@ use aye_process::Signals;
 use jiff::Timestamp;
 
 use crate::cli::{Context, say};
-use crate::driver::{Driven, Driver, Outcome, Parts, Prompter};
-use crate::error::Error;
-use crate::origin::origin;
 use crate::paint::Tone;
 use crate::prompt::{Escape, InboxPrompter, TerminalPrompter};
 use crate::report::{
-    JsonReport, LiveReport, OutputBuffer, PlainReport, Report, Verbosity, summary,
+    JsonReport, LiveReport, OutputBuffers, PlainReport, Report, Verbosity, summary,
 };
-use crate::settings::{DEFAULT_KEEP, Settings};
-use crate::store::{RunLock, Store};
+use aye_runtime::driver::{Driven, Driver, Outcome, Parts, Prompter};
+use aye_runtime::error::Error;
+use aye_runtime::origin::origin;
+use aye_runtime::settings::{DEFAULT_KEEP, Settings};
+use aye_runtime::store::{RunLock, Store};
 
 /// How a run is taken up.
 pub(super) enum Beginning<'a> {
@@ -86,7 +86,7 @@ pub(super) fn drive(
     ask_mode: AskMode,
 ) -> Result<u8, Error> {
     let (mut report, outputs) = choose_report(context, flow, ask_mode.is_elsewhere())?;
-    let to_out = outputs[0].clone();
+    let to_out = outputs.out.clone();
     let mut signals = Signals::catch().map_err(|source| Error::File {
         doing: "catch signals of",
         path: "aye".into(),
@@ -113,7 +113,7 @@ pub(super) fn drive(
         skills: context,
         tools: context.tools(Path::new(&workspace), &run),
         memory: Arc::new(context.memory()),
-        outputs,
+        sink: &outputs,
         report: &mut *report,
         prompter: Some(prompter),
         signals: &mut signals,
@@ -194,12 +194,10 @@ pub(super) fn choose_report<'a>(
     context: &Context,
     flow: &'a Flow,
     unseen: bool,
-) -> Result<(Box<dyn Report + 'a>, Vec<OutputBuffer>), Error> {
+) -> Result<(Box<dyn Report + 'a>, OutputBuffers), Error> {
     let (out, err) = (std::io::stdout(), std::io::stderr());
-    let outputs = [OutputBuffer::new(&out), OutputBuffer::new(&err)];
-    let outputs: Vec<OutputBuffer> =
-        outputs.into_iter().collect::<Result<_, _>>().map_err(Error::Output)?;
-    let [to_out, to_err] = [outputs[0].clone(), outputs[1].clone()];
+    let outputs = OutputBuffers::standard().map_err(Error::Output)?;
+    let OutputBuffers { out: to_out, err: to_err } = outputs.clone();
     if context.json {
         return Ok((Box::new(JsonReport::new(to_out)), outputs));
     }

@@ -7,7 +7,7 @@ use aye_core::skill::Given;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use crate::error::Error;
+use aye_runtime::error::Error;
 
 /// `-i k=v` and `--inputs FILE`; what stands on the command line wins.
 pub(super) fn collect(

@@ -3,10 +3,10 @@
 use clap::{Args, ValueEnum};
 
 use crate::cli::{Context, say};
-use crate::error::Error;
 use crate::graph;
-use crate::skills::SkillFile;
 use crate::term;
+use aye_runtime::error::Error;
+use aye_runtime::skills::SkillFile;
 
 use super::output::{print, print_json};
 

@@ -15,10 +15,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cli::Context;
-use crate::error::Error;
 use crate::paint::{Glyph, Tone, duration, escape_control_line};
 use crate::report::{answer_command, place_words};
-use crate::store::Store;
+use aye_runtime::error::Error;
+use aye_runtime::store::Store;
 
 use super::output::{print, print_json, print_json_line};
 use super::runs::ago;

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::Context;
-use crate::error::Error;
 use crate::paint::{Glyph, Tone};
-use crate::replace::refuse_links;
-use crate::skills::relative_to;
+use aye_runtime::error::Error;
+use aye_runtime::replace::refuse_links;
+use aye_runtime::skills::relative_to;
 
 use super::output::{print, print_json};
 
@@ -90,7 +90,7 @@ pub(super) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {
         ));
     }
     let skill = context.settings.root.join("skills").join(format!("{}.yaml", args.name));
-    let settings = context.settings.root.join(crate::settings::FILE);
+    let settings = context.settings.root.join(aye_runtime::settings::FILE);
     let paint = context.paint_out;
     let mut text = String::new();
     let note = |made: bool, path: &PathBuf| {

@@ -4,7 +4,7 @@ use aye_core::skill::AskKind;
 use clap::Args;
 
 use crate::cli::Context;
-use crate::error::Error;
+use aye_runtime::error::Error;
 
 use super::scripted::{Asked, Asking, ask, print_result, question};
 

@@ -11,10 +11,10 @@ use aye_process::{LogReader, Stream};
 use clap::Args;
 
 use crate::cli::Context;
-use crate::error::Error;
 use crate::paint::{Tone, escape_control_line};
 use crate::report::{Sanitizer, output_json};
-use crate::store::{Listener, RunLock, Store};
+use aye_runtime::error::Error;
+use aye_runtime::store::{Listener, RunLock, Store};
 
 /// How often a followed log is looked at.
 const LOOK: Duration = Duration::from_millis(100);

@@ -7,7 +7,7 @@ use clap::{Args, Command, CommandFactory as _};
 use clap_mangen::Man;
 
 use crate::cli::Cli;
-use crate::error::Error;
+use aye_runtime::error::Error;
 
 use super::output::print;
 

@@ -9,8 +9,8 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::cli::{Context, say};
-use crate::error::Error;
 use crate::mcp;
+use aye_runtime::error::Error;
 
 use super::assist;
 use super::output::{print_json, print_json_line, print_line};

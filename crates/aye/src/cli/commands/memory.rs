@@ -10,9 +10,9 @@ mod stats;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::cli::Context;
-use crate::error::Error;
-use crate::memory::{Memory, MemoryError};
 use crate::paint::{Tone, escape_control_line};
+use aye_runtime::error::Error;
+use aye_runtime::memory::Memory;
 
 use super::output::{print_json, print_line};
 
@@ -236,21 +236,4 @@ fn forget(ids: &[String], memory: &Memory, context: &Context) -> Result<u8, Erro
         print_json(&serde_json::json!({ "forgotten": ids }))?;
     }
     Ok(0)
-}
-
-impl From<MemoryError> for Error {
-    fn from(error: MemoryError) -> Self {
-        let (message, hint) = (error.to_string(), error.hint());
-        match error {
-            MemoryError::File { doing, path, source } => Self::File { doing, path, source },
-            MemoryError::NotFound(_) | MemoryError::Changed(_) => Self::NotFound { message, hint },
-            MemoryError::Pattern(_) | MemoryError::Ambiguous { .. } => {
-                Self::Usage { message, hint }
-            }
-            MemoryError::Unreadable(_)
-            | MemoryError::Busy { .. }
-            | MemoryError::Linked { .. }
-            | MemoryError::Refused { .. } => Self::Refused { message, hint },
-        }
-    }
 }

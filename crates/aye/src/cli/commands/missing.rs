@@ -7,10 +7,10 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::cli::{Context, say};
-use crate::driver::QuestionContext;
-use crate::error::Error;
 use crate::paint::{Tone, escape_control_line};
 use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone};
+use aye_runtime::driver::QuestionContext;
+use aye_runtime::error::Error;
 
 use super::scripted::question;
 

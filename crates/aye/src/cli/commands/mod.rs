@@ -40,7 +40,7 @@ mod output;
 mod references;
 mod request;
 
-use crate::error::Error;
+use aye_runtime::error::Error;
 
 use super::args::Command;
 use super::context::Context;

@@ -5,11 +5,11 @@ use std::io::{IsTerminal as _, Write as _};
 use serde::Serialize;
 
 use crate::cli::{Context, say};
-use crate::error::Error;
 use crate::harmless::{harmless, json_line, json_pretty};
 use crate::paint::escape_control;
 use crate::report::fold;
 use crate::term;
+use aye_runtime::error::Error;
 
 /// Prints text.
 pub(super) fn print(text: &str) -> Result<(), Error> {

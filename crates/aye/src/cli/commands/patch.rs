@@ -9,14 +9,14 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::{Context, say};
-use crate::compute::diff;
-use crate::driver::QuestionContext;
-use crate::error::Error;
-use crate::paint::inert_lines;
+use crate::paint::escape_control_lines;
 use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone};
-use crate::replace::{refuse_links, replace};
-use crate::skills::{SkillFile, skill_name};
-use crate::store::Store;
+use aye_runtime::compute::diff;
+use aye_runtime::driver::QuestionContext;
+use aye_runtime::error::Error;
+use aye_runtime::replace::{refuse_links, replace};
+use aye_runtime::skills::{SkillFile, skill_name};
+use aye_runtime::store::Store;
 
 use super::output::{print_json, print_line};
 
@@ -56,7 +56,7 @@ pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
     for one in &changed {
         let patch = Patch::of(&state, one, &reader, context)?;
         if !context.json {
-            say(&format!("{}\n{}\n", patch.path.display(), inert_lines(&patch.diff())));
+            say(&format!("{}\n{}\n", patch.path.display(), escape_control_lines(&patch.diff())));
         }
         if args.yes || agreed("Write this to the file?", context)?.ok_or_else(nobody)? {
             patch.write()?;
@@ -82,7 +82,7 @@ pub(super) fn offer(state: &State, store: &Store, context: &Context) -> Result<(
         say(&format!(
             "`{}` went well with a change that is in this run only:\n{}\n",
             one.step,
-            inert_lines(&patch.diff())
+            escape_control_lines(&patch.diff())
         ));
         let asked = format!("Write it to {} too?", patch.path.display());
         if agreed(&asked, context)?.unwrap_or(false) {

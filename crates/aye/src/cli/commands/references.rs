@@ -5,9 +5,9 @@ use aye_core::flow::Flow;
 use aye_core::skill::{Action, InputSpec, Step};
 
 use crate::cli::Context;
-use crate::driver::Skills as _;
-use crate::skills::{Reach, SkillFile};
-use crate::tools::Tools;
+use aye_runtime::driver::Skills as _;
+use aye_runtime::skills::{Reach, SkillFile};
+use aye_runtime::tools::Tools;
 
 /// What a file refers to and is not there, or not as it is meant. Only warnings:
 /// it may be there by the time it is run.

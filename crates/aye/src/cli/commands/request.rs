@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use aye_core::input::Request;
 
 use crate::cli::Context;
-use crate::error::Error;
-use crate::origin::origin;
-use crate::store::{Durability, ENDED, LockError, RunLock, RunRow, Store, Verdict};
+use aye_runtime::error::Error;
+use aye_runtime::origin::origin;
+use aye_runtime::store::{Durability, ENDED, LockError, RunLock, RunRow, Store, Verdict};
 
 use super::resume;
 

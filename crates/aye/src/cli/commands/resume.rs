@@ -11,14 +11,14 @@ use aye_core::machine::{Machine, Reaction, Secrets, is_secret};
 use aye_core::text::World;
 use clap::Args;
 
-use crate::auth;
 use crate::cli::{Context, say};
-use crate::driver::{GONE, close_form, restore_inside};
-use crate::error::Error;
 use crate::paint::{escape_control_line, plural};
 use crate::report::{Verbosity, run_command};
-use crate::skills::{SkillFile, relative_to, skill_name};
-use crate::store::{RunLock, RunRow, Store, Verdict};
+use aye_runtime::auth;
+use aye_runtime::driver::{GONE, close_form, restore_inside};
+use aye_runtime::error::Error;
+use aye_runtime::skills::{SkillFile, relative_to, skill_name};
+use aye_runtime::store::{RunLock, RunRow, Store, Verdict};
 
 use super::background::{self, BackgroundCommand};
 use super::cancel::ended;

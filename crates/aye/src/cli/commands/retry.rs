@@ -4,8 +4,8 @@ use aye_core::journal::State;
 use clap::Args;
 
 use crate::cli::Context;
-use crate::error::Error;
-use crate::store::{QuestionRow, RunRow, Store};
+use aye_runtime::error::Error;
+use aye_runtime::store::{QuestionRow, RunRow, Store};
 
 use super::answer::{self, AnswerArgs, Reach};
 use super::cancel::ended;

@@ -15,12 +15,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::cli::{Context, say};
-use crate::dry_run;
-use crate::error::Error;
 use crate::paint::{Tone, escape_control_line};
+use crate::plan_view::plan_view;
 use crate::report::Verbosity;
-use crate::skills::{SkillFile, skill_name};
-use crate::store::{RunLock, Source};
+use aye_runtime::dry_run;
+use aye_runtime::error::Error;
+use aye_runtime::skills::{SkillFile, skill_name};
+use aye_runtime::store::{RunLock, Source};
 
 use super::background::{self, BackgroundCommand};
 use super::drive::{AskMode, Beginning, drive};
@@ -110,7 +111,7 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         if context.json {
             super::output::print_json(&plan)?;
         } else {
-            super::output::print(&dry_run::render(&plan, context.paint_out))?;
+            super::output::print(&plan_view(&plan, context.paint_out))?;
         }
         return Ok(0);
     }
@@ -202,7 +203,7 @@ pub(super) fn fill_in(
     context: &Context,
 ) -> Result<Inputs, Vec<InputError>> {
     let world = World { now: context.now(), names: context.names(&context.directory) };
-    let scope = crate::driver::scope_of(flow, &world);
+    let scope = aye_runtime::driver::scope_of(flow, &world);
     let render = |value: &Value| text::render_value(value, &scope).map_err(|e| e.to_string());
     resolve_inputs(&flow.skill.inputs, given, render)
 }

@@ -5,10 +5,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use crate::cli::Context;
-use crate::error::Error;
 use crate::paint::{Glyph, Paint, Tone, escape_control, escape_control_line, plural};
-use crate::store::{RunFilter, RunLock, RunRow, RunStatus};
 use crate::term;
+use aye_runtime::error::Error;
+use aye_runtime::store::{RunFilter, RunLock, RunRow, RunStatus};
 
 use super::inbox::since;
 use super::output::{print_json, print_json_line, print_line, print_words, tell_people};

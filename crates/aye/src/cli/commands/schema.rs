@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::Context;
-use crate::error::Error;
+use aye_runtime::error::Error;
 
 use super::output::print_json;
 

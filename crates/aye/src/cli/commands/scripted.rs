@@ -11,11 +11,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use crate::cli::Context;
-use crate::driver::QuestionContext;
-use crate::error::Error;
 use crate::paint::{Glyph, Tone, duration, escape_control_line};
 use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone, say};
 use crate::report::Verbosity;
+use aye_runtime::driver::QuestionContext;
+use aye_runtime::error::Error;
 
 use super::output::{print_answer, print_json_line};
 

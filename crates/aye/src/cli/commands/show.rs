@@ -9,11 +9,11 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::Context;
-use crate::clock::local;
-use crate::error::Error;
 use crate::paint::{Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural};
 use crate::report::{Around, Timeline, about_inside, markdown, shown_status, standing, took};
 use crate::term;
+use aye_runtime::clock::local;
+use aye_runtime::error::Error;
 
 use super::output::{print, print_json, print_words};
 

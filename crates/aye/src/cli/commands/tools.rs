@@ -9,8 +9,8 @@ mod list;
 use clap::{Args, Subcommand};
 
 use crate::cli::Context;
-use crate::error::Error;
-use crate::tools::{Tools, Trust, World};
+use aye_runtime::error::Error;
+use aye_runtime::tools::{Tools, Trust, World};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -8,11 +8,11 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::{Context, say};
-use crate::error::Error;
-use crate::origin::require_person;
 use crate::paint::{Tone, escape_control, escape_control_line};
 use crate::prompt::Escape;
-use crate::trust::{Agreement, Power, TrustError};
+use aye_runtime::error::Error;
+use aye_runtime::origin::require_person;
+use aye_runtime::trust::{Agreement, Power};
 
 use super::confirm::{Default, YES, yes_or_no};
 use super::output::{print, print_json, print_line};
@@ -260,7 +260,7 @@ fn remove(args: &TrustArgs, context: &Context) -> Result<u8, Error> {
                 .at(&path.canonicalize().unwrap_or_else(|_| path.clone()).to_string_lossy())
             {
                 Ok(there) => there.trust_book(),
-                Err(_) => crate::trust::TrustFile::new(&context.home, &path),
+                Err(_) => aye_runtime::trust::TrustFile::new(&context.home, &path),
             }
         }
     };
@@ -274,13 +274,4 @@ fn remove(args: &TrustArgs, context: &Context) -> Result<u8, Error> {
         false => print_line(&format!("{root} is not trusted any more"))?,
     }
     Ok(0)
-}
-
-impl From<TrustError> for Error {
-    fn from(error: TrustError) -> Self {
-        Self::Refused {
-            message: error.to_string(),
-            hint: Some("remove the file to be asked again".to_owned()),
-        }
-    }
 }

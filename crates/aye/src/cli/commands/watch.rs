@@ -11,10 +11,10 @@ use clap::Args;
 use indexmap::IndexMap;
 
 use crate::cli::Context;
-use crate::driver::Outcome;
-use crate::error::Error;
 use crate::report::{Place, Report, indent, stopped};
-use crate::store::{RunLock, RunRow, Store};
+use aye_runtime::driver::Outcome;
+use aye_runtime::error::Error;
+use aye_runtime::store::{RunLock, RunRow, Store};
 
 use super::drive::{choose_report, conclude};
 use super::logs::has_log;

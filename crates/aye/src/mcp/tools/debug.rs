@@ -3,13 +3,13 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::error::Error;
 use crate::mcp::look::Look;
 use crate::mcp::place::Place;
 use crate::mcp::report::Told;
 use crate::mcp::world::World;
 use crate::mcp::{budget, steps};
 use crate::paint::escape_control_line;
+use aye_runtime::error::Error;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

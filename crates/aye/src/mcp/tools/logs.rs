@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::cli::assist::has_log;
-use crate::error::Error;
 use crate::mcp::budget;
 use crate::mcp::report::Told;
 use crate::mcp::world::World;
+use aye_runtime::error::Error;
 
 /// How many lines of each step, if nothing else is said.
 const LINES: usize = 50;

@@ -4,11 +4,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::cli::assist::{self, Counts, MemoryKind};
-use crate::error::Error;
 use crate::mcp::budget;
 use crate::mcp::report::Told;
 use crate::mcp::world::World;
-use crate::memory::{Act, Change, ErrorText, Keep, NewFix, Origin, OriginKind, Query};
+use aye_runtime::error::Error;
+use aye_runtime::memory::{Act, Change, ErrorText, Keep, NewFix, Origin, OriginKind, Query};
 
 /// How many entries are told at once.
 const MOST: usize = 50;
@@ -28,7 +28,7 @@ pub(super) fn check(world: &World, args: &Check) -> Result<Told, Error> {
     let issues = memory.known_issues(&query);
     let fixes = memory.fixes_for(&query);
     let mut lines: Vec<String> =
-        issues.iter().map(|(_, issue)| crate::driver::sentence(&issue.value)).collect();
+        issues.iter().map(|(_, issue)| aye_runtime::driver::sentence(&issue.value)).collect();
     lines.extend(fixes.iter().map(|fix| {
         let about = fix.value.about.as_deref().unwrap_or("a fix without words");
         let (id, standing) = (memory.short_id(&fix.value.id), fix.value.standing().word());

@@ -11,7 +11,7 @@ use rmcp::model::{CallToolRequestParams, CallToolResponse};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::Error;
+use aye_runtime::error::Error;
 
 use super::call::{Call, finish, read};
 use super::report::{Told, refused};

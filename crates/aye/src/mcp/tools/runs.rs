@@ -13,7 +13,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::cli::assist::{self, Sent};
-use crate::error::Error;
 use crate::mcp::answer::{self, Word};
 use crate::mcp::call::{Call, finish, read};
 use crate::mcp::handle::Handle;
@@ -21,7 +20,8 @@ use crate::mcp::pause::{EDIT, relayable};
 use crate::mcp::report::{Told, refused};
 use crate::mcp::world::World;
 use crate::mcp::{budget, catalog};
-use crate::store::QuestionState;
+use aye_runtime::error::Error;
+use aye_runtime::store::QuestionState;
 
 /// How many questions are listed.
 const MOST: usize = 50;
@@ -84,9 +84,10 @@ async fn go(call: &Call<'_>, begun: Result<Begun, Error>) -> Result<CallToolResp
     }
 }
 
-fn planned(plan: &crate::dry_run::Plan) -> Result<Told, Error> {
+fn planned(plan: &aye_runtime::dry_run::Plan) -> Result<Told, Error> {
     let shown = serde_json::to_value(plan).map_err(|error| Error::Output(error.into()))?;
-    let text = crate::dry_run::render(plan, crate::paint::Paint { color: false, unicode: true });
+    let text =
+        crate::plan_view::plan_view(plan, crate::paint::Paint { color: false, unicode: true });
     let data = json!({
         "status": catalog::PLANNED, "skill": plan.skill, "plan": shown,
         "message": "nothing was run: this is what would happen",

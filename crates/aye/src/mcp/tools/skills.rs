@@ -4,11 +4,11 @@ use aye_core::skill::{Ask, InputSpec, InputType, Step};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::error::Error;
 use crate::mcp::budget;
 use crate::mcp::report::Told;
 use crate::mcp::world::World;
-use crate::skills::{SkillFile, relative_to, skill_name};
+use aye_runtime::error::Error;
+use aye_runtime::skills::{SkillFile, relative_to, skill_name};
 
 pub(super) fn list(world: &World) -> Result<Told, Error> {
     let context = &world.context;

@@ -3,11 +3,11 @@
 //! Every line of it stands behind a mark of its own and the frame's bar, so
 //! that nothing in it can look like a line of the prompt.
 
-use crate::advisor::{Advice, Beside, News};
 use crate::paint::{Tone, escape_control};
 use crate::prompt::markup::harmless;
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
+use aye_runtime::advisor::{Advice, Beside, News};
 
 use super::{Look, Part};
 

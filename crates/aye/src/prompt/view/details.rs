@@ -6,12 +6,12 @@ use aye_core::skill::{By, ChoiceAction};
 use jiff::Timestamp;
 use std::time::Duration;
 
-use crate::advisor::Beside;
-use crate::driver::QuestionContext;
 use crate::paint::{Glyph, Tone, duration, escape_control};
 use crate::prompt::markup::harmless;
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
+use aye_runtime::advisor::Beside;
+use aye_runtime::driver::QuestionContext;
 
 use super::footer::outcome_in_words;
 use super::{Look, Part, advice};

@@ -5,12 +5,12 @@ use aye_core::question::Question;
 use aye_core::skill::AskKind;
 use jiff::Timestamp;
 
-use crate::advisor::Beside;
-use crate::driver::QuestionContext;
 use crate::paint::{Glyph, Tone, escape_control};
 use crate::prompt::dialog::{Dialog, Escape, Stage, yes_and_no};
 use crate::prompt::list::List;
 use crate::prompt::style::Styled;
+use aye_runtime::advisor::Beside;
+use aye_runtime::driver::QuestionContext;
 
 use super::{Look, Part, advice};
 

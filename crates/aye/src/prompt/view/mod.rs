@@ -20,9 +20,9 @@ mod rules;
 
 use jiff::Timestamp;
 
-use crate::advisor::Beside;
-use crate::driver::QuestionContext;
 use crate::paint::{Paint, Tone, escape_control};
+use aye_runtime::advisor::Beside;
+use aye_runtime::driver::QuestionContext;
 
 use super::dialog::{Dialog, Stage};
 use super::markup::{harmless, message};

@@ -3,12 +3,12 @@
 use aye_core::skill::AskKind;
 use jiff::Timestamp;
 
-use crate::advisor::{Beside, News};
-use crate::driver::QuestionContext;
 use crate::paint::{Paint, escape_control};
 use crate::prompt::answers::Wanted;
 use crate::prompt::dialog::{default_offer, yes_and_no};
 use crate::prompt::style::Styled;
+use aye_runtime::advisor::{Beside, News};
+use aye_runtime::driver::QuestionContext;
 
 use super::footer::{left_in_words, outcome_in_words, seconds_left};
 use super::{Look, Part, advice, details, head, rules};

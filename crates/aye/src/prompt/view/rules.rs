@@ -2,10 +2,10 @@
 
 use aye_core::skill::By;
 
-use crate::driver::QuestionContext;
 use crate::paint::{Tone, escape_control};
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
+use aye_runtime::driver::QuestionContext;
 
 use super::{Look, Part};
 

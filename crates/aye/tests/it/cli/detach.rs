@@ -1,7 +1,7 @@
 //! Runs in the background.
 
-use aye::store::{Home, RunLock};
 use aye_core::id::RunId;
+use aye_runtime::store::{Home, RunLock};
 use insta::assert_snapshot;
 use rustix::process::{Pid, Signal, kill_process};
 

@@ -1,7 +1,7 @@
 //! What a run survives: the server's death, its driver's, and two clients at once.
 
-use aye::store::{Home, RunLock};
 use aye_core::id::RunId;
+use aye_runtime::store::{Home, RunLock};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 

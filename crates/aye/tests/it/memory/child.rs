@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use aye::memory::{NewChoice, Scope};
+use aye_runtime::memory::{NewChoice, Scope};
 use serde_json::json;
 
 use super::Outcome;

@@ -1,6 +1,6 @@
 //! The files: readable, forgiving, and never spoilt.
 
-use aye::memory::{Keep, Layer, Memory, NewIssue, Query};
+use aye_runtime::memory::{Keep, Layer, Memory, NewIssue, Query};
 use serde_json::json;
 
 use super::Outcome;
@@ -182,14 +182,14 @@ fn secrets_never_enter_memory() -> Outcome {
     for tool in ["a", "b"] {
         let mut failure = seen(tool, &args, "invalid value hunter2 for token\nhunter2");
         failure.fix = Some("used hunter2");
-        failure.ending = aye::memory::Ending::Recovered;
+        failure.ending = aye_runtime::memory::Ending::Recovered;
         memory.saw_failure(&failure, &mask)?;
     }
     let mut new = fix("deploy", "manifest unknown: hunter2");
     new.about = Some("with hunter2".into());
     memory.remember_fix(new, &mask)?;
-    let error = aye::memory::NewChoice {
-        scope: aye::memory::Scope::Error,
+    let error = aye_runtime::memory::NewChoice {
+        scope: aye_runtime::memory::Scope::Error,
         error: Some("it broke with hunter2"),
         ..choice()
     };
@@ -248,10 +248,10 @@ fn the_projects_memory_comes_first_and_the_users_fixes_stay_in_their_project() -
     assert_eq!(here.fix_for(&query).map(|fix| fix.id), Some(mine.clone()));
     let elsewhere = Memory::open(Some(&place.path().join("elsewhere")), &place.path().join("user"));
     assert_eq!(elsewhere.fix_for(&query), None);
-    let everywhere = aye::memory::NewFix { keep: Keep::Everywhere, ..fix("deploy", error) };
+    let everywhere = aye_runtime::memory::NewFix { keep: Keep::Everywhere, ..fix("deploy", error) };
     let general = here.remember_fix(everywhere, &plain)?;
     assert_eq!(elsewhere.fix_for(&query).map(|fix| fix.id), Some(general));
-    let shared = aye::memory::NewFix { keep: Keep::Shared, ..fix("deploy", error) };
+    let shared = aye_runtime::memory::NewFix { keep: Keep::Shared, ..fix("deploy", error) };
     let ours = here.remember_fix(shared, &plain)?;
     let found = here.fixes_for(&query);
     assert_eq!((found[0].layer, &found[0].value.id), (Layer::Project, &ours));
@@ -292,7 +292,8 @@ fn the_users_memory_is_for_the_user_alone_and_the_projects_is_shared() -> Outcom
     let place = tempfile::tempdir()?;
     let memory = memory(place.path());
     memory.remember_fix(fix("deploy", "manifest unknown"), &plain)?;
-    let shared = aye::memory::NewFix { keep: Keep::Shared, ..fix("deploy", "manifest unknown") };
+    let shared =
+        aye_runtime::memory::NewFix { keep: Keep::Shared, ..fix("deploy", "manifest unknown") };
     memory.remember_fix(shared, &plain)?;
     let mode = |name: &str| -> std::io::Result<u32> {
         Ok(std::fs::metadata(place.path().join(name))?.permissions().mode() & 0o777)

@@ -1,6 +1,6 @@
 //! What matches and what does not, in whole files.
 
-use aye::memory::Query;
+use aye_runtime::memory::Query;
 
 use super::Outcome;
 use super::sample::memory;

@@ -1,11 +1,11 @@
 //! The rules of part E2, "Learning", of the reference: each has its number.
 //! 47 to 49, "Recovery text", are about compute blocks and templates.
 
-use aye::memory::{
+use aye_runtime::memory::{
     Allowed, Change, Ending, Level, Memory, Mistake, OriginKind, PreferenceQuery, Query, Rank,
     Scope, Standing,
 };
-use aye::memory::{NewChoice, NewIssue};
+use aye_runtime::memory::{NewChoice, NewIssue};
 use serde_json::{Value, json};
 
 use super::Outcome;
@@ -369,8 +369,10 @@ fn rule_41_logins_and_networks_are_no_mistakes() -> Outcome {
         assert_eq!(learned, None, "{error}");
     }
     // A run that failed for good teaches nothing about how to avoid it.
-    let failed =
-        aye::memory::Seen { ending: Ending::Failed, ..seen("oc", &args, "unknown option --x") };
+    let failed = aye_runtime::memory::Seen {
+        ending: Ending::Failed,
+        ..seen("oc", &args, "unknown option --x")
+    };
     assert_eq!(memory.saw_failure(&failed, &plain)?, None);
     assert_eq!((memory.failures().len(), memory.usage().len()), (4, 0));
     Ok(())
@@ -397,7 +399,7 @@ fn rule_41_what_recovered_it_is_the_advice() -> Outcome {
     let memory = memory(place.path());
     let args = json!({ "branch": "topic" });
     for _ in 0..10 {
-        let recovered = aye::memory::Seen {
+        let recovered = aye_runtime::memory::Seen {
             ending: Ending::Recovered,
             fix: Some("push the branch first"),
             ..seen("mr", &args, "branch topic does not exist")

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use aye::memory::{
+use aye_runtime::memory::{
     Act, Allowed, Change, Ending, ErrorText, Keep, Memory, NewChoice, NewFix, Origin, OriginKind,
     PreferenceQuery, Scope, Seen,
 };

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use aye::store::{Durability, Store, Verdict};
 use aye_core::input::Request;
 use aye_core::journal::State;
 use aye_core::question::{Answer, Prompter};
+use aye_runtime::store::{Durability, Store, Verdict};
 
 use super::pty::Terminal;
 use crate::cli::harness::Place;

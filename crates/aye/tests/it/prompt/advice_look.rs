@@ -1,13 +1,13 @@
 //! What advice looks like, and what `aye.toml` may say about it.
 
-use aye::advisor::{Advice, Beside, News};
-use aye::driver::QuestionContext;
 use aye::paint::Paint;
 use aye::prompt::Escape;
 use aye::prompt::dialog::Dialog;
 use aye::prompt::key::Key;
 use aye::prompt::view::{Look, View, head, plain_advice, view_below};
 use aye_core::question::Question;
+use aye_runtime::advisor::{Advice, Beside, News};
+use aye_runtime::driver::QuestionContext;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 

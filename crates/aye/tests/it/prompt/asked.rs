@@ -237,7 +237,7 @@ fn a_question_whose_aye_was_killed_is_closed() {
 
 /// Kills the process that drives a run and waits until its lock is free.
 fn kill_driver(place: &Place, run: &str) {
-    use aye::store::{Home, RunLock};
+    use aye_runtime::store::{Home, RunLock};
     let run = aye_core::id::RunId::new(run).unwrap();
     let holder = || RunLock::holder(&Home::new(&place.home()), &run).unwrap();
     let pid = holder().and_then(|held| held.info).unwrap().pid;

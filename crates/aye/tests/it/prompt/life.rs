@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use aye::store::{Home, RunLock};
 use aye_core::id::RunId;
+use aye_runtime::store::{Home, RunLock};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::pty::Terminal;

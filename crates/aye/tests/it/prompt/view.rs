@@ -1,6 +1,5 @@
 //! What prompts look like.
 
-use aye::driver::QuestionContext;
 use aye::paint::Paint;
 use aye::prompt::Escape;
 use aye::prompt::answers::Wanted;
@@ -9,6 +8,7 @@ use aye::prompt::key::Key;
 use aye::prompt::view::{Look, View, plain_ask, plain_question, view};
 use aye_core::journal::State;
 use aye_core::question::Question;
+use aye_runtime::driver::QuestionContext;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 

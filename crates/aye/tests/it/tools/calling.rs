@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aye::tools::{Known, ToolEvent};
+use aye_runtime::tools::{Known, ToolEvent};
 use serde_json::json;
 
 use crate::cli::harness::until;

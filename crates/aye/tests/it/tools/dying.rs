@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use aye::tools::ToolEvent;
+use aye_runtime::tools::ToolEvent;
 use serde_json::json;
 
 use crate::cli::harness::{Place, until};

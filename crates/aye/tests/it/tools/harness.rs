@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use aye::settings::{Settings, ToolSettings};
-use aye::tools::{Call, ToolError, ToolEvent, ToolResult, Tools, Trust, World};
 use aye_process::policy::Policy;
+use aye_runtime::settings::{Settings, ToolSettings};
+use aye_runtime::tools::{Call, ToolError, ToolEvent, ToolResult, Tools, Trust, World};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 

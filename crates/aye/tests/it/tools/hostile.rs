@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use aye::tools::{ToolError, ToolEvent};
+use aye_runtime::tools::{ToolError, ToolEvent};
 use serde_json::json;
 
 use super::harness::Shop;

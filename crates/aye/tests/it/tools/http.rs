@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
-use aye::tools::ToolEvent;
+use aye_runtime::tools::ToolEvent;
 use serde_json::json;
 
 use crate::cli::harness::Place;

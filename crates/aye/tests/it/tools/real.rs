@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aye::tools::ToolEvent;
+use aye_runtime::tools::ToolEvent;
 use serde_json::{Value, json};
 
 use super::harness::{Shop, list, node_server, python_server};

@@ -1,7 +1,7 @@
 //! Nothing is started that nobody has agreed to.
 
-use aye::tools::{Call, ToolEvent, Tools, Trust};
-use aye::trust::{Power, TrustFile};
+use aye_runtime::tools::{Call, ToolEvent, Tools, Trust};
+use aye_runtime::trust::{Power, TrustFile};
 use insta::assert_snapshot;
 use jiff::Timestamp;
 use serde_json::Map;

@@ -7,12 +7,12 @@ use crate::cli::commands::answer::{self, AnswerArgs, Came};
 use crate::cli::commands::background::{self, BackgroundCommand};
 use crate::cli::commands::{confirm, output};
 use crate::cli::{Context, report_error, say};
-use crate::driver::QuestionContext;
-use crate::error::Error;
 use crate::paint::{Glyph, Tone, escape_control_line};
 use crate::prompt::view::Item;
 use crate::prompt::{AskOutcome, Escape, InboxAction, InboxView, Nowhere, ask_alone};
-use crate::store::RunRow;
+use aye_runtime::driver::QuestionContext;
+use aye_runtime::error::Error;
+use aye_runtime::store::RunRow;
 
 use super::{Waiting, catch_signals, open, since};
 

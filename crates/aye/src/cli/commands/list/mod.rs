@@ -11,10 +11,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cli::Context;
-use crate::error::Error;
 use crate::paint::{Glyph, Tone, escape_control_line, plural, shell_word};
-use crate::skills::{SkillFile, relative_to, skill_name};
 use crate::term;
+use aye_runtime::error::Error;
+use aye_runtime::skills::{SkillFile, relative_to, skill_name};
 
 use super::output::{print, print_json};
 

@@ -9,10 +9,12 @@ use crate::cli::Context;
 use crate::cli::commands::output::{print, print_json};
 use crate::cli::commands::run::{Chosen, choose};
 use crate::cli::say;
-use crate::error::Error;
-use crate::paint::{Glyph, Paint, Tone, escape_control_line, inert_lines, plural, shell_word};
-use crate::skills::skill_name;
+use crate::paint::{
+    Glyph, Paint, Tone, escape_control_line, escape_control_lines, plural, shell_word,
+};
 use crate::term;
+use aye_runtime::error::Error;
+use aye_runtime::skills::skill_name;
 
 use super::Listed;
 
@@ -68,7 +70,7 @@ fn render(flow: &Flow, file: &str, wanted: &str, plan: &[Part], paint: Paint) ->
     let mut lines = vec![format!("{name}  {}", dim(&escape_control_line(file)))];
     let about = flow.skill.description.as_deref().filter(|about| *about != skill_name(flow));
     lines.extend(about.into_iter().flat_map(|about| about.trim().lines()).map(|line| {
-        let line = format!("  {}", inert_lines(line));
+        let line = format!("  {}", escape_control_lines(line));
         line.trim_end().to_owned()
     }));
 

@@ -12,11 +12,11 @@ use crate::cli::commands::output::{print_json, print_line};
 use crate::cli::commands::scripted::{Asked, Asking, ask};
 use crate::cli::commands::trust::also_trust;
 use crate::cli::{Context, say};
-use crate::error::Error;
 use crate::paint::{Tone, escape_control};
 use crate::prompt::Escape;
-use crate::replace::{refuse_links, replace};
-use crate::skills::relative_to;
+use aye_runtime::error::Error;
+use aye_runtime::replace::{refuse_links, replace};
+use aye_runtime::skills::relative_to;
 
 use super::super::doctor::on_path;
 

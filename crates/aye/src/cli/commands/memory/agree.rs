@@ -6,11 +6,11 @@ use crate::cli::Context;
 use crate::cli::commands::confirm::{Default, YES, yes_or_no};
 use crate::cli::commands::output::{print, print_json, print_line};
 use crate::cli::commands::scripted::{Asked, Asking, ask};
-use crate::error::Error;
-use crate::memory::{Act, Fix, Memory, OriginKind, Placed, Standing};
-use crate::origin::require_person;
 use crate::paint::{Paint, Tone, escape_control, escape_control_line, plural, shell_word};
 use crate::prompt::Escape;
+use aye_runtime::error::Error;
+use aye_runtime::memory::{Act, Fix, Memory, OriginKind, Placed, Standing};
+use aye_runtime::origin::require_person;
 
 use super::list::fix_json;
 
@@ -115,8 +115,8 @@ fn describe(placed: &Placed<Fix>, paint: Paint) -> String {
     line(
         "where",
         project.unwrap_or(match placed.layer {
-            crate::memory::Layer::Project => "in this project",
-            crate::memory::Layer::User => "in every project",
+            aye_runtime::memory::Layer::Project => "in this project",
+            aye_runtime::memory::Layer::User => "in every project",
         }),
     );
     for (place, other) in fix.unknown() {

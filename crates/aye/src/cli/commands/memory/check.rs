@@ -7,11 +7,11 @@ use serde_json::json;
 
 use crate::cli::Context;
 use crate::cli::commands::output::{print, print_json};
-use crate::error::Error;
 use aye_core::heal::Category;
+use aye_runtime::error::Error;
 
-use crate::memory::{Memory, Query, SAME, fingerprint, mistake, similarity};
 use crate::paint::{Tone, escape_control_line};
+use aye_runtime::memory::{Memory, Query, SAME, fingerprint, mistake, similarity};
 
 use super::CheckArgs;
 use super::list::{fix_json, fix_line, issue_json, issue_line, usage_json, usage_line};
@@ -41,7 +41,7 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
     let mistake = mistake(&error);
     let nothing = issues.is_empty() && fixes.is_empty() && usage.is_empty();
     if context.json {
-        let with_rank = |(rank, issue): &(crate::memory::Rank, _)| {
+        let with_rank = |(rank, issue): &(aye_runtime::memory::Rank, _)| {
             let mut shown = issue_json(issue);
             shown["rank"] = json!(rank);
             shown
@@ -68,7 +68,7 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
             shown.push_str(&format!("{}\n{lines}", paint.text(Tone::Strong, title)));
         }
     };
-    let issue = |(_, issue): &(_, crate::memory::Placed<crate::memory::Issue>)| {
+    let issue = |(_, issue): &(_, aye_runtime::memory::Placed<aye_runtime::memory::Issue>)| {
         let mut lines = vec![issue_line(&issue.value, paint)];
         if let Some(meaning) = issue.value.meaning.as_ref().filter(|_| issue.value.fix.is_some()) {
             lines.push(format!("  {}", escape_control_line(meaning)));

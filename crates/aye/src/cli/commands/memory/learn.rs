@@ -6,9 +6,11 @@ use serde_json::{Map, Value, json};
 use crate::cli::Context;
 use crate::cli::commands::output::{print_json, print_line};
 use crate::cli::commands::scripted::{Asked, Asking, ask, question};
-use crate::error::Error;
-use crate::memory::{Act, Change, ErrorText, Keep, Memory, NewFix, NewIssue, Origin, OriginKind};
-use crate::origin::require_person;
+use aye_runtime::error::Error;
+use aye_runtime::memory::{
+    Act, Change, ErrorText, Keep, Memory, NewFix, NewIssue, Origin, OriginKind,
+};
+use aye_runtime::origin::require_person;
 
 use super::LearnArgs;
 

@@ -6,12 +6,12 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::Context;
 use crate::cli::commands::output::{print, print_json};
-use crate::error::Error;
-use crate::memory::{
-    Change, Failure, Fix, Issue, Memory, Placed, Preference, Standing, UsagePattern,
-};
 use crate::paint::{Paint, Tone, escape_control_line, plural, shell_word};
 use crate::term;
+use aye_runtime::error::Error;
+use aye_runtime::memory::{
+    Change, Failure, Fix, Issue, Memory, Placed, Preference, Standing, UsagePattern,
+};
 
 use super::Kind;
 
@@ -169,8 +169,8 @@ fn preference_line(one: &Placed<Preference>, now: Timestamp, paint: Paint) -> St
     };
     let state = match (preference.is_expired(now), one.layer) {
         (true, _) => paint.text(Tone::Warn, "expired"),
-        (false, crate::memory::Layer::Project) => paint.text(Tone::Warn, "not used"),
-        (false, crate::memory::Layer::User) => {
+        (false, aye_runtime::memory::Layer::Project) => paint.text(Tone::Warn, "not used"),
+        (false, aye_runtime::memory::Layer::User) => {
             let until = preference.expires.to_string();
             paint.text(Tone::Good, &format!("until {}", until.get(..10).unwrap_or(&until)))
         }

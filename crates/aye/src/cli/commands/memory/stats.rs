@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::Context;
 use crate::cli::commands::output::{print, print_json};
-use crate::error::Error;
-use crate::memory::{Memory, Standing, Week, Weeks};
 use crate::paint::{Paint, Tone, plural};
+use aye_runtime::error::Error;
+use aye_runtime::memory::{Memory, Standing, Week, Weeks};
 
 /// How many events are read at once.
 const AT_ONCE: u32 = 5000;

@@ -3,10 +3,10 @@
 use crate::cli::Context;
 use crate::cli::commands::output::{print_json, print_line};
 use crate::cli::commands::trust::{self, Said};
-use crate::error::Error;
 use crate::paint::escape_control_line;
-use crate::tools::Launch;
-use crate::trust::Power;
+use aye_runtime::error::Error;
+use aye_runtime::tools::Launch;
+use aye_runtime::trust::Power;
 
 use super::no_server;
 

@@ -22,11 +22,11 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::cli::Context;
-use crate::driver::{self, MOST_ASKED, Prompter as _, QuestionContext};
-use crate::error::Error;
 use crate::paint::escape_control_line;
 use crate::prompt::{Escape, TerminalPrompter};
-use crate::tools::{Reply, Tools};
+use aye_runtime::driver::{self, MOST_ASKED, Prompter as _, QuestionContext};
+use aye_runtime::error::Error;
+use aye_runtime::tools::{Reply, Tools};
 
 /// The questions of servers, one after the other.
 pub(super) struct Asked<'c> {

@@ -11,10 +11,10 @@ use serde_json::{Map, Value, json};
 use crate::cli::Context;
 use crate::cli::commands::output::{print_json, print_line};
 use crate::cli::commands::trust::Said;
-use crate::error::Error;
 use crate::paint::{Tone, escape_control_line};
 use crate::report::Verbosity;
-use crate::tools::{Call, Known, ToolError, ToolEvent, ToolResult, Tools};
+use aye_runtime::error::Error;
+use aye_runtime::tools::{Call, Known, ToolError, ToolEvent, ToolResult, Tools};
 
 use super::agree::{agree, is_agreed, launch};
 use super::asked::{Asked, declined};
@@ -198,7 +198,7 @@ pub(super) fn show(result: Result<ToolResult, ToolError>, context: &Context) -> 
         return Ok(0);
     }
     match &result.value {
-        Value::String(text) => print_line(&crate::paint::inert_lines(text))?,
+        Value::String(text) => print_line(&crate::paint::escape_control_lines(text))?,
         data => print_json(data)?,
     }
     Ok(0)

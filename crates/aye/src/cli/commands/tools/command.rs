@@ -7,9 +7,9 @@ use aye_process::lines::Lines;
 use aye_process::{Happening, Outcome, Signal, Signals, Spec, Stop, Stream};
 
 use crate::cli::{Context, say};
-use crate::error::Error;
 use crate::report::Sanitizer;
-use crate::tools::{CommandTool, ToolError};
+use aye_runtime::error::Error;
+use aye_runtime::tools::{CommandTool, ToolError};
 
 use super::call::show;
 

@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use crate::cli::Context;
 use crate::cli::commands::output::{print, print_json};
 use crate::cli::commands::trust::Said;
-use crate::error::Error;
 use crate::paint::{Paint, Tone, escape_control_line, plural};
 use crate::report::Verbosity;
-use crate::tools::{ListedTool, ToolError, ToolEvent};
+use aye_runtime::error::Error;
+use aye_runtime::tools::{ListedTool, ToolError, ToolEvent};
 
 use super::agree::{agree, is_agreed, launch};
 use super::{no_server, tools};

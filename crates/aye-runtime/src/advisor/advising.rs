@@ -1,0 +1,197 @@
+//! An advisor at work: started once for a question, ended with it.
+
+use std::os::fd::BorrowedFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use aye_core::journal::State;
+use aye_core::question::Question;
+use aye_process::{Exit, Happening, Outcome, Running, Spec, Stdin};
+
+use crate::driver::QuestionContext;
+use crate::fmt::{duration, escape_control_line};
+use crate::settings::PolicySettings;
+
+use super::reply::{Beside, News, read};
+use super::task::document;
+
+/// How long one that took too long may go on before it is killed.
+const GRACE: Duration = Duration::from_secs(1);
+/// More than this is no advice.
+const MOST: usize = 64 * 1024;
+/// How many characters of its name, or of its last words, are shown.
+const NAME: usize = 24;
+const LAST_WORDS: usize = 100;
+
+/// The program of `[advisor]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Advisor {
+    /// The program and its arguments. No shell sees them.
+    pub argv: Vec<String>,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// The project whose runs it is told about.
+    pub root: PathBuf,
+    /// What may be run there.
+    pub policy: PolicySettings,
+}
+
+/// An advisor beside one question. Dropping it ends its program at once.
+pub struct Advising {
+    beside: Beside,
+    work: Work,
+}
+
+enum Work {
+    /// It starts when there is nothing else to do: the question comes first.
+    Due(Advisor),
+    Running(Box<Running>, Duration),
+    Over,
+}
+
+impl Advising {
+    /// An advisor for this question, if it is to have one.
+    pub fn of(posed: &QuestionContext<'_>, advisor: Option<&Advisor>) -> Option<Self> {
+        let advisor = advisor.filter(|_| posed.question.ai_assist)?;
+        // Whatever it starts has to be known for a program that Aye started.
+        if cfg!(target_os = "linux") && aye_process::guard::pid() == 0 {
+            return None;
+        }
+        // A project's advisor is for the project's runs: standing in another
+        // directory tells nobody about this one, and starts nothing of it.
+        let workspace = Path::new(&posed.run?.started.workspace).canonicalize().ok()?;
+        workspace.starts_with(advisor.root.canonicalize().ok()?).then(|| Self {
+            beside: Beside { name: advisor.name(), news: News::Awaited },
+            work: Work::Due(advisor.clone()),
+        })
+    }
+
+    /// What is to be shown.
+    pub fn beside(&self) -> &Beside {
+        &self.beside
+    }
+
+    /// Starts the program if it is due, and waits for it, for one of `wake`,
+    /// or until then. Says whether there was anything to wait for.
+    pub fn attend(
+        &mut self,
+        posed: &QuestionContext<'_>,
+        wake: &[BorrowedFd<'_>],
+        until: Instant,
+    ) -> bool {
+        if let Work::Due(advisor) = &self.work {
+            match posed.run.ok_or_else(String::new).and_then(|run| advisor.start(posed, run)) {
+                Ok(child) => self.work = Work::Running(Box::new(child), advisor.timeout),
+                Err(why) => self.conclude(News::Failed(why)),
+            }
+            return true;
+        }
+        let Work::Running(child, limit) = &mut self.work else { return false };
+        match aye_process::wait_aside(child, wake, Some(until)) {
+            Ok(Happening::Exited(_, exit)) => {
+                let limit = *limit;
+                self.conclude(understand(&exit, posed.question, limit));
+            }
+            Ok(_) => {}
+            Err(error) => self.conclude(News::Failed(error.to_string())),
+        }
+        true
+    }
+
+    /// The question is answered: nobody waits any more.
+    pub fn end(&mut self) {
+        if self.beside.news == News::Awaited {
+            self.conclude(News::Over);
+        }
+    }
+
+    /// Aye is about to be stopped, and everything with it.
+    pub fn pause(&mut self) {
+        if let Work::Running(child, _) = &mut self.work {
+            child.pause();
+        }
+    }
+
+    /// Aye goes on.
+    pub fn resume(&mut self) {
+        if let Work::Running(child, _) = &mut self.work {
+            child.resume();
+        }
+    }
+
+    fn conclude(&mut self, news: News) {
+        self.beside.news = news;
+        self.work = Work::Over;
+    }
+}
+
+impl Advisor {
+    /// What people call it: the program without its folder.
+    fn name(&self) -> String {
+        let program = self.argv.first().map_or("", String::as_str);
+        let name = program.rsplit('/').find(|part| !part.is_empty()).unwrap_or("advisor");
+        short(name, NAME)
+    }
+
+    fn start(&self, posed: &QuestionContext<'_>, run: &State) -> Result<Running, String> {
+        let (program, args) = self.argv.split_first().ok_or("no program is named")?;
+        let workspace = Path::new(&run.started.workspace);
+        let mut spec = Spec::new(program).args(args);
+        spec.cwd = Some(workspace.to_owned());
+        // Inputs and codes may have come this way; they are none of its business.
+        let own = |name: &std::ffi::OsString| {
+            let name = name.to_string_lossy();
+            name.starts_with("AYE_") && name != "AYE_HOME"
+        };
+        let names = std::env::vars_os().map(|(name, _)| name).filter(own);
+        spec.env = names.map(|name| (name, None)).collect();
+        spec.stdin = Stdin::Bytes(document(posed.question, Some(run), posed.secrets).into());
+        spec.timeout = Some(self.timeout);
+        spec.grace = GRACE.min(aye_process::grace());
+        spec.tail_limit = MOST;
+        spec.aside = true;
+        // What survives a crash is looked for by the run that holds the others.
+        let outermost = match &run.started.parent {
+            Some(_) => run.run.as_str().split('_').next().unwrap_or_default(),
+            None => run.run.as_str(),
+        };
+        spec.run = Some(outermost.to_owned());
+        let found = aye_process::resolve(&spec).map_err(|error| error.to_string())?;
+        let policy = self.policy.for_run(workspace);
+        policy.check(&spec, &found).map_err(|refusal| refusal.to_string())?;
+        aye_process::spawn(spec).map_err(|error| error.to_string())
+    }
+}
+
+fn understand(exit: &Exit, question: &Question, limit: Duration) -> News {
+    let failed = |how: String| {
+        let words = exit.stderr.text_of_last(4 * LAST_WORDS);
+        let last = words.lines().rev().find(|line| !line.trim().is_empty());
+        News::Failed(match last {
+            Some(last) => format!("{how}: {}", short(last.trim(), LAST_WORDS)),
+            None => how,
+        })
+    };
+    match exit.outcome {
+        Outcome::Exited(0) if exit.stdout.dropped() > 0 => {
+            failed(format!("it wrote more than {} KB", MOST / 1024))
+        }
+        Outcome::Exited(0) => match read(&exit.stdout.text(), question) {
+            Some(advice) => News::Came(advice),
+            None => failed("it said nothing".to_owned()),
+        },
+        Outcome::Exited(code) => failed(format!("it ended with exit code {code}")),
+        Outcome::Signaled(signal) => failed(format!("signal {signal} ended it")),
+        Outcome::TimedOut => failed(format!("it took longer than {}", duration(limit))),
+        Outcome::Cancelled | Outcome::Interrupted => failed("it was ended".to_owned()),
+    }
+}
+
+/// The beginning of a text on one line, harmless.
+fn short(text: &str, most: usize) -> String {
+    let escape_control = escape_control_line(text);
+    match escape_control.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &escape_control[..at]),
+        None => escape_control,
+    }
+}

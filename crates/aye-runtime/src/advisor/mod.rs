@@ -1,0 +1,15 @@
+//! The advisor: a program that is asked what it thinks of a question.
+//!
+//! It gets one JSON document on its standard input (`task`, over
+//! [`crate::question_context`]) and says something (`reply`); the prompt shows it
+//! beside the question. It decides nothing: what it says goes to the screen
+//! and nowhere else. `advising` is the only part that touches a process.
+
+mod advising;
+mod reply;
+mod task;
+
+pub use advising::Advising;
+pub use advising::Advisor;
+pub use reply::{Advice, Beside, News, read};
+pub use task::document;

@@ -1,0 +1,205 @@
+//! Servers that ask in the middle of a call: each question is a run of its
+//! own inside the step that waits for the server.
+
+use aye_core::effect::Effect;
+use aye_core::event::{CancelReason, EventKind};
+use aye_core::form::Form;
+use aye_core::id::RunId;
+use aye_core::input::{Input, Request};
+use aye_core::journal::{Ended, Phase};
+use aye_core::machine::{Limits, Machine};
+use aye_core::nested::{ChildBody, Parent};
+use aye_core::text::World;
+
+use crate::error::Error;
+use crate::store::Store;
+use crate::tools::Reply;
+
+use super::child::Begun;
+use super::drive::Driver;
+use super::lane::{LaneId, ROOT};
+
+/// How often a call may ask; a server that asks for ever is not answered for
+/// ever.
+pub const MOST_ASKED: usize = 10;
+
+/// Who closes what nobody waits for any more.
+const AYE: &str = "aye";
+
+/// Why an answer to a question is refused whose server is gone.
+pub const GONE: &str = "the server that asked is gone: the call it was part of was interrupted";
+
+/// A server that waits for an answer.
+pub(super) struct Asking {
+    lane: LaneId,
+    call: u64,
+    ask: u64,
+    /// As the server sent it, and as it is asked.
+    form: Form,
+    shown: Form,
+}
+
+impl Driver<'_> {
+    /// A server asks.
+    pub(super) fn server_asks(&mut self, call: u64, ask: u64, form: Form) -> Result<(), Error> {
+        let Some((id, execution, _)) = self.caller(call) else {
+            self.parts.tools.reply(ask, Reply::Cancel);
+            return Ok(());
+        };
+        if self.is_stopping(id) {
+            self.parts.tools.reply(ask, Reply::Cancel);
+            return Ok(());
+        }
+        let before = self.asked.iter().filter(|asked| **asked == call).count();
+        if before >= MOST_ASKED {
+            let why = format!("it has asked {MOST_ASKED} times");
+            self.declined(id, &form.server, &why);
+            self.parts.tools.reply(ask, Reply::Decline);
+            return Ok(());
+        }
+        self.asked.push(call);
+        let index = self.asked.len();
+        let form = Form { index: u32::try_from(index).unwrap_or(u32::MAX), ..form };
+        let machine = &self.lane(id).machine;
+        let shown = form.map(|text| machine.secrets().mask(text));
+        let Phase::Running { step, .. } = &machine.state().phase else {
+            self.parts.tools.reply(ask, Reply::Cancel);
+            return Ok(());
+        };
+        let child = machine.asked(step, execution, shown.clone());
+        let deadline = machine.state().deadline();
+        match self.open_child(id, index, child, deadline, None)? {
+            Begun::Going(lane) => self.asking.push(Asking { lane, call, ask, form, shown }),
+            Begun::Refused(why) => {
+                self.declined(id, &form.server, &why);
+                self.parts.tools.reply(ask, Reply::Decline);
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that a server was told no.
+    pub(super) fn declined(&mut self, id: LaneId, server: &str, why: &str) {
+        self.say(id, &[format!("server `{server}` asked a question and was declined: {why}")]);
+    }
+
+    pub(super) fn is_form(&self, id: LaneId) -> bool {
+        self.asking.iter().any(|asking| asking.lane == id)
+    }
+
+    /// A question of a server was answered, or nobody can be asked about it.
+    pub(super) fn form_rests(&mut self, id: LaneId) -> Result<(), Error> {
+        let Some(at) = self.asking.iter().position(|asking| asking.lane == id) else {
+            return Ok(());
+        };
+        if !matches!(self.lane(id).machine.next_effect(), Effect::Finish) {
+            // Its server waits now, not whenever somebody comes by.
+            let why = self.lane(id).unasked.clone();
+            let why = why.unwrap_or_else(|| "nobody can be asked any more".to_owned());
+            return self.end_form(id, why);
+        }
+        let Asking { call, ask, form, shown, .. } = self.asking.swap_remove(at);
+        let lane = self.lane(id);
+        let (state, unasked) = (lane.machine.state(), lane.unasked.clone());
+        let reply = match &state.phase {
+            Phase::Ended(Ended::Completed) => {
+                form.content(&shown, &state.outputs).map(Reply::Accept)
+            }
+            Phase::Ended(Ended::Cancelled(CancelReason::Declined)) => Ok(Reply::Decline),
+            _ if unasked.is_some() => Ok(Reply::Decline),
+            _ => Ok(Reply::Cancel),
+        };
+        self.close(id);
+        match reply {
+            Ok(reply) => {
+                if let (Some(why), Some((id, ..))) = (unasked, self.caller(call)) {
+                    self.declined(id, &form.server, &why);
+                }
+                self.parts.tools.reply(ask, reply);
+                Ok(())
+            }
+            // Asked once more, with what was wrong.
+            Err(why) => self.server_asks(call, ask, Form { note: Some(why), ..form }),
+        }
+    }
+
+    /// The server of these questions waits no more.
+    pub(super) fn asks_no_more(&mut self, ask: u64) -> Result<(), Error> {
+        self.end_forms(|asking| asking.ask == ask, "the server no longer asks")
+    }
+
+    /// A call has ended, and with it its questions.
+    pub(super) fn call_ended(&mut self, call: u64) -> Result<(), Error> {
+        self.end_forms(|asking| asking.call == call, "the call has ended")
+    }
+
+    fn end_forms(&mut self, which: impl Fn(&Asking) -> bool, why: &str) -> Result<(), Error> {
+        let lanes: Vec<LaneId> =
+            self.asking.iter().filter(|asking| which(asking)).map(|asking| asking.lane).collect();
+        for lane in lanes {
+            if !matches!(self.lane(lane).machine.next_effect(), Effect::Finish) {
+                self.end_form(lane, why.to_owned())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end_form(&mut self, lane: LaneId, why: String) -> Result<(), Error> {
+        let cancel = Request::Cancel { by: AYE.to_owned(), reason: Some(why) };
+        self.apply(lane, Input::Request(cancel), None)?;
+        Ok(())
+    }
+
+    /// Closes the questions of servers that are gone: those of a driver that died.
+    pub(super) fn close_orphans(&mut self) -> Result<(), Error> {
+        let world = self.world();
+        let root = self.lane(ROOT).machine.state().run.clone();
+        let machine = self.lane(ROOT).machine.clone();
+        close_forms_within(self.parts.store, &machine, &root, &world)
+    }
+}
+
+/// Closes every question that a server asked in the runs inside this one.
+fn close_forms_within(
+    store: &mut Store,
+    around: &Machine,
+    run: &RunId,
+    world: &World,
+) -> Result<(), Error> {
+    for row in store.runs_inside(run)? {
+        if row.status.is_ended() {
+            continue;
+        }
+        if !close_form(store, around, &row.id, world)? {
+            close_forms_within(store, around, &row.id, world)?;
+        }
+    }
+    Ok(())
+}
+
+/// Closes the question of a server that nobody drives the call of; says
+/// whether the run is one.
+pub fn close_form(
+    store: &mut Store,
+    around: &Machine,
+    run: &RunId,
+    world: &World,
+) -> Result<bool, Error> {
+    let events = store.events(run, 0)?;
+    let parent = events.first().and_then(|event| match &event.kind {
+        EventKind::SkillStarted(started) => started.parent.as_deref(),
+        _ => None,
+    });
+    let Some(Parent { step, execution, form: Some(form), .. }) = parent else { return Ok(false) };
+    let child = around.asked(step, *execution, Form::clone(form));
+    let ChildBody::Item { flow, outer } = child.body else { return Ok(false) };
+    let secrets = outer.secrets.clone();
+    let mut machine = Machine::restore(flow, Limits::default(), secrets, &events, Some(*outer))
+        .map_err(|error| Error::Journal { run: run.to_string(), error })?;
+    if !matches!(machine.state().phase, Phase::Ended(_)) {
+        let cancel = Request::Cancel { by: AYE.to_owned(), reason: Some(GONE.to_owned()) };
+        let reaction = machine.handle(Input::Request(cancel), world);
+        store.append(&reaction.events, &[])?;
+    }
+    Ok(true)
+}

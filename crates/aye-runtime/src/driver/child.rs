@@ -1,0 +1,283 @@
+//! The run inside a step: begun, or taken up where it was.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use aye_core::flow::Flow;
+use aye_core::input::{Input, Retry};
+use aye_core::journal::Phase;
+use aye_core::machine::{Limits, Machine, Secrets, Start};
+use aye_core::nested::{Again, Child, ChildBody, DEEPEST, ParentScope};
+use aye_core::skill::{Given, resolve_inputs};
+use aye_core::text::{self, Scope, World};
+use indexmap::IndexMap;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::skills::{Reach, SkillFile, skill_name};
+use crate::store::{Source, Store};
+
+use super::drive::Driver;
+use super::lane::{Lane, LaneId, ROOT};
+
+/// Finds skills by what steps call them.
+pub trait Skills {
+    /// The skill that a step of the skill in `file` calls `wanted`; `reach` says
+    /// which files that may be.
+    fn load(&self, wanted: &str, file: &Path, reach: Reach) -> Result<(Flow, Source), Error>;
+
+    /// Whether skills that do not say are lenient about undefined names.
+    fn lenient(&self) -> bool;
+}
+
+/// What came of beginning a run.
+pub(super) enum Begun {
+    /// It has a lane.
+    Going(LaneId),
+    /// It could not be begun, and why.
+    Refused(String),
+}
+
+/// A run that can be begun or taken up.
+struct Prepared {
+    flow: Arc<Flow>,
+    source: Option<Source>,
+    inputs: IndexMap<String, Value>,
+    secrets: Secrets,
+    outer: Option<ParentScope>,
+}
+
+impl Driver<'_> {
+    /// Begins the run of a child, or goes on with it after a restart.
+    pub(super) fn open_child(
+        &mut self,
+        parent: LaneId,
+        index: usize,
+        child: Child,
+        deadline: Option<Timestamp>,
+        again: Option<Again>,
+    ) -> Result<Begun, Error> {
+        let run = match child.parent.child() {
+            Ok(run) if child.parent.depth <= DEEPEST => run,
+            _ => return Ok(Begun::Refused(format!("skills call each other {DEEPEST} deep"))),
+        };
+        let world = self.world();
+        let around = &self.lane(parent).machine;
+        let known = self.parts.store.run(&run)?.map(|row| (row.source, row.skill));
+        let prepared = prepare(
+            around,
+            &child,
+            known.as_ref().map(|(source, skill)| (source.as_str(), skill.as_str())),
+            self.parts.skills,
+            self.parts.store,
+            &world,
+        );
+        let prepared = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => return Ok(Begun::Refused(said(&error))),
+        };
+        let mut path = self.lane(parent).path.clone();
+        path.push(child.parent.label());
+        let started = around.state().started.clone();
+        let id = self.lanes.len();
+        if known.is_some() {
+            let events = self.parts.store.events(&run, 0)?;
+            let Prepared { flow, secrets, outer, .. } = prepared;
+            let machine =
+                Machine::restore(flow, self.parts.limits.clone(), secrets, &events, outer)
+                    .map_err(|error| Error::Journal { run: run.to_string(), error })?;
+            self.lanes.push(Some(Lane::new(machine, Some((parent, index)), path)));
+            return self.take_up_child(id, again);
+        }
+        let Prepared { flow, source, inputs, secrets, outer } = prepared;
+        let start = Start {
+            run,
+            file: source.as_ref().map_or(started.file, |source| source.file.clone()),
+            source: source.as_ref().map_or(started.source, |source| source.digest.clone()),
+            inputs,
+            secrets,
+            workspace: started.workspace,
+            environment: started.environment,
+            range: None,
+            yes: started.yes,
+            driver: started.driver,
+            parent: Some(child.parent),
+            outer,
+            deadline,
+            destructive_tools: started.destructive_tools,
+        };
+        let begun = Machine::start(flow, self.parts.limits.clone(), start, &world);
+        let (machine, events) = match begun {
+            Ok(begun) => begun,
+            Err(error) => return Ok(Begun::Refused(error.to_string())),
+        };
+        match &source {
+            Some(source) => self.parts.store.start(&events, source)?,
+            None => self.parts.store.append(&events, &[])?,
+        }
+        self.lanes.push(Some(Lane::new(machine, Some((parent, index)), path)));
+        self.show(id, &events);
+        self.look_at(id);
+        Ok(Begun::Going(id))
+    }
+}
+
+impl Driver<'_> {
+    /// Goes on with the run of a child; one that has ended stays as it is,
+    /// unless it failed and is to be tried again.
+    fn take_up_child(&mut self, id: LaneId, again: Option<Again>) -> Result<Begun, Error> {
+        let root = self.lane(ROOT).machine.state();
+        let driver = aye_core::event::Driver {
+            pid: std::process::id(),
+            attended: root.attended,
+            ..root.started.driver.clone()
+        };
+        let state = self.lane(id).machine.state();
+        let again = again.filter(|again| state.turn < again.turn && state.failed_step().is_some());
+        let input = match (again, &state.phase) {
+            (Some(Again { turn, edits, answer }), _) => {
+                Input::Retry(Retry { driver, step: None, edits, turn: Some(turn), answer })
+            }
+            (None, Phase::Ended(_)) => {
+                self.look_at(id);
+                return Ok(Begun::Going(id));
+            }
+            (None, _) => Input::Attach(driver),
+        };
+        self.restore_open_failure(id);
+        let refusal = self.apply(id, input, None)?;
+        Ok(match refusal {
+            None => Begun::Going(id),
+            Some(refusal) => {
+                self.close(id);
+                Begun::Refused(refusal.to_string())
+            }
+        })
+    }
+}
+
+/// An error in one line.
+fn said(error: &Error) -> String {
+    error.to_string().lines().map(str::trim).collect::<Vec<_>>().join("; ")
+}
+
+/// Everything a run inside another needs; `known` is the digest of its skill
+/// and the skill's name if it was begun already.
+fn prepare(
+    around: &Machine,
+    child: &Child,
+    known: Option<(&str, &str)>,
+    skills: &dyn Skills,
+    store: &Store,
+    world: &World,
+) -> Result<Prepared, Error> {
+    match &child.body {
+        ChildBody::Item { flow, outer } => Ok(Prepared {
+            flow: Arc::clone(flow),
+            source: None,
+            inputs: IndexMap::new(),
+            secrets: outer.secrets.clone(),
+            outer: Some(ParentScope::clone(outer)),
+        }),
+        ChildBody::Skill { skill, written, inputs } => {
+            let (flow, source) = match known {
+                Some((digest, name)) => begun_with(store, digest, name, skills.lenient())?,
+                None => {
+                    // What a value of the run names is no file that its author chose.
+                    let reach = if *written { Reach::AnyFile } else { Reach::Listed };
+                    skills.load(skill, Path::new(&around.state().started.file), reach)?
+                }
+            };
+            let given =
+                inputs.iter().map(|(name, value)| (name.clone(), Given::Data(value.clone())));
+            let scope = scope_of(&flow, world);
+            let render =
+                |value: &Value| text::render_value(value, &scope).map_err(|e| e.to_string());
+            let inputs = resolve_inputs(&flow.skill.inputs, given.collect(), render)
+                .map_err(Error::Inputs)?;
+            let mut secrets = inputs.secrets;
+            secrets.mask_also(around.secrets());
+            // What the journal has of it, and what it stands for.
+            secrets.hide(inputs.values.clone());
+            let source = Some(source);
+            Ok(Prepared {
+                flow: Arc::new(flow),
+                source,
+                inputs: inputs.values,
+                secrets,
+                outer: None,
+            })
+        }
+    }
+}
+
+/// The skill a run was begun with, whatever became of the file.
+fn begun_with(
+    store: &Store,
+    digest: &str,
+    name: &str,
+    lenient: bool,
+) -> Result<(Flow, Source), Error> {
+    let missing = || {
+        Error::not_found(
+            format!("the skill `{name}` is not in the journal"),
+            "it was started by another program",
+        )
+    };
+    let source = store.source(digest)?.ok_or_else(missing)?;
+    let file = SkillFile::from_text(source.file.clone().into(), source.text.clone());
+    let file = file.or_lenient(lenient);
+    let flow = file.flows.into_iter().find(|flow| skill_name(flow) == name).ok_or_else(missing)?;
+    Ok((flow, source))
+}
+
+/// What the defaults of a skill's inputs may use.
+pub fn scope_of(flow: &Flow, world: &World) -> Scope {
+    Scope {
+        world: world.clone(),
+        inputs: Arc::default(),
+        outputs: Arc::default(),
+        steps: Arc::default(),
+        locals: Arc::default(),
+        lenient: flow.skill.lenient.unwrap_or_default(),
+        secrets: Arc::default(),
+        run: Arc::default(),
+        skill: Arc::new(serde_json::json!({ "name": skill_name(flow) })),
+    }
+}
+
+/// The machine of a run inside others, as it stands, without driving it: the
+/// runs around it say what it is about.
+pub fn restore_inside(
+    store: &Store,
+    around: &Machine,
+    run: &aye_core::id::RunId,
+    skills: &dyn Skills,
+    limits: Limits,
+    world: &World,
+) -> Result<Option<Machine>, Error> {
+    use aye_core::effect::Task;
+    let execution = around.execution(world).ok().flatten();
+    let Some(Task::Nested(nested)) = execution.map(|execution| execution.task) else {
+        return Ok(None);
+    };
+    for child in nested.children {
+        let Ok(id) = child.parent.child() else { continue };
+        if *run != id && !run.as_str().starts_with(&format!("{id}_")) {
+            continue;
+        }
+        let Some(row) = store.run(&id)? else { return Ok(None) };
+        let known = Some((row.source.as_str(), row.skill.as_str()));
+        let Prepared { flow, secrets, outer, .. } =
+            prepare(around, &child, known, skills, store, world)?;
+        let machine =
+            Machine::restore(flow, limits.clone(), secrets, &store.events(&id, 0)?, outer)
+                .map_err(|error| Error::Journal { run: id.to_string(), error })?;
+        return match *run == id {
+            true => Ok(Some(machine)),
+            false => restore_inside(store, &machine, run, skills, limits, world),
+        };
+    }
+    Ok(None)
+}

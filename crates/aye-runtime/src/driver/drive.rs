@@ -1,0 +1,371 @@
+//! The loop.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aye_core::effect::Effect;
+use aye_core::event::{Event, EventKind};
+use aye_core::id::QuestionId;
+use aye_core::input::{Input, Retry};
+use aye_core::machine::{Limits, Machine, Refusal};
+use aye_core::text::{Names, World};
+use aye_process::policy::Policy;
+use aye_process::{Happening, Running, Signals};
+
+use crate::auth;
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::memory::Memory;
+use crate::report::{Place, Report, Sink};
+use crate::store::{Listener, RequestId, RunLock, Store, Verdict};
+use crate::tools::Tools;
+
+use super::ask::Prompter;
+use super::asking::Asking;
+use super::child::Skills;
+use super::computing::Computing;
+use super::editing::Editing;
+use super::fixes::PendingFix;
+use super::lane::{Lane, LaneId, ROOT};
+use super::learning::OpenFailure;
+use super::logs::Logs;
+use super::outcome::Outcome;
+use super::warnings::Warned;
+
+/// How often the mailbox is looked at without having been rung for.
+pub(super) const SLOW_POLL: Duration = Duration::from_secs(1);
+/// A step this short is over before anybody could want to stop it; listening
+/// for the bell starts later and costs such steps nothing.
+pub(super) const QUICK: Duration = Duration::from_millis(30);
+
+/// What a driver is made of.
+pub struct Parts<'a> {
+    /// The journal.
+    pub store: &'a mut Store,
+    /// Proof that this process may write to the run.
+    pub lock: RunLock,
+    /// The run.
+    pub machine: Machine,
+    /// The time.
+    pub clock: &'a dyn Clock,
+    /// What templates can look up.
+    pub names: Arc<dyn Names>,
+    /// What a configuration can set, for the runs inside the run.
+    pub limits: Limits,
+    /// Where the skills are that steps call.
+    pub skills: &'a dyn Skills,
+    /// The tools that steps call.
+    pub tools: Tools,
+    /// What was learned.
+    pub memory: Arc<Memory>,
+    /// Who shows what happens.
+    pub report: &'a mut dyn Report,
+    /// Where its text goes.
+    pub sink: &'a dyn Sink,
+    /// Who asks; `None` when nobody can be asked here.
+    pub prompter: Option<&'a mut dyn Prompter>,
+    /// Signals for Aye itself.
+    pub signals: &'a mut Signals,
+    /// What steps may run.
+    pub policy: Policy,
+}
+
+/// Drives one run and the runs inside it.
+pub struct Driver<'a> {
+    pub(super) parts: DriverParts<'a>,
+    /// By their ids; `None` once a lane has ended.
+    pub(super) lanes: Vec<Option<Lane>>,
+    /// Lanes that something happened to.
+    due: VecDeque<LaneId>,
+    /// The programs that run, and whose they are.
+    pub(super) children: Vec<Running>,
+    pub(super) owners: Vec<LaneId>,
+    /// Lanes that wait until fewer programs run.
+    pub(super) queued: Vec<LaneId>,
+    /// Threads that compute.
+    pub(super) computing: Computing,
+    /// How many tools were called.
+    pub(super) calls: u64,
+    /// Servers that wait for an answer, and each call that one asked in.
+    pub(super) asking: Vec<Asking>,
+    pub(super) asked: Vec<u64>,
+    /// Questions that memory was asked about.
+    pub(super) recalled: Vec<QuestionId>,
+    /// Changes to a failed step that wait for a word.
+    pub(super) editing: Option<Editing>,
+    /// Failures that are not over yet.
+    pub(super) open_failures: Vec<OpenFailure>,
+    /// Fixes whose outcome is not known yet.
+    pub(super) tried: Vec<PendingFix>,
+    /// Fixes that wait for an agreement and have been told of.
+    pub(super) proposed: Vec<String>,
+    /// Warnings that were given before steps.
+    pub(super) warned: Vec<Warned>,
+    /// The lane whose question is shown.
+    pub(super) shown: Option<LaneId>,
+    pub(super) bell: Option<Listener>,
+    pub(super) mail_read: Instant,
+    /// Since when something is waited for.
+    pub(super) waiting: Instant,
+    /// Compresses the logs of steps that have ended.
+    pub(super) logs: Logs,
+    /// That it is stopping has been said.
+    pub(super) said_stopping: bool,
+    /// The first signal that told us to stop.
+    pub(super) told_to_stop: Option<i32>,
+    pub(super) stopped_inside: Option<u32>,
+}
+
+/// A run that is driven no further.
+pub struct Driven {
+    /// The run.
+    pub machine: Machine,
+    /// Why not.
+    pub outcome: Outcome,
+    /// How many processes of the runs inside could not be ended; nothing where
+    /// nothing had to be.
+    pub stopped_inside: Option<u32>,
+}
+
+/// [`Parts`] without the machine, which is in a lane.
+pub(super) struct DriverParts<'a> {
+    pub(super) store: &'a mut Store,
+    _lock: RunLock,
+    pub(super) clock: &'a dyn Clock,
+    pub(super) names: Arc<dyn Names>,
+    pub(super) limits: Limits,
+    pub(super) skills: &'a dyn Skills,
+    pub(super) tools: Tools,
+    pub(super) memory: Arc<Memory>,
+    pub(super) report: &'a mut dyn Report,
+    pub(super) sink: &'a dyn Sink,
+    pub(super) prompter: Option<&'a mut dyn Prompter>,
+    pub(super) signals: &'a mut Signals,
+    pub(super) policy: Policy,
+}
+
+impl<'a> Driver<'a> {
+    /// A driver for a run whose lock is held.
+    pub fn new(parts: Parts<'a>) -> Self {
+        let root = Lane::new(parts.machine, None, Vec::new());
+        let mut tools = parts.tools;
+        if parts.prompter.as_ref().is_some_and(|prompter| prompter.obstacle().is_none()) {
+            tools.let_servers_ask();
+        }
+        Self {
+            parts: DriverParts {
+                store: parts.store,
+                _lock: parts.lock,
+                clock: parts.clock,
+                names: parts.names,
+                limits: parts.limits,
+                skills: parts.skills,
+                tools,
+                memory: parts.memory,
+                report: parts.report,
+                sink: parts.sink,
+                prompter: parts.prompter,
+                signals: parts.signals,
+                policy: parts.policy,
+            },
+            lanes: vec![Some(root)],
+            due: VecDeque::from([ROOT]),
+            children: Vec::new(),
+            owners: Vec::new(),
+            queued: Vec::new(),
+            computing: Computing::default(),
+            calls: 0,
+            asking: Vec::new(),
+            asked: Vec::new(),
+            recalled: Vec::new(),
+            editing: None,
+            open_failures: Vec::new(),
+            tried: Vec::new(),
+            proposed: Vec::new(),
+            warned: Vec::new(),
+            shown: None,
+            bell: None,
+            mail_read: Instant::now(),
+            waiting: Instant::now(),
+            logs: Logs::default(),
+            said_stopping: false,
+            told_to_stop: None,
+            stopped_inside: None,
+        }
+    }
+
+    /// Begins a run whose first events `start` has committed.
+    pub fn begin(mut self, events: &[Event]) -> Result<Driven, Error> {
+        self.show(ROOT, events);
+        self.warn_before_run()?;
+        self.drive()
+    }
+
+    /// Takes up a run.
+    pub fn resume(mut self, driver: aye_core::event::Driver) -> Result<Driven, Error> {
+        self.close_orphans()?;
+        self.restore_open_failure(ROOT);
+        self.apply(ROOT, Input::Attach(driver), None)?;
+        // What was asked for while nobody drove it comes before anything is run.
+        self.read_mail()?;
+        self.drive()
+    }
+
+    /// Takes up a run that failed, at the step that did.
+    pub fn retry(mut self, retry: Retry) -> Result<Driven, Error> {
+        self.close_orphans()?;
+        self.restore_open_failure(ROOT);
+        if let Some(refusal) = self.apply(ROOT, Input::Retry(retry), None)? {
+            return Err(Error::Refused { message: refusal.to_string(), hint: None });
+        }
+        self.drive()
+    }
+
+    fn drive(mut self) -> Result<Driven, Error> {
+        loop {
+            self.withdraw_closed();
+            self.dispatch()?;
+            let root = self.lane(ROOT).machine.next_effect();
+            if matches!(root, Effect::Rest(_) | Effect::Finish) {
+                break;
+            }
+            self.wait()?;
+            if self.mail_read.elapsed() > QUICK {
+                self.read_mail()?;
+            }
+        }
+        self.withdraw();
+        let told = self.finish_logs()?;
+        self.flush_output(told)?;
+        let root = self.lanes.swap_remove(ROOT);
+        let Some(Lane { machine, .. }) = root else { unreachable!("the run itself has a lane") };
+        let outcome = match (self.told_to_stop, Outcome::of(machine.state())) {
+            (Some(signal), Outcome::Paused(_)) => Outcome::Interrupted(signal),
+            (_, outcome) => outcome,
+        };
+        Ok(Driven { machine, outcome, stopped_inside: self.stopped_inside })
+    }
+
+    /// Lets every lane have what it wants, until all of them wait.
+    fn dispatch(&mut self) -> Result<(), Error> {
+        while let Some(id) = self.due.pop_front() {
+            let Some(lane) = self.lanes.get(id).and_then(Option::as_ref) else { continue };
+            let (wants, doing) = (lane.machine.next_effect(), lane.work.execution());
+            match wants {
+                Effect::Run { execution } if doing == Some(execution) => {}
+                Effect::Run { execution } => self.start(id, execution)?,
+                Effect::Stop { execution } => self.stop(id, execution)?,
+                Effect::Rest(_) | Effect::Finish if id != ROOT => self.rests(id)?,
+                Effect::Ask(question) => self.recall(id, &question)?,
+                Effect::Wait { .. } | Effect::Rest(_) | Effect::Finish => {}
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn lane(&self, id: LaneId) -> &Lane {
+        match self.lanes.get(id).and_then(Option::as_ref) {
+            Some(lane) => lane,
+            None => unreachable!("lane {id} has ended"),
+        }
+    }
+
+    pub(super) fn lane_mut(&mut self, id: LaneId) -> &mut Lane {
+        match self.lanes.get_mut(id).and_then(Option::as_mut) {
+            Some(lane) => lane,
+            None => unreachable!("lane {id} has ended"),
+        }
+    }
+
+    /// The lanes there are.
+    pub(super) fn live(&self) -> Vec<LaneId> {
+        let is_live = |(id, lane): (LaneId, &Option<Lane>)| lane.as_ref().map(|_| id);
+        self.lanes.iter().enumerate().filter_map(is_live).collect()
+    }
+
+    /// Something happened to this lane.
+    pub(super) fn look_at(&mut self, id: LaneId) {
+        if !self.due.contains(&id) {
+            self.due.push_back(id);
+        }
+    }
+
+    /// Tells a machine something, commits what follows, shows it.
+    pub(super) fn apply(
+        &mut self,
+        id: LaneId,
+        input: Input,
+        from: Option<RequestId>,
+    ) -> Result<Option<Refusal>, Error> {
+        let world = self.world();
+        let home = self.parts.store.home().root();
+        let input = auth::spend_code(input, &self.lane(id).machine, home, &world);
+        let lane = self.lane_mut(id);
+        let reaction = lane.machine.handle(input, &world);
+        let verdict = match &reaction.refusal {
+            None => Verdict::Accepted,
+            Some(refusal) => Verdict::Refused(refusal.to_string()),
+        };
+        let pending = matches!(lane.machine.next_effect(), Effect::Stop { .. });
+        self.look_at(id);
+        let lane = self.lane_mut(id);
+        if let (Some(request), true, true, None) =
+            (from, pending, reaction.events.is_empty(), &reaction.refusal)
+        {
+            lane.unsettled.push(request);
+            return Ok(None);
+        }
+        let mut handled: Vec<(RequestId, Verdict)> =
+            from.map(|id| (id, verdict)).into_iter().collect();
+        if !reaction.events.is_empty() {
+            handled.extend(lane.unsettled.drain(..).map(|id| (id, Verdict::Accepted)));
+        }
+        if !reaction.events.is_empty() || !handled.is_empty() {
+            self.parts.store.append(&reaction.events, &handled)?;
+        }
+        // While the view still speaks of the step that failed.
+        self.advise(id, &reaction.events);
+        self.show(id, &reaction.events);
+        self.learn(id, &reaction.events);
+        Ok(reaction.refusal)
+    }
+
+    /// Waits for whoever reads what is shown, unless Aye is told to stop; if it
+    /// has been already, only as long as a reader that reads needs.
+    pub(super) fn flush_output(&mut self, told: bool) -> Result<(), Error> {
+        const LOOK: Duration = Duration::from_millis(20);
+        const READING: Duration = Duration::from_secs(1);
+        let give_up = told.then(|| Instant::now() + READING);
+        while !self.parts.sink.drain() {
+            let until = Some(Instant::now() + LOOK);
+            let wake = [self.parts.signals.fd()];
+            let woken = aye_process::wait(&mut [], &wake, until, &mut |_, _, _| {});
+            let stops =
+                matches!(woken, Ok(Happening::Wake(_))) && !self.read_signals()?.stops.is_empty();
+            if stops || give_up.is_some_and(|at| at <= Instant::now()) {
+                self.parts.sink.discard();
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn world(&self) -> World {
+        World { now: self.parts.clock.now(), names: Arc::clone(&self.parts.names) }
+    }
+
+    pub(super) fn show(&mut self, id: LaneId, events: &[Event]) {
+        let Self { parts, lanes, .. } = self;
+        let Some(lane) = lanes.get(id).and_then(Option::as_ref) else { return };
+        let place = Place { lane: id, path: &lane.path };
+        for event in events {
+            // A live view says nothing of a hold; the prompt need not blink.
+            let silent =
+                parts.report.is_live() && matches!(event.kind, EventKind::ConfirmationHeld { .. });
+            if let (false, Some(prompter)) = (silent, parts.prompter.as_deref_mut()) {
+                prompter.hide();
+            }
+            parts.report.event(place, event, lane.machine.state());
+        }
+    }
+}

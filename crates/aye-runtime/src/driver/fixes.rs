@@ -1,0 +1,229 @@
+//! Fixes: looked up when a step fails, counted when they were tried, kept when
+//! somebody wants that.
+
+use aye_core::event::{MemoryKind, Remembered};
+use aye_core::heal::{Act, KnownFix};
+use aye_core::journal::Changed;
+use aye_core::machine::Machine;
+use aye_core::question::FixScope;
+use serde_json::{Map, Value};
+
+use crate::fmt::escape_control_line;
+use crate::memory::{Change, ErrorText, Fix, Keep, NewFix, Origin, OriginKind, Query, generalise};
+
+use super::drive::Driver;
+use super::known::{program, tool_of};
+use super::lane::{LaneId, ROOT};
+
+/// A fix whose outcome is not known yet.
+pub(super) struct PendingFix {
+    pub(super) lane: LaneId,
+    pub(super) step: String,
+    pub(super) fix: String,
+}
+
+impl Driver<'_> {
+    /// The fix that memory has for a failure.
+    pub(super) fn known_fix(&self, machine: &Machine, step: &str, error: &str) -> Option<KnownFix> {
+        if !self.parts.memory.has_fixes() {
+            return None;
+        }
+        let tool = tool_of(machine.flow(), machine.state(), step);
+        let args = machine.arguments(step, &self.world());
+        let query = Query {
+            tool: &tool,
+            skill: Some(&machine.state().started.skill),
+            step: Some(step),
+            error,
+            args: args.as_ref(),
+        };
+        let fix = self.parts.memory.fix_for(&query)?;
+        let act = |act: &crate::memory::Act| Act {
+            command: act.command.clone(),
+            tool: act.tool.clone(),
+            skill: act.skill.clone(),
+            with: act.with.clone(),
+        };
+        Some(KnownFix {
+            message: recalled(&fix, &self.parts.memory.short_id(&fix.id)),
+            args: fix.change.args.clone(),
+            first: fix.change.first.as_ref().map(act),
+            replace: fix.change.replace.as_ref().map(act),
+            max_uses: fix.max_uses,
+            id: fix.id,
+        })
+    }
+
+    /// What somebody changed worked, and they wanted it kept.
+    pub(super) fn remember_edits(&self, machine: &Machine, step: &str) -> Vec<Remembered> {
+        let Some(record) = machine.state().steps.get(step) else { return Vec::new() };
+        let mut old = machine.original_arguments(step, &self.world()).unwrap_or_default();
+        let mut learned = Vec::new();
+        let errors: Vec<String> = record.changes.iter().map(|one| pattern(&one.error)).collect();
+        for (n, change) in record.changes.iter().enumerate() {
+            // The same error again: what was changed because of it did not help.
+            let helped = errors.get(n + 1).is_none_or(|next| *next != errors[n]);
+            if let (true, Some(scope)) = (helped, change.edits.remember) {
+                let kept = self.new_fix(machine, step, change, &old, scope);
+                learned.push(self.keep_fix(machine, step, kept, change.relayed));
+            }
+            old.extend(change.edits.set.clone());
+        }
+        learned
+    }
+
+    fn keep_fix(&self, machine: &Machine, step: &str, kept: NewFix, relayed: bool) -> Remembered {
+        let mask = |text: &str| machine.secrets().mask(text);
+        let (id, message) = match self.parts.memory.remember_fix(kept, &mask) {
+            Ok(id) => {
+                let short = self.parts.memory.short_id(&id);
+                let said = match relayed {
+                    true => {
+                        format!("proposed `{short}`; `aye memory agree {short}` lets it be used")
+                    }
+                    false => {
+                        format!(
+                            "remembered as `{short}`; `aye memory forget {short}` takes it back"
+                        )
+                    }
+                };
+                (Some(id), said)
+            }
+            Err(error) => {
+                let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+                (None, format!("the fix was not remembered: {error}{hint}"))
+            }
+        };
+        let step = Some(step.to_owned());
+        Remembered { kind: MemoryKind::Fix, id, step, message, fix: None }
+    }
+
+    fn new_fix(
+        &self,
+        machine: &Machine,
+        step: &str,
+        change: &Changed,
+        old: &Map<String, Value>,
+        scope: FixScope,
+    ) -> NewFix {
+        let Changed { error, edits, relayed } = change;
+        let rule = generalise(old, &edits.set);
+        let state = machine.state();
+        // The program that failed, not the one that was put in its place.
+        let failed = old.get("0").and_then(Value::as_str).map(program);
+        let tool = failed.unwrap_or_else(|| tool_of(machine.flow(), state, step));
+        let tool = Some(tool).filter(|tool| !tool.is_empty());
+        // What an interpreter is given says nothing about its next script.
+        let salient_line = tool.as_ref().is_some_and(|tool| !runs_others(tool));
+        let of_step = scope == FixScope::Step || !salient_line;
+        NewFix {
+            skill: of_step.then(|| state.started.skill.clone()),
+            step: of_step.then(|| step.to_owned()),
+            tool,
+            error: ErrorText::Seen(without(error, old, &edits.set)),
+            only_for: rule.only_for,
+            change: Change { args: rule.args, ..Change::default() },
+            about: Some(changed(old, &edits.set)),
+            from: Origin {
+                kind: if *relayed { OriginKind::Assistant } else { OriginKind::Person },
+                by: self.lane(ROOT).machine.state().started.driver.user.clone(),
+                run: Some(state.run.to_string()),
+                at: self.parts.clock.now(),
+                other: Map::new(),
+            },
+            keep: Keep::Auto,
+        }
+    }
+
+    /// A fix is about to be tried, or none.
+    pub(super) fn tries(&mut self, id: LaneId, step: &str, fix: Option<&String>) {
+        self.tried.retain(|tried| tried.lane != id || tried.step != step);
+        let step = step.to_owned();
+        self.tried.extend(fix.map(|fix| PendingFix { lane: id, step, fix: fix.clone() }));
+    }
+
+    /// How the step ended tells whether the fix that was tried for it helps.
+    pub(super) fn fix_ended(&mut self, id: LaneId, step: &str, worked: bool) {
+        let of_step = |tried: &mut PendingFix| tried.lane == id && tried.step == step;
+        let Some(PendingFix { fix, .. }) = self.tried.extract_if(.., of_step).next() else {
+            return;
+        };
+        let (now, short) = (self.parts.clock.now(), self.parts.memory.short_id(&fix));
+        let said = match worked {
+            true => self.parts.memory.fix_worked(&fix, now).map(|()| None),
+            false => self.parts.memory.fix_failed(&fix, now).map(|suspended| {
+                suspended.then(|| {
+                    format!("`{short}` failed twice in a row and is not used any more; `aye memory agree {short}` lets it be used again")
+                })
+            }),
+        };
+        let line = match said {
+            Ok(line) => line,
+            Err(error) => Some(format!("memory: {error}")),
+        };
+        self.note(ROOT, &line.into_iter().collect::<Vec<_>>());
+    }
+}
+
+/// A fix from memory in one line.
+fn recalled(fix: &Fix, id: &str) -> String {
+    let mut said = format!("known error: `{id}` is tried");
+    if let Some(about) = &fix.about {
+        said.push_str(&format!("; it was learned from {about}"));
+    }
+    match fix.verified {
+        0 => {}
+        1 => said.push_str("; it has helped once"),
+        many => said.push_str(&format!("; it has helped {many} times")),
+    }
+    escape_control_line(&said)
+}
+
+/// What an error is recognised by, as far as one error is like another.
+fn pattern(error: &str) -> String {
+    crate::memory::pattern_of(error).map_or_else(|_| error.to_owned(), |p| p.to_string())
+}
+
+/// The error without the values that were wrong, where they would be part of
+/// what it is recognised by: the next one has others.
+fn without(error: &str, old: &Map<String, Value>, new: &Map<String, Value>) -> String {
+    let wrong: Vec<&str> = new
+        .keys()
+        .filter_map(|name| old.get(name)?.as_str())
+        .map(str::trim)
+        .filter(|value| value.chars().count() > 1)
+        .collect();
+    let mut lines = Vec::new();
+    for line in error.lines() {
+        let fingerprinted = crate::memory::fingerprint(line);
+        let shown = wrong.iter().find(|value| fingerprinted.contains(**value));
+        lines.push(match shown {
+            // The longer part around it says enough.
+            Some(value) => line.split(value).max_by_key(|part| part.len()).unwrap_or(line).trim(),
+            None => line,
+        });
+    }
+    lines.join("\n")
+}
+
+/// Programs that run what they are given.
+fn runs_others(tool: &str) -> bool {
+    const OTHERS: [&str; 22] = [
+        "sh", "bash", "dash", "zsh", "fish", "ksh", "busybox", "python", "python3", "node", "deno",
+        "ruby", "perl", "php", "env", "sudo", "doas", "xargs", "nice", "timeout", "ssh", "eval",
+    ];
+    OTHERS.contains(&tool)
+}
+
+/// What was changed, in one line.
+pub(super) fn changed(old: &Map<String, Value>, new: &Map<String, Value>) -> String {
+    let short = |value: &Value| match value {
+        Value::String(text) => crate::fmt::cut(text.lines().next().unwrap_or_default(), 60),
+        other => crate::fmt::cut(&other.to_string(), 60),
+    };
+    let one = |(name, new): (&String, &Value)| match old.get(name) {
+        Some(old) => format!("{name}: {} -> {}", short(old), short(new)),
+        None => format!("{name}: {}", short(new)),
+    };
+    new.iter().map(one).collect::<Vec<_>>().join(", ")
+}

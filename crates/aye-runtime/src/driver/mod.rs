@@ -1,0 +1,54 @@
+//! The driver: carries out what the machine wants.
+//!
+//! ```text
+//! machine.next_effect() -> work (program, tool, block, runs inside) or ask -> Input
+//!        ^                                                              |
+//!        +------------ state <- events <- commit <- machine.handle <----+
+//! ```
+//!
+//! | concern | file |
+//! |---|---|
+//! | the loop, commit and show | `drive` |
+//! | a run and what is done for it | `lane` |
+//! | waiting for whatever comes first | `wait` |
+//! | programs, blocks, tools | `work`, `computing`, `calling` |
+//! | runs inside a step | `nested`, `child` |
+//! | questions, letters, signals | `ask`, `mail` |
+//! | answers from memory and for it, known issues | `remember`, `known` |
+//! | changing what a failed step is given | `editing` |
+//! | known fixes, warnings, what is learned from failures | `fixes`, `warnings`, `learning` |
+//!
+//! One loop, one thread: a child's end, a signal, a letter in the mailbox, a
+//! key at the prompt and a deadline all become one [`aye_core::input::Input`]
+//! and are handled in turn. The events of one input are committed before
+//! anything is done about them.
+
+mod ask;
+mod asking;
+mod calling;
+mod child;
+mod computing;
+mod drive;
+mod editing;
+mod fixes;
+mod known;
+mod lane;
+mod learning;
+mod logs;
+mod nested;
+mod outcome;
+mod remember;
+mod requests;
+mod results;
+mod wait;
+mod warnings;
+mod work;
+
+pub use ask::{Asked, Prompter, QuestionContext};
+pub use asking::{GONE, MOST_ASKED, close_form};
+pub use child::Skills;
+pub use child::{restore_inside, scope_of};
+pub use drive::{Driven, Driver, Parts};
+pub use known::{sentence, tool_of};
+pub use outcome::Outcome;
+pub use remember::{Kept, keep};

@@ -1,0 +1,258 @@
+//! Waiting for whatever comes first.
+
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use aye_core::input::Input;
+use aye_core::journal::Phase;
+use aye_process::Happening;
+
+use crate::error::Error;
+
+use super::drive::{Driver, QUICK, SLOW_POLL};
+use super::lane::{LaneId, Work};
+
+/// How often a view that shows the time is refreshed.
+const REFRESH: Duration = Duration::from_millis(100);
+/// How often a reader that did not keep up is looked at again.
+const HELD: Duration = Duration::from_millis(10);
+
+/// Which of our descriptors is ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Signals,
+    Bell,
+    Tools,
+    Computing,
+    Keys,
+}
+
+impl Driver<'_> {
+    /// Waits until something happens to a lane.
+    pub(super) fn wait(&mut self) -> Result<(), Error> {
+        if self.tick()? {
+            return Ok(());
+        }
+        // The terminal is in the editor's hands.
+        let editing = |id: &LaneId| matches!(self.lane(*id).work, Work::Editing(_));
+        let asking = match self.live().iter().any(editing) {
+            true => None,
+            false => self.next_question(),
+        };
+        self.keep_time(asking)?;
+        self.limit_questions()?;
+        match asking {
+            Some(id) if !self.is_busy() => self.ask(id, true),
+            Some(id) => {
+                self.listen()?;
+                self.wait_for_any(true)?;
+                // The lane may have been answered or ended meanwhile.
+                match self.next_question() == Some(id) {
+                    true => self.ask(id, false),
+                    false => Ok(()),
+                }
+            }
+            None => self.wait_for_any(false),
+        }
+    }
+
+    /// Whether something is being done beside asking.
+    fn is_busy(&self) -> bool {
+        let busy = |id: &LaneId| {
+            matches!(
+                self.lane(*id).work,
+                Work::Process { .. } | Work::Compute { .. } | Work::Tool { .. }
+            )
+        };
+        self.live().iter().any(busy)
+    }
+
+    /// Tells those whose time has come; says whether there were any.
+    fn tick(&mut self) -> Result<bool, Error> {
+        let now = self.parts.clock.now();
+        let mut any = false;
+        for id in self.live() {
+            let Some(lane) = self.lanes[id].as_ref() else { continue };
+            // The limits of what runs are kept by whoever runs it.
+            let waits = !matches!(lane.machine.state().phase, Phase::Running { .. });
+            if waits && lane.machine.wake_at().is_some_and(|at| now >= at) {
+                self.apply(id, Input::Tick, None)?;
+                any = true;
+            }
+        }
+        Ok(any)
+    }
+
+    /// Until when there is nothing to do but wait.
+    fn until(&self, full: bool) -> Instant {
+        let now = Instant::now();
+        let until = match (self.bell.is_some(), self.parts.report.is_live()) {
+            (false, _) => self.waiting + QUICK,
+            (true, true) => now + REFRESH,
+            (true, false) => self.mail_read + SLOW_POLL,
+        };
+        let until = if full { until.min(now + HELD) } else { until };
+        let clock = self.parts.clock.now();
+        let wakes = self.live().into_iter().filter_map(|id| self.lane(id).machine.wake_at());
+        let left = wakes
+            .map(|at| Duration::try_from(at.duration_since(clock)).unwrap_or(Duration::ZERO))
+            .min();
+        left.map_or(until, |left| until.min(now + left))
+    }
+
+    /// Waits once for programs, threads, tools, signals, letters and keys.
+    fn wait_for_any(&mut self, asking: bool) -> Result<(), Error> {
+        // A reader that does not keep up holds the steps back, nothing else;
+        // once a step is to end, nobody waits for the reader.
+        let full = self.parts.sink.is_full();
+        for child in &mut self.children {
+            child.hold(full);
+            if full && child.stopping().is_some() {
+                child.set_live(false);
+            }
+        }
+        let until = self.until(full);
+        let (happening, sources) = self.poll(until, asking)?;
+        if full {
+            self.parts.sink.drain();
+        }
+        match happening {
+            Happening::Exited(index, exit) => self.exited(index, &exit),
+            Happening::Wake(index) => match sources.get(index) {
+                Some(Source::Signals) => self.signalled(),
+                Some(Source::Bell) => self.read_mail(),
+                Some(Source::Tools) => self.tool_events(),
+                Some(Source::Computing) => self.computed(),
+                Some(Source::Keys) | None => Ok(()),
+            },
+            Happening::Deadline if self.bell.is_none() && self.waiting.elapsed() >= QUICK => {
+                self.listen()
+            }
+            Happening::Deadline | Happening::Idle => {
+                if !asking {
+                    self.show_time();
+                }
+                match self.mail_read.elapsed() >= SLOW_POLL {
+                    true => self.read_mail(),
+                    false => Ok(()),
+                }
+            }
+            Happening::GuardLost => self.interrupt(9, "SIGKILL"),
+        }
+    }
+
+    fn poll(&mut self, until: Instant, asking: bool) -> Result<(Happening, Vec<Source>), Error> {
+        let Self { parts, bell, computing, children, owners, .. } = self;
+        let mut wake: Vec<BorrowedFd<'_>> = vec![parts.signals.fd()];
+        let mut sources = vec![Source::Signals];
+        let others = [
+            (bell.as_ref().map(|bell| bell.as_fd()), Source::Bell),
+            (parts.tools.fd(), Source::Tools),
+            (computing.fd(), Source::Computing),
+        ];
+        for (fd, source) in others {
+            wake.extend(fd);
+            sources.extend(fd.map(|_| source));
+        }
+        let (report, mut prompter) = (&mut *parts.report, parts.prompter.as_deref_mut());
+        let keys = match (asking, &prompter) {
+            (true, Some(prompter)) => prompter.keys(),
+            _ => None,
+        };
+        if let Some(keys) = &keys {
+            wake.push(keys.as_fd());
+            sources.push(Source::Keys);
+        }
+        let happening =
+            aye_process::wait(children, &wake, Some(until), &mut |index, stream, bytes| {
+                if asking && let Some(prompter) = prompter.as_deref_mut() {
+                    prompter.hide();
+                }
+                report.output(owners[index], stream, bytes);
+            });
+        let happening = happening.map_err(|source| Error::File {
+            doing: "wait for",
+            path: PathBuf::from("step"),
+            source,
+        })?;
+        Ok((happening, sources))
+    }
+
+    /// Signals came while something runs.
+    fn signalled(&mut self) -> Result<(), Error> {
+        let seen = self.read_signals()?;
+        if seen.suspend {
+            self.parts.report.pause();
+            self.rest();
+            self.stand_still()?;
+            // Our own return is among them: the prompt comes back once.
+            self.read_signals()?;
+        }
+        if seen.suspend || seen.resumed {
+            self.redraw();
+        }
+        if seen.resize {
+            self.hide_prompt();
+        }
+        if seen.resize
+            && let Some((columns, rows)) = self.parts.sink.window()
+        {
+            for child in &mut self.children {
+                // A child without a pseudo-terminal has no window to resize.
+                let _ = child.resize(columns, rows);
+            }
+        }
+        if !seen.stops.is_empty() && !self.children.is_empty() && !self.said_stopping {
+            self.said_stopping = true;
+            let patience = self
+                .children
+                .iter()
+                .flat_map(|child| seen.stops.iter().map(|stop| child.patience(*stop)));
+            let patience = crate::fmt::duration(patience.max().unwrap_or_default());
+            let words = format!(
+                "stopping; what does not end within {patience} is killed, at once if told again"
+            );
+            self.parts.report.stopping(&words);
+        }
+        // The second request reaches the children as a kill.
+        for stop in seen.stops {
+            self.children.iter_mut().for_each(|child| {
+                child.stop(stop);
+            });
+        }
+        Ok(())
+    }
+
+    /// Ctrl-Z: everything stops, and goes on when somebody says so.
+    pub(super) fn stand_still(&mut self) -> Result<(), Error> {
+        let since = self.parts.clock.now();
+        aye_process::suspend(&mut self.children);
+        let after = self.parts.clock.now().duration_since(since);
+        let after = Duration::try_from(after).unwrap_or(Duration::ZERO);
+        for id in self.live() {
+            self.apply(id, Input::Continued { after }, None)?;
+        }
+        Ok(())
+    }
+
+    /// Shows how long what runs has been running.
+    fn show_time(&mut self) {
+        let mut at_work = Vec::new();
+        for (child, owner) in self.children.iter().zip(&self.owners) {
+            at_work.push((*owner, child.elapsed(), child.remaining()));
+        }
+        for id in self.live() {
+            match &self.lane(id).work {
+                Work::Compute { since, .. } | Work::Tool { since, .. } => {
+                    at_work.push((id, since.elapsed(), None));
+                }
+                Work::Nothing | Work::Process { .. } | Work::Editing(_) | Work::Nested { .. } => {}
+            }
+        }
+        let others = at_work.len().saturating_sub(1);
+        if let Some((id, elapsed, remaining)) = at_work.first() {
+            self.parts.report.tick(*id, *elapsed, *remaining, others);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What memory knows before something is run.
+
+use aye_core::event::{MemoryKind, Remembered};
+use aye_core::input::{End, Input};
+use aye_core::machine::USUALLY_FAILS;
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::fmt::escape_control_line;
+use crate::memory::{Level, SHOWN, Warning};
+
+use super::drive::Driver;
+use super::known::{sentence, tool_of};
+use super::lane::{LaneId, ROOT};
+
+/// A warning that was given before a step.
+pub(super) struct Warned {
+    pub(super) lane: LaneId,
+    pub(super) step: String,
+    pub(super) id: String,
+}
+
+impl Driver<'_> {
+    /// Says what people wrote about the tools of this run.
+    pub(super) fn warn_before_run(&mut self) -> Result<(), Error> {
+        let flow = self.lane(ROOT).machine.flow();
+        let mut tools: Vec<String> = Vec::new();
+        for node in &flow.nodes {
+            let named = match &node.step.action {
+                aye_core::skill::Action::Tool { tool, .. } => Some(tool.value.clone()),
+                aye_core::skill::Action::Command { program, .. } => Some(program.value.clone()),
+                _ => None,
+            };
+            let named = named.map(|name| name.rsplit('/').next().unwrap_or_default().to_owned());
+            tools.extend(named.filter(|name| !name.is_empty() && !name.contains('{')));
+        }
+        let names: Vec<&str> = tools.iter().map(String::as_str).collect();
+        let known = self.parts.memory.issues_before(&names);
+        for issue in known.iter().take(SHOWN) {
+            let what = Remembered {
+                kind: MemoryKind::Issue,
+                id: Some(issue.value.id.clone()),
+                step: None,
+                message: sentence(&issue.value),
+                fix: None,
+            };
+            self.apply(ROOT, Input::Remembered { learned: false, what }, None)?;
+        }
+        Ok(())
+    }
+
+    /// Looks whether such a call usually fails. If that is nearly certain, the
+    /// step ends before it begins, and waits for a person's word.
+    pub(super) fn warn_before_step(
+        &mut self,
+        id: LaneId,
+        step: &str,
+        attempt: u32,
+    ) -> Result<Option<End>, Error> {
+        let machine = &self.lane(id).machine;
+        let tool = tool_of(machine.flow(), machine.state(), step);
+        // What failed and is tried again was told before; a person's word lets it begin.
+        let failed = self.open_failures.iter().any(|t| t.lane == id && t.step == step);
+        if tool.is_empty() || failed || !self.parts.memory.has_usage(&tool) {
+            return Ok(None);
+        }
+        let args = machine.arguments(step, &self.world()).map_or(Value::Null, Value::Object);
+        let mask = |text: &str| machine.secrets().mask(text);
+        let now = self.parts.clock.now();
+        let warnings = self.parts.memory.check_before(&tool, &args, &mask, now);
+        let Some(first) = warnings.first() else { return Ok(None) };
+        let said = told(first);
+        let block = first.level == Level::Block && attempt == 1;
+        let again = attempt > 1;
+        for warning in &warnings {
+            let (step, id_of) = (step.to_owned(), warning.id.clone());
+            self.warned.push(Warned { lane: id, step, id: id_of });
+        }
+        if block {
+            return Ok(Some(End::Failed {
+                code: USUALLY_FAILS.to_owned(),
+                message: said,
+                hint: Some(format!("`aye memory forget {}` if that is wrong", warnings[0].id)),
+                proposal: None,
+            }));
+        }
+        if again {
+            return Ok(None);
+        }
+        let what = Remembered {
+            kind: MemoryKind::Usage,
+            id: Some(warnings[0].id.clone()),
+            step: Some(step.to_owned()),
+            message: said,
+            fix: None,
+        };
+        self.apply(id, Input::Remembered { learned: false, what }, None)?;
+        Ok(None)
+    }
+}
+
+/// A warning in one line.
+fn told(warning: &Warning) -> String {
+    let mut said = format!(
+        "this usually fails because {} (seen {} times): {}",
+        warning.mistake.because(),
+        warning.sightings,
+        warning.error
+    );
+    if let Some(advice) = &warning.advice {
+        said.push_str(&format!("; what helped: {advice}"));
+    }
+    escape_control_line(&said)
+}

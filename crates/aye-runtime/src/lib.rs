@@ -1,0 +1,34 @@
+//! Runs skills: what any front end of Aye needs and none of how it looks.
+//!
+//! ```text
+//! front end -> skills, settings (find, read) -> driver (the loop) -> processes, compute, tools
+//!                                                 |     ^              prompters (people)
+//!                                                 v     | events
+//!                                               store (journal, lease, mailbox)
+//!                                                 |
+//!                                                 v
+//!                                               report (a port: each front end has its own)
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod advisor;
+pub mod auth;
+pub mod clock;
+pub mod compute;
+pub mod driver;
+pub mod dry_run;
+pub mod error;
+pub mod fmt;
+pub mod memory;
+pub mod origin;
+pub mod outside;
+pub mod ownership;
+pub mod question_context;
+pub mod replace;
+pub mod report;
+pub mod settings;
+pub mod skills;
+pub mod store;
+pub mod tools;
+pub mod trust;

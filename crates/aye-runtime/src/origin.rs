@@ -1,0 +1,72 @@
+//! Where this process comes from: what an answer that it gives is worth.
+
+use std::path::Path;
+
+use aye_core::question::{Namespaces, Origin};
+use aye_process::{Ancestry, own_namespace, own_user_map};
+
+use crate::error::Error;
+use crate::store::{Home, RunLock};
+
+/// The namespaces of this process; nothing where there are none, or `/proc`
+/// is not to be relied on.
+pub fn namespaces() -> Option<Namespaces> {
+    Some(Namespaces { user: own_namespace("user")?, pid: own_namespace("pid")? })
+}
+
+/// Refuses to take this process for a person: what a run started cannot agree
+/// for whoever started the run.
+pub fn require_person(home: &Path, to_do: &str) -> Result<(), Error> {
+    match origin(home).started_by {
+        None => Ok(()),
+        Some(who) => Err(Error::Refused {
+            message: format!("{who} cannot {to_do}: a person has to"),
+            hint: Some("type it in a terminal of your own".to_owned()),
+        }),
+    }
+}
+
+/// Where an answer of this process comes from; on systems that do not tell it
+/// says nothing.
+pub fn origin(home: &Path) -> Box<Origin> {
+    let started_by = match Ancestry::own() {
+        Ancestry::Free => None,
+        Ancestry::Started(chain) => Some(match RunLock::run_of(&Home::new(home), &chain) {
+            Some(run) => format!("a program that run `{run}` started"),
+            None => "a program that Aye started".to_owned(),
+        }),
+        Ancestry::Unknown => Some("a program of which nobody can see what started it".to_owned()),
+    };
+    Box::new(Origin { namespaces: namespaces(), started_by, claimed: None })
+}
+
+/// The user's number outside of a user namespace that shows it as another.
+/// A mapping of one number is one that anybody can make for themselves; longer
+/// ones are made by whoever administers the machine, and hold inside.
+pub fn real_user() -> u32 {
+    let here = rustix::process::getuid().as_raw();
+    let map = own_user_map().unwrap_or_default();
+    outside(here, &map).unwrap_or(here)
+}
+
+fn outside(here: u32, map: &str) -> Option<u32> {
+    map.lines().find_map(|line| {
+        let mut numbers = line.split_ascii_whitespace().map(|word| word.parse::<u32>().ok());
+        let (inside, outside, count) = (numbers.next()??, numbers.next()??, numbers.next()??);
+        (inside == here && count == 1).then_some(outside)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::outside;
+
+    #[test]
+    fn only_a_mapping_that_anybody_can_make_is_looked_through() {
+        assert_eq!(outside(1001, "      1001       1000          1\n"), Some(1000));
+        assert_eq!(outside(0, "0 1000 1\n1 100000 65536\n"), Some(1000), "a rootless container");
+        assert_eq!(outside(7, "0 1000 1\n1 100000 65536\n"), None);
+        assert_eq!(outside(0, "         0          0 4294967295\n"), None);
+        assert_eq!(outside(0, ""), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! The port through which a driver shows a run.
+
+use std::time::Duration;
+
+use aye_core::event::Event;
+use aye_core::journal::State;
+use aye_process::Stream;
+
+/// Shows a run as it goes on.
+pub trait Report {
+    /// Something was committed there.
+    fn event(&mut self, place: Place<'_>, event: &Event, state: &State);
+
+    /// The running step of this lane wrote something.
+    fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]);
+
+    /// Whether [`Report::output`] wants to be called.
+    fn wants_output(&self) -> bool;
+
+    /// Whether colours in the steps' output are shown as such.
+    fn shows_color(&self) -> bool;
+
+    /// Whether [`Report::tick`] shows anything.
+    fn is_live(&self) -> bool;
+
+    /// Whether every detail is wanted.
+    fn is_verbose(&self) -> bool;
+
+    /// An action is about to start; an interactive one gets the terminal.
+    fn step_begins(&mut self, lane: usize, interactive: bool);
+
+    /// The action has ended; half lines are completed.
+    fn step_ends(&mut self, lane: usize);
+
+    /// Time has passed while an action ran, beside so many others.
+    fn tick(&mut self, lane: usize, elapsed: Duration, remaining: Option<Duration>, others: usize);
+
+    /// What runs was told to stop, in words.
+    fn stopping(&mut self, words: &str);
+
+    /// Something that Aye itself has to say, in a line of its own.
+    fn note(&mut self, words: &str);
+
+    /// Leaves the terminal clean, for a prompt or a stop.
+    fn pause(&mut self);
+}
+
+/// Where something happens: in the run itself, or in a run inside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// 0 is the run itself; others may go on at the same time.
+    pub lane: usize,
+    /// The labels of the runs it is in; empty for the run itself.
+    pub path: &'a [String],
+}
+
+impl Place<'static> {
+    /// The run itself.
+    pub const RUN: Self = Place { lane: 0, path: &[] };
+}
+
+/// Where a report's text goes. A reader may stop reading: then the text waits
+/// there, and the driver holds steps back rather than lose it.
+pub trait Sink {
+    /// Whether so much waits that steps should be held back.
+    fn is_full(&self) -> bool;
+
+    /// Writes what can be written without waiting; says whether nothing is left.
+    fn drain(&self) -> bool;
+
+    /// Drops what waits: nobody wants it any more.
+    fn discard(&self);
+
+    /// Columns and rows of the window there, if it is one.
+    fn window(&self) -> Option<(u16, u16)>;
+}
+
+/// For reports whose text nobody has to wait for.
+#[derive(Debug, Clone, Copy)]
+pub struct Unbuffered;
+
+impl Sink for Unbuffered {
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    fn drain(&self) -> bool {
+        true
+    }
+
+    fn discard(&self) {}
+
+    fn window(&self) -> Option<(u16, u16)> {
+        None
+    }
+}

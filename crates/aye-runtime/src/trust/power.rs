@@ -1,0 +1,93 @@
+//! What of a project widens what may happen, as it stands now.
+
+use std::path::{Path, PathBuf};
+
+use aye_core::digest::digest;
+
+use crate::fmt::shell_word;
+use crate::settings::{AdvisorSettings, HealSettings, PolicySettings, Settings};
+use crate::tools::Launch;
+
+/// Something that somebody has to agree to, by its content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Power {
+    /// What it is, such as `server git`: its place among the agreements.
+    pub what: String,
+    /// How it is shown, line by line.
+    pub shown: Vec<String>,
+    /// Of all of it. An agreement is to this, and to nothing else.
+    pub digest: String,
+    /// The policy, if it is one: an agreed one holds on when a looser one comes.
+    pub(super) policy: Option<PolicySettings>,
+}
+
+impl Power {
+    fn new(what: &str, shown: Vec<String>) -> Self {
+        let mut parts: Vec<&[u8]> = vec![what.as_bytes()];
+        parts.extend(shown.iter().map(String::as_bytes));
+        Self { what: what.to_owned(), digest: digest(&parts), shown, policy: None }
+    }
+
+    /// The place of a server among the agreements.
+    pub fn server(name: &str) -> String {
+        format!("server {name}")
+    }
+
+    pub(super) fn heal(heal: &HealSettings) -> Option<Self> {
+        let shown = heal.written.iter().map(ToString::to_string).collect();
+        (!heal.written.is_empty()).then(|| Self::new("heal", shown))
+    }
+
+    pub(super) fn advisor(advisor: &AdvisorSettings) -> Self {
+        let words: Vec<String> = advisor.argv.iter().map(|word| shell_word(word)).collect();
+        Self::new("advisor", vec![words.join(" ")])
+    }
+
+    /// A directory with skills, by its real path.
+    pub(super) fn skills(directory: &Path) -> Self {
+        let shown = directory.to_string_lossy().into_owned();
+        Self::new(&format!("skills {shown}"), vec![shown])
+    }
+
+    pub(super) fn policy(policy: &PolicySettings) -> Option<Self> {
+        let shown = policy.shown();
+        let power = || Self { policy: Some(policy.clone()), ..Self::new("policy", shown.clone()) };
+        (!shown.is_empty()).then(power)
+    }
+
+    /// That there is no policy any more, where there was one.
+    pub fn no_policy() -> Self {
+        Self::new("policy", Vec::new())
+    }
+
+    /// Everything of a project but its servers, which depend on where they would
+    /// be started.
+    pub fn of(settings: &Settings) -> Vec<Self> {
+        let project = &settings.project;
+        let mut all = Vec::new();
+        all.extend(outside(settings).iter().map(|directory| Self::skills(directory)));
+        all.extend(Self::heal(&project.heal));
+        all.extend(project.advisor.as_ref().map(Self::advisor));
+        all.extend(Self::policy(&project.policy));
+        all
+    }
+}
+
+impl From<&Launch> for Power {
+    fn from(launch: &Launch) -> Self {
+        let mut shown = vec![launch.command_line()];
+        shown.extend(launch.cwd.as_ref().map(|cwd| format!("works in {}", cwd.display())));
+        if !launch.variables.is_empty() {
+            shown.push(format!("gets {}", launch.variables.join(", ")));
+        }
+        let what = Self::server(&launch.server);
+        Self { what, shown, digest: launch.digest.clone(), policy: None }
+    }
+}
+
+/// The real paths of the project's skill directories that are not inside it.
+pub(super) fn outside(settings: &Settings) -> Vec<PathBuf> {
+    let Ok(root) = settings.root.canonicalize() else { return Vec::new() };
+    let real = settings.skills.iter().filter_map(|directory| directory.canonicalize().ok());
+    real.filter(|directory| !directory.starts_with(&root)).collect()
+}

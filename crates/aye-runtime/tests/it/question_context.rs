@@ -1,0 +1,302 @@
+//! What an assistant is told: enough, little enough, nothing secret.
+
+use std::sync::Arc;
+
+use aye_core::event::ProcessRecord;
+use aye_core::id::QuestionId;
+use aye_core::journal::{State, StepRecord, StepStatus};
+use aye_core::machine::Secrets;
+use aye_core::question::{Offer, Purpose, Question};
+use aye_core::skill::{AskKind, By, ChoiceAction};
+use aye_runtime::question_context::{BUDGET, VALUE, question_context};
+use indexmap::IndexMap;
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+fn offer(value: &str, label: &str, action: ChoiceAction) -> Offer {
+    Offer { value: value.into(), label: label.into(), description: None, action }
+}
+
+fn question(message: &str) -> Question {
+    Question {
+        id: QuestionId::from_text("abcdefgh12-1"),
+        kind: AskKind::Confirm,
+        purpose: Purpose::Gate,
+        step: "deploy".into(),
+        title: "Release".into(),
+        message: message.into(),
+        options: vec![
+            offer("proceed", "Proceed", ChoiceAction::Proceed),
+            offer("cancel", "Cancel", ChoiceAction::Cancel),
+        ],
+        default: None,
+        deadline: None,
+        pattern: None,
+        secret: false,
+        by: By::Human,
+        approvals: 1,
+        reauth: false,
+        typed: None,
+        overridable: false,
+        remember: false,
+        ai_assist: true,
+        person_only: Vec::new(),
+        follows: Some("kubectl apply -f web.yaml".into()),
+        digest: "0".into(),
+    }
+}
+
+fn run() -> State {
+    let event = json!({
+        "v": 1, "run": "abcdefgh12", "seq": 1, "at": "2026-11-16T04:52:49.884Z",
+        "type": "skill_started", "skill": "release", "file": "release.yaml", "source": "0",
+        "steps": 3, "workspace": "/work", "driver": { "user": "ada", "host": "vm", "pid": 1 },
+        "environment": "production",
+    });
+    State::begin(&serde_json::from_value(event).unwrap()).unwrap()
+}
+
+fn step(status: StepStatus, stdout: &str, stderr: &str) -> StepRecord {
+    let code = if status == StepStatus::Completed { 0 } else { 3 };
+    let process: ProcessRecord = serde_json::from_value(json!({
+        "exit_code": code, "duration_ms": 12, "stdout": stdout, "stderr": stderr,
+    }))
+    .unwrap();
+    StepRecord {
+        status,
+        visits: 1,
+        attempt: 1,
+        execution: 1,
+        kind: "command".into(),
+        heals: 0,
+        edits: None,
+        edited: 0,
+        changes: Vec::new(),
+        fix: None,
+        proposal: None,
+        items: Vec::new(),
+        runs: 0,
+        goes_on: false,
+        handed_on: None,
+        retried_by: None,
+        command: None,
+        started: None,
+        ended: None,
+        message: (status != StepStatus::Completed).then(|| "exit code 3".into()),
+        code: None,
+        hint: None,
+        process: Some(process),
+    }
+}
+
+fn with(mut state: State, steps: Vec<(&str, StepRecord)>, results: Vec<(String, Value)>) -> State {
+    state.steps = Arc::new(steps.into_iter().map(|(name, step)| (name.to_owned(), step)).collect());
+    state.outputs = Arc::new(results.into_iter().collect::<IndexMap<_, _>>());
+    state
+}
+
+fn told(question: &Question, run: &State, secrets: Option<&Secrets>) -> Map<String, Value> {
+    let fields = question_context(question, Some(run), secrets, BUDGET);
+    let text = Value::Object(fields.clone()).to_string();
+    assert!(text.len() <= BUDGET, "{} bytes", text.len());
+    let read: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, Value::Object(fields.clone()), "valid JSON");
+    fields
+}
+
+#[test]
+fn the_whole_situation() {
+    let mut state = run();
+    state.started.inputs.insert("target".into(), json!("web"));
+    state.started.inputs.insert("token".into(), aye_core::machine::secret_marker());
+    let build = step(StepStatus::Completed, "compiling\nbuilt\n", "a warning");
+    let test = step(StepStatus::Failed, "1 test", "no route to host\n");
+    let state = with(
+        state,
+        vec![("build", build), ("test", test)],
+        vec![("build".into(), json!({ "tag": 7 }))],
+    );
+    let told = told(&question("Deploy?"), &state, None);
+    assert_snapshot!(serde_json::to_string_pretty(&told).unwrap(), @r#"
+    {
+      "version": 1,
+      "skill": "release",
+      "environment": "production",
+      "step": "deploy",
+      "kind": "confirm",
+      "purpose": "gate",
+      "title": "Release",
+      "message": "Deploy?",
+      "follows": "kubectl apply -f web.yaml",
+      "options": [
+        {
+          "value": "proceed",
+          "label": "Proceed",
+          "action": "proceed"
+        },
+        {
+          "value": "cancel",
+          "label": "Cancel",
+          "action": "cancel"
+        }
+      ],
+      "steps": [
+        {
+          "step": "build",
+          "outcome": "completed",
+          "exit_code": 0,
+          "output": "compiling\nbuilt"
+        },
+        {
+          "step": "test",
+          "outcome": "failed",
+          "exit_code": 3,
+          "message": "exit code 3",
+          "output": "no route to host"
+        }
+      ],
+      "inputs": {
+        "target": "web",
+        "token": "***"
+      },
+      "results": {
+        "build": {
+          "tag": 7
+        }
+      }
+    }
+    "#);
+}
+
+#[test]
+fn only_the_last_steps_and_the_ends_of_what_they_wrote() {
+    let names = ["a", "b", "c", "d", "e", "f", "deploy"];
+    let long = format!("{}the end", "x".repeat(100_000));
+    let mut steps: Vec<_> =
+        names.iter().map(|name| (*name, step(StepStatus::Completed, "fine", ""))).collect();
+    steps[5].1 = step(StepStatus::Completed, &long, "");
+    // The step that is asked about has not begun.
+    steps[6].1 = step(StepStatus::Waiting, "", "");
+    let told = told(&question("Deploy?"), &with(run(), steps, Vec::new()), None);
+    let steps = told["steps"].as_array().unwrap();
+    let names: Vec<&str> = steps.iter().map(|step| step["step"].as_str().unwrap()).collect();
+    assert_eq!(names, ["b", "c", "d", "e", "f"]);
+    let output = steps[4]["output"].as_str().unwrap();
+    assert!(output.starts_with("…xxx") && output.ends_with("xthe end"), "{output}");
+    assert_eq!(output.chars().count(), 300);
+}
+
+#[test]
+fn what_has_no_room_is_counted() {
+    let mut question = question(&"ü".repeat(5000));
+    question.options = (0..200)
+        .map(|at| offer(&format!("o{at}"), &format!("Option {at}"), ChoiceAction::Proceed))
+        .collect();
+    question.options[0].value = "v".repeat(500);
+    let mut state = run();
+    for at in 0..50 {
+        state.started.inputs.insert(format!("input{at}"), json!("y".repeat(300)));
+    }
+    let results = (0..50).map(|at| (format!("result{at}"), json!(vec![at; 200]))).collect();
+    let told = told(&question, &with(state, Vec::new(), results), None);
+    assert!(told["message"].as_str().unwrap().ends_with('…'));
+    let left = |name: &str| usize::try_from(told["left_out"][name].as_u64().unwrap()).unwrap();
+    let options = told["options"].as_array().unwrap();
+    assert_eq!(options.len() + left("options"), 200);
+    assert_eq!(options[0]["value"], "o1", "a value that is not whole cannot be suggested");
+    assert_eq!(told["inputs"].as_object().unwrap().len() + left("inputs"), 50);
+    let results = told["results"].as_object().unwrap();
+    assert_eq!(results.len() + left("results"), 50);
+    let value = results.values().next().unwrap().as_str().unwrap();
+    assert_eq!(value.chars().count(), VALUE);
+    assert!(value.starts_with("[0,0,") && value.ends_with('…'), "{value}");
+}
+
+#[test]
+fn a_secret_is_masked_before_anything_is_cut() {
+    let token = "hunter2-correct-horse";
+    let mut secrets = Secrets::default();
+    secrets.insert("token", token);
+    for before in [0, 150, 190, 195, 199, 8150, 8180, 8190, 8200, 8230] {
+        let text = format!("{}{token}{}", "x".repeat(before), "y".repeat(20_000));
+        let end = format!("{}{token}{}", "y".repeat(20_000), "x".repeat(before));
+        let mut question = question(&text);
+        question.follows = Some(text.clone());
+        let mut state = run();
+        state.started.inputs.insert("text".into(), json!(text));
+        let steps = vec![("a", step(StepStatus::Failed, &end, &end))];
+        let results = vec![("list".into(), json!([1, text])), (format!("n{token}"), json!(1))];
+        let told = told(&question, &with(state, steps, results), Some(&secrets));
+        let text = Value::Object(told).to_string();
+        for part in [token, &token[..4], &token[token.len() - 4..]] {
+            assert!(!text.contains(part), "{before}: {part} in {text}");
+        }
+    }
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<i64>().prop_map(Value::from),
+        "(?s).{0,300}".prop_map(Value::from),
+        ("(?s).{1,9}", 1usize..5000).prop_map(|(text, times)| text.repeat(times).into()),
+        Just(Value::from("\u{1}\"\\\n🎉".repeat(2000))),
+    ];
+    leaf.prop_recursive(3, 40, 8, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..8).prop_map(Value::from),
+            prop::collection::vec(("(?s).{0,20}", inner), 0..8)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever the values are, it is valid JSON within the budget, no value
+    /// is longer than it may be, and no secret is in it.
+    #[test]
+    fn it_fits_whatever_it_is_about(
+        message in any_value(),
+        inputs in prop::collection::vec(("(?s).{0,30}", any_value()), 0..30),
+        results in prop::collection::vec(("(?s).{0,30}", any_value()), 0..30),
+        options in prop::collection::vec(("(?s).{0,150}", "(?s).{0,150}"), 0..60),
+        output in any_value(),
+        bytes in 700usize..5000,
+    ) {
+        let secret = "s3cr3t-v4lue";
+        let mut secrets = Secrets::default();
+        secrets.insert("token", secret);
+        let message = format!("{secret}{message}{secret}");
+        let mut question = question(&message);
+        question.title = message.clone();
+        question.follows = Some(message.clone());
+        question.options = options
+            .iter()
+            .map(|(value, label)| offer(value, label, ChoiceAction::Proceed))
+            .collect();
+        let mut state = run();
+        state.started.inputs = inputs.into_iter().collect();
+        state.started.inputs.insert("hidden".into(), json!([{ "a": secret }]));
+        state.started.skill.clone_from(&message);
+        let output = format!("{output}{secret}");
+        let steps = vec![
+            ("a", step(StepStatus::Completed, &output, "")),
+            ("b", step(StepStatus::Failed, "", &output)),
+        ];
+        let state = with(state, steps, results);
+        let fields = question_context(&question, Some(&state), Some(&secrets), bytes);
+        let text = Value::Object(fields.clone()).to_string();
+        prop_assert!(text.len() <= bytes.min(BUDGET), "{} of {bytes} bytes", text.len());
+        prop_assert_eq!(&serde_json::from_str::<Value>(&text).unwrap(), &Value::Object(fields.clone()));
+        prop_assert!(!text.contains(secret), "{}", text);
+        for values in ["inputs", "results"].iter().filter_map(|name| fields.get(*name)) {
+            for value in values.as_object().unwrap().values() {
+                let long = value.as_str().map_or_else(|| value.to_string().chars().count(), |text| text.chars().count());
+                prop_assert!(long <= VALUE, "{}", value);
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The doorbell.
+
+use std::time::Duration;
+
+use aye_core::input::Request;
+use aye_runtime::store::{Bell, Home};
+
+use super::Outcome;
+use super::sample::{Tale, moment, open, source};
+
+const LONG: Duration = Duration::from_secs(10);
+const SHORT: Duration = Duration::from_millis(60);
+
+#[test]
+fn an_append_rings_in_every_listener() -> Outcome {
+    let home = tempfile::tempdir()?;
+    let mut store = open(home.path())?;
+    let bell = Bell::new(Home::new(home.path()).bell());
+    let mut ears = [bell.listen()?, bell.listen()?, bell.listen_by_polling()?];
+    for ear in &mut ears {
+        assert!(!ear.wait(SHORT)?, "nothing happened yet");
+    }
+    let mut tale = Tale::new("abcdefgh12");
+    store.start(&[tale.started()], &source())?;
+    for ear in &mut ears {
+        assert!(ear.wait(LONG)?);
+        assert!(!ear.wait(SHORT)?, "one ring is one ring");
+    }
+    store.append(&[tale.step("a")], &[])?;
+    store.append(&[tale.step_done("a")], &[])?;
+    for ear in &mut ears {
+        assert!(ear.wait(LONG)?);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_bell_that_was_taken_away_is_put_back() -> Outcome {
+    let temp = tempfile::tempdir()?;
+    let home = Home::new(temp.path());
+    let mut ear = Bell::new(home.bell()).listen()?;
+    std::fs::remove_file(home.bell())?;
+    Bell::new(home.bell()).ring();
+    ear.drain()?;
+    Bell::new(home.bell()).ring();
+    assert!(ear.wait(LONG)?);
+    Ok(())
+}
+
+#[test]
+fn ringing_nowhere_is_no_failure() {
+    Bell::new("/proc/none/bell".into()).ring();
+}
+
+#[test]
+fn a_driver_hears_letters_and_not_its_own_steps() -> Outcome {
+    let home = tempfile::tempdir()?;
+    let (mut driver, mut other) = (open(home.path())?, open(home.path())?);
+    let mut tale = Tale::new("abcdefgh12");
+    driver.start(&[tale.started()], &source())?;
+    let mut ear = driver.listen_for_mail()?;
+    driver.append(&[tale.step("a")], &[])?;
+    assert!(!ear.wait(SHORT)?, "an append is no letter");
+    let cancel = Request::Cancel { by: "bob".into(), reason: None };
+    other.send(&tale.run, &cancel, "cli", moment(10))?;
+    assert!(ear.wait(LONG)?);
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! Layouts of the database, the current one and those before it.
+
+use std::path::Path;
+
+use aye_runtime::store::{Found, RunFilter, RunStatus, Store};
+use rusqlite::Connection;
+
+use super::Outcome;
+use super::sample::{Tale, id, open, source};
+
+const FIRST: &str = include_str!("fixtures/layout-1.sql");
+
+/// A home with a journal of an older layout.
+fn home_with(fixture: &str) -> Result<tempfile::TempDir, Box<dyn std::error::Error>> {
+    let home = tempfile::tempdir()?;
+    Connection::open(home.path().join("journal.db"))?.execute_batch(fixture)?;
+    Ok(home)
+}
+
+fn definitions(home: &Path) -> rusqlite::Result<Vec<String>> {
+    Connection::open(home.join("journal.db"))?
+        .prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")?
+        .query_map([], |row| row.get(0))?
+        .collect()
+}
+
+#[test]
+fn a_journal_of_the_first_layout_is_read_checked_and_continued() -> Outcome {
+    let home = home_with(FIRST)?;
+    let mut store = open(home.path())?;
+    let audited = store.audit(None, |finding| panic!("{finding}"))?;
+    assert_eq!(audited.runs, 5);
+    assert_eq!(store.runs(&RunFilter::default())?.len(), 5);
+    let Found::One(row) = store.find_run("last")? else {
+        return Err("no run".into());
+    };
+    let mut tale = Tale::new(row.id.as_str());
+    tale.seq = row.last_seq;
+    store.append(&[tale.completed()], &[])?;
+    let row = store.run(&row.id)?.ok_or("no row")?;
+    assert_eq!(row.status, RunStatus::Completed);
+    assert_eq!(store.source(&row.source)?, Some(source()));
+    assert!(store.events(&id("completed1"), 0)?.len() > 5);
+    store.audit(None, |finding| panic!("{finding}"))?;
+    Ok(())
+}
+
+#[test]
+fn a_new_journal_and_a_migrated_one_have_the_same_layout() -> Outcome {
+    let old = home_with(FIRST)?;
+    open(old.path())?;
+    let new = tempfile::tempdir()?;
+    open(new.path())?;
+    assert_eq!(definitions(old.path())?, definitions(new.path())?);
+    Ok(())
+}
+
+#[test]
+fn opening_again_changes_nothing() -> Outcome {
+    let home = tempfile::tempdir()?;
+    drop(open(home.path())?);
+    let before = std::fs::read(home.path().join("journal.db"))?;
+    let log = || home.path().join("journal.db-wal").metadata().map_or(0, |meta| meta.len());
+    for _ in 0..3 {
+        drop(open(home.path())?);
+        drop(Store::open_to_read(home.path())?);
+    }
+    assert_eq!(std::fs::read(home.path().join("journal.db"))?, before);
+    assert_eq!(log(), 0);
+    Ok(())
+}

@@ -1,0 +1,296 @@
+//! Made-up runs.
+
+use std::path::Path;
+
+use aye_core::event::{
+    Answered, CancelReason, Driver, Event, EventKind, FailReason, PauseReason, SkillStarted,
+    StepCompleted, StepStarted, VERSION,
+};
+use aye_core::id::{QuestionId, RunId};
+use aye_core::nested::Parent;
+use aye_core::question::{Answer, Offer, Prompter, Purpose, Question};
+use aye_core::skill::{AskKind, By, ChoiceAction};
+use aye_runtime::store::{Durability, LockInfo, Source, Store, StoreError};
+use jiff::Timestamp;
+use serde_json::json;
+
+/// A moment, so many milliseconds after a fixed one.
+pub(super) fn moment(ms: i64) -> Timestamp {
+    Timestamp::from_millisecond(1_790_000_000_000 + ms).expect("within the calendar")
+}
+
+pub(super) fn id(text: &str) -> RunId {
+    RunId::new(text).expect("a good id")
+}
+
+pub(super) fn source() -> Source {
+    Source::new("/skills/release.yaml", "name: release\nsteps: []\n")
+}
+
+pub(super) fn driver() -> Driver {
+    Driver { user: "ada".into(), host: "engine".into(), pid: 7, attended: false, namespaces: None }
+}
+
+pub(super) fn lock_info() -> LockInfo {
+    LockInfo {
+        user: "ada".into(),
+        host: "engine".into(),
+        pid: std::process::id(),
+        command: "aye run release".into(),
+        since: moment(0),
+    }
+}
+
+pub(super) fn open(home: &Path) -> Result<Store, StoreError> {
+    // Tests do not wait for the disk unless power loss is what they are about.
+    Store::open(home, Durability::Process)
+}
+
+/// Writes the events of one run, counting them.
+#[derive(Debug, Clone)]
+pub(super) struct Tale {
+    pub(super) run: RunId,
+    pub(super) seq: u64,
+    pub(super) skill: String,
+}
+
+impl Tale {
+    pub(super) fn new(run: &str) -> Self {
+        Self { run: id(run), seq: 0, skill: "release".into() }
+    }
+
+    pub(super) fn of_skill(run: &str, skill: &str) -> Self {
+        Self { skill: skill.into(), ..Self::new(run) }
+    }
+
+    pub(super) fn event(&mut self, kind: EventKind) -> Event {
+        self.seq += 1;
+        Event {
+            v: VERSION,
+            run: self.run.clone(),
+            seq: self.seq,
+            at: moment(i64::try_from(self.seq).expect("few events") * 1_000),
+            kind,
+        }
+    }
+
+    pub(super) fn started(&mut self) -> Event {
+        self.begun(None)
+    }
+
+    /// Inside the first step of another run.
+    pub(super) fn started_in(&mut self, run: &str) -> Event {
+        let step = "each".to_owned();
+        self.begun(Some(Parent {
+            run: id(run),
+            step,
+            execution: 1,
+            turn: None,
+            item: None,
+            form: None,
+            depth: 1,
+            bound: false,
+        }))
+    }
+
+    fn begun(&mut self, parent: Option<Parent>) -> Event {
+        let kind = EventKind::SkillStarted(Box::new(SkillStarted {
+            skill: self.skill.clone(),
+            file: "/skills/release.yaml".into(),
+            source: source().digest,
+            inputs: [("commit".to_owned(), json!("abc"))].into_iter().collect(),
+            steps: 3,
+            workspace: "/work".into(),
+            environment: Some("stage".into()),
+            deadline: None,
+            range: None,
+            yes: false,
+            driver: driver(),
+            parent: parent.map(Box::new),
+            destructive_tools: Vec::new(),
+        }));
+        self.event(kind)
+    }
+
+    pub(super) fn step(&mut self, step: &str) -> Event {
+        self.event(EventKind::StepStarted(Box::new(StepStarted {
+            step: step.into(),
+            execution: 1,
+            attempt: 1,
+            kind: "command".into(),
+            command: Some("make it".into()),
+            idempotent: false,
+            deadline: None,
+            nested: false,
+            items: Vec::new(),
+            goes_on: None,
+        })))
+    }
+
+    pub(super) fn step_done(&mut self, step: &str) -> Event {
+        self.event(EventKind::StepCompleted(Box::new(StepCompleted {
+            step: step.into(),
+            execution: 1,
+            output: step.into(),
+            value: json!({"exit": 0, "text": "naïve ✓\n"}),
+            process: None,
+            marked_by: None,
+            agreed: false,
+            parsed: None,
+            took_ms: None,
+            hidden: false,
+            note: None,
+        })))
+    }
+
+    pub(super) fn paused(&mut self) -> Event {
+        self.event(EventKind::SkillPaused {
+            why: PauseReason::Waiting,
+            message: Some("nobody is here".into()),
+        })
+    }
+
+    pub(super) fn resumed(&mut self) -> Event {
+        let driver = Driver { user: "bob".into(), ..driver() };
+        self.event(EventKind::SkillResumed { driver, suspended_ms: None, turn: None, ended: None })
+    }
+
+    pub(super) fn completed(&mut self) -> Event {
+        self.event(EventKind::SkillCompleted {
+            state: None,
+            outputs: [("summary".to_owned(), json!("done"))].into_iter().collect(),
+        })
+    }
+
+    pub(super) fn failed(&mut self, step: &str) -> Event {
+        self.event(EventKind::SkillFailed {
+            why: FailReason::StepFailed,
+            message: format!("`{step}` failed"),
+            step: Some(step.into()),
+            state: None,
+        })
+    }
+
+    pub(super) fn cancelled(&mut self) -> Event {
+        self.event(EventKind::SkillCancelled {
+            why: CancelReason::Cancelled,
+            by: Some("ada".into()),
+            message: None,
+            step: None,
+            ended: None,
+        })
+    }
+
+    pub(super) fn question_id(&self, number: u32) -> QuestionId {
+        QuestionId::new(&self.run, number)
+    }
+
+    pub(super) fn asks(&mut self, number: u32) -> Event {
+        self.asks_several(number, 1)
+    }
+
+    pub(super) fn asks_several(&mut self, number: u32, approvals: u32) -> Event {
+        let offer = |value: &str, action| Offer {
+            value: value.into(),
+            label: value.into(),
+            description: None,
+            action,
+        };
+        let question = Question {
+            id: self.question_id(number),
+            kind: AskKind::Confirm,
+            purpose: Purpose::Gate,
+            step: format!("gate{number}"),
+            title: "Production release".into(),
+            message: "Release `abc`?".into(),
+            options: vec![
+                offer("proceed", ChoiceAction::Proceed),
+                offer("cancel", ChoiceAction::Cancel),
+            ],
+            default: None,
+            deadline: Some(moment(600_000)),
+            pattern: None,
+            secret: false,
+            by: By::Anyone,
+            approvals,
+            reauth: false,
+            typed: None,
+            overridable: true,
+            remember: false,
+            ai_assist: false,
+            person_only: Vec::new(),
+            follows: Some("./make-mr abc".into()),
+            digest: "d".into(),
+        };
+        self.event(EventKind::ConfirmationRequired(Box::new(question)))
+    }
+
+    pub(super) fn answered(&mut self, number: u32, value: &str, by: &str) -> Event {
+        let answered = Answered {
+            label: None,
+            question: self.question_id(number),
+            answer: answer(value, by),
+            latency_ms: 5,
+            refused: None,
+        };
+        self.event(EventKind::ConfirmationAnswered(Box::new(answered)))
+    }
+
+    pub(super) fn refused(&mut self, number: u32) -> Event {
+        let answered = Answered {
+            label: None,
+            question: self.question_id(number),
+            answer: answer("proceed", "eve"),
+            latency_ms: 5,
+            refused: Some("not allowed".into()),
+        };
+        self.event(EventKind::ConfirmationAnswered(Box::new(answered)))
+    }
+
+    pub(super) fn held(&mut self, number: u32, until: i64) -> Event {
+        let kind = EventKind::ConfirmationHeld {
+            question: self.question_id(number),
+            deadline: Some(moment(until)),
+            by: Some("ada".into()),
+        };
+        self.event(kind)
+    }
+
+    pub(super) fn expired(&mut self, number: u32) -> Event {
+        let question = self.question_id(number);
+        self.event(EventKind::ConfirmationExpired { question, applied: None })
+    }
+}
+
+pub(super) fn answer(value: &str, by: &str) -> Answer {
+    Answer::new(value, by, Prompter::Web)
+}
+
+/// A run of every status and a question of every state, in one home.
+pub(super) fn populate(store: &mut Store) -> Result<(), StoreError> {
+    let mut tale = Tale::new("completed1");
+    let begin = [tale.started(), tale.step("build")];
+    store.start(&begin, &source())?;
+    store.append(&[tale.step_done("build"), tale.asks(1)], &[])?;
+    store.append(&[tale.refused(1), tale.held(1, 900_000)], &[])?;
+    store.append(&[tale.answered(1, "proceed", "ada")], &[])?;
+    store.append(&[tale.asks_several(2, 2)], &[])?;
+    store.append(&[tale.answered(2, "proceed", "ada")], &[])?;
+    store.append(&[tale.answered(2, "proceed", "bob"), tale.completed()], &[])?;
+
+    let mut tale = Tale::of_skill("failed0001", "deploy");
+    let all = [tale.started(), tale.step("build"), tale.asks(1), tale.failed("build")];
+    store.start(&all, &source())?;
+
+    let mut tale = Tale::new("cancelled1");
+    let all = [tale.started(), tale.asks(1), tale.expired(1), tale.cancelled()];
+    store.start(&all, &source())?;
+
+    let mut tale = Tale::new("paused0001");
+    store.start(&[tale.started(), tale.asks(1), tale.paused()], &source())?;
+
+    let mut tale = Tale::of_skill("running001", "deploy");
+    store.start(&[tale.started(), tale.asks(1), tale.paused()], &source())?;
+    store.append(&[tale.resumed(), tale.asks_several(2, 2)], &[])?;
+    store.append(&[tale.answered(2, "cancel", "ada")], &[])
+}

@@ -1,0 +1,79 @@
+//! What a dry run found, as text.
+
+use std::fmt::Write as _;
+
+use aye_runtime::dry_run::Plan;
+
+use crate::paint::{Glyph, Paint, Tone, escape_control_line, plural};
+
+/// A plan as text.
+pub fn plan_view(plan: &Plan, paint: Paint) -> String {
+    let mut text = String::new();
+    let dim = |text: &str| paint.text(Tone::Dim, text);
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "{}  {}",
+        paint.text(Tone::Strong, &plan.skill),
+        dim("dry run: nothing is run, nobody is asked")
+    );
+    for (name, value) in &plan.inputs {
+        let _ = writeln!(
+            text,
+            "  {} {}",
+            dim(&format!("{name} =")),
+            escape_control_line(&value.to_string())
+        );
+    }
+    for (number, step) in plan.steps.iter().enumerate() {
+        let gate =
+            if step.destructive { paint.text(Tone::Bad, " destructive") } else { String::new() };
+        let limit = match &step.timeout {
+            Some(limit) => dim(&format!(" at most {limit}")),
+            None => String::new(),
+        };
+        let name = paint.text(Tone::Strong, &step.step);
+        let _ = writeln!(text, "{:3}. {name}{gate}{limit}", number + 1);
+        if let Some(condition) = &step.condition {
+            let known = match step.holds {
+                Some(true) => " (holds)",
+                Some(false) => " (does not hold: would be skipped)",
+                None => "",
+            };
+            let _ = writeln!(text, "     {} {}{known}", dim("if"), escape_control_line(condition));
+        }
+        let parts = [(Glyph::Asking, &step.question), (Glyph::Running, &step.command)];
+        for (glyph, part) in parts {
+            let mut mark = paint.text(Tone::Ask, paint.glyph(glyph));
+            for line in part.iter().flat_map(|part| part.trim_end().lines()) {
+                let line = format!("     {mark} {}", escape_control_line(line));
+                let _ = writeln!(text, "{}", line.trim_end());
+                " ".clone_into(&mut mark);
+            }
+        }
+    }
+    if let Some(end) = &plan.end {
+        let _ = writeln!(text, "     {} {end}", dim("ends in"));
+    }
+    let inside = plan.steps.iter().filter(|step| step.holds != Some(false));
+    let inside: Vec<String> = inside
+        .filter_map(|step| Some(format!("questions {}", step.asks_inside.as_ref()?)))
+        .collect();
+    let mut counts = vec![plural(plan.steps.len(), "step")];
+    match plan.questions {
+        0 if inside.is_empty() => counts.push("no questions".to_owned()),
+        0 => {}
+        some => counts.push(plural(some, "question")),
+    }
+    counts.extend(inside);
+    let _ = writeln!(text, "{}", dim(&escape_control_line(&counts.join(", "))));
+    for warning in &plan.warnings {
+        let _ = writeln!(
+            text,
+            "{} {}",
+            paint.text(Tone::Warn, "warning:"),
+            escape_control_line(warning)
+        );
+    }
+    text
+}
