@@ -8,7 +8,9 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::skill::{Action, Ask, AskKind, By, Choice, ChoiceAction, OnError, Span, Spanned, Step};
+use crate::skill::{Action, Ask, AskKind, By, Choice, ChoiceAction, OnError, Step};
+
+use crate::span::{Span, Spanned};
 
 /// What the words of the form are called in the templates of its questions.
 /// No field's step has a name that begins like this.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::event::{Driver, ProcessRecord, Proposal, Remembered};
-use crate::heal::KnownFix;
+use crate::fix::KnownFix;
 use crate::id::QuestionId;
 use crate::question::{Answer, Edits, Origin};
 

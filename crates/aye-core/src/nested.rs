@@ -16,8 +16,8 @@ use crate::flow::Flow;
 use crate::form::Form;
 use crate::id::{BadId, RunId};
 use crate::journal::StepRecord;
-use crate::machine::Secrets;
 use crate::question::{Answer, Edits};
+use crate::secrets::Secrets;
 
 /// How deep skills may call skills.
 pub const DEEPEST: u32 = 8;

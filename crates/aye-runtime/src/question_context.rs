@@ -9,8 +9,8 @@ mod budget;
 mod cut;
 
 use aye_core::journal::{State, StepRecord, StepStatus};
-use aye_core::machine::Secrets;
 use aye_core::question::{Offer, Question};
+use aye_core::secrets::Secrets;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 

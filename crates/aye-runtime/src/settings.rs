@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use aye_core::diagnostic::{self, Diagnostic, Source};
-use aye_core::skill::Span;
+use aye_core::span::Span;
 
 use crate::error::Error;
 use crate::ownership::{Other, is_ours};

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use aye_core::diagnostic::{self, Diagnostic, Source};
 use aye_core::flow::{Flow, lint};
-use aye_core::skill::{self, Action, Skill, Span, Step};
+use aye_core::skill::{self, Action, Skill, Step};
+use aye_core::span::Span;
 use aye_core::yaml::{MAX_BYTES, too_large};
 
 use crate::compute::{self, Block, ComputeError, PythonExpressions};

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Diagnostic, Severity, Source};
-use crate::skill::Span;
+use crate::span::Span;
 
 /// A diagnostic with places as lines and columns, both from one.
 #[derive(Debug, Clone, PartialEq, Serialize)]

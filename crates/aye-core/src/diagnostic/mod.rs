@@ -11,7 +11,7 @@ mod source;
 mod suggest;
 mod visible;
 
-use crate::skill::Span;
+use crate::span::Span;
 
 pub use json::{JsonDiagnostic, JsonLabel, to_json};
 pub use render::render;

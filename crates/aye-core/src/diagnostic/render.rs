@@ -6,7 +6,7 @@ use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
 
 use super::{Diagnostic, Severity, Source, visible};
-use crate::skill::Span;
+use crate::span::Span;
 
 /// Columns of source text shown; longer lines are cut around the caret.
 const WIDTH: usize = 100;

@@ -1,6 +1,6 @@
 //! A named text and its lines.
 
-use crate::skill::Span;
+use crate::span::Span;
 
 /// The text that spans point into, with its name.
 #[derive(Debug, Clone)]

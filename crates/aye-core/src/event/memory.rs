@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::heal::{Category, FixPlan};
+use crate::heal::Category;
+
+use crate::fix::FixPlan;
 
 /// The intent of a repair.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,8 @@
 //! What looks wrong with a graph although it can be run.
 
-use crate::skill::{Body, Span};
+use crate::skill::Body;
+
+use crate::span::Span;
 
 use super::graph::{Flow, NodeId, Target};
 

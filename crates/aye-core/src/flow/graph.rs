@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
-use crate::skill::{Action, Body, EndStatus, Skill, Spanned, State, Step};
+use crate::skill::{Action, Body, EndStatus, Skill, State, Step};
+
+use crate::span::Spanned;
 
 use super::linearize::{in_order, with_guards};
 

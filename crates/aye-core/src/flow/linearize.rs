@@ -1,6 +1,8 @@
 //! Steps in order, with what belongs to them: `then`, and guards that are commands.
 
-use crate::skill::{Action, Guard, GuardCheck, Spanned, Step};
+use crate::skill::{Action, Guard, GuardCheck, Step};
+
+use crate::span::Spanned;
 
 use super::graph::{Node, Routes, Target};
 

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, did_you_mean};
-use crate::skill::{Action, Body, InputSpec, Span, Step, Template};
+use crate::skill::{Action, Body, InputSpec, Step, Template};
+use crate::span::Span;
 use crate::text::{self, BUILT_IN, Expressions, TextError, UnknownWord, keys};
 
 use super::analyze::analyze;

@@ -1,6 +1,6 @@
 //! From the place of a whole value to the place inside it that is meant.
 
-use crate::skill::Span;
+use crate::span::Span;
 
 /// Where a name stands in the text that a span covers; the span itself if it
 /// is not found, as in text that is written with escapes.

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::skill::{Action, Ask, GuardCheck, Span, Step, Template};
+use crate::skill::{Action, Ask, GuardCheck, Step, Template};
+
+use crate::span::Span;
 
 /// How a text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

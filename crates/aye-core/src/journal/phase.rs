@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::event::{CancelReason, FailReason, RetryReason};
-use crate::heal::FixPlan;
+use crate::fix::FixPlan;
 use crate::question::{Answer, Question};
 
 /// Where a run stands after its last event.

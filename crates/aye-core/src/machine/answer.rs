@@ -14,8 +14,8 @@ use crate::text::World;
 
 use super::refusal::Refusal;
 use super::run::{Machine, after};
-use super::secrets::secret_marker;
 use super::validate_answer::validate_value;
+use crate::secrets::secret_marker;
 
 /// How long a deadline can be held back in all.
 const HOLD_LIMIT: SignedDuration = SignedDuration::from_mins(5);

@@ -10,8 +10,8 @@ use crate::text::{self, Scope, TextError, World};
 
 use super::refusal::Refusal;
 use super::run::Machine;
-use super::secrets::is_secret;
 use super::validate_answer::weigh_retry;
+use crate::secrets::is_secret;
 
 /// How often somebody may change what a step is given before it has to be
 /// the skill that changes.

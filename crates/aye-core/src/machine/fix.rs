@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::event::{Event, EventKind, HealTriggered, MemoryKind, Remembered, RetryReason};
-use crate::heal::{Category, FixPlan, KnownFix};
+use crate::fix::{FixPlan, KnownFix};
+use crate::heal::Category;
 use crate::journal::StepOutcome;
 use crate::question::Edits;
 use crate::skill::{Ask, AskKind, By, Choice, ChoiceAction, Step, Template};

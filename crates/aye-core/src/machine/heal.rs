@@ -6,10 +6,11 @@ use indexmap::IndexMap;
 use serde_json::{Value, json};
 
 use crate::event::{Event, EventKind, HealTriggered, RetryReason};
-use crate::heal::{Category, Failing, HealRule};
+use crate::heal::{Category, Failing};
 use crate::input::{End, Finished};
 use crate::journal::{Healing, StepOutcome, StepRecord};
 use crate::nested::{Child, ChildBody, Nested, ParentScope};
+use crate::skill::HealRule;
 use crate::skill::{Action, OnError, Step};
 use crate::text::{Scope, World};
 

@@ -11,14 +11,14 @@ use crate::diagnostic::did_you_mean;
 use crate::effect::Effect;
 use crate::event::{Driver, Event, EventKind, Range, SkillStarted, VERSION};
 use crate::flow::{self, Flow, Node, NodeId};
-use crate::heal::HealRule;
 use crate::id::RunId;
 use crate::journal::{FoldError, Phase, State, Status, Transition};
 use crate::nested::{Parent, ParentScope};
+use crate::skill::HealRule;
 use crate::text::{Scope, Verbatim, World};
 
-use super::secrets::{Secrets, secret_marker};
 use super::stop::Stopping;
+use crate::secrets::{Secrets, secret_marker};
 
 /// What a configuration can set.
 #[derive(Debug, Clone, PartialEq)]

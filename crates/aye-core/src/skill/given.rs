@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::diagnostic::did_you_mean;
-use crate::machine::Secrets;
+use crate::secrets::Secrets;
 
 use super::model::{InputSpec, InputType};
 

@@ -9,9 +9,9 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use crate::heal::HealRule;
+use crate::skill::HealRule;
 
-use super::span::{Span, Spanned};
+use crate::span::{Span, Spanned};
 
 /// One skill, in either form.
 #[derive(Debug, Clone, PartialEq)]

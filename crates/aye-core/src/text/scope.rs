@@ -9,7 +9,7 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, Serde};
 use serde_json::Value;
 
 use crate::journal::StepRecord;
-use crate::machine::{Secrets, is_secret};
+use crate::secrets::{Secrets, is_secret};
 
 use super::apart::Work;
 use super::render::TextError;

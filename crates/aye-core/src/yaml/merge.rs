@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::tree::{Kind, Node, NodeId};
 use crate::diagnostic::{Diagnostic, quote};
-use crate::skill::Span;
+use crate::span::Span;
 
 /// The code for a key that is no scalar.
 pub(super) const BAD_KEY: &str = "bad-key";

@@ -8,7 +8,7 @@ use super::merge::{self, Entries};
 use super::syntax;
 use super::tree::{Kind, Node, NodeId, Scalar, Tree};
 use crate::diagnostic::{Diagnostic, quote};
-use crate::skill::Span;
+use crate::span::Span;
 
 /// The largest file, in bytes.
 pub const MAX_BYTES: usize = 1024 * 1024;

@@ -4,7 +4,7 @@ use granit_parser::{ErrorKind, ScanError};
 
 use super::read::{MAX_BYTES, MAX_DEPTH, MAX_NODES};
 use crate::diagnostic::Diagnostic;
-use crate::skill::Span;
+use crate::span::Span;
 
 /// Refuses by length alone, before a single character is looked at.
 pub(super) fn check_size(text: &str) -> Result<(), Box<Diagnostic>> {

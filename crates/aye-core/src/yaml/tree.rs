@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::scalar::Typed;
-use crate::skill::Span;
+use crate::span::Span;
 
 /// The place of a node in its [`Tree`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,7 +2,7 @@
 //! question before the step, at a gate around it.
 
 use aye_core::effect::Task;
-use aye_core::heal::KnownFix;
+use aye_core::fix::KnownFix;
 use aye_core::input::{End, Finished, Input};
 use aye_core::machine::{Refusal, Start};
 use aye_core::nested::Parent;
@@ -126,7 +126,7 @@ fn no_fix_changes_it_or_stands_in_for_it() {
     agree(&mut run);
     fail(&mut run, Some(known.clone()));
     waits_for_a_person(&mut run);
-    let act = aye_core::heal::Act { command: vec!["other".to_owned()], ..Default::default() };
+    let act = aye_core::fix::Act { command: vec!["other".to_owned()], ..Default::default() };
     let mut run = Run::start(steps([asking("q", guards()[0].clone()), tool()]));
     agree(&mut run);
     fail(&mut run, Some(KnownFix { args: Default::default(), replace: Some(act), ..known }));

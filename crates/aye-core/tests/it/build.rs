@@ -9,12 +9,14 @@ use aye_core::flow::Flow;
 use aye_core::id::{QuestionId, RunId};
 use aye_core::input::{End, Finished, Input, Request};
 use aye_core::journal::{Phase, State as RunState, Status};
-use aye_core::machine::{Limits, Machine, Refusal, Secrets, Start};
+use aye_core::machine::{Limits, Machine, Refusal, Start};
 use aye_core::question::{Answer, Prompter, Question};
+use aye_core::secrets::Secrets;
 use aye_core::skill::{
-    Action, Ask, AskKind, Body, By, Choice, ChoiceAction, EndStatus, OnError, Skill, Span, State,
-    Step, StepTimeout, Template, Transitions,
+    Action, Ask, AskKind, Body, By, Choice, ChoiceAction, EndStatus, OnError, Skill, State, Step,
+    StepTimeout, Template, Transitions,
 };
+use aye_core::span::Span;
 use aye_core::text::{Names, World};
 use indexmap::IndexMap;
 use jiff::{SignedDuration, Timestamp};

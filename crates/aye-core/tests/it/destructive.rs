@@ -3,7 +3,7 @@
 
 use aye_core::effect::Task;
 use aye_core::event::{EventKind, SkillStarted};
-use aye_core::heal::{Act, KnownFix};
+use aye_core::fix::{Act, KnownFix};
 use aye_core::input::{End, Finished, Input};
 use aye_core::machine::{Limits, Machine, Refusal, Start};
 use aye_core::nested::ChildBody;

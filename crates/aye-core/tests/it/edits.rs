@@ -3,7 +3,7 @@
 
 use aye_core::effect::Task;
 use aye_core::event::{Driver, MemoryKind, Remembered};
-use aye_core::heal::{Act, KnownFix};
+use aye_core::fix::{Act, KnownFix};
 use aye_core::input::{End, Finished, Input, Retry};
 use aye_core::machine::{Refusal, Start, USUALLY_FAILS};
 use aye_core::nested::Again;
@@ -307,7 +307,7 @@ fn nobody_said_yes_to_a_change_in_advance() {
 fn what_consists_of_runs_is_not_done_again_from_the_start() {
     let each = aye_core::skill::ForEach {
         items: json!([1, 2]),
-        span: aye_core::skill::Span::default(),
+        span: aye_core::span::Span::default(),
         name: "item".to_owned(),
         parallel: 1,
         fail_fast: true,

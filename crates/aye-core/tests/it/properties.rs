@@ -6,8 +6,9 @@ use aye_core::event::{Event, EventKind, FailReason, RetryReason};
 use aye_core::flow::Flow;
 use aye_core::input::{End, Input};
 use aye_core::journal::{Ended, Phase, State};
-use aye_core::machine::{Limits, Machine, Refusal, Secrets, Start};
+use aye_core::machine::{Limits, Machine, Refusal, Start};
 use aye_core::question::Purpose;
+use aye_core::secrets::Secrets;
 use aye_core::skill::Skill;
 use proptest::prelude::{ProptestConfig, any, proptest};
 

@@ -1,7 +1,7 @@
 //! Random skills, random worlds and random inputs.
 
 use aye_core::event::{Driver, MemoryKind, ProcessRecord, Remembered};
-use aye_core::heal::{Act, KnownFix};
+use aye_core::fix::{Act, KnownFix};
 use aye_core::id::QuestionId;
 use aye_core::input::{End, Finished, Input, Request, Retry};
 use aye_core::question::{Answer, Edits, Prompter};

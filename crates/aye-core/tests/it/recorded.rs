@@ -11,8 +11,9 @@ use aye_core::event::{Event, ProcessRecord, Range};
 use aye_core::id::RunId;
 use aye_core::input::{End, Input, Request};
 use aye_core::journal::State;
-use aye_core::machine::{Secrets, Start};
+use aye_core::machine::Start;
 use aye_core::question::{Answer, Prompter};
+use aye_core::secrets::Secrets;
 use aye_core::skill::{Ask, By, EndStatus, OnError, OutputSpec, Skill, Step};
 use serde_json::json;
 

@@ -3,8 +3,9 @@
 use aye_core::event::ProcessRecord;
 use aye_core::id::QuestionId;
 use aye_core::input::{End, Input, Request};
-use aye_core::machine::{Refusal, Secrets, Start};
+use aye_core::machine::{Refusal, Start};
 use aye_core::question::Answer;
+use aye_core::secrets::Secrets;
 use aye_core::skill::{Action, Ask, OnError, OutputSpec, Step};
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ mod random;
 
 use std::sync::Arc;
 
-use aye_core::machine::Secrets;
+use aye_core::secrets::Secrets;
 use aye_core::text::{Scope, Script, TextError, Verbatim, World, shell_script, text};
 use serde_json::{Value, json};
 

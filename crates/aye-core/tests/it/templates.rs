@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aye_core::machine::Secrets;
+use aye_core::secrets::Secrets;
 use aye_core::text::{
     Scope, World, holds, names_in, names_in_condition, render, render_value, text, unknown_word_in,
     unknown_word_in_condition,

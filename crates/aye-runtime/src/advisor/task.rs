@@ -1,8 +1,8 @@
 //! What an advisor is given.
 
 use aye_core::journal::State;
-use aye_core::machine::Secrets;
 use aye_core::question::Question;
+use aye_core::secrets::Secrets;
 use serde_json::{Map, Value};
 
 use crate::question_context::{BUDGET, question_context};

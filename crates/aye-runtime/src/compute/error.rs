@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use aye_core::machine::is_secret;
+use aye_core::secrets::is_secret;
 use aye_core::text::Scope;
 use serde_json::Value;
 

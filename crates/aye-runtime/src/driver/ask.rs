@@ -4,8 +4,8 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use aye_core::input::{Input, Request};
 use aye_core::journal::{Phase, State};
-use aye_core::machine::Secrets;
 use aye_core::question::{Answer, Question};
+use aye_core::secrets::Secrets;
 use aye_core::skill::AskKind;
 use jiff::Timestamp;
 

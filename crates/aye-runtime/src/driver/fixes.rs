@@ -2,7 +2,7 @@
 //! somebody wants that.
 
 use aye_core::event::{MemoryKind, Remembered};
-use aye_core::heal::{Act, KnownFix};
+use aye_core::fix::{Act, KnownFix};
 use aye_core::journal::Changed;
 use aye_core::machine::Machine;
 use aye_core::question::FixScope;

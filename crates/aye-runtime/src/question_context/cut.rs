@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use aye_core::machine::{Secrets, is_secret};
+use aye_core::secrets::{Secrets, is_secret};
 use serde_json::Value;
 
 use super::VALUE;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use aye_core::diagnostic::Diagnostic;
-use aye_core::heal::HealRule;
-use aye_core::skill::Span;
+use aye_core::skill::HealRule;
+use aye_core::span::Span;
 use serde_json::{Value, json};
 use toml::Spanned;
 

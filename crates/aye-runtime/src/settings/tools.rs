@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use aye_core::diagnostic::{Diagnostic, quote};
-use aye_core::skill::Span;
+use aye_core::span::Span;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toml::Spanned;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use aye_core::heal::HealRule;
+use aye_core::skill::HealRule;
 
 use crate::settings::{AdvisorSettings, PolicySettings, Powers, Settings};
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use aye_core::event::ProcessRecord;
 use aye_core::id::QuestionId;
 use aye_core::journal::{State, StepRecord, StepStatus};
-use aye_core::machine::Secrets;
 use aye_core::question::{Offer, Purpose, Question};
+use aye_core::secrets::Secrets;
 use aye_core::skill::{AskKind, By, ChoiceAction};
 use aye_runtime::question_context::{BUDGET, VALUE, question_context};
 use indexmap::IndexMap;
@@ -109,7 +109,7 @@ fn told(question: &Question, run: &State, secrets: Option<&Secrets>) -> Map<Stri
 fn the_whole_situation() {
     let mut state = run();
     state.started.inputs.insert("target".into(), json!("web"));
-    state.started.inputs.insert("token".into(), aye_core::machine::secret_marker());
+    state.started.inputs.insert("token".into(), aye_core::secrets::secret_marker());
     let build = step(StepStatus::Completed, "compiling\nbuilt\n", "a warning");
     let test = step(StepStatus::Failed, "1 test", "no route to host\n");
     let state = with(

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use aye_core::machine::is_secret;
+use aye_core::secrets::is_secret;
 
 use crate::paint::{escape_control_line, escape_control_lines};
 

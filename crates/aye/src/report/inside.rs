@@ -1,8 +1,8 @@
 //! Words for where a run inside another is.
 
 use aye_core::journal::State;
-use aye_core::machine::is_secret;
 use aye_core::nested::Parent;
+use aye_core::secrets::is_secret;
 use serde_json::Value;
 
 use crate::paint::escape_control_line;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use aye_core::event::ProcessRecord;
 use aye_core::journal::StepStatus;
-use aye_core::machine::is_secret;
+use aye_core::secrets::is_secret;
 use serde_json::Value;
 
 use crate::paint::{duration, escape_control_line};

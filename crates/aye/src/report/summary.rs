@@ -7,8 +7,8 @@ use std::time::Duration;
 use aye_core::event::{FailReason, PauseReason};
 use aye_core::id::RunId;
 use aye_core::journal::{Ended, Phase, State, Status, StepStatus};
-use aye_core::machine::is_secret;
 use aye_core::question::Question;
+use aye_core::secrets::is_secret;
 use aye_core::skill::AskKind;
 use serde_json::Value;
 

@@ -9,7 +9,8 @@ use super::step::flag;
 use super::{Checker, is_template, template};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{AskDoc, OverrideWord, Question};
-use crate::skill::{Ask, AskKind, By, Choice, ChoiceAction, Spanned, Template};
+use crate::skill::{Ask, AskKind, By, Choice, ChoiceAction, Template};
+use crate::span::Spanned;
 use crate::yaml::decode::Either;
 use crate::yaml::{Kind, NodeId, Typed};
 

@@ -3,7 +3,8 @@
 use super::{Checker, is_template, template};
 use crate::diagnostic::{Diagnostic, quote, quote_list};
 use crate::skill::document::OptionDoc;
-use crate::skill::{AskKind, Choice, ChoiceAction, Span, Spanned, Template};
+use crate::skill::{AskKind, Choice, ChoiceAction, Template};
+use crate::span::{Span, Spanned};
 use crate::yaml::NodeId;
 use crate::yaml::decode::{Either, Field, Raw, Text};
 

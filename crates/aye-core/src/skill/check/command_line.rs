@@ -2,7 +2,7 @@
 
 use super::Checker;
 use crate::diagnostic::{Diagnostic, quote, visible};
-use crate::skill::Spanned;
+use crate::span::Spanned;
 
 /// Longer ones are no help as a hint.
 pub(super) const MOST_WORDS: usize = 9;

@@ -2,8 +2,9 @@
 
 use super::Checker;
 use crate::diagnostic::{Diagnostic, quote};
+use crate::skill::Skill;
 use crate::skill::document::{SkillDoc, SkillsDoc};
-use crate::skill::{Skill, Spanned};
+use crate::span::Spanned;
 use crate::yaml::decode::Raw;
 use crate::yaml::{Kind, NodeId};
 

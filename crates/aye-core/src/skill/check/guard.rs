@@ -7,7 +7,8 @@ use super::step::flag;
 use super::{Checker, is_template, template};
 use crate::diagnostic::Diagnostic;
 use crate::skill::document::{GuardDoc, RetryDoc, Validation};
-use crate::skill::{Guard, GuardCheck, Retry, RetryOn, Spanned};
+use crate::skill::{Guard, GuardCheck, Retry, RetryOn};
+use crate::span::Spanned;
 use crate::yaml::decode::{Either, Field, Raw};
 use crate::yaml::{Kind, NodeId};
 

@@ -2,9 +2,11 @@
 
 use super::{Checker, template};
 use crate::diagnostic::{Diagnostic, quote};
-use crate::heal::{HealMatch, HealRule};
+use crate::heal::HealMatch;
+use crate::skill::Action;
+use crate::skill::HealRule;
 use crate::skill::document::{HealDoc, HealMatchDoc, STATE_KEYS};
-use crate::skill::{Action, Spanned};
+use crate::span::Spanned;
 use crate::yaml::decode::{Either, Field, Raw};
 
 const MOST_RETRIES: u32 = 10;

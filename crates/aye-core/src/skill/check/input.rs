@@ -6,7 +6,8 @@ use serde_json::Value;
 use super::{Checker, is_template};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::InputDoc;
-use crate::skill::{InputSpec, InputType, Spanned};
+use crate::skill::{InputSpec, InputType};
+use crate::span::Spanned;
 use crate::yaml::NodeId;
 use crate::yaml::decode::{Field, Raw};
 

@@ -28,9 +28,10 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use crate::diagnostic::Diagnostic;
+use crate::skill::Template;
 use crate::skill::duration::{Period, parse_duration};
 use crate::skill::size::{Size, parse_size};
-use crate::skill::{Span, Spanned, Template};
+use crate::span::{Span, Spanned};
 use crate::yaml::decode::{Fault, Raw, Text, decode};
 use crate::yaml::{NodeId, Tree};
 use problem::Place;

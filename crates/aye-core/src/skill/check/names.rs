@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Checker;
 use crate::diagnostic::{Diagnostic, first_hidden, quote};
-use crate::skill::{Span, Spanned};
+use crate::span::{Span, Spanned};
 
 /// Names that templates know without anybody giving them.
 pub(super) const BUILT_IN: &[&str] =

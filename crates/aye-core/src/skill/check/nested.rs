@@ -6,7 +6,8 @@ use super::step::flag;
 use super::{Checker, is_template};
 use crate::diagnostic::Diagnostic;
 use crate::skill::document::{ReturnDoc, StepDoc, ThenItem};
-use crate::skill::{Action, ForEach, OnError, Span, Spanned, Step, Template};
+use crate::skill::{Action, ForEach, OnError, Step, Template};
+use crate::span::{Span, Spanned};
 use crate::text;
 use crate::yaml::decode::{Field, Raw};
 

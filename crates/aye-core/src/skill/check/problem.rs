@@ -2,8 +2,8 @@
 
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, quote, quote_list};
-use crate::skill::Span;
 use crate::skill::document::{instead_of, misspelt_other_word, other_value, other_word};
+use crate::span::Span;
 use crate::yaml::decode::{Fault, Problem};
 
 /// What a problem was found in.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::diagnostic::{Diagnostic, did_you_mean};
-use crate::skill::Span;
+use crate::span::Span;
 
 /// More than this helps nobody, and a hostile file could have a great many.
 const MOST: usize = 100;

@@ -10,7 +10,8 @@ use super::names::nearest_name;
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{OutputDoc, SkillDoc, UndefinedWord};
 use crate::skill::duration::Period;
-use crate::skill::{Body, OutputSpec, Skill, Span, Spanned, Step};
+use crate::skill::{Body, OutputSpec, Skill, Step};
+use crate::span::{Span, Spanned};
 use crate::yaml::NodeId;
 use crate::yaml::decode::{Field, Raw, Text};
 

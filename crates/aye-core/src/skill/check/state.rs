@@ -5,7 +5,8 @@ use indexmap::{IndexMap, IndexSet};
 use super::Checker;
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{STEP_KEYS, StateItem, StepDoc, Targets};
-use crate::skill::{Body, Span, Spanned, State, Transitions};
+use crate::skill::{Body, State, Transitions};
+use crate::span::{Span, Spanned};
 use crate::yaml::NodeId;
 use crate::yaml::decode::{Field, Mapping, Raw};
 

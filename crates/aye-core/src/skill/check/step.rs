@@ -5,7 +5,8 @@ use indexmap::IndexMap;
 use super::{Checker, template};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{STATE_KEYS, StepDoc, StepItem};
-use crate::skill::{Span, Spanned, Step, StepTimeout, Template};
+use crate::skill::{Step, StepTimeout, Template};
+use crate::span::{Span, Spanned};
 use crate::yaml::NodeId;
 use crate::yaml::decode::{Field, Mapping, Raw, Text};
 

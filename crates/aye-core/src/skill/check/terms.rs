@@ -7,9 +7,10 @@ use super::ask::Asked;
 use super::step::flag;
 use super::{Checker, template};
 use crate::diagnostic::Diagnostic;
+use crate::skill::By;
 use crate::skill::document::{AskDoc, ByWord};
 use crate::skill::duration::{Period, format_duration};
-use crate::skill::{By, Spanned};
+use crate::span::Spanned;
 use crate::yaml::decode::{Either, Field, Text};
 
 const SHORTEST_WAIT: Duration = Duration::from_secs(1);

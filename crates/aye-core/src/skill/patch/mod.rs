@@ -11,7 +11,7 @@ mod verify;
 
 use std::fmt;
 
-use super::span::Span;
+use crate::span::Span;
 pub use lines::first_line;
 use verify::Before;
 

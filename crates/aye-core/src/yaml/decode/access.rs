@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, IntoDeserializer, MapAccess, SeqAccess};
 
 use super::deserializer::Decoder;
 use super::problem::{Fault, Problem};
-use crate::skill::Span;
+use crate::span::Span;
 use crate::yaml::NodeId;
 
 /// The items of a list.
@@ -111,7 +111,7 @@ impl<'de> serde::Deserializer<'de> for KeyDecoder<'de, '_> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Problem> {
-        if name == crate::skill::SPANNED {
+        if name == crate::span::SPANNED {
             let span = self.key.node().span;
             return visitor
                 .visit_seq(KeyAccess { text: Some(self.text), numbers: numbers(&[span]) });
@@ -154,7 +154,7 @@ impl<'de> SeqAccess<'de> for KeyAccess<'de> {
     }
 }
 
-/// Start, end, value: see [`crate::skill::Spanned`].
+/// Start, end, value: see [`crate::span::Spanned`].
 pub(super) struct SpannedAccess<'t, 'p> {
     numbers: Numbers,
     value: Option<Decoder<'t, 'p>>,

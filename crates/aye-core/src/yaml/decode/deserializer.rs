@@ -8,7 +8,7 @@ use serde::forward_to_deserialize_any;
 use super::access::{EitherAccess, FieldAccess, ListAccess, MappingAccess, SpannedAccess};
 use super::problem::{Fault, Problem};
 use super::wrap;
-use crate::skill::{SPANNED, Span};
+use crate::span::{SPANNED, Span};
 use crate::yaml::{Kind, Node, NodeId, Tree, Typed};
 
 /// A node on its way to a value.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{self, Unexpected};
 
 use crate::diagnostic::{quote, quote_list};
-use crate::skill::Span;
+use crate::span::Span;
 
 /// One thing wrong with one node.
 #[derive(Debug, Clone, PartialEq)]

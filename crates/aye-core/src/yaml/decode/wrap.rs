@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use crate::skill::{Span, Spanned};
+use crate::span::{Span, Spanned};
 use crate::yaml::NodeId;
 
 pub(super) const FIELD: &str = "$aye::Field";

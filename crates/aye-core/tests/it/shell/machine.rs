@@ -1,6 +1,8 @@
 //! Shell steps of a run: where the values go and where they do not.
 
-use aye_core::machine::{Secrets, Start};
+use aye_core::machine::Start;
+
+use aye_core::secrets::Secrets;
 use aye_core::skill::{Action, Step};
 use serde_json::json;
 

@@ -31,7 +31,7 @@ fn ask(step: &Step) -> &Ask {
     }
 }
 
-fn target(target: &Option<aye_core::skill::Spanned<String>>) -> Option<&str> {
+fn target(target: &Option<aye_core::span::Spanned<String>>) -> Option<&str> {
     target.as_ref().map(|target| target.value.as_str())
 }
 

@@ -1,6 +1,8 @@
 //! A block is changed in its file, and nothing else is.
 
-use aye_core::skill::{Action, Body, PatchError, Span, Step, parse, patch_block};
+use aye_core::skill::{Action, Body, PatchError, Step, parse, patch_block};
+
+use aye_core::span::Span;
 use proptest::prelude::{ProptestConfig, any, prop, prop_oneof, proptest};
 use proptest::strategy::{Just, Strategy};
 

@@ -1,7 +1,7 @@
 //! Lines, columns, carets, colours and the form for programs.
 
 use aye_core::diagnostic::{Diagnostic, Source, render, to_json};
-use aye_core::skill::Span;
+use aye_core::span::Span;
 
 fn at(source: &Source<'_>, needle: &str) -> Span {
     let start = source.text.find(needle).expect("the needle");

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use aye_core::machine::is_secret;
+use aye_core::secrets::is_secret;
 use ruff_python_ast::{
     AnyNodeRef, Expr, ExprCall, ExprContext, ExprDict, ExprName, Number, UnaryOp,
 };

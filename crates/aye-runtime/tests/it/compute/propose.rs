@@ -318,7 +318,7 @@ fn a_proposal_says_why_and_what() {
 fn a_secret_that_is_gone_is_not_misspelt() {
     let mut scope = scope_of(json!({ "tokens": 1 }), json!({}));
     let mut inputs = (*scope.inputs).clone();
-    inputs.insert("token".to_owned(), aye_core::machine::secret_marker());
+    inputs.insert("token".to_owned(), aye_core::secrets::secret_marker());
     scope.inputs = std::sync::Arc::new(inputs);
     for code in ["result = inputs.token", "result = inputs['token']"] {
         let error = compute(code, &scope).unwrap_err();

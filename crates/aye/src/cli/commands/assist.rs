@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use aye_core::id::RunId;
 use aye_core::input::Request;
-use aye_core::machine::Secrets;
 use aye_core::nested::DEEPEST;
+use aye_core::secrets::Secrets;
 use aye_core::skill::{Action, Given, Inputs, Step};
 use aye_core::text::World;
 use indexmap::IndexMap;

@@ -44,7 +44,7 @@ pub(super) fn look(file: &SkillFile, context: &Context) -> Vec<Diagnostic> {
 }
 
 fn unknown_tool(
-    tool: &aye_core::skill::Spanned<String>,
+    tool: &aye_core::span::Spanned<String>,
     tools: &Tools,
     context: &Context,
 ) -> Option<Diagnostic> {
@@ -74,7 +74,7 @@ fn remembered(step: &Step, context: &Context) -> Option<Diagnostic> {
 }
 
 /// Inputs that the called skill does not have, or wants and does not get.
-fn inputs_of(called: &Flow, given: &[&str], span: aye_core::skill::Span) -> Vec<Diagnostic> {
+fn inputs_of(called: &Flow, given: &[&str], span: aye_core::span::Span) -> Vec<Diagnostic> {
     let name = &called.skill.name.value;
     let specs: &[InputSpec] = &called.skill.inputs;
     let known = || specs.iter().map(|spec| spec.name.as_str());

@@ -7,7 +7,8 @@ use aye_core::event::Event;
 use aye_core::flow::Flow;
 use aye_core::input::{Input, Request};
 use aye_core::journal::State;
-use aye_core::machine::{Machine, Reaction, Secrets, is_secret};
+use aye_core::machine::{Machine, Reaction};
+use aye_core::secrets::{Secrets, is_secret};
 use aye_core::text::World;
 use clap::Args;
 

@@ -96,7 +96,7 @@ fn render(story: &Timeline, driven: bool, paint: Paint) -> String {
         ))
     );
     for (name, value) in &started.inputs {
-        let value = if aye_core::machine::is_secret(value) { "***" } else { &value.to_string() };
+        let value = if aye_core::secrets::is_secret(value) { "***" } else { &value.to_string() };
         let _ = writeln!(text, "  {} {}", dim(&format!("{name} =")), escape_control_line(value));
     }
     steps(story, driven, 0, paint, &mut text);

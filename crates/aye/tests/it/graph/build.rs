@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use aye_core::flow::Flow;
 use aye_core::skill::{
-    Action, Ask, AskKind, Body, By, EndStatus, Skill, Span, State, Step, StepTimeout, Transitions,
+    Action, Ask, AskKind, Body, By, EndStatus, Skill, State, Step, StepTimeout, Transitions,
 };
+use aye_core::span::Span;
 use indexmap::IndexMap;
 
 /// A command step; the words are split at spaces.

@@ -1,9 +1,11 @@
 //! Values that must not be written down.
 
+mod forms;
+
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 
-use super::forms::forms;
+use forms::forms;
 
 /// What stands in a journal in place of a secret.
 pub fn secret_marker() -> Value {
