@@ -9,6 +9,12 @@ pub trait Clock {
     fn now(&self) -> Timestamp;
 }
 
+impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
+    fn now(&self) -> Timestamp {
+        (**self).now()
+    }
+}
+
 /// A time as people read it: where they are, to the second.
 pub fn local(time: Timestamp) -> String {
     let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);

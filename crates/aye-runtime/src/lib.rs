@@ -27,6 +27,7 @@ pub mod ownership;
 pub mod question_context;
 pub mod replace;
 pub mod report;
+pub mod runtime;
 pub mod settings;
 pub mod skills;
 pub mod store;

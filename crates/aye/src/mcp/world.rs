@@ -44,7 +44,7 @@ impl World {
 
     /// The journal, to read.
     pub(super) fn journal(&self) -> Result<Store, Error> {
-        self.context.store_to_read()?.ok_or_else(Context::no_journal)
+        self.context.journal()
     }
 
     /// Whether a run belongs to the project that is served. An assistant that

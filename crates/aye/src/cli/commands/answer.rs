@@ -128,7 +128,7 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
 
 /// The answer as the journal has it, in the words of `aye run --json`.
 fn as_recorded(question: &QuestionRow, context: &Context) -> Result<String, Error> {
-    let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let reader = context.journal()?;
     let ours = |event: &&Event| match &event.kind {
         EventKind::ConfirmationAnswered(one) => {
             one.question == question.id && one.refused.is_none()
@@ -159,7 +159,7 @@ pub(super) fn answer(
     args: &AnswerArgs,
     context: &Context,
 ) -> Result<(RunRow, QuestionRow, Came), Error> {
-    let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let reader = context.journal()?;
     let question = find(&reader, &args.question)?;
     let row = context.find_run(&reader, question.run.as_str())?;
     let asked = reader.asked(&question.id)?;

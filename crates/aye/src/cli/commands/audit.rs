@@ -17,7 +17,7 @@ pub struct AuditArgs {
 }
 
 pub(super) fn run(args: &AuditArgs, context: &Context) -> Result<u8, Error> {
-    let Some(store) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let store = context.journal()?;
     let run = match &args.run {
         Some(name) => Some(context.find_run(&store, name)?.id),
         None => None,

@@ -203,7 +203,7 @@ pub(super) fn run(context: &Context) -> Result<u8, Error> {
             starting::begin(*order, &flow, ask_mode(relayed), context)
         }
         BackgroundCommand::Resume { run, inputs, relayed, .. } => {
-            let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
+            let reader = context.journal()?;
             let row = context.find_run(&reader, run.as_str())?;
             drop(reader);
             resume::go_on(&row, &inputs, ask_mode(relayed), context)

@@ -24,7 +24,7 @@ pub struct CancelArgs {
 }
 
 pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
-    let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let reader = context.journal()?;
     let mut row = context.find_run(&reader, &args.run)?;
     let outer = reader.outermost(&row.id)?.unwrap_or_else(|| row.clone());
     drop(reader);

@@ -110,7 +110,7 @@ pub(super) fn drive(
         clock: &context.clock,
         names: context.names(Path::new(&workspace)),
         limits: context.limits(),
-        skills: context,
+        skills: &context.runtime,
         tools: context.tools(Path::new(&workspace), &run),
         memory: Arc::new(context.memory()),
         sink: &outputs,

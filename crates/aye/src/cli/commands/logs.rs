@@ -38,7 +38,7 @@ pub struct LogsArgs {
 }
 
 pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
-    let Some(store) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let store = context.journal()?;
     let row = context.find_run(&store, &args.run)?;
     let mut bell = if args.follow { Some(store.listen()?) } else { None };
     let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);

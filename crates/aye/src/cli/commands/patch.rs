@@ -39,7 +39,7 @@ pub struct PatchArgs {
 }
 
 pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
-    let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let reader = context.journal()?;
     let row = context.find_run(&reader, &args.run)?;
     let state = State::fold(&reader.events(&row.id, 0)?)
         .map_err(|error| Error::Journal { run: row.id.to_string(), error })?;

@@ -52,7 +52,7 @@ pub struct ResumeArgs {
 }
 
 pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
-    let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let reader = context.journal()?;
     let named = context.find_run(&reader, &args.run)?;
     let row = reader.outermost(&named.id)?.unwrap_or(named);
     if row.status.is_ended() {
@@ -308,7 +308,7 @@ impl Held {
             return Ok(self.outermost.clone());
         }
         let limits = self.context.limits();
-        restore_inside(store, &self.outermost, &row.id, &self.context, limits, &self.world)?
+        restore_inside(store, &self.outermost, &row.id, &self.context.runtime, limits, &self.world)?
             .ok_or_else(|| {
                 let message = format!("run `{}` is not where the run around it stands", row.id);
                 Error::Refused { message, hint: None }

@@ -49,7 +49,7 @@ pub struct RetryArgs {
 }
 
 pub(super) fn run(args: &RetryArgs, context: &Context) -> Result<u8, Error> {
-    let Some(reader) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let reader = context.journal()?;
     let named = context.find_run(&reader, &args.run)?;
     let waiting = open_recoveries(&reader, &named, args.step.as_deref())?;
     match waiting.as_slice() {

@@ -31,7 +31,7 @@ pub struct ShowArgs {
 }
 
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
-    let Some(store) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let store = context.journal()?;
     let row = context.find_run(&store, &args.run)?;
     let story = Timeline::read(&store, &row.id)?;
     let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);

@@ -35,7 +35,7 @@ pub struct WatchArgs {
 }
 
 pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
-    let Some(store) = context.store_to_read()? else { return Err(Context::no_journal()) };
+    let store = context.journal()?;
     let row = context.find_run(&store, &args.run)?;
     let loaded = Loaded::read(&store, &row, context)?;
     let (mut report, _outlets) = choose_report(context, &loaded.flow, false)?;

@@ -1,0 +1,301 @@
+//! What every use case needs to know of the world it works in, given as
+//! explicit parts: a program that embeds Aye decides each of them.
+
+mod skill_loader;
+mod user;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use aye_core::event::Driver;
+use aye_core::id::RunId;
+use aye_core::machine::Limits;
+use aye_core::text::{Names, World};
+use jiff::Timestamp;
+
+use crate::advisor::Advisor;
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::fmt::{escape_control_line, shell_word};
+use crate::memory::Memory;
+use crate::origin;
+use crate::outside::Outside;
+use crate::ownership;
+use crate::settings::Settings;
+use crate::skills::{Library, Reach};
+use crate::store::{Found, LockInfo, RunRow, Store};
+use crate::tools::{self, Tools, Trust};
+use crate::trust::{Granted, StartedBy, TrustFile};
+
+/// The parts of a [`Runtime`].
+#[derive(Clone)]
+pub struct Parts {
+    /// Where journal, logs and memory are: `AYE_HOME`.
+    pub home: PathBuf,
+    /// The working directory, in a project or a project itself.
+    pub directory: PathBuf,
+    /// The environment that steps and templates see.
+    pub env: BTreeMap<String, String>,
+    /// The file of the user's own settings.
+    pub user_settings: Option<PathBuf>,
+    /// The time.
+    pub clock: Arc<dyn Clock + Send + Sync>,
+    /// On whose word something is started.
+    pub started_by: StartedBy,
+    /// What this process is called in the lock of a run, such as `aye run`.
+    pub command: String,
+    /// How a process is started that drives a run in the background.
+    pub background: BackgroundProgram,
+}
+
+/// The program that is started to drive a run in the background. It has to
+/// call `usecases::background`.
+#[derive(Debug, Clone, Default)]
+pub struct BackgroundProgram {
+    /// The program; none if this process cannot start one.
+    pub program: Option<PathBuf>,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+}
+
+/// Runs skills: the use cases are its methods.
+#[derive(Clone)]
+pub struct Runtime {
+    /// The working directory.
+    pub directory: PathBuf,
+    /// The environment that steps and templates see.
+    pub env: BTreeMap<String, String>,
+    /// Where journal, logs and memory are.
+    pub home: PathBuf,
+    /// What project and user set.
+    pub settings: Settings,
+    /// The file of the user's own settings.
+    pub user_settings: Option<PathBuf>,
+    /// On whose word something is started.
+    pub started_by: StartedBy,
+    /// The time.
+    pub clock: Arc<dyn Clock + Send + Sync>,
+    /// How a process is started that drives a run in the background.
+    pub background: BackgroundProgram,
+    command: String,
+    /// What of the settings counts; looked up once.
+    granted: OnceLock<Arc<Granted>>,
+}
+
+impl Runtime {
+    /// Reads the settings of the project that `directory` is in.
+    pub fn new(parts: Parts) -> Result<Self, Error> {
+        ownership::require_private_home(&parts.home)?;
+        Ok(Self {
+            settings: Settings::load(&parts.directory, parts.user_settings.as_deref())?,
+            directory: parts.directory,
+            env: parts.env,
+            home: parts.home,
+            user_settings: parts.user_settings,
+            started_by: parts.started_by,
+            clock: parts.clock,
+            background: parts.background,
+            command: parts.command,
+            granted: OnceLock::new(),
+        })
+    }
+
+    /// The same, seen from where a run was begun: the settings of its project
+    /// say what may run, from wherever it is resumed.
+    pub fn at(&self, workspace: &str) -> Result<Self, Error> {
+        let directory = PathBuf::from(workspace);
+        if directory == self.directory {
+            return Ok(self.clone());
+        }
+        let settings = Settings::load(&directory, self.user_settings.as_deref())?;
+        Ok(Self { settings, directory, granted: OnceLock::new(), ..self.clone() })
+    }
+
+    /// The same on somebody else's word.
+    #[must_use]
+    pub fn started_by(&self, started_by: StartedBy) -> Self {
+        Self { started_by, granted: OnceLock::new(), ..self.clone() }
+    }
+
+    /// Now.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The skills that can be named here.
+    pub fn library(&self) -> Library<'_> {
+        let Self { directory, settings, home, .. } = self;
+        let (reach, outside) = match self.started_by {
+            StartedBy::Person => (Reach::AnyFile, Vec::new()),
+            StartedBy::Assistant => (Reach::Listed, self.granted().skills.clone()),
+        };
+        Library { directory, settings, home, reach, outside }
+    }
+
+    /// What was agreed to about this project.
+    pub fn trust_book(&self) -> TrustFile {
+        TrustFile::new(&self.home, &self.settings.root)
+    }
+
+    /// What of the project's settings counts.
+    pub fn granted(&self) -> Arc<Granted> {
+        let look = || Arc::new(Granted::of(&self.settings, &self.home, self.started_by));
+        match self.started_by {
+            StartedBy::Person => Arc::clone(self.granted.get_or_init(look)),
+            // A server stays for long, and somebody may trust the project meanwhile.
+            StartedBy::Assistant => look(),
+        }
+    }
+
+    /// Nothing of a project that nobody trusts is started where nobody typed it.
+    pub fn must_be_trusted(&self) -> Result<(), Error> {
+        if self.started_by == StartedBy::Person || self.trust_book().read()?.trusted {
+            return Ok(());
+        }
+        let root = self.settings.root.display();
+        Err(Error::Refused {
+            message: format!(
+                "the project `{root}` is not trusted: its skills can be listed and described, \
+                 and none is started for an assistant"
+            ),
+            hint: Some(format!(
+                "a person says that it is theirs to run with `aye trust {}`; do not do that for \
+                 them",
+                shell_word(&root.to_string())
+            )),
+        })
+    }
+
+    /// What of `aye.toml` does not count, and why; nothing if all of it does.
+    pub fn left_out(&self) -> Option<String> {
+        let granted = self.granted();
+        let what = granted.left_out.join(", ");
+        let why = match granted.trusted {
+            true => "has changed since it was trusted",
+            false => "is not trusted",
+        };
+        let left = || format!("`aye.toml` {why}; left out: {}", escape_control_line(&what));
+        (!what.is_empty()).then(left)
+    }
+
+    /// Opens the journal to write.
+    pub fn store(&self) -> Result<Store, Error> {
+        Ok(Store::open(&self.home, self.settings.durability)?)
+    }
+
+    /// Opens the journal to read; `None` if nothing was ever run.
+    pub fn store_to_read(&self) -> Result<Option<Store>, Error> {
+        Ok(Store::open_to_read(&self.home)?)
+    }
+
+    /// Opens the journal to read; an error if nothing was ever run.
+    pub fn journal(&self) -> Result<Store, Error> {
+        self.store_to_read()?.ok_or_else(Self::no_journal)
+    }
+
+    /// Who we are.
+    pub fn driver(&self) -> Driver {
+        let system = rustix::system::uname();
+        Driver {
+            user: user::name(),
+            host: system.nodename().to_string_lossy().into_owned(),
+            pid: std::process::id(),
+            attended: false,
+            namespaces: origin::namespaces(),
+        }
+    }
+
+    /// Who we are, for the holder of a lock.
+    pub fn lock_info(&self) -> LockInfo {
+        let Driver { user, host, pid, .. } = self.driver();
+        LockInfo { user, host, pid, command: self.command.clone(), since: self.now() }
+    }
+
+    /// Who advises the person who is asked.
+    pub fn advisor(&self) -> Option<Advisor> {
+        let Settings { project, user, .. } = &self.settings;
+        // Without one there is nothing to look up.
+        if project.advisor.is_none() && user.advisor.is_none() {
+            return None;
+        }
+        let granted = self.granted();
+        granted.advisor.clone().map(|(advisor, root)| Advisor {
+            argv: advisor.argv,
+            timeout: advisor.timeout,
+            root,
+            policy: granted.policy.clone(),
+        })
+    }
+
+    /// What templates can look up.
+    pub fn names(&self, workspace: &Path) -> Arc<dyn Names> {
+        let today = self.now().to_string().chars().take(10).collect();
+        Arc::new(Outside::new(self.env.clone(), workspace.to_path_buf(), today))
+    }
+
+    /// Time and names, as a machine is told of them.
+    pub fn world(&self, workspace: &Path) -> World {
+        World { now: self.now(), names: self.names(workspace) }
+    }
+
+    /// The tools of the project, for a run there.
+    pub fn tools(&self, workspace: &Path, run: &RunId) -> Tools {
+        let trust = Trust::File(self.trust_book());
+        let world = tools::World {
+            workspace: workspace.to_path_buf(),
+            environment: self.env.clone(),
+            trust,
+            policy: self.granted().policy.for_run(workspace),
+            run: Some(run.to_string()),
+        };
+        Tools::new(&self.settings.tools, world)
+    }
+
+    /// What was learned: the project's memory over the user's. No file is
+    /// touched before something is looked up.
+    pub fn memory(&self) -> Memory {
+        Memory::open(Some(&self.settings.root), &self.home.join("memory"))
+    }
+
+    /// What the configuration limits.
+    pub fn limits(&self) -> Limits {
+        let granted = self.granted();
+        Limits {
+            step_timeout: self.settings.step_timeout,
+            verbatim: granted.policy.verbatim,
+            heal: Arc::clone(&granted.heal),
+        }
+    }
+
+    /// A new run's id.
+    pub fn new_run_id(&self) -> RunId {
+        let mut bytes = [0u8; 8];
+        // The kernel's generator does not fail once the machine is up.
+        let _ = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
+        RunId::from_random(u64::from_le_bytes(bytes))
+    }
+
+    /// The run that a name, the beginning of one, or `last` stands for.
+    pub fn find_run(&self, store: &Store, name: &str) -> Result<RunRow, Error> {
+        match store.find_run(name)? {
+            Found::One(row) => Ok(row),
+            Found::None if name == "last" => Err(Self::no_journal()),
+            Found::None => {
+                let message = format!("there is no run `{name}`");
+                Err(Error::not_found(message, "`aye runs` lists them"))
+            }
+            Found::Several(rows) => {
+                let names: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+                let message = format!("`{name}` stands for several runs: {}", names.join(", "));
+                Err(Error::usage(message, "write more letters of the id"))
+            }
+        }
+    }
+
+    /// The error for a journal that is not there yet.
+    pub fn no_journal() -> Error {
+        Error::not_found("there are no runs yet", "start one with `aye run SKILL`")
+    }
+}

@@ -1,0 +1,90 @@
+//! Finding the skills that steps call.
+
+use std::path::Path;
+
+use aye_core::diagnostic;
+use aye_core::flow::Flow;
+
+use crate::driver::Skills;
+use crate::error::Error;
+use crate::skills::{self, Library, Reach, SkillFile};
+use crate::store::Source;
+
+use super::Runtime;
+
+impl Runtime {
+    /// The skill of the same file that is meant, by its name or as `#NAME`.
+    fn in_same_file(&self, wanted: &str, file: &Path) -> Result<Option<(Flow, Source)>, Error> {
+        let (name, sure) = match wanted.strip_prefix('#') {
+            Some(name) => (name, true),
+            None => (wanted, false),
+        };
+        if name.contains(['/', '#', '.']) {
+            return Ok(None);
+        }
+        let path = self.directory.join(file);
+        let mut read = match SkillFile::read(&path) {
+            Ok(read) => read.or_lenient(self.settings.lenient),
+            Err(error) if sure => return Err(error),
+            Err(_) => return Ok(None),
+        };
+        if !sure && !read.flows.iter().any(|flow| skills::skill_name(flow) == name) {
+            return Ok(None);
+        }
+        let shown = skills::relative_to(&path, &self.directory);
+        read.path.clone_from(&shown);
+        let (flow, text) = read.into_flow(Some(name))?;
+        Ok(Some((flow, Source::new(shown.to_string_lossy(), text))))
+    }
+}
+
+/// Why a skill that another calls cannot be run: its first error.
+fn why_not(read: &SkillFile, shown: &Path) -> String {
+    let name = shown.to_string_lossy();
+    let mut message = format!("`{name}` cannot be run");
+    let source = diagnostic::Source::new(&name, &read.text);
+    let errors: Vec<_> = read.diagnostics.iter().filter(|found| found.is_error()).collect();
+    if let Some(first) = errors.first() {
+        let first = diagnostic::to_json(first, &source);
+        message += &format!(": {name}:{}:{}: {}", first.line, first.column, first.message);
+        if let Some(hint) = first.hint {
+            message += &format!("\nhint: {hint}");
+        }
+    }
+    if errors.len() > 1 {
+        message += &format!("\n{} more: `aye check {name}`", errors.len() - 1);
+    }
+    message
+}
+
+impl Skills for Runtime {
+    fn load(&self, wanted: &str, file: &Path, reach: Reach) -> Result<(Flow, Source), Error> {
+        // A skill of the same file needs no file, and goes before all others.
+        if let Some(found) = self.in_same_file(wanted, file)? {
+            return Ok(found);
+        }
+        // A path is meant from the file that says it, and from where the run began.
+        let beside = file.parent().map(|folder| self.directory.join(folder));
+        let directory = beside
+            .filter(|folder| folder.join(wanted.split('#').next().unwrap_or(wanted)).is_file())
+            .unwrap_or_else(|| self.directory.clone());
+        let mut library = Library { directory: &directory, ..self.library() };
+        if reach == Reach::Listed {
+            library.reach = reach;
+        }
+        let (path, name) = library.find(wanted)?;
+        let path = directory.join(path);
+        let read = SkillFile::read(&path)?.or_lenient(self.settings.lenient);
+        if read.has_errors() {
+            let shown = skills::relative_to(&path, &self.directory);
+            return Err(Error::InvalidSkill(why_not(&read, &shown)));
+        }
+        let shown = skills::relative_to(&path, &self.directory);
+        let (flow, text) = read.into_flow(name.as_deref())?;
+        Ok((flow, Source::new(shown.to_string_lossy(), text)))
+    }
+
+    fn lenient(&self) -> bool {
+        self.settings.lenient
+    }
+}
