@@ -1,10 +1,16 @@
 //! Runs programs so that nothing hangs, nothing leaks and nothing is lost.
 //!
-//! A [`Spec`] says what to run. [`spawn()`] takes a slot, finds the program, starts
-//! it in its own session and returns a [`Running`]. [`wait()`] is the only
+//! ```text
+//! Spec -> start -> Running -> running (wait) -> Exit
+//!                               |  ^
+//!                        output-'  '- tree, guard, terminal
+//! ```
+//!
+//! A [`Spec`] says what to run. [`spawn()`] (`start`) takes a slot, finds the program, starts
+//! it in its own session and returns a [`Running`]. [`wait()`] (`running`) is the only
 //! place that waits: one `poll` over the ends of all children, their output
 //! and input, their timers and the caller's own descriptors. Output goes to
-//! log files (`log`) or a ring (`ring`) and, for live children, to the caller's
+//! log files or a ring (`output`) and, for live children, to the caller's
 //! view. When the last process of a child's `tree` is gone, [`wait()`] hands out an [`Exit`].
 //!
 //! Around it: [`Signals`] turns the runner's own signals into events for
@@ -12,65 +18,36 @@
 //! survives when the runner itself is killed, [`serve`] starts what serves
 //! several steps, [`survivors`] finds what an
 //! earlier run left all the same, [`terminal`] lends the terminal, [`policy`] says what may run,
-//! [`text`] and [`lines`] make output safe to show.
+//! [`text`] and [`lines`] make output safe to show. `system` is what they all stand on.
 //!
 //! The crate is synchronous, starts no thread and knows nothing of skills.
 
-mod ancestry;
-mod capture;
-mod clock;
-mod compress;
-mod dispositions;
-mod ending;
-mod environment;
-mod error;
-mod exit;
-pub mod group;
 pub mod guard;
-mod inherited;
-mod launch;
-pub mod lines;
-pub mod log;
-mod log_reader;
-mod mask;
-pub mod policy;
-#[cfg(target_os = "linux")]
-mod process_table;
-#[cfg(target_os = "linux")]
-mod procfs;
-mod pty;
-mod reap;
-mod reserve;
-mod resolve;
-mod ring;
+mod output;
 mod running;
-mod service;
-mod signals;
-pub mod slots;
-mod spawn;
-mod spec;
-pub mod survivors;
-mod suspend;
+mod start;
+mod system;
 pub mod terminal;
-mod terminal_hint;
-pub mod text;
-#[cfg_attr(not(target_os = "linux"), path = "tree_group.rs")]
 mod tree;
-mod wait;
 
-pub use ancestry::{Ancestry, own_namespace, own_user_map};
-pub use dispositions::survive_file_size_limit;
-pub use error::SpawnError;
-pub use exit::{Exit, Left, Outcome, Output, Status};
-pub use log_reader::LogReader;
-pub use resolve::resolve;
-pub use running::{Running, Stop};
-pub use service::{Pipes, Service, serve};
-pub use signals::{Signal, Signals};
-pub use spawn::spawn;
-pub use spec::{
-    DEFAULT_GRACE, DEFAULT_LINGER, DEFAULT_TAIL, Limits, Sink, Spec, Stdin, Stream, grace,
-    set_grace,
+pub use guard::signals::{Signal, Signals};
+pub use output::captured::Output;
+pub use output::log_reader::LogReader;
+pub use output::stream::Stream;
+pub use output::{lines, log, text};
+pub use running::child::{Running, Stop};
+pub use running::exit::{Exit, Left, Outcome, Status};
+pub use running::suspend::suspend;
+pub use running::wait::{Happening, LiveView, wait, wait_aside};
+pub use start::error::SpawnError;
+pub use start::policy;
+pub use start::resolve::resolve;
+pub use start::service::{Pipes, Service, serve};
+pub use start::spawn::spawn;
+pub use start::spec::{
+    DEFAULT_GRACE, DEFAULT_LINGER, DEFAULT_TAIL, Limits, Sink, Spec, Stdin, grace, set_grace,
 };
-pub use suspend::suspend;
-pub use wait::{Happening, LiveView, wait, wait_aside};
+pub use system::dispositions::survive_file_size_limit;
+pub use system::group;
+pub use tree::ancestry::{Ancestry, own_namespace, own_user_map};
+pub use tree::{slots, survivors};

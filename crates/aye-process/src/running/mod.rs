@@ -1,0 +1,15 @@
+//! A child between its start and the end of its last process.
+//!
+//! `wait` polls and tells `child` what is ready; `stop` moves it from stage to stage until
+//! nothing of it is left; `exit` is the result that `wait` hands out. `clock` counts the time a
+//! child is not paused, `suspend` is Ctrl-Z, `terminal_hint` tells whether a failure was about a
+//! missing terminal. Touches `output` (its bytes), `tree` (its processes), `terminal` (on loan)
+//! and `guard` (whether it lives).
+
+pub(crate) mod child;
+mod clock;
+pub(crate) mod exit;
+mod stop;
+pub(crate) mod suspend;
+mod terminal_hint;
+pub(crate) mod wait;

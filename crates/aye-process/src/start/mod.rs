@@ -1,0 +1,17 @@
+//! From a description to a process.
+//!
+//! A [`Spec`](spec::Spec) is checked by `policy`, its program found by `resolve`. `spawn` takes a
+//! slot, makes the pipes or the pseudo-terminal and the `environment`; `launch` forks and becomes
+//! the program, without what is `inherited` and none of its business. The result is a `Running`,
+//! or an `error` that names the thing. `service` is the same for what serves several steps.
+//! Touches everything below; nothing reaches in here.
+
+mod environment;
+pub(crate) mod error;
+mod inherited;
+mod launch;
+pub mod policy;
+pub(crate) mod resolve;
+pub(crate) mod service;
+pub(crate) mod spawn;
+pub(crate) mod spec;
