@@ -13,6 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use aye_process::{Exit, Happening, Running, Spec, Stop, spawn, wait};
+use aye_test_programs::{NASTY, RUNNER};
 
 const GIB: u64 = 1 << 30;
 
@@ -38,11 +39,6 @@ fn main() {
             guard();
         }
     }
-}
-
-fn sibling(name: &str) -> PathBuf {
-    let own = std::env::current_exe().expect("our own path");
-    own.parent().and_then(|examples| examples.parent()).expect("a target directory").join(name)
 }
 
 fn scratch() -> PathBuf {
@@ -161,7 +157,7 @@ fn steps() {
 }
 
 fn flood() -> Command {
-    let mut command = Command::new(sibling("nasty"));
+    let mut command = Command::new(&*NASTY);
     command.args(["flood", "out", &GIB.to_string()]).stdout(Stdio::piped());
     command
 }
@@ -177,7 +173,7 @@ fn capture_one(kind: &str) {
         while pipe.read(&mut buffer).expect("read") > 0 {}
         child.wait().expect("ended");
     } else {
-        let mut spec = Spec::new(sibling("nasty")).args(["flood", "out", &GIB.to_string()]);
+        let mut spec = Spec::new(&*NASTY).args(["flood", "out", &GIB.to_string()]);
         spec.log = (kind != "ring").then(|| directory.join("step"));
         spec.live = kind == "viewer";
         let mut seen = 0;
@@ -261,7 +257,7 @@ fn timeout() {
 fn cancel() {
     let times: Vec<Duration> = (0..10)
         .map(|_| {
-            let mut spec = Spec::new(sibling("nasty")).args(["tree", "100"]);
+            let mut spec = Spec::new(&*NASTY).args(["tree", "100"]);
             spec.live = true;
             let mut child = spawn(spec).expect("started");
             let mut seen = Vec::new();
@@ -286,7 +282,6 @@ fn cancel() {
 
 /// One step end to end, with and without the guard.
 fn guard() {
-    let runner = sibling("runner");
     let mut times: [Vec<Duration>; 2] = Default::default();
     let mut used = [Duration::ZERO; 2];
     let rounds = 300;
@@ -294,7 +289,7 @@ fn guard() {
         for (at, options) in [&["--no-guard", "/bin/true"][..], &["/bin/true"]].iter().enumerate() {
             let (before, cpu_before) = (Instant::now(), cpu());
             let status =
-                Command::new(&runner).args(*options).stdin(Stdio::null()).status().expect("ran");
+                Command::new(&*RUNNER).args(*options).stdin(Stdio::null()).status().expect("ran");
             times[at].push(before.elapsed());
             used[at] += cpu() - cpu_before;
             assert!(status.success());

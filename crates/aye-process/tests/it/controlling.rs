@@ -4,12 +4,10 @@
 use std::process::Command;
 
 use aye_process::Spec;
+use aye_test_programs::{NASTY, RUNNER};
 
 use crate::helper::{Scratch, eventually, is_alive, run, users};
 use crate::pseudo::Pseudo;
-
-const RUNNER: &str = env!("CARGO_BIN_EXE_runner");
-const NASTY: &str = env!("CARGO_BIN_EXE_nasty");
 
 /// A shell at a terminal, for each user that we can be.
 fn each_user(mut test: impl FnMut(&mut dyn FnMut(&str) -> Pseudo)) {
@@ -182,8 +180,8 @@ fn a_hang_up_ends_the_step_all_the_same() {
     for kind in ["foreground", "background", "setsid", "double-fork"] {
         let scratch = Scratch::new(&format!("hang-up-{kind}"));
         let file = scratch.path("pids");
-        let mut command = Command::new(RUNNER);
-        command.args([NASTY, "stray", kind]).arg(&file);
+        let mut command = Command::new(&*RUNNER);
+        command.args([&*NASTY, "stray", kind]).arg(&file);
         let mut pseudo = Pseudo::start(command);
         pseudo.until("ready");
         let text = std::fs::read_to_string(&file).expect("pids");

@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use aye_test_programs::{NASTY, RUNNER};
+
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::helper::{LONG, Scratch, eventually, is_alive, users};
@@ -15,8 +17,8 @@ use crate::pseudo::Pseudo;
 const KINDS: [&str; 4] = ["foreground", "background", "setsid", "double-fork"];
 
 fn runner(options: &[&str], kind: &str, pids: &Path, uid: Option<u32>) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_runner"));
-    command.args(options).arg(env!("CARGO_BIN_EXE_nasty")).args(["stray", kind]).arg(pids);
+    let mut command = Command::new(&*RUNNER);
+    command.args(options).arg(&*NASTY).args(["stray", kind]).arg(pids);
     command.stdout(Stdio::piped()).stdin(Stdio::null()).process_group(0);
     if let Some(uid) = uid {
         command.uid(uid).gid(uid);
@@ -127,12 +129,7 @@ fn ctrl_c_leaves_nobody_with_and_without_a_shell() {
             for shell in [false, true] {
                 let scratch = scratch(&format!("ctrl-c-{kind}-{shell}"), uid);
                 let file = scratch.path("pids");
-                let line = format!(
-                    "{} {} stray {kind} {}",
-                    env!("CARGO_BIN_EXE_runner"),
-                    env!("CARGO_BIN_EXE_nasty"),
-                    file.display()
-                );
+                let line = format!("{} {} stray {kind} {}", &*RUNNER, &*NASTY, file.display());
                 let mut command = if shell {
                     let mut command = Command::new("sh");
                     command.args(["-c", &format!("trap : INT; {line}; echo status $?")]);
@@ -169,7 +166,7 @@ fn a_stray_without_environment_group_and_session_is_ended_with_its_step() {
     let file = scratch.path("pid");
     let script =
         format!("env -i setsid sh -c 'echo $$ >{}; exec sleep 60' & sleep 60", file.display());
-    let mut command = Command::new(env!("CARGO_BIN_EXE_runner"));
+    let mut command = Command::new(&*RUNNER);
     let status = command.args(["--timeout", "1000", "sh", "-c", &script]).status().expect("ended");
     assert_eq!(status.code(), Some(124));
     let started = pids(&file);
@@ -179,10 +176,8 @@ fn a_stray_without_environment_group_and_session_is_ended_with_its_step() {
 
 #[test]
 fn the_exit_code_and_the_signal_pass_through() {
-    let nasty = env!("CARGO_BIN_EXE_nasty");
-    let run = |args: &[&str]| {
-        Command::new(env!("CARGO_BIN_EXE_runner")).args(args).output().expect("runner")
-    };
+    let nasty = &*NASTY;
+    let run = |args: &[&str]| Command::new(&*RUNNER).args(args).output().expect("runner");
     assert_eq!(run(&[nasty, "exit", "42"]).status.code(), Some(42));
     assert_eq!(run(&[nasty, "die", "9"]).status.code(), Some(137));
     assert_eq!(run(&["no-such-program"]).status.code(), Some(127));
@@ -194,18 +189,16 @@ fn a_signal_to_runner_and_group_is_one_request() {
     // `timeout` signals the process and then the group it is in.
     let script =
         "trap 'sleep 0.3; echo bye; exit 3' TERM; echo ready; while :; do sleep 0.05; done";
-    let output = Command::new("timeout")
-        .args(["1", env!("CARGO_BIN_EXE_runner"), "sh", "-c", script])
-        .output()
-        .expect("ended");
+    let output =
+        Command::new("timeout").args(["1", &*RUNNER, "sh", "-c", script]).output().expect("ended");
     assert_eq!(output.status.code(), Some(124));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "ready\nbye\n");
 }
 
 #[test]
 fn a_second_signal_kills_at_once() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_runner"));
-    command.args(["--grace", "60000", env!("CARGO_BIN_EXE_nasty"), "ignores-term"]);
+    let mut command = Command::new(&*RUNNER);
+    command.args(["--grace", "60000", &*NASTY, "ignores-term"]);
     let mut child = command.stdout(Stdio::piped()).spawn().expect("runner");
     let mut line = String::new();
     BufReader::new(child.stdout.take().expect("stdout")).read_line(&mut line).expect("a line");
@@ -221,8 +214,8 @@ fn a_second_signal_kills_at_once() {
 
 #[test]
 fn an_ignored_sigchld_does_not_matter() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_runner"));
-    command.args([env!("CARGO_BIN_EXE_nasty"), "exit", "7"]);
+    let mut command = Command::new(&*RUNNER);
+    command.args([&*NASTY, "exit", "7"]);
     // SAFETY: `signal` is async-signal-safe.
     unsafe {
         command.pre_exec(|| {
@@ -263,7 +256,7 @@ fn whatever_a_double_kill_leaves_is_found_and_ended() {
 
 #[test]
 fn a_stop_signal_between_fork_and_exec_does_not_hold_us_up() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_runner"));
+    let mut command = Command::new(&*RUNNER);
     command.args(["--no-guard", "--times", "300", "/bin/true"]).process_group(0);
     let mut runner = command.stdout(Stdio::piped()).stdin(Stdio::null()).spawn().expect("started");
     let mut line = String::new();

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use aye_process::{Exit, Happening, Running, Spec, Stream, spawn, wait};
+use aye_test_programs::NASTY;
 
 /// No test waits longer, however loaded the machine is.
 pub(crate) const LONG: Duration = Duration::from_secs(30);
@@ -12,7 +13,7 @@ pub(crate) const LONG: Duration = Duration::from_secs(30);
 pub(crate) fn nasty(args: &[&str]) -> Spec {
     // Tests run side by side and share the slots.
     aye_process::slots::set_limit(1000);
-    let mut spec = Spec::new(env!("CARGO_BIN_EXE_nasty")).args(args.iter().copied());
+    let mut spec = Spec::new(&*NASTY).args(args.iter().copied());
     spec.timeout = Some(LONG);
     spec
 }

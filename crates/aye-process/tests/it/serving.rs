@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 
 use aye_process::{Spec, Status, serve, spawn};
+use aye_test_programs::RUNNER;
 
 use crate::helper::{Scratch, eventually, finish, is_alive, nasty};
 
@@ -70,7 +71,7 @@ fn how_it_ended_is_known() {
 /// Under a guard a step ends every stray it finds; a service is none.
 #[test]
 fn no_step_takes_a_service_for_a_stray() {
-    let runner = std::process::Command::new(env!("CARGO_BIN_EXE_runner"))
+    let runner = std::process::Command::new(&*RUNNER)
         .args(["--serve", "exec sleep 1000", "/bin/sh", "-c", "sleep 0.05 & exit 0"])
         .output()
         .expect("the runner");

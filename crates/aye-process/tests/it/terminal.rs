@@ -3,13 +3,11 @@
 use std::process::Command;
 
 use aye_process::{Spec, spawn};
+use aye_test_programs::{NASTY, RUNNER};
 use rustix::termios::LocalModes;
 
 use crate::helper::{finish, is_alive, nasty, run, start_until};
 use crate::pseudo::Pseudo;
-
-const RUNNER: &str = env!("CARGO_BIN_EXE_runner");
-const NASTY: &str = env!("CARGO_BIN_EXE_nasty");
 
 fn shell(script: &str) -> Pseudo {
     let mut command = Command::new("sh");
@@ -199,7 +197,7 @@ fn real_full_screen_programs_work() {
 #[test]
 fn without_a_terminal_an_interactive_step_is_refused() {
     let output = Command::new("setsid")
-        .args(["-w", RUNNER, "--interactive", "true"])
+        .args(["-w", &*RUNNER, "--interactive", "true"])
         .output()
         .expect("ended");
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
