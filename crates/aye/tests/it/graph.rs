@@ -380,37 +380,37 @@ fn dot_of_hostile_words() {
 
 #[test]
 fn svg_of_one_state() {
-    insta::assert_snapshot!(without_style(&graph::svg(&flows::single())), @r#"
-    <svg xmlns="http://www.w3.org/2000/svg" class="aye-flow" role="img" aria-label="single" width="208" height="254" viewBox="0 0 208 254">
+    insta::assert_snapshot!(without_style(&graph::svg(&flows::single())), @r##"
+    <svg xmlns="http://www.w3.org/2000/svg" class="aye-flow" role="img" aria-label="single" width="208" height="254" viewBox="0 0 208 254" font-family="ui-sans-serif,system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif">
 
-    <rect class="page" width="208" height="254"/>
-    <text class="title" x="24" y="36">single</text>
+    <rect class="page" fill="#fff" width="208" height="254"/>
+    <text class="title" fill="#0f172a" font-size="15" font-weight="600" x="24" y="36">single</text>
     <g transform="translate(24 58)">
-    <path class="wire good" d="M80 12L80 38"/>
-    <path class="head good" d="M80 42L76 34L84 34Z"/>
-    <path class="wire good implied" d="M80 92L80 140"/>
-    <path class="head good" d="M80 144L76 136L84 136Z"/>
-    <circle class="dot" cx="80" cy="6" r="6"/>
+    <path class="wire good" fill="none" stroke="#94a3b8" stroke-width="1.5" stroke-linecap="round" d="M80 12L80 38"/>
+    <path class="head good" fill="#94a3b8" d="M80 42L76 34L84 34Z"/>
+    <path class="wire good implied" fill="none" stroke="#94a3b8" stroke-width="1.5" stroke-linecap="round" stroke-dasharray="4 4" d="M80 92L80 140"/>
+    <path class="head good" fill="#94a3b8" d="M80 144L76 136L84 136Z"/>
+    <circle class="dot" fill="#64748b" cx="80" cy="6" r="6"/>
     <g class="command">
     <title>only
     true</title>
-    <path class="box" d="M7 42h146a7 7 0 0 1 7 7v36a7 7 0 0 1 -7 7h-146a7 7 0 0 1 -7 -7v-36a7 7 0 0 1 7 -7z"/>
-    <path class="sign" d="M15 54l8.5 5l-8.5 5z"/>
-    <text class="name" x="34" y="63.5">only</text>
-    <text class="detail" x="34" y="80.5">true</text>
+    <path class="box" fill="#f8fafc" stroke="#cbd5e1" stroke-width="1.2" d="M7 42h146a7 7 0 0 1 7 7v36a7 7 0 0 1 -7 7h-146a7 7 0 0 1 -7 -7v-36a7 7 0 0 1 7 -7z"/>
+    <path class="sign" fill="#64748b" font-size="13" font-weight="600" d="M15 54l8.5 5l-8.5 5z"/>
+    <text class="name" fill="#0f172a" font-size="13" font-weight="600" x="34" y="63.5">only</text>
+    <text class="detail" fill="#64748b" font-size="10.5" font-family="ui-monospace,'SF Mono',Menlo,'DejaVu Sans Mono',monospace" x="34" y="80.5">true</text>
     </g>
     <g class="completed">
     <title>end</title>
-    <path class="box" d="M58 144h44a14 14 0 0 1 14 14v0a14 14 0 0 1 -14 14h-44a14 14 0 0 1 -14 -14v-0a14 14 0 0 1 14 -14z"/>
+    <path class="box" fill="#f0fdf4" stroke="#15803d" stroke-width="1.2" d="M58 144h44a14 14 0 0 1 14 14v0a14 14 0 0 1 -14 14h-44a14 14 0 0 1 -14 -14v-0a14 14 0 0 1 14 -14z"/>
     <g text-anchor="middle">
-    <text class="name" x="80" y="162.5">end</text>
+    <text class="name" fill="#15803d" font-size="13" font-weight="600" x="80" y="162.5">end</text>
     </g>
     </g>
-    <rect class="page" x="55.4" y="110.5" width="49.3" height="15" rx="4"/>
-    <text class="label good" x="80" y="121.5">success</text>
+    <rect class="page" fill="#fff" x="55.4" y="110.5" width="49.3" height="15" rx="4"/>
+    <text class="label good" fill="#64748b" font-size="10.5" text-anchor="middle" x="80" y="121.5">success</text>
     </g>
     </svg>
-    "#);
+    "##);
 }
 
 /// Without the classes, which are the same every time.

@@ -24,7 +24,8 @@ pub(super) fn print_answer(text: &str) -> Result<(), Error> {
     }
 }
 
-fn write(bytes: &[u8]) -> Result<(), Error> {
+/// Writes bytes as they are.
+pub(super) fn write(bytes: &[u8]) -> Result<(), Error> {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(Error::Output)
 }

@@ -107,7 +107,7 @@ impl Look {
             what => what.word(),
         };
         let unreached = if shape.reached { "" } else { " unreached" };
-        page.open(&format!("class=\"{class}{unreached}\""));
+        page.open_shape(&format!("{class}{unreached}"));
         page.tooltip(&shape.lines(usize::MAX).join("\n"));
         page.outline("box", &outline(shape.what, place));
         if let What::End(_) = shape.what {

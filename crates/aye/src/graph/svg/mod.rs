@@ -1,9 +1,11 @@
 //! A picture that needs nothing but itself.
 //!
-//! [`look`] measures and draws the boxes, `layout` finds their places, and
-//! [`STYLE`] makes it readable on light and on dark pages.
+//! [`look`] measures and draws the boxes, `layout` finds their places,
+//! [`plain`] gives them colours that every viewer knows, and [`STYLE`] makes
+//! it readable on light and on dark pages.
 
 mod look;
+mod plain;
 mod tag;
 
 use aye_core::flow::Flow;

@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 
 use super::super::layout::{Path, Point, Rect};
+use super::plain;
 
 /// A document being written.
 pub(super) struct Page {
     text: String,
-    open: usize,
+    /// The classes of the groups that are open.
+    open: Vec<String>,
 }
 
 /// With one digit after the point at most.
@@ -39,14 +41,17 @@ impl Page {
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"aye-flow\" role=\"img\" \
              aria-label=\"{title}\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\">\n<style>\n{style}</style>\n\
-             <rect class=\"page\" width=\"{width}\" height=\"{height}\"/>\n"
+             viewBox=\"0 0 {width} {height}\" font-family=\"{FONT}\">\n\
+             <style>\n{style}</style>\n",
+            FONT = plain::FONT,
         );
-        Self { text, open: 0 }
+        let mut page = Self { text, open: Vec::new() };
+        page.element("rect", "page", &format!("width=\"{width}\" height=\"{height}\""));
+        page
     }
 
     pub(super) fn finish(mut self) -> String {
-        while self.open > 0 {
+        while !self.open.is_empty() {
             self.close();
         }
         self.text.push_str("</svg>\n");
@@ -56,12 +61,29 @@ impl Page {
     /// Opens a group; the attributes are our own words.
     pub(super) fn open(&mut self, attributes: &str) {
         let _ = writeln!(self.text, "<g {attributes}>");
-        self.open += 1;
+        // What is in it looks as what is around it.
+        self.open.push(self.group().to_owned());
+    }
+
+    /// Opens the group of a step or an end.
+    pub(super) fn open_shape(&mut self, class: &str) {
+        let _ = writeln!(self.text, "<g class=\"{class}\"{}>", plain::group(class));
+        self.open.push(class.to_owned());
+    }
+
+    fn group(&self) -> &str {
+        self.open.last().map_or("", String::as_str)
+    }
+
+    /// An element without content.
+    fn element(&mut self, tag: &str, class: &str, rest: &str) {
+        let look = plain::attributes(class, self.group());
+        let _ = writeln!(self.text, "<{tag} class=\"{class}\" {look} {rest}/>");
     }
 
     pub(super) fn close(&mut self) {
         self.text.push_str("</g>\n");
-        self.open = self.open.saturating_sub(1);
+        self.open.pop();
     }
 
     /// What is shown when a pointer rests on the group.
@@ -71,30 +93,27 @@ impl Page {
 
     pub(super) fn text(&mut self, class: &str, x: f64, y: f64, text: &str) {
         let (x, y) = (number(x), number(y));
-        let _ = writeln!(
-            self.text,
-            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>",
-            escaped(text)
-        );
+        let look = plain::attributes(class, self.group());
+        let text = escaped(text);
+        let _ =
+            writeln!(self.text, "<text class=\"{class}\" {look} x=\"{x}\" y=\"{y}\">{text}</text>");
     }
 
     pub(super) fn dot(&mut self, at: Point, radius: f64) {
         let (x, y, r) = (number(at.x), number(at.y), number(radius));
-        let _ = writeln!(self.text, "<circle class=\"dot\" cx=\"{x}\" cy=\"{y}\" r=\"{r}\"/>");
+        self.element("circle", "dot", &format!("cx=\"{x}\" cy=\"{y}\" r=\"{r}\""));
     }
 
     /// Nothing, so that a label can be read where an arrow passes.
     pub(super) fn blank(&mut self, place: Rect) {
         let [x, y, width, height] = [place.x, place.y, place.width, place.height].map(number);
-        let _ = writeln!(
-            self.text,
-            "<rect class=\"page\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"4\"/>"
-        );
+        let place = format!("x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"4\"");
+        self.element("rect", "page", &place);
     }
 
     /// A shape by its outline, in the words of `d`.
     pub(super) fn outline(&mut self, class: &str, d: &str) {
-        let _ = writeln!(self.text, "<path class=\"{class}\" d=\"{d}\"/>");
+        self.element("path", class, &format!("d=\"{d}\""));
     }
 
     pub(super) fn path(&mut self, class: &str, path: &Path) {

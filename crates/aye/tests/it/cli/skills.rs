@@ -235,6 +235,41 @@ fn check_as_json() {
     assert!(ran.json().as_array().unwrap().len() > 2);
 }
 
+/// A picture by a program that knows no CSS variables has the colours of the light page.
+#[test]
+fn graph_draws_pixels() {
+    const COLOURS: &str = r#"
+import collections, struct, sys, zlib
+data = open(sys.argv[1], "rb").read()
+width, height, depth, kind = struct.unpack(">IIBB", data[16:26])
+packed, at = b"", 8
+while at < len(data):
+    size, name = struct.unpack(">I4s", data[at:at + 8])
+    packed += data[at + 8:at + 8 + size] if name == b"IDAT" else b""
+    at += 12 + size
+raw, step = zlib.decompress(packed), {2: 3, 6: 4}[kind]
+before, seen = bytearray(width * step), collections.Counter()
+for row in range(height):
+    start = row * (width * step + 1)
+    how, line = raw[start], bytearray(raw[start + 1:start + 1 + width * step])
+    for i in range(len(line)):
+        a = line[i - step] if i >= step else 0
+        b, c = before[i], before[i - step] if i >= step else 0
+        nearest = min((a, b, c), key=lambda one: abs(a + b - c - one))
+        line[i] = (line[i] + (0, a, b, (a + b) // 2, nearest)[how]) & 255
+    before = line
+    seen.update(bytes(line[x:x + 3]).hex() for x in range(0, len(line), step))
+print(seen.most_common(1)[0][0], seen["b45309"] > 0, seen["f0fdf4"] > 0)
+"#;
+    let place = project();
+    place.aye(&["graph", "release", "-f", "png", "-o", "release.png"]).ok();
+    let file = place.work().join("release.png");
+    assert!(std::fs::read(&file).unwrap().starts_with(b"\x89PNG"), "not a PNG picture");
+    let colours = std::process::Command::new("python3").args(["-c", COLOURS]).arg(&file).output();
+    let colours = String::from_utf8(colours.unwrap().stdout).unwrap();
+    assert_eq!(colours.trim(), "ffffff True True", "page, gate, a good end");
+}
+
 #[test]
 fn graph_draws_in_four_ways() {
     let place = project();
@@ -308,7 +343,7 @@ fn graph_refuses_what_it_cannot_draw() {
     assert_snapshot!(place.aye(&["graph", "release", "-f", "pdf"]).all(), @r"
     --- stderr
     error: `pdf` does not fit `--format <FORMAT>`
-    hint: it is one of: text, mermaid, dot, svg
+    hint: it is one of: text, mermaid, dot, svg, png
     --- exit 2
     ");
     assert_snapshot!(place.aye(&["graph", "skills/broken.yaml"]).all(), @r"

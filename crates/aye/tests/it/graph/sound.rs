@@ -39,6 +39,22 @@ fn svg_is_well_formed_and_nothing_in_it_acts() {
     }
 }
 
+/// Viewers without custom properties would paint what has no colour black.
+#[test]
+fn svg_has_its_colours_without_the_style_sheet() {
+    for (name, flow) in all() {
+        let picture = graph::svg(&flow);
+        let document = roxmltree::Document::parse(&picture).unwrap();
+        for node in document.descendants().filter(roxmltree::Node::is_element) {
+            let drawn = ["rect", "path", "text", "circle"].contains(&node.tag_name().name());
+            let fill = node.attribute("fill").unwrap_or_default();
+            assert!(!drawn || fill == "none" || fill.starts_with('#'), "{name}: {node:?}");
+        }
+        let style = picture.split_once("<style>").unwrap().1.trim_start();
+        assert!(style.starts_with("@supports"), "{name}: variables only where they are known");
+    }
+}
+
 #[test]
 fn svg_names_every_step() {
     for (name, flow) in all() {
