@@ -27,7 +27,7 @@ use crate::settings::Settings;
 use crate::skills::{Library, Reach};
 use crate::store::{Found, LockInfo, RunRow, Store};
 use crate::tools::{self, Tools, Trust};
-use crate::trust::{Granted, StartedBy, TrustFile};
+use crate::trust::{Granted, StartedBy, TrustFile, load_settings};
 
 /// The parts of a [`Runtime`].
 #[derive(Clone)]
@@ -89,7 +89,7 @@ impl Runtime {
     pub fn new(parts: Parts) -> Result<Self, Error> {
         ownership::require_private_home(&parts.home)?;
         Ok(Self {
-            settings: Settings::load(&parts.directory, parts.user_settings.as_deref())?,
+            settings: load_settings(&parts.directory, parts.user_settings.as_deref(), &parts.home)?,
             directory: parts.directory,
             env: parts.env,
             home: parts.home,
@@ -109,7 +109,7 @@ impl Runtime {
         if directory == self.directory {
             return Ok(self.clone());
         }
-        let settings = Settings::load(&directory, self.user_settings.as_deref())?;
+        let settings = load_settings(&directory, self.user_settings.as_deref(), &self.home)?;
         Ok(Self { settings, directory, granted: OnceLock::new(), ..self.clone() })
     }
 

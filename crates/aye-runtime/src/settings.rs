@@ -3,12 +3,13 @@
 //!
 //! Preferences of the project go before those of the user; tools, skill
 //! directories and heal rules add up; policies both count. What of a project's
-//! settings widens power is subject to trust (`crate::trust`); what the user's
-//! own say is not.
+//! settings widens power is subject to trust (`crate::trust`), and so is a limit
+//! that is looser than without them; what the user's own say is not.
 
 mod advisor;
 mod heal;
 mod layer;
+mod limits;
 mod mcp;
 mod policy;
 mod tool_args;
@@ -26,6 +27,7 @@ use crate::ownership::{Other, is_ours};
 use crate::store::Durability;
 
 use layer::{File, Layer};
+use limits::Limiter;
 
 pub use advisor::AdvisorSettings;
 pub use heal::HealSettings;
@@ -71,6 +73,8 @@ pub struct Settings {
     pub user: Powers,
     /// The user's own directories with skills.
     pub user_skills: Vec<PathBuf>,
+    /// Keys of the project that do not count, because it is not trusted.
+    pub left_out: Vec<&'static str>,
 }
 
 /// What widens what may happen, or narrows it.
@@ -88,8 +92,14 @@ pub struct Powers {
 
 impl Settings {
     /// Finds and reads the project's file; without one, the defaults. `user` is
-    /// the file of the user's own settings, which need not exist.
-    pub fn load(directory: &Path, user: Option<&Path>) -> Result<Self, Error> {
+    /// the file of the user's own settings, which need not exist. Limits that the
+    /// project loosens count if `is_trusted` says so of its root; it is not called
+    /// where there are none. See [`crate::trust::load_settings`].
+    pub fn load(
+        directory: &Path,
+        user: Option<&Path>,
+        is_trusted: impl FnOnce(&Path) -> bool,
+    ) -> Result<Self, Error> {
         let own = match user.filter(|path| path.symlink_metadata().is_ok()) {
             Some(path) => {
                 let own = read(path, directory, is_of_others)?;
@@ -109,24 +119,41 @@ impl Settings {
             }
             None => (directory.to_path_buf(), Layer::default()),
         };
-        Ok(Self::merge(root, project, own))
+        Ok(Self::merge(root, project, own, is_trusted))
     }
 
-    fn merge(root: PathBuf, project: Layer, (user_root, user): (PathBuf, Layer)) -> Self {
+    fn merge(
+        root: PathBuf,
+        project: Layer,
+        (user_root, user): (PathBuf, Layer),
+        is_trusted: impl FnOnce(&Path) -> bool,
+    ) -> Self {
+        let mut limiter = Limiter::new(|| is_trusted(&root));
         let seconds = |time| Some(Duration::from_secs(time));
+        let step_timeout = user.step_timeout.unwrap_or(seconds(120));
+        let step_timeout = limiter.timeout("step_timeout", project.step_timeout, step_timeout);
+        // None at all is asked for with 0: killed at once.
+        let grace = user.grace.map_or(aye_process::DEFAULT_GRACE, Option::unwrap_or_default);
+        let grace = limiter.at_most("grace", project.grace.map(Option::unwrap_or_default), grace);
+        let processes = user.max_processes.unwrap_or(aye_process::slots::DEFAULT_LIMIT);
+        let max_processes = limiter.at_most("max_processes", project.max_processes, processes);
+        let durability = user.durability.unwrap_or(Durability::Power);
+        let durability = limiter.durability("durability", project.durability, durability);
+        let keep = user.keep.unwrap_or(Some(DEFAULT_KEEP));
+        let keep = limiter.keep("keep", project.keep, keep);
+        let left_out = limiter.left_out();
         let usual = || vec![root.join(".aye/skills"), root.join("skills")];
         Self {
             skills: project.skills.unwrap_or_else(usual),
             user_skills: user.skills.unwrap_or_default(),
-            durability: project.durability.or(user.durability).unwrap_or(Durability::Power),
+            durability,
+            // A skill can say the same of itself: nothing is widened.
             lenient: project.lenient.or(user.lenient).unwrap_or(false),
-            step_timeout: project.step_timeout.or(user.step_timeout).unwrap_or(seconds(120)),
-            // None at all is asked for with 0: killed at once.
-            grace: (project.grace.or(user.grace))
-                .map_or(aye_process::DEFAULT_GRACE, Option::unwrap_or_default),
-            keep: project.keep.or(user.keep).unwrap_or(Some(DEFAULT_KEEP)),
-            max_processes: (project.max_processes.or(user.max_processes))
-                .unwrap_or(aye_process::slots::DEFAULT_LIMIT),
+            step_timeout,
+            keep,
+            grace,
+            max_processes,
+            left_out,
             tools: project.tools.or_own(user.tools),
             mcp: project.mcp.over(&user.mcp),
             project: Powers {

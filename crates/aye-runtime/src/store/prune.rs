@@ -49,6 +49,13 @@ struct Old {
     workspace: String,
 }
 
+impl Old {
+    fn passes(&self, may_go: &mut dyn FnMut(&Path, Timestamp) -> bool) -> bool {
+        let ended = Timestamp::from_millisecond(self.ended);
+        ended.is_ok_and(|ended| may_go(Path::new(&self.workspace), ended))
+    }
+}
+
 impl Store {
     /// Whether there is anything to prune; a look into one index.
     pub fn has_finished_older_than(&self, ended_before: Timestamp) -> Result<bool, StoreError> {
@@ -66,20 +73,31 @@ impl Store {
     /// that somebody holds, stays; so does one whose logs cannot be removed,
     /// which is an error once the others are gone. With `dry_run` it only counts.
     pub fn prune(&mut self, ended_before: Timestamp, dry_run: bool) -> Result<Pruned, StoreError> {
+        self.prune_where(ended_before, dry_run, &mut |_, _| true)
+    }
+
+    /// The same for those that `may_go`, given workspace and end.
+    pub fn prune_where(
+        &mut self,
+        ended_before: Timestamp,
+        dry_run: bool,
+        may_go: &mut dyn FnMut(&Path, Timestamp) -> bool,
+    ) -> Result<Pruned, StoreError> {
         let before = ended_before.as_millisecond();
         let mut pruned = Pruned::default();
         let mut place = (i64::MIN, 0);
         let mut stuck = None;
         loop {
-            let batch = self.next_batch(before, place, BATCH)?;
+            let mut batch = self.next_batch(before, place, BATCH)?;
             let Some(last) = batch.last() else { break };
             place = (last.ended, last.n);
+            batch.retain(|old| old.passes(may_go));
             if dry_run {
                 for old in &batch {
                     self.weigh(&self.whole(old)?, &mut pruned)?;
                 }
             } else {
-                let found = self.prune_batch(&batch, before, &mut pruned)?;
+                let found = self.prune_batch(&batch, &mut pruned)?;
                 stuck = stuck.or(found);
             }
         }
@@ -107,10 +125,7 @@ impl Store {
             let batch = self.next_batch(before, place, BATCH)?;
             let Some(last) = batch.last() else { break };
             place = (last.ended, last.n);
-            chosen.extend(batch.into_iter().filter(|old| {
-                let ended = Timestamp::from_millisecond(old.ended);
-                ended.is_ok_and(|ended| may_go(Path::new(&old.workspace), ended))
-            }));
+            chosen.extend(batch.into_iter().filter(|old| old.passes(&mut may_go)));
             if chosen.len() >= runs {
                 break;
             }
@@ -120,7 +135,7 @@ impl Store {
         if chosen.is_empty() {
             return Ok(pruned);
         }
-        let stuck = self.prune_batch(&chosen, before, &mut pruned)?;
+        let stuck = self.prune_batch(&chosen, &mut pruned)?;
         stuck.map_or(Ok(pruned), Err)
     }
 
@@ -155,7 +170,6 @@ impl Store {
     fn prune_batch(
         &mut self,
         batch: &[Old],
-        before: i64,
         pruned: &mut Pruned,
     ) -> Result<Option<StoreError>, StoreError> {
         let mut locks = Vec::new();
@@ -174,7 +188,7 @@ impl Store {
             let still = self
                 .run(&old.run)?
                 .and_then(|row| row.ended)
-                .is_some_and(|ended| ended.as_millisecond() < before);
+                .is_some_and(|ended| ended.as_millisecond() == old.ended);
             if !still {
                 continue;
             }

@@ -62,6 +62,9 @@ impl Granted {
             !server.own && !agreed.trusted && agreed.of(&Power::server(name)).is_none()
         });
         left_out.extend(servers.map(|(name, _)| format!("server `{name}`")));
+        if !agreed.trusted {
+            left_out.extend(settings.left_out.iter().map(|key| format!("`{key}`")));
+        }
         let mut policy = project.policy.and(&user.policy);
         let looser = |before: &PolicySettings| project.policy.is_looser_than(before);
         if let Some(before) = agreed.policy().filter(looser) {

@@ -4,12 +4,36 @@
 //! is started where nobody typed `aye run`. What widens power besides (servers,
 //! heal rules, the advisor, a looser policy, skill directories elsewhere) is
 //! a [`Power`], agreed to by its content. [`TrustFile`] keeps both below
-//! `AYE_HOME`; [`Granted`] is what follows for a run.
+//! `AYE_HOME`; [`Granted`] is what follows for a run, [`Retention`] for how long
+//! it is kept.
 
 mod book;
 mod granted;
 mod power;
+mod retention;
+
+use std::path::Path;
+
+use crate::error::Error;
+use crate::settings::Settings;
 
 pub use book::{Agreement, Agreements, TrustError, TrustFile, Trusted};
 pub use granted::{Granted, StartedBy};
 pub use power::Power;
+pub use retention::Retention;
+
+/// The settings of a project as far as it is trusted. `user` is the file of the
+/// user's own settings, `home` where agreements are kept.
+///
+/// # Errors
+/// When a file of settings cannot be read or is wrong.
+pub fn load_settings(
+    directory: &Path,
+    user: Option<&Path>,
+    home: &Path,
+) -> Result<Settings, Error> {
+    // Agreements that cannot be read agree to nothing.
+    let is_trusted =
+        |root: &Path| TrustFile::new(home, root).read().is_ok_and(|agreed| agreed.trusted);
+    Settings::load(directory, user, is_trusted)
+}

@@ -154,7 +154,7 @@ struct Project {
 
 fn project() -> Option<Project> {
     let directory = std::env::current_dir().ok()?;
-    let settings = Settings::load(&directory, None).ok()?;
+    let settings = Settings::load(&directory, None, |_| false).ok()?;
     Some(Project { directory, settings })
 }
 

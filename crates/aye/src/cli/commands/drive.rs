@@ -1,10 +1,8 @@
 //! What `run` and `resume` share: a driver with the right view and prompter.
 
-use std::collections::HashMap;
 use std::io::IsTerminal as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use aye_core::event::Event;
 use aye_core::flow::Flow;
@@ -13,7 +11,6 @@ use aye_core::journal::{Ended, State};
 use aye_core::machine::Machine;
 use aye_core::question::{self, Answer, Edits};
 use aye_process::Signals;
-use jiff::Timestamp;
 
 use crate::cli::{Context, say};
 use crate::paint::Tone;
@@ -24,8 +21,9 @@ use crate::report::{
 use aye_runtime::driver::{Driven, Driver, Outcome, Parts, Prompter};
 use aye_runtime::error::Error;
 use aye_runtime::origin::origin;
-use aye_runtime::settings::{DEFAULT_KEEP, Settings};
+use aye_runtime::settings::DEFAULT_KEEP;
 use aye_runtime::store::{RunLock, Store};
+use aye_runtime::trust::Retention;
 
 /// How a run is taken up.
 pub(super) enum Beginning<'a> {
@@ -157,29 +155,17 @@ pub(super) fn drive(
 /// as its own project says: the journal is shared with others.
 fn forget_old_runs(context: &Context, store: &mut Store) {
     const AT_ONCE: usize = 20;
-    let now = context.now();
-    let too_old = |keep: Option<Duration>| {
-        let keep = jiff::SignedDuration::try_from(keep?).ok()?;
-        now.checked_sub(keep).ok()
-    };
-    let ours = too_old(context.settings.keep);
-    let before = [ours, too_old(Some(DEFAULT_KEEP))].into_iter().flatten().max();
+    let user = context.user_settings.as_deref();
+    let mut retention = Retention::new(&context.home, user, context.now());
+    let kept = [context.settings.keep, Some(DEFAULT_KEEP)];
+    let before = kept.into_iter().filter_map(|keep| retention.limit(keep)).max();
     // The run is over and told: that there was no room to tidy up is no news.
     let Some(before) = before.filter(|at| store.has_finished_older_than(*at).unwrap_or(false))
     else {
         return;
     };
-    let mut known: HashMap<PathBuf, Option<Timestamp>> =
-        HashMap::from([(context.directory.clone(), ours)]);
-    let _ = store.prune_some(before, AT_ONCE, |workspace, ended| {
-        let before = *known.entry(workspace.to_path_buf()).or_insert_with(|| {
-            // What cannot be read may say for ever.
-            Settings::load(workspace, context.user_settings.as_deref())
-                .ok()
-                .and_then(|settings| too_old(settings.keep))
-        });
-        before.is_some_and(|before| ended < before)
-    });
+    let _ = store
+        .prune_some(before, AT_ONCE, |workspace, ended| retention.may_forget(workspace, ended));
 }
 
 pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome, inside: Option<u32>) {

@@ -1,5 +1,7 @@
 //! `aye runs`.
 
+use std::path::Path;
+
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -8,10 +10,11 @@ use crate::cli::Context;
 use crate::paint::{Glyph, Paint, Tone, escape_control, escape_control_line, plural};
 use crate::term;
 use aye_runtime::error::Error;
-use aye_runtime::store::{RunFilter, RunLock, RunRow, RunStatus};
+use aye_runtime::store::{Pruned, RunFilter, RunLock, RunRow, RunStatus};
+use aye_runtime::trust::Retention;
 
 use super::inbox::since;
-use super::output::{print_json, print_json_line, print_line, print_words, tell_people};
+use super::output::{print_json, print_json_line, print_line, print_words};
 
 // Options of `aye runs`.
 #[derive(Debug, Args)]
@@ -52,7 +55,7 @@ pub enum RunsCommand {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye runs prune\n  aye runs prune --older-than 7d --dry-run")]
 pub struct PruneArgs {
-    /// How old, e.g. 30d or 12h [default: what aye.toml says, else 30d]
+    /// How old, e.g. 30d or 12h [default: as each run's project sets `keep`, else 30d]
     #[arg(long, value_name = "TIME")]
     pub older_than: Option<String>,
     /// Only say what would go
@@ -230,35 +233,35 @@ pub(super) fn look(status: RunStatus) -> (Glyph, Tone) {
 }
 
 fn prune(args: &PruneArgs, context: &Context) -> Result<u8, Error> {
-    let keep = match &args.older_than {
-        Some(text) => Some(aye_core::skill::parse_duration(text).map_err(|error| {
-            Error::usage(error.to_string(), "write a time such as `30d` or `12h`")
-        })?),
-        None => context.settings.keep,
-    };
-    let pruned = match keep {
+    let older_than = args.older_than.as_deref().map(aye_core::skill::parse_duration).transpose();
+    let older_than = older_than
+        .map_err(|error| Error::usage(error.to_string(), "write a time such as `30d` or `12h`"))?;
+    let is_empty = context.store_to_read()?.is_none();
+    let now = context.now();
+    let pruned = match older_than {
+        _ if is_empty => Pruned::default(),
+        Some(age) => {
+            let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
+            let before = now.checked_sub(age).unwrap_or(Timestamp::MIN);
+            context.store()?.prune(before, args.dry_run)?
+        }
         None => {
-            Err("aye.toml says to keep runs for ever; give `--older-than` to prune all the same")
-        }
-        Some(_) if context.store_to_read()?.is_none() => Err("no runs"),
-        Some(keep) => {
-            let keep = SignedDuration::try_from(keep).unwrap_or(SignedDuration::MAX);
-            let before = context.now().checked_sub(keep).unwrap_or(Timestamp::MIN);
-            Ok(context.store()?.prune(before, args.dry_run)?)
+            let user = context.user_settings.as_deref();
+            let mut retention = Retention::new(&context.home, user, now);
+            let mut may_go =
+                |workspace: &Path, ended: Timestamp| retention.may_forget(workspace, ended);
+            context.store()?.prune_where(now, args.dry_run, &mut may_go)?
         }
     };
-    if let Err(why) = pruned {
-        tell_people(why, context)?;
-        if !context.json {
-            return Ok(0);
-        }
-    }
-    let pruned = pruned.unwrap_or_default();
     if context.json {
         print_json(&serde_json::json!({
             "runs": pruned.runs, "events": pruned.events, "bytes": pruned.bytes,
             "dry_run": args.dry_run,
         }))?;
+        return Ok(0);
+    }
+    if is_empty {
+        print_line("no runs")?;
         return Ok(0);
     }
     let verb = if args.dry_run { "would forget" } else { "forgot" };

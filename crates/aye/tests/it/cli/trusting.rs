@@ -3,6 +3,7 @@
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 
+use aye_runtime::settings::Settings;
 use insta::assert_snapshot;
 
 use super::harness::{Place, Ran};
@@ -301,4 +302,94 @@ fn settings_of_another_user_are_left_out_for_an_ordinary_user_too() {
     aye(&["trust", "--yes"]).ok();
     aye(&["run", "s.yaml"]).ok();
     assert!(place.work().join("healed").exists());
+}
+
+/// The journal is shared: what a clone says of keeping runs is not for others,
+/// and shortens nothing before it is trusted.
+#[test]
+fn an_untrusted_project_forgets_no_runs() {
+    let place = Place::new();
+    for project in ["mine", "clone"] {
+        let skill = format!("name: {project}\nsteps: [{{ name: a, command: 'true' }}]\n");
+        place.write(&format!("{project}/s.yaml"), &skill);
+    }
+    place.write("clone/aye.toml", "[journal]\nkeep = '1ms'\n");
+    let aye = |project: &str, days: &str, args: &[&str]| {
+        let mut command = place.command(args);
+        let command = command.current_dir(place.work().join(project)).env("AYE_TEST_DAYS", days);
+        Ran::of(command.output().expect("it runs"), &place).ok()
+    };
+    let left = || {
+        let runs = place.aye(&["runs", "--json"]).ok().json();
+        let skill = |run: &serde_json::Value| run["skill"].as_str().unwrap_or_default().to_owned();
+        let mut skills: Vec<String> = runs.as_array().expect("runs").iter().map(skill).collect();
+        skills.sort();
+        skills
+    };
+    aye("mine", "0", &["run", "s.yaml"]);
+    let ran = aye("clone", "0", &["run", "s.yaml"]);
+    assert!(ran.stderr.contains("is not trusted; left out: `keep`"), "{}", ran.all());
+    // A day later a millisecond is over, and thirty days are not.
+    for args in [&["runs", "prune"][..], &["run", "s.yaml"]] {
+        aye("clone", "1", args);
+        let all: &[&str] = if args == ["runs", "prune"] {
+            &["clone", "mine"]
+        } else {
+            &["clone", "clone", "mine"]
+        };
+        assert_eq!(left(), all, "{args:?}");
+    }
+    // Wherever it is typed, each run is kept as its own project says.
+    aye("clone", "0", &["trust", "--yes"]);
+    let forgot = aye("mine", "3", &["runs", "prune"]).stdout;
+    assert_eq!(forgot, "forgot 2 runs with 8 events\n");
+    assert_eq!(left(), ["mine"]);
+    // Keeping for longer needs nobody's trust.
+    aye("clone", "0", &["trust", "--remove"]);
+    place.write("clone/aye.toml", "[journal]\nkeep = '0s'\n");
+    aye("clone", "0", &["run", "s.yaml"]);
+    aye("mine", "60", &["runs", "prune"]);
+    assert_eq!(left(), ["clone"]);
+}
+
+#[test]
+fn an_untrusted_project_makes_limits_stricter_only() {
+    let place = Place::new();
+    place.write(
+        CONFIG,
+        "[run]\nstep_timeout = '1m'\ngrace = '5s'\nmax_processes = 4\n[journal]\nkeep = '9d'\n",
+    );
+    let config = place.work().join(CONFIG);
+    let load = |text: &str, trusted: bool| {
+        place.write("aye.toml", text);
+        Settings::load(&place.work(), Some(&config), |_| trusted).expect("valid settings")
+    };
+    let own = load("", false);
+    let keys = [
+        ("run", "step_timeout", "'59s'", "'61s'"),
+        ("run", "step_timeout", "'59s'", "'0s'"),
+        ("run", "grace", "'4s'", "'6s'"),
+        ("run", "grace", "'0s'", "'1h'"),
+        ("run", "max_processes", "3", "5"),
+        ("journal", "keep", "'10d'", "'8d'"),
+        ("journal", "keep", "'0s'", "'1ms'"),
+        ("journal", "durability", "'power'", "'process'"),
+    ];
+    for (table, key, stricter, looser) in keys {
+        let stricter = format!("[{table}]\n{key} = {stricter}\n");
+        assert_eq!(load(&stricter, false), load(&stricter, true), "{stricter}");
+        let looser = format!("[{table}]\n{key} = {looser}\n");
+        let trusted = load(&looser, true);
+        assert!(trusted.left_out.is_empty() && trusted != own, "{looser}");
+        let left_out = load(&looser, false);
+        assert_eq!(left_out.left_out, [key], "{looser}");
+        assert_eq!(Settings { left_out: Vec::new(), ..left_out }, own, "{looser}");
+    }
+    // And so in a run.
+    place.write(CONFIG, "[run]\nstep_timeout = '50ms'\n");
+    place.write("aye.toml", "[run]\nstep_timeout = '0s'\n");
+    place.write("s.yaml", "name: s\nsteps: [{ name: a, command: sleep, args: ['600'] }]\n");
+    let ran = place.aye(&["run", "s.yaml"]);
+    assert_eq!(ran.code, 124, "{}", ran.all());
+    assert!(ran.stderr.contains("is not trusted; left out: `step_timeout`"), "{}", ran.all());
 }

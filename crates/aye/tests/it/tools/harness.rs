@@ -25,7 +25,7 @@ pub(super) struct Shop {
 /// The tools that an `aye.toml` in this directory names.
 pub(super) fn read(directory: &Path, text: &str) -> ToolSettings {
     std::fs::write(directory.join("aye.toml"), text).unwrap();
-    Settings::load(directory, None).unwrap_or_else(|error| panic!("{error}")).tools
+    Settings::load(directory, None, |_| false).unwrap_or_else(|error| panic!("{error}")).tools
 }
 
 /// The environment of a user, with one secret in it.
