@@ -71,6 +71,9 @@ pub enum EventKind {
         /// were ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ended: Option<u32>,
+        /// The epoch of the lease under which it goes on.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        epoch: u64,
     },
     /// The run reached a good end.
     SkillCompleted {
@@ -265,6 +268,9 @@ pub struct SkillStarted {
     /// The tools that the project's settings call destructive: their steps are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub destructive_tools: Vec<String>,
+    /// The epoch of the lease under which it began.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub epoch: u64,
 }
 
 /// Which part of a skill is run.
@@ -322,4 +328,8 @@ pub struct Answered {
 
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+fn is_zero<N: Default + PartialEq>(value: &N) -> bool {
+    *value == N::default()
 }

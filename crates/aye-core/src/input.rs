@@ -14,7 +14,7 @@ use crate::question::{Answer, Edits, Origin};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
     /// This process drives the run now.
-    Attach(Driver),
+    Attach(Attach),
     /// A step's action ended.
     Finished(Finished),
     /// Somebody, in any process, wants something.
@@ -50,11 +50,22 @@ pub enum Input {
     },
 }
 
+/// Who drives a run from now on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attach {
+    /// Who and which process.
+    pub driver: Driver,
+    /// The epoch of its lease.
+    pub epoch: u64,
+}
+
 /// How a run that failed is taken up again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retry {
     /// Who drives it now.
     pub driver: Driver,
+    /// The epoch of its lease.
+    pub epoch: u64,
     /// The step, if somebody named one: it has to be the one that failed.
     pub step: Option<String>,
     /// What it is given differently.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::is_false;
+use super::{is_false, is_zero};
 
 /// The intent of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -248,8 +248,4 @@ pub enum WindDownReason {
     RunTimeout,
     /// Somebody cancelled it.
     Cancelled,
-}
-
-fn is_zero<N: Default + PartialEq>(value: &N) -> bool {
-    *value == N::default()
 }

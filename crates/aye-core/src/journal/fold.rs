@@ -66,6 +66,7 @@ impl State {
         }
         let started: SkillStarted = SkillStarted::clone(started);
         let started_attended = started.driver.attended;
+        let event_epoch = started.epoch;
         let turn =
             started.parent.as_ref().map_or(0, |parent| parent.turn.unwrap_or(parent.execution));
         Ok(Self {
@@ -76,6 +77,7 @@ impl State {
             updated_at: event.at,
             phase: Phase::Transition(Transition::Begun),
             attended: started_attended,
+            epoch: event_epoch,
             fixes: IndexMap::new(),
             turn,
             paused: None,
@@ -180,8 +182,9 @@ impl State {
         match &event.kind {
             EventKind::SkillStarted(_) => {}
             EventKind::SkillPaused { why, .. } => self.paused = Some(*why),
-            EventKind::SkillResumed { driver, suspended_ms, turn, ended } => {
+            EventKind::SkillResumed { driver, suspended_ms, turn, ended, epoch } => {
                 self.paused = None;
+                self.epoch = *epoch;
                 self.turn = turn.unwrap_or(self.turn);
                 self.cut_off(*ended);
                 self.attended = driver.attended;

@@ -29,6 +29,8 @@ pub struct State {
     pub phase: Phase,
     /// Whoever drives it can ask somebody about a failure.
     pub attended: bool,
+    /// The epoch of the lease under which it was last driven.
+    pub epoch: u64,
     /// How often each fix from memory was used.
     pub fixes: IndexMap<String, u32>,
     /// The start of the step around it that it was last begun or retried for.

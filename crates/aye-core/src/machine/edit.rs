@@ -151,7 +151,7 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) -> Result<(), Refusal> {
-        let Retry { driver, step: wanted, edits, turn, answer } = retry;
+        let Retry { driver, epoch, step: wanted, edits, turn, answer } = retry;
         let step = self.state.failed_step().ok_or(Refusal::NotFailed)?.to_owned();
         if wanted.is_some_and(|wanted| wanted != step) {
             return Err(Refusal::NotFailed);
@@ -182,7 +182,7 @@ impl Machine {
             self.state.deadline().map(|_| u64::try_from(idle.max(0)).unwrap_or(u64::MAX));
         self.attached = true;
         self.emit(
-            EventKind::SkillResumed { driver, suspended_ms, turn, ended: None },
+            EventKind::SkillResumed { driver, suspended_ms, turn, ended: None, epoch },
             world,
             events,
         );

@@ -1,7 +1,7 @@
 //! What each input means where the run stands.
 
 use crate::event::{Event, EventKind, PauseReason, Remembered};
-use crate::input::{Input, Request};
+use crate::input::{Attach, Input, Request};
 use crate::journal::{Phase, Transition};
 use crate::text::World;
 
@@ -74,14 +74,20 @@ impl Machine {
 
             (
                 Phase::Transition(_) | Phase::Running { .. } | Phase::Asking { .. },
-                Input::Attach(driver),
+                Input::Attach(Attach { driver, epoch }),
             ) => {
                 if self.attached {
                     return Err(Refusal::Driven);
                 }
                 self.attached = true;
                 self.emit(
-                    EventKind::SkillResumed { driver, suspended_ms: None, turn: None, ended: None },
+                    EventKind::SkillResumed {
+                        driver,
+                        suspended_ms: None,
+                        turn: None,
+                        ended: None,
+                        epoch,
+                    },
                     world,
                     events,
                 );
@@ -238,6 +244,7 @@ impl Machine {
                         suspended_ms: Some(ms),
                         turn: None,
                         ended: None,
+                        epoch: self.state.epoch,
                     };
                     self.emit(resumed, world, events);
                 }

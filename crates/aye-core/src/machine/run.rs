@@ -72,6 +72,8 @@ pub struct Start {
     pub deadline: Option<Timestamp>,
     /// The tools that the project's settings call destructive.
     pub destructive_tools: Vec<String>,
+    /// The epoch of the driver's lease.
+    pub epoch: u64,
 }
 
 /// Why a run cannot begin.
@@ -147,6 +149,7 @@ impl Machine {
             driver: start.driver,
             parent: start.parent.map(Box::new),
             destructive_tools: start.destructive_tools,
+            epoch: start.epoch,
         };
         let event = Event {
             v: VERSION,

@@ -7,7 +7,7 @@ use aye_core::effect::{Effect, Execution, Process, Task};
 use aye_core::event::{Driver, Event, EventKind, ProcessRecord, Range};
 use aye_core::flow::Flow;
 use aye_core::id::{QuestionId, RunId};
-use aye_core::input::{End, Finished, Input, Request};
+use aye_core::input::{Attach, End, Finished, Input, Request};
 use aye_core::journal::{Phase, State as RunState, Status};
 use aye_core::machine::{Limits, Machine, Refusal, Start};
 use aye_core::question::{Answer, Prompter, Question};
@@ -235,6 +235,14 @@ pub(crate) fn driver(user: &str) -> Driver {
     }
 }
 
+pub(crate) fn attach(user: &str) -> Input {
+    attach_as(driver(user))
+}
+
+pub(crate) fn attach_as(driver: Driver) -> Input {
+    Input::Attach(Attach { driver, epoch: 0 })
+}
+
 pub(crate) fn run_id() -> RunId {
     RunId::new("run00001").unwrap()
 }
@@ -255,6 +263,7 @@ pub(crate) fn start() -> Start {
         outer: None,
         deadline: None,
         destructive_tools: Vec::new(),
+        epoch: 0,
     }
 }
 
@@ -338,7 +347,7 @@ impl Run {
     }
 
     pub(crate) fn attach(&mut self) {
-        self.send(Input::Attach(driver("bob"))).unwrap();
+        self.send(attach("bob")).unwrap();
     }
 
     pub(crate) fn sleep(&mut self, seconds: i64) {

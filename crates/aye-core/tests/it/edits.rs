@@ -230,7 +230,7 @@ fn a_run_that_failed_goes_on_where_it_failed() {
         let step = step.map(str::to_owned);
         let answer = Some(Box::new(answer_of("bob", "retry")));
         let edits = set.map(edits);
-        Input::Retry(Retry { driver: driver("bob"), step, edits, turn: None, answer })
+        Input::Retry(Retry { driver: driver("bob"), epoch: 0, step, edits, turn: None, answer })
     };
     assert_eq!(run.send(retry(Some("b"), None)), Err(Refusal::NotFailed));
     assert!(matches!(run.send(retry(None, Some(json!({ "x": 1 })))), Err(Refusal::BadEdit(_))));
@@ -334,7 +334,8 @@ fn what_consists_of_runs_is_not_done_again_from_the_start() {
         let edits = set.map(edits);
         let answer = Some(Box::new(answer_of("bob", "retry")));
         let again = Some(Again { turn, edits: edits.clone(), answer: answer.clone() });
-        let retry = Retry { driver: driver("bob"), step: None, edits, turn: None, answer };
+        let retry =
+            Retry { driver: driver("bob"), epoch: 0, step: None, edits, turn: None, answer };
         run.send(Input::Retry(retry)).unwrap();
         let wanted = ["run00001_1_0".to_owned(), "run00001_1_1".to_owned()].to_vec();
         assert_eq!(children(&run), (wanted.clone(), again.clone()));
@@ -436,7 +437,14 @@ fn what_an_assistant_may_relay_of_a_recovery() {
 fn a_run_that_failed_is_tried_again_by_those_who_may() {
     let retry = |answer: Option<Answer>| {
         let answer = answer.map(Box::new);
-        Input::Retry(Retry { driver: driver("bob"), step: None, edits: None, turn: None, answer })
+        Input::Retry(Retry {
+            driver: driver("bob"),
+            epoch: 0,
+            step: None,
+            edits: None,
+            turn: None,
+            answer,
+        })
     };
     let started_by = Some("a program that run `x` started".to_owned());
     let program = Origin { started_by, ..Origin::default() };
@@ -499,6 +507,6 @@ fn who_said_retry_is_handed_on_to_the_runs_inside() {
     inside.say(answer_of("ann", "yes")).unwrap();
     inside.exit(2);
     let (step, edits, turn) = (None, None, Some(2));
-    let retry = Retry { driver: driver("ann"), step, edits, turn, answer };
+    let retry = Retry { driver: driver("ann"), epoch: 0, step, edits, turn, answer };
     assert!(matches!(inside.send(Input::Retry(retry)), Err(Refusal::NotAllowed(_))));
 }

@@ -12,7 +12,7 @@ use aye_core::secrets::Secrets;
 use aye_core::skill::Skill;
 use proptest::prelude::{ProptestConfig, any, proptest};
 
-use crate::build::{Run, driver, start};
+use crate::build::{Run, attach, start};
 use crate::oracle::{self, Script, Verdict, foresee};
 use crate::random::{Fate, Move, fate, moves, skill};
 
@@ -285,7 +285,7 @@ proptest! {
         for length in 1..=whole.len() {
             run.events = whole[..length].to_vec();
             run.crash();
-            let attached = run.send(Input::Attach(driver("bob")));
+            let attached = run.send(attach("bob"));
             let over = matches!(State::fold(&whole[..length]).unwrap().phase, Phase::Ended(_));
             assert_eq!(attached.is_err(), over);
             // Attached, a run is never between two things.
@@ -374,7 +374,7 @@ fn a_journal_of_another_skill_does_not_break_the_machine() {
             None,
         )
         .unwrap();
-        let reaction = machine.handle(Input::Attach(driver("bob")), &run.world);
+        let reaction = machine.handle(attach("bob"), &run.world);
         assert_eq!(reaction.refusal, None);
         assert_eq!(
             machine.execution(&run.world).map(|e| e.is_none_or(|e| e.step == "else")),

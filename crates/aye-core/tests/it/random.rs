@@ -12,8 +12,8 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use serde_json::{Value, json};
 
 use crate::build::{
-    answer_of, asking, command, confirm, driver, end, expiring, gated, idempotent, input, note,
-    on_error, secs, state, states, steps, t, when,
+    answer_of, asking, attach_as, command, confirm, driver, end, expiring, gated, idempotent,
+    input, note, on_error, secs, state, states, steps, t, when,
 };
 use crate::oracle::Script;
 
@@ -214,9 +214,10 @@ impl Move {
             Self::Shown(shown) => Input::Shown(*shown),
             Self::Interrupt => Input::Interrupt { signal: "SIGINT".to_owned() },
             Self::Leave => Input::Leave { message: "gone".to_owned() },
-            Self::Attach => Input::Attach(Driver { attended: true, ..driver("bob") }),
+            Self::Attach => attach_as(Driver { attended: true, ..driver("bob") }),
             Self::Retry(edits) => Input::Retry(Retry {
                 driver: driver("bob"),
+                epoch: 0,
                 step: None,
                 edits: edits.clone(),
                 turn: None,

@@ -9,7 +9,7 @@ use aye_core::skill::{EndStatus, OnError, Skill, Step, StepTimeout};
 use serde_json::Value;
 
 use crate::build::{
-    Run, asking, command, confirm, driver, end, expiring, gated, on_error, secs, start, state,
+    Run, asking, attach, command, confirm, end, expiring, gated, on_error, secs, start, state,
     states, steps,
 };
 
@@ -346,7 +346,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     let mut run = Run::start(steps([command("a"), gated(command("b"), confirm("?"))]));
     assert_eq!(refused(&mut run, done(7)), Refusal::NotRunning(7));
     assert_eq!(refused(&mut run, leave()), Refusal::Busy);
-    assert_eq!(refused(&mut run, Input::Attach(driver("bob"))), Refusal::Driven);
+    assert_eq!(refused(&mut run, attach("bob")), Refusal::Driven);
     let mut orphan = Run::start(steps([command("a")]));
     orphan.crash();
     assert_eq!(refused(&mut orphan, done(1)), Refusal::NotDriven);
@@ -358,7 +358,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     assert_eq!(refused(&mut run, interrupt()), Refusal::NotDriven);
     run.attach();
     run.answer("no");
-    for input in [Input::Tick, done(1), leave(), interrupt(), Input::Attach(driver("bob"))] {
+    for input in [Input::Tick, done(1), leave(), interrupt(), attach("bob")] {
         assert_eq!(refused(&mut run, input), Refusal::Ended);
     }
 }

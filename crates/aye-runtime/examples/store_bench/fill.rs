@@ -67,6 +67,7 @@ impl Writer {
                 },
                 parent: None,
                 destructive_tools: Vec::new(),
+                epoch: 0,
             })),
         )
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use aye_core::flow::Flow;
-use aye_core::input::{Input, Retry};
+use aye_core::input::{Attach, Input, Retry};
 use aye_core::journal::Phase;
 use aye_core::machine::{Limits, Machine, Start};
 use aye_core::nested::{Again, Child, ChildBody, DEEPEST, ParentScope};
@@ -107,6 +107,7 @@ impl Driver<'_> {
             outer,
             deadline,
             destructive_tools: started.destructive_tools,
+            epoch: self.epoch(),
         };
         let begun = Machine::start(flow, self.parts.limits.clone(), start, &world);
         let (machine, events) = match begun {
@@ -134,17 +135,18 @@ impl Driver<'_> {
             attended: root.attended,
             ..root.started.driver.clone()
         };
+        let epoch = self.epoch();
         let state = self.lane(id).machine.state();
         let again = again.filter(|again| state.turn < again.turn && state.failed_step().is_some());
         let input = match (again, &state.phase) {
             (Some(Again { turn, edits, answer }), _) => {
-                Input::Retry(Retry { driver, step: None, edits, turn: Some(turn), answer })
+                Input::Retry(Retry { driver, epoch, step: None, edits, turn: Some(turn), answer })
             }
             (None, Phase::Ended(_)) => {
                 self.look_at(id);
                 return Ok(Begun::Going(id));
             }
-            (None, _) => Input::Attach(driver),
+            (None, _) => Input::Attach(Attach { driver, epoch }),
         };
         self.restore_open_failure(id);
         let refusal = self.apply(id, input, None)?;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use aye_core::effect::Effect;
 use aye_core::event::{Event, EventKind};
 use aye_core::id::QuestionId;
-use aye_core::input::{Input, Retry};
+use aye_core::input::{Attach, Input, Retry};
 use aye_core::machine::{Limits, Machine, Refusal};
 use aye_core::text::{Names, World};
 use aye_process::policy::Policy;
@@ -206,7 +206,8 @@ impl<'a> Driver<'a> {
     pub fn resume(mut self, driver: aye_core::event::Driver) -> Result<Driven, Error> {
         self.close_orphans()?;
         self.restore_open_failure(ROOT);
-        self.apply(ROOT, Input::Attach(driver), None)?;
+        let epoch = self.epoch() + 1;
+        self.apply(ROOT, Input::Attach(Attach { driver, epoch }), None)?;
         // What was asked for while nobody drove it comes before anything is run.
         self.read_mail()?;
         self.drive()
@@ -262,6 +263,11 @@ impl<'a> Driver<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The epoch under which this driver drives; the runs inside have the same.
+    pub(super) fn epoch(&self) -> u64 {
+        self.lane(ROOT).machine.state().epoch
     }
 
     pub(super) fn lane(&self, id: LaneId) -> &Lane {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use aye_core::input::{Input, Request};
+use aye_core::input::{Attach, Input, Request};
 use aye_core::journal::Phase;
 use aye_process::{Signal, Stop};
 
@@ -49,7 +49,8 @@ impl Driver<'_> {
         if lane.unasked.is_some() && answered && self.told_to_stop.is_none() && id != ROOT {
             self.lane_mut(id).unasked = None;
             let driver = self.lane(ROOT).machine.state().started.driver.clone();
-            self.apply(id, Input::Attach(driver), None)?;
+            let epoch = self.epoch();
+            self.apply(id, Input::Attach(Attach { driver, epoch }), None)?;
         }
         Ok(())
     }

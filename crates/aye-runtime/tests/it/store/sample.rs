@@ -108,6 +108,7 @@ impl Tale {
             driver: driver(),
             parent: parent.map(Box::new),
             destructive_tools: Vec::new(),
+            epoch: 0,
         }));
         self.event(kind)
     }
@@ -152,7 +153,13 @@ impl Tale {
 
     pub(super) fn resumed(&mut self) -> Event {
         let driver = Driver { user: "bob".into(), ..driver() };
-        self.event(EventKind::SkillResumed { driver, suspended_ms: None, turn: None, ended: None })
+        self.event(EventKind::SkillResumed {
+            driver,
+            suspended_ms: None,
+            turn: None,
+            ended: None,
+            epoch: 0,
+        })
     }
 
     pub(super) fn completed(&mut self) -> Event {

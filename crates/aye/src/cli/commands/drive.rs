@@ -117,6 +117,7 @@ pub(super) fn drive(
         signals: &mut signals,
         policy: context.granted().policy.for_run(Path::new(&workspace)),
     };
+    let epoch = parts.machine.state().epoch;
     let driver = Driver::new(parts);
     let Driven { machine, outcome, stopped_inside } = match beginning {
         Beginning::Started(events) => driver.begin(events)?,
@@ -130,6 +131,7 @@ pub(super) fn drive(
             };
             driver.retry(Retry {
                 driver: ask_mode.driver(context),
+                epoch: epoch + 1,
                 step: step.clone(),
                 edits: edits.clone(),
                 turn: None,

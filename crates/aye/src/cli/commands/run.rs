@@ -274,6 +274,7 @@ impl StartRequest {
             outer: None,
             deadline: None,
             destructive_tools: context.settings.tools.destructive(),
+            epoch: 0,
         };
         (start, source)
     }

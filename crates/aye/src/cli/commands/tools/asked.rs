@@ -196,6 +196,7 @@ impl<'c> Asked<'c> {
             outer: Some(outer),
             deadline: None,
             destructive_tools: Vec::new(),
+            epoch: 0,
         };
         let begun = Machine::start(Arc::new(flow), self.context.limits(), start, &self.world());
         begun.ok().map(|(machine, _)| machine)
