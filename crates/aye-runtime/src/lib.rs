@@ -28,6 +28,7 @@ pub mod question_context;
 pub mod replace;
 pub mod report;
 pub mod runtime;
+mod schema;
 pub mod settings;
 pub mod skills;
 pub mod store;

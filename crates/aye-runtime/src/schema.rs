@@ -19,13 +19,13 @@ const DEEPEST: usize = 64;
 
 /// What is wrong with one value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub(crate) struct Problem {
     /// Where: `a.b[2]`; empty for the value itself.
-    pub path: String,
+    pub(crate) path: String,
     /// What, reading on from the name of the value.
-    pub what: String,
+    pub(crate) what: String,
     /// What to write instead.
-    pub hint: Option<String>,
+    pub(crate) hint: Option<String>,
 }
 
 impl fmt::Display for Problem {
@@ -38,7 +38,7 @@ impl fmt::Display for Problem {
 }
 
 /// Checks arguments, text converted where the schema wants something else.
-pub(super) fn check_arguments(
+pub(crate) fn check_arguments(
     schema: &Map<String, Value>,
     arguments: Map<String, Value>,
 ) -> Result<Map<String, Value>, Vec<Problem>> {
@@ -54,7 +54,7 @@ pub(super) fn check_arguments(
 }
 
 /// Checks one value as it is.
-pub fn check_value(schema: &Value, value: &Value) -> Vec<Problem> {
+pub(crate) fn check_value(schema: &Value, value: &Value) -> Vec<Problem> {
     let mut checker = Checker { root: schema, problems: Vec::new() };
     checker.check(schema, value, "", 0);
     checker.problems
@@ -348,7 +348,7 @@ fn is_of(kind: &str, value: &Value) -> bool {
 }
 
 /// The type in words, with its article.
-pub(super) fn words(kind: &str) -> &str {
+pub(crate) fn words(kind: &str) -> &str {
     match kind {
         "string" => "text",
         "integer" => "a whole number",
