@@ -61,9 +61,40 @@ pub enum Error {
         /// What is wrong.
         error: FoldError,
     },
+    /// Standard input cannot be read.
+    #[error("cannot read standard input: {0}")]
+    Input(#[source] std::io::Error),
     /// Standard output cannot be written to.
     #[error("cannot write to standard output: {0}")]
-    Output(std::io::Error),
+    Output(#[source] std::io::Error),
+    /// Aye cannot be told to stop.
+    #[error("cannot catch signals: {0}")]
+    Signals(#[source] std::io::Error),
+    /// The system does not tell what becomes of running processes.
+    #[error("cannot wait for processes: {0}")]
+    Wait(#[source] std::io::Error),
+    /// What other processes want from this one does not arrive.
+    #[error("cannot listen for requests: {0}")]
+    Requests(#[source] std::io::Error),
+    /// The log of a step cannot be read.
+    #[error("cannot read the log: {0}")]
+    Log(#[source] std::io::Error),
+    /// The process that drives a run in the background.
+    #[error("cannot {doing} the background process: {source}")]
+    Background {
+        /// `start`, `wait for`, ...
+        doing: &'static str,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Nobody can connect.
+    #[error("cannot listen at `{address}`: {source}")]
+    Listen {
+        /// Where.
+        address: std::net::SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
     /// A question, and nobody who could be asked.
     #[error("{message}")]
     Unattended {
@@ -121,7 +152,16 @@ impl Error {
                 _ => 1,
             },
             Self::File { source, .. } if source.kind() == std::io::ErrorKind::NotFound => 3,
-            Self::File { .. } | Self::Store(_) | Self::Journal { .. } => 4,
+            Self::File { .. }
+            | Self::Store(_)
+            | Self::Journal { .. }
+            | Self::Input(_)
+            | Self::Signals(_)
+            | Self::Wait(_)
+            | Self::Requests(_)
+            | Self::Log(_)
+            | Self::Background { .. }
+            | Self::Listen { .. } => 4,
             Self::Lock(LockError::Store(_)) => 4,
             // As if the signal had ended us, as other programs are.
             Self::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => 141,
@@ -157,7 +197,15 @@ impl Error {
             )),
             Self::Lock(error) => Some(error.hint().to_owned()),
             Self::Journal { run, .. } => Some(format!("`aye audit {run}` says what was changed")),
-            Self::InvalidSkill(_) | Self::Output(_) => None,
+            Self::InvalidSkill(_)
+            | Self::Input(_)
+            | Self::Output(_)
+            | Self::Signals(_)
+            | Self::Wait(_)
+            | Self::Requests(_)
+            | Self::Log(_)
+            | Self::Background { .. }
+            | Self::Listen { .. } => None,
         }
     }
 }

@@ -90,7 +90,7 @@ impl Driver<'_> {
 }
 
 fn listening(source: std::io::Error) -> Error {
-    Error::File { doing: "listen to", path: "mail".into(), source }
+    Error::Requests(source)
 }
 
 /// What the signals were.

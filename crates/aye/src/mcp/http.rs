@@ -79,8 +79,7 @@ pub(crate) fn serve(
     let address = loopback(address)?;
     let (_, token) = token(&context)?;
     let world = Arc::new(World::new(context)?);
-    let failed =
-        |source| Error::File { doing: "listen at", path: address.to_string().into(), source };
+    let failed = |source| Error::Listen { address, source };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()

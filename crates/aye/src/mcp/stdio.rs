@@ -86,5 +86,5 @@ impl AsyncRead for Ear {
 }
 
 fn failed(source: std::io::Error) -> Error {
-    Error::File { doing: "serve", path: "standard input".into(), source }
+    Error::Input(source)
 }

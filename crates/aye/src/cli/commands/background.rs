@@ -241,5 +241,5 @@ fn leave_note(run: &RunId, error: &Error, context: &Context) {
 }
 
 fn failed(doing: &'static str, source: std::io::Error) -> Error {
-    Error::File { doing, path: "background process".into(), source }
+    Error::Background { doing, source }
 }

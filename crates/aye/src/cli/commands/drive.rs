@@ -85,11 +85,7 @@ pub(super) fn drive(
 ) -> Result<u8, Error> {
     let (mut report, outputs) = choose_report(context, flow, ask_mode.is_elsewhere())?;
     let to_out = outputs.out.clone();
-    let mut signals = Signals::catch().map_err(|source| Error::File {
-        doing: "catch signals of",
-        path: "aye".into(),
-        source,
-    })?;
+    let mut signals = Signals::catch().map_err(Error::Signals)?;
     let mut inbox = InboxPrompter::new(&context.clock);
     let config = context.config(Escape::Declines, ask_mode == AskMode::Here);
     let mut terminal = TerminalPrompter::new(config, &context.clock);

@@ -1,6 +1,6 @@
 //! Inputs from the command line.
 
-use std::io::Read as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use aye_core::skill::Given;
@@ -47,13 +47,12 @@ pub(super) fn values(pairs: &[String]) -> Result<Map<String, Value>, Error> {
 }
 
 fn from_file(file: &Path) -> Result<IndexMap<String, Given>, Error> {
-    let mut text = String::new();
-    let read = if file == Path::new("-") {
-        std::io::stdin().read_to_string(&mut text).map(|_| ())
+    let text = if file == Path::new("-") {
+        io::read_to_string(io::stdin()).map_err(Error::Input)?
     } else {
-        std::fs::read_to_string(file).map(|found| text = found)
+        let failed = |source| Error::File { doing: "read", path: PathBuf::from(file), source };
+        std::fs::read_to_string(file).map_err(failed)?
     };
-    read.map_err(|source| Error::File { doing: "read", path: PathBuf::from(file), source })?;
     let data: IndexMap<String, Value> = serde_json::from_str(&text).map_err(|error| {
         let message = format!("`{}` holds no inputs: {error}", file.display());
         Error::usage(message, "write a JSON object: {\"name\": \"value\"}")

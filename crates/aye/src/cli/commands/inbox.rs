@@ -214,11 +214,7 @@ fn stream(context: &Context) -> Result<u8, Error> {
 }
 
 pub(super) fn catch_signals() -> Result<Signals, Error> {
-    Signals::catch().map_err(|source| Error::File {
-        doing: "catch signals of",
-        path: "aye".into(),
-        source,
-    })
+    Signals::catch().map_err(Error::Signals)
 }
 
 /// The time from one moment to another, as people say it.

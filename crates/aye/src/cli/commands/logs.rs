@@ -177,11 +177,7 @@ impl Open {
     fn pour(&mut self, config: &PromptConfig) -> Result<(), Error> {
         let mut buffer = [0; 64 * 1024];
         loop {
-            let read = self.reader.read(&mut buffer).map_err(|source| Error::File {
-                doing: "read",
-                path: "log".into(),
-                source,
-            })?;
+            let read = self.reader.read(&mut buffer).map_err(Error::Log)?;
             let Some((stream, length)) = read else { return Ok(()) };
             let bytes = &buffer[..length];
             let at = usize::from(stream == Stream::Stderr);

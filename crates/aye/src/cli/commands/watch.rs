@@ -39,11 +39,7 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
     let row = context.find_run(&store, &args.run)?;
     let loaded = Loaded::read(&store, &row, context)?;
     let (mut report, _outlets) = choose_report(context, &loaded.flow, false)?;
-    let mut signals = Signals::catch().map_err(|source| Error::File {
-        doing: "catch signals of",
-        path: "aye".into(),
-        source,
-    })?;
+    let mut signals = Signals::catch().map_err(Error::Signals)?;
     let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
     let mut bell = store.listen()?;
     let failed = |source| Error::File { doing: "listen to", path: store.home().bell(), source };
@@ -176,11 +172,7 @@ impl Watch<'_> {
         let Some(reader) = &mut self.runs[lane].log else { return Ok(()) };
         let mut buffer = [0; 64 * 1024];
         loop {
-            let read = reader.read(&mut buffer).map_err(|source| Error::File {
-                doing: "read",
-                path: "log".into(),
-                source,
-            })?;
+            let read = reader.read(&mut buffer).map_err(Error::Log)?;
             let Some((stream, length)) = read else { return Ok(()) };
             self.report.output(lane, stream, &buffer[..length]);
         }

@@ -1,7 +1,6 @@
 //! `aye memory check`.
 
 use std::io::Read as _;
-use std::path::PathBuf;
 
 use serde_json::json;
 
@@ -96,6 +95,6 @@ fn text(args: &CheckArgs) -> Result<String, Error> {
     }
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().take(MOST).read_to_end(&mut bytes);
-    read.map_err(|source| Error::File { doing: "read", path: PathBuf::from("-"), source })?;
+    read.map_err(Error::Input)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
