@@ -6,7 +6,7 @@ use aye_core::journal::FoldError;
 use aye_core::skill::InputError;
 use aye_process::Signal;
 
-use crate::store::{LockError, StoreError};
+use crate::store::{LeaseError, StoreError};
 use crate::tools::ToolError;
 
 /// A failure that ends a command: printed once, at the edge.
@@ -50,9 +50,9 @@ pub enum Error {
     /// The journal cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Somebody else drives the run, or the lock cannot be used.
+    /// Somebody else drives the run, or its lease cannot be used.
     #[error(transparent)]
-    Lock(#[from] LockError),
+    Lease(#[from] LeaseError),
     /// The journal of a run makes no sense.
     #[error("the journal of run `{run}` is damaged: {error}")]
     Journal {
@@ -73,9 +73,6 @@ pub enum Error {
     /// The system does not tell what becomes of running processes.
     #[error("cannot wait for processes: {0}")]
     Wait(#[source] std::io::Error),
-    /// What other processes want from this one does not arrive.
-    #[error("cannot listen for requests: {0}")]
-    Requests(#[source] std::io::Error),
     /// The log of a step cannot be read.
     #[error("cannot read the log: {0}")]
     Log(#[source] std::io::Error),
@@ -158,14 +155,13 @@ impl Error {
             | Self::Input(_)
             | Self::Signals(_)
             | Self::Wait(_)
-            | Self::Requests(_)
             | Self::Log(_)
             | Self::Background { .. }
             | Self::Listen { .. } => 4,
-            Self::Lock(LockError::Store(_)) => 4,
+            Self::Lease(LeaseError::Store(_)) => 4,
             // As if the signal had ended us, as other programs are.
             Self::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => 141,
-            Self::Lock(LockError::Held(_)) | Self::Output(_) | Self::Refused { .. } => 1,
+            Self::Lease(LeaseError::Held(_)) | Self::Output(_) | Self::Refused { .. } => 1,
         }
     }
 
@@ -191,18 +187,17 @@ impl Error {
                 _ => None,
             },
             Self::Store(error) => Some(error.hint().to_owned()),
-            Self::Lock(LockError::Held(held)) => Some(format!(
+            Self::Lease(LeaseError::Held(held)) => Some(format!(
                 "`aye watch {run}` shows it; `aye answer` and `aye cancel {run}` reach it from here",
                 run = held.run
             )),
-            Self::Lock(error) => Some(error.hint().to_owned()),
+            Self::Lease(error) => Some(error.hint().to_owned()),
             Self::Journal { run, .. } => Some(format!("`aye audit {run}` says what was changed")),
             Self::InvalidSkill(_)
             | Self::Input(_)
             | Self::Output(_)
             | Self::Signals(_)
             | Self::Wait(_)
-            | Self::Requests(_)
             | Self::Log(_)
             | Self::Background { .. }
             | Self::Listen { .. } => None,

@@ -15,6 +15,7 @@
 pub mod advisor;
 pub mod auth;
 pub mod clock;
+pub mod commit;
 pub mod compute;
 pub mod driver;
 pub mod dry_run;

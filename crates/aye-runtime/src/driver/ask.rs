@@ -206,7 +206,7 @@ impl Driver<'_> {
             {
                 // The code would be too old once the editor is left.
                 let request = Request::Answer { question: question.id.clone(), answer, code };
-                let home = self.parts.store.home().root();
+                let home = self.parts.home;
                 let (machine, world) = (&self.lane(id).machine, self.world());
                 match auth::spend_code(Input::Request(request), machine, home, &world) {
                     Input::Request(Request::Answer { answer, .. }) => {

@@ -54,7 +54,7 @@ pub(super) fn answer(world: &World, handle: &Handle, word: Word) -> Result<Optio
     };
     let request = Request::answer(question.id.clone(), answer);
     let mut store = context.store()?;
-    let sent = assist::send(context, &mut store, &handle.row, &request)?;
+    let sent = assist::send(context, &mut *store, &handle.row, &request)?;
     drop(store);
     match sent {
         Sent::Accepted => Ok(None),

@@ -107,7 +107,7 @@ impl Call<'_> {
         }
         let run = run.clone();
         let found = self.assistant.blocking(move |world| {
-            let look = Look::at(&world.journal()?, &run)?;
+            let look = Look::at(&*world.journal()?, &run)?;
             let asks = look.asks.filter(|asking| answer::counts(world, &asking.question));
             Ok(asks.and_then(|asking| {
                 let question = asking.question;
@@ -131,7 +131,7 @@ impl Call<'_> {
     /// client that would be sent one has one to give back.
     pub(super) async fn returned(
         &self,
-        open: impl FnOnce(&World, &Store) -> Result<(Handle, Duration), Error> + Send + 'static,
+        open: impl FnOnce(&World, &dyn Store) -> Result<(Handle, Duration), Error> + Send + 'static,
     ) -> Result<Result<Returned, Error>, ErrorData> {
         let shows_forms = self.shows_forms();
         let opened = self.assistant.blocking(move |world| {
@@ -141,7 +141,7 @@ impl Call<'_> {
                     hint: Some("ask the person, and call `skill_continue`".to_owned()),
                 });
             }
-            let (handle, waited) = open(world, &world.journal()?)?;
+            let (handle, waited) = open(world, &*world.journal()?)?;
             let question = handle.open_question()?.1.clone();
             Ok(Returned { run: handle.outer.id, question, waited })
         });
@@ -207,7 +207,7 @@ impl Call<'_> {
         let by = self.who.clone();
         let id = self.assistant.world().handles.of_question(question).unwrap_or_default();
         let taken = self.assistant.blocking(move |world| {
-            let handle = world.handles.open(&id, &world.journal()?)?;
+            let handle = world.handles.open(&id, &*world.journal()?)?;
             let word = Word { value, reason, edits: None, by, prompter: Prompter::Elicited };
             answer::answer(world, &handle, word)
         });

@@ -104,7 +104,7 @@ impl Call<'_> {
     ) -> Result<CallToolResponse, ErrorData> {
         let told = self
             .assistant
-            .blocking(move |world| report::run(world, &world.journal()?, &run, note.as_deref()));
+            .blocking(move |world| report::run(world, &*world.journal()?, &run, note.as_deref()));
         Ok(finish(told.await?))
     }
 

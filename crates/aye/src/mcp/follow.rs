@@ -11,7 +11,6 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
-use aye_runtime::store::Store;
 
 use super::look::{Look, Standing};
 use super::world::World;
@@ -59,7 +58,7 @@ pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error
     let mut looked: Option<Instant> = None;
     let mut resting = false;
     loop {
-        bell.drain().map_err(|source| unheard(&store, source))?;
+        bell.drain()?;
         let events = store.events_within(&following.run, after)?;
         let news = !events.is_empty();
         for (number, event) in events {
@@ -79,7 +78,7 @@ pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error
         // A driver that dies says nothing: its lock is looked at from time to time.
         if news || looked.is_none_or(|looked| looked.elapsed() >= DRIVER) {
             looked = Some(Instant::now());
-            if rests(&Look::at(&store, &following.run)?, following.known.as_deref()) {
+            if rests(&Look::at(&*store, &following.run)?, following.known.as_deref()) {
                 resting = true;
                 continue;
             }
@@ -95,8 +94,7 @@ pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error
             let _ = following.news.send(format!("still at it: {last}"));
         }
         let rest = following.patience.saturating_sub(since.elapsed());
-        bell.wait(LOOK.min(rest).max(Duration::from_millis(1)))
-            .map_err(|source| unheard(&store, source))?;
+        bell.wait(LOOK.min(rest).max(Duration::from_millis(1)))?;
     }
 }
 
@@ -120,8 +118,4 @@ fn words(event: &Event) -> Option<String> {
         EventKind::ConfirmationRequired(question) => step(&question.step, "asks"),
         _ => None,
     }
-}
-
-fn unheard(store: &Store, source: std::io::Error) -> Error {
-    Error::File { doing: "listen to", path: store.home().bell(), source }
 }

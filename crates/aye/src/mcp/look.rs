@@ -76,7 +76,7 @@ impl Standing {
 
 impl Look {
     /// Looks at the run that somebody started.
-    pub(super) fn at(store: &Store, run: &RunId) -> Result<Self, Error> {
+    pub(super) fn at(store: &dyn Store, run: &RunId) -> Result<Self, Error> {
         let row = store.run(run)?.ok_or_else(|| gone(run))?;
         let inside = format!("{run}_");
         let mut open = store.open_questions()?;
@@ -135,7 +135,7 @@ pub(super) fn expires(row: &QuestionRow, context: &Context) -> Timestamp {
     row.deadline.map_or(most, |deadline| deadline.min(most))
 }
 
-fn fold(store: &Store, run: &RunId) -> Result<State, Error> {
+fn fold(store: &dyn Store, run: &RunId) -> Result<State, Error> {
     State::fold(&store.events(run, 0)?)
         .map_err(|error| Error::Journal { run: run.to_string(), error })
 }

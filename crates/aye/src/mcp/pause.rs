@@ -33,7 +33,7 @@ pub(super) fn describe(
     payload: &mut Map<String, Value>,
     asking: &Asking,
     handles: &Handles,
-    store: &Store,
+    store: &dyn Store,
     context: &Context,
 ) -> Result<(), Error> {
     let Asking { run, state, question, .. } = asking;
@@ -165,7 +165,7 @@ fn variables(asking: &Asking, place: Option<&Place>) -> Value {
 }
 
 /// What people wrote down about it. It is data, whoever wrote it.
-fn known(asking: &Asking, store: &Store, context: &Context) -> Result<Value, Error> {
+fn known(asking: &Asking, store: &dyn Store, context: &Context) -> Result<Value, Error> {
     let Asking { run, state, question, .. } = asking;
     let memory = context.memory();
     let tool = tool(store, run, asking)?;
@@ -197,7 +197,7 @@ fn known(asking: &Asking, store: &Store, context: &Context) -> Result<Value, Err
     Ok(shown.collect())
 }
 
-fn tool(store: &Store, run: &RunRow, asking: &Asking) -> Result<String, Error> {
+fn tool(store: &dyn Store, run: &RunRow, asking: &Asking) -> Result<String, Error> {
     let Some(source) = store.source(&run.source)? else { return Ok(String::new()) };
     let read = SkillFile::from_text(source.file.into(), source.text);
     let tools = read.flows.iter().map(|flow| tool_of(flow, &asking.state, &asking.question.step));

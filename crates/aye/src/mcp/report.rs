@@ -47,7 +47,7 @@ pub(super) fn refused(error: &Error) -> CallToolResult {
 /// Where a run stands, with what may follow.
 pub(super) fn run(
     world: &World,
-    store: &Store,
+    store: &dyn Store,
     run: &RunId,
     note: Option<&str>,
 ) -> Result<Told, Error> {

@@ -113,7 +113,7 @@ pub(super) fn read(world: &World, uri: &str) -> Result<Option<ReadResourceResult
             let Some(store) = world.context.store_to_read()? else { return Ok(None) };
             let outer = store.outermost(run)?.filter(|row| world.is_here(row));
             let Some(outer) = outer else { return Ok(None) };
-            (pretty(&report::run(world, &store, &outer.id, None)?.data), JSON)
+            (pretty(&report::run(world, &*store, &outer.id, None)?.data), JSON)
         }
         Named::Skill(name) => {
             let context = &world.context;

@@ -41,7 +41,7 @@ impl Call<'_> {
     /// A run that goes on, as a task.
     pub(super) async fn as_task(&self, run: RunId) -> Result<CallToolResponse, ErrorData> {
         let made = self.assistant.blocking(move |world| {
-            let look = Look::at(&world.journal()?, &run)?;
+            let look = Look::at(&*world.journal()?, &run)?;
             Ok(head(world, &look))
         });
         match made.await? {
@@ -59,7 +59,7 @@ impl Call<'_> {
         let form = form.and_then(keyed).filter(|(key, _)| !world.is_noted(key));
         let told = self.assistant.blocking(move |world| {
             let store = world.journal()?;
-            let look = Look::at(&store, &run)?;
+            let look = Look::at(&*store, &run)?;
             let payload = match (look.standing(), form) {
                 (Standing::Running, _) => TaskPayload::Working,
                 (Standing::Cancelled, _) => TaskPayload::Cancelled,
@@ -69,7 +69,7 @@ impl Call<'_> {
                     TaskPayload::InputRequired { input_requests }
                 }
                 _ => {
-                    let result = CallToolResult::from(report::run(world, &store, &run, None)?);
+                    let result = CallToolResult::from(report::run(world, &*store, &run, None)?);
                     let result = serde_json::to_value(result);
                     match result.map_err(|error| Error::Output(error.into()))? {
                         Value::Object(result) => TaskPayload::Completed { result },
@@ -129,7 +129,7 @@ impl Call<'_> {
     async fn run_of(&self, id: String) -> Result<RunId, ErrorData> {
         let found = self
             .assistant
-            .blocking(move |world| Ok(world.handles.open(&id, &world.journal()?)?.outer.id));
+            .blocking(move |world| Ok(world.handles.open(&id, &*world.journal()?)?.outer.id));
         found.await?.map_err(|error| unable(&error))
     }
 }

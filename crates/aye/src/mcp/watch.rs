@@ -74,7 +74,7 @@ impl Drop for Guard {
 fn watch(world: &World, wanted: &Wanted, news: &UnboundedSender<String>) -> Result<(), Error> {
     let mut after = world.position()?;
     let mut files: BTreeMap<PathBuf, Option<SystemTime>> = BTreeMap::new();
-    let mut journal: Option<(Store, Listener)> = None;
+    let mut journal: Option<(Box<dyn Store>, Listener)> = None;
     loop {
         if journal.is_none()
             && let Some(store) = world.context.store_to_read()?
@@ -117,10 +117,8 @@ fn watch(world: &World, wanted: &Wanted, news: &UnboundedSender<String>) -> Resu
             return Ok(());
         }
         match &mut journal {
-            Some((store, bell)) => {
-                let unheard =
-                    |source| Error::File { doing: "listen to", path: store.home().bell(), source };
-                bell.wait(LOOK).map_err(unheard)?;
+            Some((_, bell)) => {
+                bell.wait(LOOK)?;
             }
             None => std::thread::sleep(LOOK),
         }

@@ -43,7 +43,7 @@ impl World {
     }
 
     /// The journal, to read.
-    pub(super) fn journal(&self) -> Result<Store, Error> {
+    pub(super) fn journal(&self) -> Result<Box<dyn Store>, Error> {
         self.context.journal()
     }
 

@@ -2,10 +2,11 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use aye_runtime::store::{Source, Store, StoreError};
+use aye_runtime::store::{Source, StoreError};
 
 use super::Outcome;
 use super::sample::{Tale, id, open, populate, source};
+use super::writer::Store;
 
 #[test]
 fn events_come_back_as_they_were_written() -> Outcome {
@@ -134,7 +135,7 @@ fn the_home_is_its_owners_alone() -> Outcome {
     for file in ["journal.db", "journal.db-wal", "journal.db-shm", "bell"] {
         assert_eq!(mode(file)?, 0o600, "{file}");
     }
-    let logs = store.home().create_logs(&id("abcdefgh12"))?;
+    let logs = store.create_logs(&id("abcdefgh12"))?;
     assert_eq!(logs, home.join("logs/abcdefgh12"));
     assert_eq!(mode("logs/abcdefgh12")?, 0o700);
     Ok(())

@@ -22,7 +22,7 @@ use crate::report::event_json;
 use aye_runtime::driver::{Kept, QuestionContext, keep};
 use aye_runtime::error::Error;
 use aye_runtime::memory::Scope;
-use aye_runtime::store::{Found, Listener, QuestionRow, QuestionState, RunLock, RunRow, Store};
+use aye_runtime::store::{Found, Listener, QuestionRow, QuestionState, RunRow, Store};
 
 use super::changes::Changes;
 use super::output::{print_line, tell_people};
@@ -142,7 +142,7 @@ fn as_recorded(question: &QuestionRow, context: &Context) -> Result<String, Erro
 /// Who else has to agree, once an answer was taken.
 fn still_missing(question: &QuestionRow, context: &Context) -> Result<String, Error> {
     let Some(reader) = context.store_to_read()? else { return Ok(String::new()) };
-    Ok(match find(&reader, question.id.as_str())? {
+    Ok(match find(&*reader, question.id.as_str())? {
         QuestionRow { state: QuestionState::Open, missing: 1, .. } => {
             "; one more person has to agree".to_owned()
         }
@@ -160,8 +160,8 @@ pub(super) fn answer(
     context: &Context,
 ) -> Result<(RunRow, QuestionRow, Came), Error> {
     let reader = context.journal()?;
-    let question = find(&reader, &args.question)?;
-    let row = context.find_run(&reader, question.run.as_str())?;
+    let question = find(&*reader, &args.question)?;
+    let row = context.find_run(&*reader, question.run.as_str())?;
     let asked = reader.asked(&question.id)?;
     let outer = reader.outermost(&row.id)?.unwrap_or_else(|| row.clone());
     loop {
@@ -169,11 +169,11 @@ pub(super) fn answer(
             (Some(choice), _) => {
                 Given { code: args.code.clone(), ..Given::of(&meant(choice, asked.as_ref())) }
             }
-            (None, Some(asked)) => match ask_here(&reader, &row, asked, args, context)? {
+            (None, Some(asked)) => match ask_here(&*reader, &row, asked, args, context)? {
                 AskOutcome::Answered(given) => given,
                 AskOutcome::Cancelled => return Ok((outer, question, Came::Left)),
                 AskOutcome::TimedOut => return Ok((outer, question, Came::TimedOut)),
-                AskOutcome::Closed => return Err(closed(&reader, &question)?),
+                AskOutcome::Closed => return Err(closed(&*reader, &question)?),
                 AskOutcome::Stopped(signal) => return Ok((outer, question, Came::Stopped(signal))),
                 AskOutcome::Unavailable(why) => return Err(say_what(&question, &why)),
             },
@@ -187,9 +187,7 @@ pub(super) fn answer(
             None => given.value.clone(),
         };
         // Nobody would be there to keep it: it is never written down.
-        if asked.as_ref().is_some_and(|asked| asked.secret)
-            && RunLock::holder(reader.home(), &outer.id)?.is_none()
-        {
+        if asked.as_ref().is_some_and(|asked| asked.secret) && reader.holder(&outer.id)?.is_none() {
             return Err(Error::Refused {
                 message: format!("`{}` asks for a secret and nobody drives the run", question.id),
                 hint: Some(format!("answer it where the run goes on: `aye resume {}`", outer.id)),
@@ -209,7 +207,7 @@ pub(super) fn answer(
         };
         let mut store = context.store()?;
         let request = Request::Answer { question: question.id.clone(), answer, code };
-        match send(context, &mut store, &row, &request)? {
+        match send(context, &mut *store, &row, &request)? {
             sent @ (Sent::Accepted | Sent::AcceptedUndriven) => {
                 let scope = scope.filter(|_| edits.is_none());
                 remember(&row, asked.as_ref(), &choice, scope, context)?;
@@ -218,7 +216,7 @@ pub(super) fn answer(
             }
             Sent::Refused(why) => {
                 let error = refused(&question, asked.as_ref(), &why);
-                let open = find(&reader, question.id.as_str())?.state == QuestionState::Open;
+                let open = find(&*reader, question.id.as_str())?.state == QuestionState::Open;
                 // The code may have been mistyped: asked again, here.
                 if args.choice.is_some() || !coded || !open {
                     return Err(error);
@@ -345,7 +343,7 @@ fn refused(question: &QuestionRow, asked: Option<&Question>, why: &str) -> Error
     }
 }
 
-fn find(reader: &Store, name: &str) -> Result<QuestionRow, Error> {
+fn find(reader: &dyn Store, name: &str) -> Result<QuestionRow, Error> {
     match reader.question(name)? {
         Found::One(question) => Ok(question),
         Found::None => {
@@ -361,7 +359,7 @@ fn find(reader: &Store, name: &str) -> Result<QuestionRow, Error> {
 }
 
 /// Somebody else was quicker.
-fn closed(reader: &Store, question: &QuestionRow) -> Result<Error, Error> {
+fn closed(reader: &dyn Store, question: &QuestionRow) -> Result<Error, Error> {
     let row = find(reader, question.id.as_str())?;
     let by = match (&row.answered_by, &row.prompter) {
         (Some(by), Some(prompter)) => format!(" by {by} through {prompter}"),
@@ -381,7 +379,7 @@ fn say_what(question: &QuestionRow, why: &str) -> Error {
 
 /// Shows the question on this terminal, as the run would.
 fn ask_here(
-    reader: &Store,
+    reader: &dyn Store,
     row: &RunRow,
     asked: &Question,
     args: &AnswerArgs,
@@ -427,7 +425,7 @@ fn ask_here(
 
 /// The question as the journal has it, while it is shown here.
 struct Journal<'a> {
-    reader: &'a Store,
+    reader: &'a dyn Store,
     bell: Listener,
     row: &'a RunRow,
     question: &'a QuestionId,
@@ -441,11 +439,7 @@ impl RemoteQuestion for Journal<'_> {
     }
 
     fn news(&mut self) -> Result<News, Error> {
-        self.bell.drain().map_err(|source| Error::File {
-            doing: "listen to",
-            path: self.reader.home().bell(),
-            source,
-        })?;
+        self.bell.drain()?;
         Ok(match self.reader.question(self.question.as_str())? {
             Found::One(row) if row.state == QuestionState::Open => {
                 News::Open([row.deadline, self.run_ends].into_iter().flatten().min())

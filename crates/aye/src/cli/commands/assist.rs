@@ -19,7 +19,7 @@ use aye_runtime::driver::Skills as _;
 use aye_runtime::dry_run::{self, Plan};
 use aye_runtime::error::Error;
 use aye_runtime::skills::Reach;
-use aye_runtime::store::{RunLock, RunRow, Store};
+use aye_runtime::store::{RunRow, Store};
 use aye_runtime::trust::StartedBy;
 
 use super::background::{self, BackgroundCommand};
@@ -100,8 +100,8 @@ pub(crate) fn go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
 /// Stops a run, whoever drives it; its clean-up is done in the background.
 pub(crate) fn cancel(row: &RunRow, request: &Request, context: &Context) -> Result<Sent, Error> {
     let mut store = context.store()?;
-    let undriven = RunLock::holder(store.home(), &row.id)?.is_none();
-    if undriven && Loaded::read(&store, row, context)?.cleans_up() {
+    let undriven = store.holder(&row.id)?.is_none();
+    if undriven && Loaded::read(&*store, row, context)?.cleans_up() {
         // Its clean-up would be started.
         context.at(&row.workspace)?.must_be_trusted()?;
         store.send(&row.id, request, &context.driver().user, context.now())?;
@@ -109,13 +109,13 @@ pub(crate) fn cancel(row: &RunRow, request: &Request, context: &Context) -> Resu
         go_on(row, context)?;
         return Ok(Sent::Accepted);
     }
-    send(context, &mut store, row, request)
+    send(context, &mut *store, row, request)
 }
 
 /// What a step of a run is given as it stands, secrets masked; nothing where
 /// that needs what only its driver knows.
 pub(crate) fn arguments(
-    store: &Store,
+    store: &dyn Store,
     row: &RunRow,
     step: &str,
     context: &Context,

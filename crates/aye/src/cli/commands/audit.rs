@@ -19,11 +19,11 @@ pub struct AuditArgs {
 pub(super) fn run(args: &AuditArgs, context: &Context) -> Result<u8, Error> {
     let store = context.journal()?;
     let run = match &args.run {
-        Some(name) => Some(context.find_run(&store, name)?.id),
+        Some(name) => Some(context.find_run(&*store, name)?.id),
         None => None,
     };
     let mut findings = Vec::new();
-    let audited = store.audit(run.as_ref(), |finding| findings.push(finding.to_string()))?;
+    let audited = store.audit(run.as_ref(), &mut |finding| findings.push(finding.to_string()))?;
     if context.json {
         print_json(&serde_json::json!({
             "runs": audited.runs, "events": audited.events, "findings": findings,

@@ -22,7 +22,7 @@ use crate::cli::{Context, say};
 use crate::paint::{Glyph, Tone, escape_control_line};
 use crate::report::Verbosity;
 use aye_runtime::error::Error;
-use aye_runtime::store::Home;
+use aye_runtime::store::{Home, Logs as _};
 use aye_runtime::trust::StartedBy;
 
 use super::drive::AskMode;
@@ -204,7 +204,7 @@ pub(super) fn run(context: &Context) -> Result<u8, Error> {
         }
         BackgroundCommand::Resume { run, inputs, relayed, .. } => {
             let reader = context.journal()?;
-            let row = context.find_run(&reader, run.as_str())?;
+            let row = context.find_run(&*reader, run.as_str())?;
             drop(reader);
             resume::go_on(&row, &inputs, ask_mode(relayed), context)
         }

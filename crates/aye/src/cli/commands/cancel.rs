@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::cli::Context;
 use aye_runtime::error::Error;
-use aye_runtime::store::{RunLock, RunStatus};
+use aye_runtime::store::RunStatus;
 
 use super::output::print_line;
 use super::request::{Sent, send};
@@ -25,7 +25,7 @@ pub struct CancelArgs {
 
 pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
     let reader = context.journal()?;
-    let mut row = context.find_run(&reader, &args.run)?;
+    let mut row = context.find_run(&*reader, &args.run)?;
     let outer = reader.outermost(&row.id)?.unwrap_or_else(|| row.clone());
     drop(reader);
     if row.status.is_ended() {
@@ -36,11 +36,11 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
     }
     let mut store = context.store()?;
     let request = Request::Cancel { by: context.driver().user, reason: args.reason };
-    let undriven = RunLock::holder(store.home(), &outer.id)?.is_none();
+    let undriven = store.holder(&outer.id)?.is_none();
     if undriven {
         row = outer;
     }
-    if undriven && Loaded::read(&store, &row, context)?.cleans_up() {
+    if undriven && Loaded::read(&*store, &row, context)?.cleans_up() {
         // Somebody has to drive its clean-up: whoever cancels.
         store.send(&row.id, &request, &context.driver().user, context.now())?;
         drop(store);
@@ -56,7 +56,7 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
         }
         return Ok(if code == 5 { 0 } else { code });
     }
-    match send(context, &mut store, &row, &request)? {
+    match send(context, &mut *store, &row, &request)? {
         Sent::Accepted | Sent::AcceptedUndriven if context.json => {
             runs::print_as_listed(&row, context)?;
         }

@@ -22,7 +22,7 @@ use aye_runtime::driver::{Driven, Driver, Outcome, Parts, Prompter};
 use aye_runtime::error::Error;
 use aye_runtime::origin::origin;
 use aye_runtime::settings::DEFAULT_KEEP;
-use aye_runtime::store::{RunLock, Store};
+use aye_runtime::store::{Lease, Store};
 use aye_runtime::trust::Retention;
 
 /// How a run is taken up.
@@ -77,8 +77,8 @@ impl AskMode {
 pub(super) fn drive(
     context: &Context,
     flow: &Flow,
-    store: &mut Store,
-    lock: RunLock,
+    store: &mut dyn Store,
+    lease: Lease,
     machine: Machine,
     beginning: &Beginning<'_>,
     ask_mode: AskMode,
@@ -99,7 +99,8 @@ pub(super) fn drive(
     aye_process::set_grace(context.settings.grace);
     let parts = Parts {
         store,
-        lock,
+        lease,
+        home: &context.home,
         machine,
         clock: &context.clock,
         names: context.names(Path::new(&workspace)),
@@ -113,7 +114,7 @@ pub(super) fn drive(
         signals: &mut signals,
         policy: context.granted().policy.for_run(Path::new(&workspace)),
     };
-    let epoch = parts.machine.state().epoch;
+    let epoch = parts.lease.epoch();
     let driver = Driver::new(parts);
     let Driven { machine, outcome, stopped_inside } = match beginning {
         Beginning::Started(events) => driver.begin(events)?,
@@ -127,7 +128,7 @@ pub(super) fn drive(
             };
             driver.retry(Retry {
                 driver: ask_mode.driver(context),
-                epoch: epoch + 1,
+                epoch,
                 step: step.clone(),
                 edits: edits.clone(),
                 turn: None,
@@ -151,7 +152,7 @@ pub(super) fn drive(
 
 /// Finished runs are kept for a while and then forgotten, a few at a time, each
 /// as its own project says: the journal is shared with others.
-fn forget_old_runs(context: &Context, store: &mut Store) {
+fn forget_old_runs(context: &Context, store: &mut dyn Store) {
     const AT_ONCE: usize = 20;
     let user = context.user_settings.as_deref();
     let mut retention = Retention::new(&context.home, user, context.now());
@@ -162,8 +163,9 @@ fn forget_old_runs(context: &Context, store: &mut Store) {
     else {
         return;
     };
-    let _ = store
-        .prune_some(before, AT_ONCE, |workspace, ended| retention.may_forget(workspace, ended));
+    let _ = store.prune_some(before, AT_ONCE, &mut |workspace, ended| {
+        retention.may_forget(workspace, ended)
+    });
 }
 
 pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome, inside: Option<u32>) {

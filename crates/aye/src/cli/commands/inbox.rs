@@ -94,7 +94,7 @@ pub(super) fn run(args: &InboxArgs, context: &Context) -> Result<u8, Error> {
         };
     }
     let open = match &context.store_to_read()? {
-        Some(store) => open(store)?,
+        Some(store) => open(&**store)?,
         None => Vec::new(),
     };
     if context.json {
@@ -105,7 +105,7 @@ pub(super) fn run(args: &InboxArgs, context: &Context) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn open(store: &Store) -> Result<Vec<Waiting>, Error> {
+fn open(store: &dyn Store) -> Result<Vec<Waiting>, Error> {
     let mut waiting = Vec::new();
     for row in store.open_questions()? {
         let asked = store.asked(&row.id)?;
@@ -187,11 +187,10 @@ fn stream(context: &Context) -> Result<u8, Error> {
     let store = context.store()?;
     let mut bell = store.listen()?;
     let mut signals = catch_signals()?;
-    let failed = |source| Error::File { doing: "listen to", path: store.home().bell(), source };
     let mut known: Option<Vec<String>> = None;
     loop {
-        bell.drain().map_err(failed)?;
-        let open = open(&store)?;
+        bell.drain()?;
+        let open = open(&*store)?;
         let ids: Vec<String> = open.iter().map(|one| one.id.clone()).collect();
         let changed = known.as_ref() != Some(&ids);
         if changed && context.json {
@@ -209,7 +208,7 @@ fn stream(context: &Context) -> Result<u8, Error> {
                 Signal::Continue | Signal::Resize => {}
             }
         }
-        bell.wait(LOOK).map_err(failed)?;
+        bell.wait(LOOK)?;
     }
 }
 

@@ -14,7 +14,6 @@ use crate::cli::Context;
 use crate::paint::{Tone, escape_control_line};
 use crate::report::{Sanitizer, output_json};
 use aye_runtime::error::Error;
-use aye_runtime::store::{Listener, RunLock, Store};
 
 /// How often a followed log is looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -39,7 +38,7 @@ pub struct LogsArgs {
 
 pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
     let store = context.journal()?;
-    let row = context.find_run(&store, &args.run)?;
+    let row = context.find_run(&*store, &args.run)?;
     let mut bell = if args.follow { Some(store.listen()?) } else { None };
     let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
     let mut paths: HashMap<RunId, String> = HashMap::new();
@@ -54,9 +53,9 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
     };
     loop {
         if let Some(bell) = &mut bell {
-            bell.drain().map_err(|source| listening(&store, source))?;
+            bell.drain()?;
         }
-        let driven = RunLock::holder(store.home(), &outer)?.is_some();
+        let driven = store.holder(&outer)?.is_some();
         for (number, event) in store.events_within(&row.id, seq)? {
             seq = number;
             if let EventKind::SkillStarted(started) = &event.kind
@@ -91,7 +90,7 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
                     let name = escape_control_line(&format!("{path}{}", started.step));
                     heading(context, &format!("{before}== {name}"), started.attempt)?;
                 }
-                let base = store.home().log(&event.run, started.execution, &started.step);
+                let base = store.log(&event.run, started.execution, &started.step);
                 open = Some(Open {
                     reader: LogReader::new(base),
                     run: event.run.clone(),
@@ -111,7 +110,7 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
             }
         }
         let Some(bell) = bell.as_mut().filter(|_| driven) else { break };
-        wait(&store, bell)?;
+        bell.wait(LOOK)?;
     }
     if let Some(open) = &mut open {
         open.finish(&config)?;
@@ -255,12 +254,4 @@ fn write(stream: Stream, bytes: &[u8]) -> Result<(), Error> {
         Stream::Stderr => std::io::stderr().lock().write_all(bytes),
     }
     .map_err(Error::Output)
-}
-
-fn wait(store: &Store, bell: &mut Listener) -> Result<(), Error> {
-    bell.wait(LOOK).map(|_| ()).map_err(|source| listening(store, source))
-}
-
-fn listening(store: &Store, source: std::io::Error) -> Error {
-    Error::File { doing: "listen to", path: store.home().bell(), source }
 }

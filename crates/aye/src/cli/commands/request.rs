@@ -7,7 +7,7 @@ use aye_core::input::Request;
 use crate::cli::Context;
 use aye_runtime::error::Error;
 use aye_runtime::origin::origin;
-use aye_runtime::store::{Durability, ENDED, LockError, RunLock, RunRow, Store, Verdict};
+use aye_runtime::store::{ENDED, LeaseError, RunRow, Store, Verdict};
 
 use super::resume;
 
@@ -28,31 +28,28 @@ pub(crate) enum Sent {
 /// Sends a request to the run's driver, or applies it if there is none.
 pub(crate) fn send(
     context: &Context,
-    store: &mut Store,
+    store: &mut dyn Store,
     row: &RunRow,
     request: &Request,
 ) -> Result<Sent, Error> {
     let request = &stamped(request, context);
     // Whoever drives the outermost run drives those inside.
     let driven = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
-    if RunLock::holder(store.home(), &driven)?.is_none() {
+    if store.holder(&driven)?.is_none() {
         match resume::apply(context, store, row, request.clone()) {
             Ok(None) => return Ok(Sent::AcceptedUndriven),
             Ok(Some(why)) => return Ok(Sent::Refused(why)),
             // Somebody took it up in this moment: they will read it.
-            Err(Error::Lock(LockError::Held(_))) => {}
+            Err(Error::Lease(LeaseError::Held(_))) => {}
             Err(error) => return Err(error),
         }
     }
     let mut bell = store.listen()?;
     let sender = context.driver().user;
-    // The driver's commit, which is what counts, makes the letter durable too;
-    // syncing it on its own would only make the answer later.
-    let mut letters = Store::open(store.home().root(), Durability::Process)?;
-    let id = letters.send(&row.id, request, &sender, context.now())?;
+    let id = store.send(&row.id, request, &sender, context.now())?;
     let since = Instant::now();
     loop {
-        bell.drain().map_err(|source| unheard(store, source))?;
+        bell.drain()?;
         match store.verdict(id)? {
             Some(Verdict::Accepted) => return Ok(Sent::Accepted),
             Some(Verdict::Refused(why)) => {
@@ -64,11 +61,11 @@ pub(crate) fn send(
             None => {}
         }
         // The driver may have gone before it read its mail.
-        if RunLock::holder(store.home(), &driven)?.is_none() {
+        if store.holder(&driven)?.is_none() {
             match resume::settle_mail(context, store, row) {
                 Ok(()) => return Ok(undriven(store.verdict(id)?)),
                 // Somebody took it up in this moment: they will read it.
-                Err(Error::Lock(LockError::Held(_))) => {}
+                Err(Error::Lease(LeaseError::Held(_))) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -78,7 +75,7 @@ pub(crate) fn send(
                 hint: Some("it will read this when it can".to_owned()),
             });
         }
-        bell.wait(Duration::from_millis(500)).map_err(|source| unheard(store, source))?;
+        bell.wait(Duration::from_millis(500))?;
     }
 }
 
@@ -94,12 +91,12 @@ fn stamped(request: &Request, context: &Context) -> Request {
 /// Leaves a request that nobody waits for the verdict of. What becomes of it
 /// shows in the journal.
 pub(super) fn leave(context: &Context, row: &RunRow, request: &Request) -> Result<(), Error> {
-    let mut store = Store::open(&context.home, Durability::Process)?;
-    if RunLock::holder(store.home(), &row.id)?.is_none() {
-        match resume::apply(context, &mut store, row, request.clone()) {
+    let mut store = context.store()?;
+    if store.holder(&row.id)?.is_none() {
+        match resume::apply(context, &mut *store, row, request.clone()) {
             Ok(_) => return Ok(()),
             // Somebody took it up in this moment: they will read it.
-            Err(Error::Lock(LockError::Held(_))) => {}
+            Err(Error::Lease(LeaseError::Held(_))) => {}
             Err(error) => return Err(error),
         }
     }
@@ -109,14 +106,14 @@ pub(super) fn leave(context: &Context, row: &RunRow, request: &Request) -> Resul
 
 /// A run that ended meanwhile did not read the letter; that somebody answered
 /// is recorded all the same, as soon as its last driver is gone.
-fn record_late(context: &Context, store: &mut Store, row: &RunRow, request: &Request) {
+fn record_late(context: &Context, store: &mut dyn Store, row: &RunRow, request: &Request) {
     const TRIES: u32 = 40;
     if !matches!(request, Request::Answer { .. }) {
         return;
     }
     for _ in 0..TRIES {
         match resume::apply(context, store, row, request.clone()) {
-            Err(Error::Lock(LockError::Held(_))) => std::thread::sleep(Duration::from_millis(50)),
+            Err(Error::Lease(LeaseError::Held(_))) => std::thread::sleep(Duration::from_millis(50)),
             // It counts no more: that it could not be written down is no news.
             Ok(_) | Err(_) => return,
         }
@@ -130,8 +127,4 @@ fn undriven(verdict: Option<Verdict>) -> Sent {
         Some(Verdict::Refused(why)) => Sent::Refused(why),
         None => Sent::Refused("it was not read".to_owned()),
     }
-}
-
-fn unheard(store: &Store, source: std::io::Error) -> Error {
-    Error::File { doing: "listen to", path: store.home().bell(), source }
 }

@@ -7,7 +7,7 @@ use aye_core::event::Event;
 use aye_core::flow::Flow;
 use aye_core::input::{Input, Request};
 use aye_core::journal::State;
-use aye_core::machine::{Machine, Reaction};
+use aye_core::machine::Machine;
 use aye_core::secrets::{Secrets, is_secret};
 use aye_core::text::World;
 use clap::Args;
@@ -16,10 +16,11 @@ use crate::cli::{Context, say};
 use crate::paint::{escape_control_line, plural};
 use crate::report::{Verbosity, run_command};
 use aye_runtime::auth;
+use aye_runtime::commit::{self, Committed, Requests};
 use aye_runtime::driver::{GONE, close_form, restore_inside};
 use aye_runtime::error::Error;
 use aye_runtime::skills::{SkillFile, relative_to, skill_name};
-use aye_runtime::store::{RunLock, RunRow, Store, Verdict};
+use aye_runtime::store::{Lease, RequestId, RunRow, Store, Verdict};
 
 use super::background::{self, BackgroundCommand};
 use super::cancel::ended;
@@ -53,7 +54,7 @@ pub struct ResumeArgs {
 
 pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
     let reader = context.journal()?;
-    let named = context.find_run(&reader, &args.run)?;
+    let named = context.find_run(&*reader, &args.run)?;
     let row = reader.outermost(&named.id)?.unwrap_or(named);
     if row.status.is_ended() {
         let state = State::fold(&reader.events(&row.id, 0)?)
@@ -68,13 +69,13 @@ pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
     }
     let may_ask = !args.no_input && !context.json;
     let there = &context.at(&row.workspace)?;
-    let inputs = Loaded::read(&reader, &row, there)?.complete(&args.inputs, may_ask, context)?;
+    let inputs = Loaded::read(&*reader, &row, there)?.complete(&args.inputs, may_ask, context)?;
     let inputs = match inputs {
         Ok(inputs) => inputs,
         Err(code) => return Ok(code),
     };
     if args.detach {
-        Loaded::read(&reader, &row, there)?.secrets(&inputs)?;
+        Loaded::read(&*reader, &row, there)?.secrets(&inputs)?;
         let orders = BackgroundCommand::Resume {
             run: row.id.clone(),
             skill: row.skill.clone(),
@@ -109,8 +110,8 @@ pub(super) fn take_up(
 ) -> Result<u8, Error> {
     let there = &context.at(&row.workspace)?;
     let mut store = there.store()?;
-    let lock = RunLock::acquire(store.home(), &row.id, &context.lock_info())?;
-    let loaded = Loaded::read(&store, row, there)?;
+    let lease = store.acquire(&row.id, &context.holder())?;
+    let loaded = Loaded::read(&*store, row, there)?;
     let secrets = loaded.secrets(inputs)?;
     if context.verbosity != Verbosity::Quiet && !context.json {
         loaded.warn_if_changed(context);
@@ -122,7 +123,7 @@ pub(super) fn take_up(
     if ask_mode.is_elsewhere() {
         background::let_go(&row.id)?;
     }
-    drive(there, &loaded.flow, &mut store, lock, machine, beginning, ask_mode)
+    drive(there, &loaded.flow, &mut *store, lease, machine, beginning, ask_mode)
 }
 
 /// Nothing is run again while something of the old run may still be at it.
@@ -166,7 +167,7 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    pub(super) fn read(store: &Store, row: &RunRow, context: &Context) -> Result<Self, Error> {
+    pub(super) fn read(store: &dyn Store, row: &RunRow, context: &Context) -> Result<Self, Error> {
         let source = store.source(&row.source)?.ok_or_else(|| {
             let message = format!("the skill of run `{}` is not in the journal", row.id);
             Error::not_found(message, "it was started by another program")
@@ -277,33 +278,43 @@ impl Loaded {
 /// A run that nobody drives, held while it is looked after.
 struct Held {
     context: Context,
-    _lock: RunLock,
+    lease: Lease,
     outermost: Machine,
     world: World,
 }
 
 impl Held {
     /// Takes the lock of the outermost run: it covers those inside.
-    fn take(context: &Context, store: &Store, row: &RunRow) -> Result<(Self, RunRow), Error> {
+    fn take(
+        context: &Context,
+        store: &mut dyn Store,
+        row: &RunRow,
+    ) -> Result<(Self, RunRow), Error> {
         let outer = store.outermost(&row.id)?.unwrap_or_else(|| row.clone());
         let context = context.at(&outer.workspace)?;
-        let lock = RunLock::acquire(store.home(), &outer.id, &context.lock_info())?;
+        let lease = store.acquire(&outer.id, &context.holder())?;
         let outermost =
             Loaded::read(store, &outer, &context)?.machine(&context, Secrets::default())?;
         let names = context.names(&PathBuf::from(&row.workspace));
         let world = World { now: context.now(), names };
-        Ok((Self { context, _lock: lock, outermost, world }, outer))
+        Ok((Self { context, lease, outermost, world }, outer))
     }
 
-    /// Tells a run of a request.
-    fn tell(&self, machine: &mut Machine, request: Request) -> Reaction {
-        let input = Input::Request(request);
+    /// Tells a run something and commits what follows.
+    fn tell(
+        &self,
+        store: &mut dyn Store,
+        machine: &mut Machine,
+        input: Input,
+        from: Option<RequestId>,
+    ) -> Result<Committed, Error> {
         let input = auth::spend_code(input, machine, &self.context.home, &self.world);
-        machine.handle(input, &self.world)
+        let requests = Requests { from, unsettled: &mut Vec::new() };
+        Ok(commit::handle(store, &self.lease, machine, input, &self.world, requests)?)
     }
 
     /// The machine of a run, which may be inside of others.
-    fn machine(&self, store: &Store, row: &RunRow) -> Result<Machine, Error> {
+    fn machine(&self, store: &dyn Store, row: &RunRow) -> Result<Machine, Error> {
         if row.parent.is_none() {
             return Ok(self.outermost.clone());
         }
@@ -319,7 +330,7 @@ impl Held {
 /// Applies a request to a run that nobody drives, without driving it.
 pub(super) fn apply(
     context: &Context,
-    store: &mut Store,
+    store: &mut dyn Store,
     row: &RunRow,
     request: Request,
 ) -> Result<Option<String>, Error> {
@@ -329,7 +340,7 @@ pub(super) fn apply(
         ended = Some(end_survivors(&outer, context)?);
         cancel_inside(&held, store, row, &request)?;
     }
-    if close_form(store, &held.outermost, &row.id, &held.world)? {
+    if close_form(store, &held.lease, &held.outermost, &row.id, &held.world)? {
         let cancelled = matches!(request, Request::Cancel { .. });
         return Ok((!cancelled).then(|| GONE.to_owned()));
     }
@@ -338,17 +349,15 @@ pub(super) fn apply(
         machine.ended_survivors(ended);
     }
     // Time may have run out while nobody looked.
-    let expired = machine.handle(Input::Tick, &held.world);
-    let reaction = held.tell(&mut machine, request);
-    let events: Vec<Event> = expired.events.into_iter().chain(reaction.events).collect();
-    store.append(&events, &[])?;
+    held.tell(store, &mut machine, Input::Tick, None)?;
+    let reaction = held.tell(store, &mut machine, Input::Request(request), None)?;
     Ok(reaction.refusal.map(|refusal| refusal.to_string()))
 }
 
 /// Ends the runs inside one that is cancelled, the innermost first.
 fn cancel_inside(
     held: &Held,
-    store: &mut Store,
+    store: &mut dyn Store,
     row: &RunRow,
     request: &Request,
 ) -> Result<(), Error> {
@@ -356,36 +365,34 @@ fn cancel_inside(
         if inside.status.is_ended() {
             continue;
         }
-        if close_form(store, &held.outermost, &inside.id, &held.world)? {
+        if close_form(store, &held.lease, &held.outermost, &inside.id, &held.world)? {
             continue;
         }
         cancel_inside(held, store, &inside, request)?;
         let mut machine = held.machine(store, &inside)?;
-        let reaction = machine.handle(Input::Request(request.clone()), &held.world);
-        store.append(&reaction.events, &[])?;
+        held.tell(store, &mut machine, Input::Request(request.clone()), None)?;
     }
     Ok(())
 }
 
 /// Reads the mail of a run that nobody drives any more, without driving it.
-pub(super) fn settle_mail(context: &Context, store: &mut Store, row: &RunRow) -> Result<(), Error> {
+pub(super) fn settle_mail(
+    context: &Context,
+    store: &mut dyn Store,
+    row: &RunRow,
+) -> Result<(), Error> {
     let (held, _) = Held::take(context, store, row)?;
-    if close_form(store, &held.outermost, &row.id, &held.world)? {
+    if close_form(store, &held.lease, &held.outermost, &row.id, &held.world)? {
         for letter in store.pending(&row.id)? {
-            store.append(&[], &[(letter.id, Verdict::Refused(GONE.to_owned()))])?;
+            let gone = Verdict::Refused(GONE.to_owned());
+            store.append(&held.lease, &[], &[(letter.id, gone)])?;
         }
         return Ok(());
     }
     let mut machine = held.machine(store, row)?;
-    let expired = machine.handle(Input::Tick, &held.world);
-    store.append(&expired.events, &[])?;
+    held.tell(store, &mut machine, Input::Tick, None)?;
     for letter in store.pending(&row.id)? {
-        let reaction = held.tell(&mut machine, letter.request);
-        let verdict = match reaction.refusal {
-            None => Verdict::Accepted,
-            Some(refusal) => Verdict::Refused(refusal.to_string()),
-        };
-        store.append(&reaction.events, &[(letter.id, verdict)])?;
+        held.tell(store, &mut machine, Input::Request(letter.request), Some(letter.id))?;
     }
     Ok(())
 }

@@ -50,8 +50,8 @@ pub struct RetryArgs {
 
 pub(super) fn run(args: &RetryArgs, context: &Context) -> Result<u8, Error> {
     let reader = context.journal()?;
-    let named = context.find_run(&reader, &args.run)?;
-    let waiting = open_recoveries(&reader, &named, args.step.as_deref())?;
+    let named = context.find_run(&*reader, &args.run)?;
+    let waiting = open_recoveries(&*reader, &named, args.step.as_deref())?;
     match waiting.as_slice() {
         [] => {}
         [question] => return answer::run(&as_answer(args, question), context),
@@ -77,12 +77,12 @@ pub(super) fn run(args: &RetryArgs, context: &Context) -> Result<u8, Error> {
             hint: Some(format!("`aye show {}` tells where it stands", row.id)),
         });
     }
-    again(args, &reader, &row, context)
+    again(args, &*reader, &row, context)
 }
 
 /// The questions about failed steps, in the run or inside it.
 fn open_recoveries(
-    store: &Store,
+    store: &dyn Store,
     row: &RunRow,
     step: Option<&str>,
 ) -> Result<Vec<QuestionRow>, Error> {
@@ -109,7 +109,12 @@ fn as_answer(args: &RetryArgs, question: &QuestionRow) -> AnswerArgs {
 }
 
 /// A run that has failed is taken up again.
-fn again(args: &RetryArgs, reader: &Store, row: &RunRow, context: &Context) -> Result<u8, Error> {
+fn again(
+    args: &RetryArgs,
+    reader: &dyn Store,
+    row: &RunRow,
+    context: &Context,
+) -> Result<u8, Error> {
     let state = State::fold(&reader.events(&row.id, 0)?)
         .map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
     let refuse = |hint: String| Error::Refused {

@@ -22,7 +22,7 @@ use crate::report::Verbosity;
 use aye_runtime::dry_run;
 use aye_runtime::error::Error;
 use aye_runtime::skills::{SkillFile, skill_name};
-use aye_runtime::store::{RunLock, Source};
+use aye_runtime::store::Source;
 
 use super::background::{self, BackgroundCommand};
 use super::drive::{AskMode, Beginning, drive};
@@ -288,18 +288,19 @@ pub(super) fn begin(
     context: &Context,
 ) -> Result<u8, Error> {
     let world = World { now: context.now(), names: context.names(&context.directory) };
-    let (start, source) = order.start(ask_mode.driver(context), context);
+    let (mut start, source) = order.start(ask_mode.driver(context), context);
     let run = start.run.clone();
     let mut store = context.store()?;
-    let lock = RunLock::acquire(store.home(), &run, &context.lock_info())?;
+    let lease = store.acquire(&run, &context.holder())?;
+    start.epoch = lease.epoch();
     context.say_left_out();
     let (machine, events) = Machine::start(Arc::clone(flow), context.limits(), start, &world)
         .map_err(|error| no_such_step(&error))?;
-    store.start(&events, &source)?;
+    store.start(&lease, &events, &source)?;
     if ask_mode.is_elsewhere() {
         background::let_go(&run)?;
     }
-    drive(context, flow, &mut store, lock, machine, &Beginning::Started(&events), ask_mode)
+    drive(context, flow, &mut *store, lease, machine, &Beginning::Started(&events), ask_mode)
 }
 
 fn secrets_of(inputs: &Inputs) -> IndexMap<String, String> {

@@ -10,7 +10,7 @@ use crate::cli::Context;
 use crate::paint::{Glyph, Paint, Tone, escape_control, escape_control_line, plural};
 use crate::term;
 use aye_runtime::error::Error;
-use aye_runtime::store::{Pruned, RunFilter, RunLock, RunRow, RunStatus};
+use aye_runtime::store::{Pruned, RunFilter, RunRow, RunStatus};
 use aye_runtime::trust::Retention;
 
 use super::inbox::since;
@@ -102,7 +102,7 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
             Some(store) if !row.status.is_ended() => {
                 // Who is asked inside it is waited for all the same.
                 row.waiting = store.waiting_within(&row.id)?;
-                RunLock::holder(store.home(), &row.id)?.is_some()
+                store.holder(&row.id)?.is_some()
             }
             Some(_) | None => false,
         };
@@ -143,7 +143,7 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
 /// One run as it stands now, as a line of JSON.
 pub(super) fn print_as_listed(row: &RunRow, context: &Context) -> Result<(), Error> {
     let store = context.store()?;
-    let row = context.find_run(&store, row.id.as_str())?;
+    let row = context.find_run(&*store, row.id.as_str())?;
     let driven = store.is_driven(&row.id)?;
     print_json_line(&listed(&row, driven))
 }

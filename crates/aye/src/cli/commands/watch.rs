@@ -14,7 +14,7 @@ use crate::cli::Context;
 use crate::report::{Place, Report, indent, stopped};
 use aye_runtime::driver::Outcome;
 use aye_runtime::error::Error;
-use aye_runtime::store::{RunLock, RunRow, Store};
+use aye_runtime::store::{RunRow, Store};
 
 use super::drive::{choose_report, conclude};
 use super::logs::has_log;
@@ -36,15 +36,14 @@ pub struct WatchArgs {
 
 pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
     let store = context.journal()?;
-    let row = context.find_run(&store, &args.run)?;
-    let loaded = Loaded::read(&store, &row, context)?;
+    let row = context.find_run(&*store, &args.run)?;
+    let loaded = Loaded::read(&*store, &row, context)?;
     let (mut report, _outlets) = choose_report(context, &loaded.flow, false)?;
     let mut signals = Signals::catch().map_err(Error::Signals)?;
     let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
     let mut bell = store.listen()?;
-    let failed = |source| Error::File { doing: "listen to", path: store.home().bell(), source };
     let mut watch = Watch {
-        store: &store,
+        store: &*store,
         row: &row,
         report: &mut *report,
         seen: 0,
@@ -52,9 +51,9 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
         asked: HashSet::new(),
     };
     loop {
-        bell.drain().map_err(failed)?;
+        bell.drain()?;
         // Asked first: who leaves after the last event leaves nothing unseen.
-        let driven = RunLock::holder(store.home(), &outer)?.is_some();
+        let driven = store.holder(&outer)?.is_some();
         watch.catch_up(context)?;
         if let Some(signal) = stop_asked(&mut signals, watch.report) {
             watch.report.pause();
@@ -68,7 +67,7 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
             return Ok(outcome.exit_code(&state));
         }
         watch.tick(context);
-        bell.wait(LOOK).map_err(failed)?;
+        bell.wait(LOOK)?;
     }
 }
 
@@ -95,7 +94,7 @@ fn stop_asked(signals: &mut Signals, report: &mut dyn Report) -> Option<Signal> 
 
 /// A run and those inside it, as seen so far.
 struct Watch<'a> {
-    store: &'a Store,
+    store: &'a dyn Store,
     row: &'a RunRow,
     report: &'a mut dyn Report,
     /// The number of the last event that was shown.
@@ -161,7 +160,7 @@ impl Watch<'_> {
         if let EventKind::StepStarted(started) = &event.kind
             && has_log(started)
         {
-            let base = self.store.home().log(&event.run, started.execution, &started.step);
+            let base = self.store.log(&event.run, started.execution, &started.step);
             seen.log = Some(LogReader::new(base));
             self.report.step_begins(lane, false);
         }

@@ -33,7 +33,7 @@ pub(super) struct Args {
 
 pub(super) fn read(world: &World, args: &Args) -> Result<Told, Error> {
     let store = world.journal()?;
-    let run = world.handles.open(&args.execution_id, &store)?.outer.id;
+    let run = world.handles.open(&args.execution_id, &*store)?.outer.id;
     let lines = args.lines.unwrap_or(LINES).clamp(1, 500);
     let mut started = Vec::new();
     for (_, event) in store.events_within(&run, 0)? {
@@ -52,7 +52,7 @@ pub(super) fn read(world: &World, args: &Args) -> Result<Told, Error> {
     let mut room = WHOLE;
     // The newest first: what does not fit is old.
     for (run, step, execution, attempt) in started.iter().rev().take(LOGS) {
-        let (mut last, mut left_out) = tail(&store.home().log(run, *execution, step), lines)?;
+        let (mut last, mut left_out) = tail(&store.log(run, *execution, step), lines)?;
         while last.iter().map(|line| line.len() + 1).sum::<usize>() > room {
             last.pop_front();
             left_out += 1;

@@ -110,7 +110,7 @@ pub(super) async fn status(
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let found = work(call, request, |world, args: Status, _| {
-        let handle = world.handles.open(&args.execution_id, &world.journal()?)?;
+        let handle = world.handles.open(&args.execution_id, &*world.journal()?)?;
         // The question whose id this is is no news; any other one is.
         let open = handle.question.filter(|(row, _)| row.state == QuestionState::Open);
         Ok((handle.outer.id, open.map(|(row, _)| row.id.to_string()), args.wait))
@@ -141,7 +141,7 @@ pub(super) async fn go_on(
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let begun = work(call, request, |world, args: Continue, by| {
-        let handle = world.handles.open(&args.execution_id, &world.journal()?)?;
+        let handle = world.handles.open(&args.execution_id, &*world.journal()?)?;
         relay(world, handle, args.choice, args.reason, None, by)
     });
     go(call, begun.await?).await
@@ -187,7 +187,7 @@ pub(super) async fn retry(
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let begun = work(call, request, |world, args: Retry, by| {
-        let handle = world.handles.open(&args.execution_id, &world.journal()?)?;
+        let handle = world.handles.open(&args.execution_id, &*world.journal()?)?;
         let (_, question) = handle.open_question()?;
         if question.purpose != Purpose::Recover || question.step != args.step {
             let message = format!("the run does not ask what to do about step `{}`", args.step);
@@ -220,7 +220,7 @@ pub(super) async fn cancel(
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let begun = work(call, request, |world, args: Cancel, by| {
-        let outer = world.handles.open(&args.execution_id, &world.journal()?)?.outer;
+        let outer = world.handles.open(&args.execution_id, &*world.journal()?)?.outer;
         if outer.status.is_ended() {
             return Ok(Begun::Run(outer.id, Some("the run had ended already".to_owned())));
         }

@@ -78,12 +78,8 @@ fn browse(
     let mut bell = store.listen()?;
     let mut signals = catch_signals()?;
     loop {
-        bell.drain().map_err(|source| Error::File {
-            doing: "listen to",
-            path: store.home().bell(),
-            source,
-        })?;
-        let items: Vec<Item> = open(&store)?.iter().map(|one| item(one, context)).collect();
+        bell.drain()?;
+        let items: Vec<Item> = open(&*store)?.iter().map(|one| item(one, context)).collect();
         if !items.iter().any(|item| Some(&item.id) == mark.as_ref()) {
             *mark = items.first().map(|item| item.id.clone());
         }

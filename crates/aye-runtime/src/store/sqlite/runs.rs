@@ -6,42 +6,19 @@ use jiff::Timestamp;
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
-use super::rows::{Found, RunRow, RunStatus};
-use super::{RunLock, Store, StoreError};
-
-/// Which runs to list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunFilter {
-    /// Only these.
-    pub status: Option<RunStatus>,
-    /// Only runs of this skill.
-    pub skill: Option<String>,
-    /// Only runs older than this one, for a next page: [`RunRow::n`].
-    pub before: Option<u64>,
-    /// At most so many.
-    pub limit: u32,
-}
-
-impl Default for RunFilter {
-    fn default() -> Self {
-        Self { status: None, skill: None, before: None, limit: 50 }
-    }
-}
-
-/// How many candidates an ambiguous name shows.
-const CANDIDATES: u32 = 10;
+use super::SqliteStore;
+use crate::store::index::CANDIDATES;
+use crate::store::{Found, RunFilter, RunRow, RunStatus, Runs, StoreError};
 
 const COLUMNS: &str = "n, id, skill, file, source, workspace, environment, user, host, pid, \
      steps, status, why, message, step, waiting, started, updated, ended, last_seq, head, parent";
 
-impl Store {
-    /// The run of this name.
-    pub fn run(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
+impl Runs for SqliteStore {
+    fn run(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
         load(&self.db, run.as_str()).map_err(|error| self.failed(&error))
     }
 
-    /// The run that a name, the beginning of one, or `last` stands for.
-    pub fn find_run(&self, name: &str) -> Result<Found<RunRow>, StoreError> {
+    fn find_run(&self, name: &str) -> Result<Found<RunRow>, StoreError> {
         let found = if name == "last" {
             select(&self.db, "WHERE parent IS NULL ORDER BY n DESC LIMIT 1", &[])
         } else {
@@ -50,44 +27,12 @@ impl Store {
         found.map(Found::from_candidates).map_err(|error| self.failed(&error))
     }
 
-    fn runs_by_name(&self, name: &str) -> Result<Vec<RunRow>, rusqlite::Error> {
-        if name.is_empty() {
-            return Ok(Vec::new());
-        }
-        if let Some(row) = load(&self.db, name)? {
-            return Ok(vec![row]);
-        }
-        select(
-            &self.db,
-            "WHERE id >= ?1 AND id < ?2 AND parent IS NULL ORDER BY n DESC LIMIT ?3",
-            &[&name, &after(name), &CANDIDATES],
-        )
-    }
-
-    /// The runs inside this one, the first begun first.
-    pub fn runs_inside(&self, run: &RunId) -> Result<Vec<RunRow>, StoreError> {
+    fn runs_inside(&self, run: &RunId) -> Result<Vec<RunRow>, StoreError> {
         select(&self.db, "WHERE parent = ?1 ORDER BY n", &[&run.as_str()])
             .map_err(|error| self.failed(&error))
     }
 
-    /// The run that a run is in the end inside of: itself, if it is inside of none.
-    pub fn outermost(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
-        let mut row = self.run(run)?;
-        while let Some(parent) = row.as_ref().and_then(|row| row.parent.clone()) {
-            row = self.run(&parent)?;
-        }
-        Ok(row)
-    }
-
-    /// Whether somebody drives a run: who drives the outermost one drives all
-    /// that are inside it.
-    pub fn is_driven(&self, run: &RunId) -> Result<bool, StoreError> {
-        let outer = self.outermost(run)?.map_or_else(|| run.clone(), |outer| outer.id);
-        Ok(RunLock::holder(self.home(), &outer)?.is_some())
-    }
-
-    /// Runs that are inside of no other, the newest first.
-    pub fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+    fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
         let status = filter.status.map(RunStatus::word);
         let mut wanted: Vec<(&str, &dyn ToSql)> = Vec::new();
         if let Some(status) = &status {
@@ -108,6 +53,22 @@ impl Store {
         values.push(&filter.limit);
         sql += &format!("ORDER BY n DESC LIMIT ?{}", values.len());
         select(&self.db, &sql, &values).map_err(|error| self.failed(&error))
+    }
+}
+
+impl SqliteStore {
+    fn runs_by_name(&self, name: &str) -> Result<Vec<RunRow>, rusqlite::Error> {
+        if name.is_empty() {
+            return Ok(Vec::new());
+        }
+        if let Some(row) = load(&self.db, name)? {
+            return Ok(vec![row]);
+        }
+        select(
+            &self.db,
+            "WHERE id >= ?1 AND id < ?2 AND parent IS NULL ORDER BY n DESC LIMIT ?3",
+            &[&name, &after(name), &CANDIDATES],
+        )
     }
 }
 
@@ -133,10 +94,10 @@ fn select(
         .collect()
 }
 
-pub(super) fn insert(db: &Connection, row: &RunRow) -> Result<(), rusqlite::Error> {
+pub(super) fn insert(db: &Connection, row: &RunRow, epoch: u64) -> Result<(), rusqlite::Error> {
     db.prepare_cached(&format!(
-        "INSERT INTO runs ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, \
-         ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)"
+        "INSERT INTO runs ({COLUMNS}, epoch) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, \
+         ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)"
     ))?
     .execute(params![
         row.n,
@@ -161,6 +122,7 @@ pub(super) fn insert(db: &Connection, row: &RunRow) -> Result<(), rusqlite::Erro
         row.last_seq,
         row.head,
         row.parent.as_ref().map(RunId::as_str),
+        epoch,
     ])?;
     Ok(())
 }

@@ -7,7 +7,8 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{Home, StoreError};
+use super::Home;
+use crate::store::StoreError;
 
 /// Marks a database as Aye's ("aye1").
 pub(super) const APPLICATION_ID: i64 = 0x6179_6531;
@@ -17,12 +18,18 @@ pub(super) const LAYOUT: i64 = MIGRATIONS.len() as i64;
 
 /// Each takes the layout of its position to the next. Published ones are
 /// never edited.
-const MIGRATIONS: &[&str] = &[FIRST, INSIDE];
+const MIGRATIONS: &[&str] = &[FIRST, INSIDE, EPOCH];
 
 /// Runs inside other runs.
 const INSIDE: &str = "
 ALTER TABLE runs ADD COLUMN parent TEXT;
 CREATE INDEX runs_parent ON runs (parent) WHERE parent IS NOT NULL;
+";
+
+/// How often the lease of an outermost run has changed hands. It is not
+/// derived: whoever only applies a request takes an epoch and writes no event.
+const EPOCH: &str = "
+ALTER TABLE runs ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
 ";
 
 const FIRST: &str = "

@@ -8,7 +8,8 @@ use rusqlite::{Connection, MAIN_DB, OpenFlags};
 
 use super::append::Latest;
 use super::schema::{self, Layout};
-use super::{Bell, Home, Listener, StoreError, create};
+use super::{Bell, Home, create, lock};
+use crate::store::StoreError;
 
 /// Whoever opens first reads the log through, 2 us a page: SQLite's own 1,000
 /// pages would be felt by every command.
@@ -29,18 +30,20 @@ pub enum Durability {
 
 /// The journal of every run of one home.
 #[derive(Debug)]
-pub struct Store {
+pub struct SqliteStore {
     pub(super) home: Home,
     pub(super) db: Connection,
     pub(super) bell: Bell,
-    pub(super) mail_bell: Bell,
+    pub(super) request_bell: Bell,
+    /// What a commit survives.
+    pub(super) durability: Durability,
     /// What the last append left behind.
     pub(super) latest: Option<Latest>,
     /// Appends since the log was short.
     pub(super) appends: u32,
 }
 
-impl Store {
+impl SqliteStore {
     /// Opens the journal under `home`, making both if they are not there.
     pub fn open(home: &Path, durability: Durability) -> Result<Self, StoreError> {
         let home = Home::new(home);
@@ -69,38 +72,14 @@ impl Store {
         Self::prepare(home, db, Durability::default()).map(Some)
     }
 
-    /// Where everything is.
-    pub fn home(&self) -> &Home {
-        &self.home
-    }
-
-    /// Hears of every append and request from now on, whoever makes it.
-    pub fn listen(&self) -> Result<Listener, StoreError> {
-        self.bell.listen().map_err(|error| StoreError::io(&self.home.bell(), &error))
-    }
-
-    /// Hears only of requests: what a driver waits for, whose own appends would
-    /// wake it with every step.
-    pub fn listen_for_mail(&self) -> Result<Listener, StoreError> {
-        self.mail_bell.listen().map_err(|error| StoreError::io(&self.home.mail_bell(), &error))
-    }
-
-    /// Wakes whoever listens in other processes. An append does it by itself.
-    pub fn ring(&mut self) {
-        self.bell.ring();
-    }
-
     fn prepare(home: Home, db: Connection, durability: Durability) -> Result<Self, StoreError> {
-        let (bell, mail_bell) = (Bell::new(home.bell()), Bell::new(home.mail_bell()));
-        let mut store = Self { home, db, bell, mail_bell, latest: None, appends: 0 };
+        let (bell, request_bell) = (Bell::new(home.bell()), Bell::new(home.request_bell()));
+        let mut store = Self { home, db, bell, request_bell, durability, latest: None, appends: 0 };
         if let Layout::Behind(_) = schema::layout(&store.db, &store.home)? {
             store.bring_up_to_date()?;
         }
         // How much is synced is said, not left to how SQLite was built.
-        store.run_batch(match durability {
-            Durability::Power => "PRAGMA synchronous = FULL",
-            Durability::Process => "PRAGMA synchronous = NORMAL",
-        })?;
+        store.sync(durability)?;
         store.let_log_grow(LOG)?;
         Ok(store)
     }
@@ -111,7 +90,19 @@ impl Store {
             return Err(StoreError::ReadOnly { path: self.home.journal() });
         }
         let _turn = create::take_turn(&self.home)?;
+        // An older driver knows nothing of what this layout promises.
+        if let Some(held) = lock::any_held(&self.home)? {
+            return Err(StoreError::OlderDriver { path: self.home.journal(), held });
+        }
         create::prepare(&mut self.db, &self.home)
+    }
+
+    /// What the commits from now on survive.
+    pub(super) fn sync(&self, durability: Durability) -> Result<(), StoreError> {
+        self.run_batch(match durability {
+            Durability::Power => "PRAGMA synchronous = FULL",
+            Durability::Process => "PRAGMA synchronous = NORMAL",
+        })
     }
 
     /// Pages that the log may have before they are written to the database.
@@ -166,13 +157,13 @@ fn wait_for_others(tries: i32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Durability, Store};
+    use super::{Durability, SqliteStore};
 
     #[test]
     fn durability_is_what_sqlite_is_told() -> Result<(), Box<dyn std::error::Error>> {
         let home = tempfile::tempdir()?;
         for (durability, level) in [(Durability::Power, 2), (Durability::Process, 1)] {
-            let store = Store::open(home.path(), durability)?;
+            let store = SqliteStore::open(home.path(), durability)?;
             let number = |pragma: &str| -> rusqlite::Result<u32> {
                 store.db.query_row(pragma, [], |row| row.get(0))
             };

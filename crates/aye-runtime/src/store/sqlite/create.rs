@@ -8,7 +8,8 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{Home, StoreError, schema};
+use super::{Home, schema};
+use crate::store::StoreError;
 
 /// Whether there is a journal. An empty file is none; but one that was
 /// emptied is told by its log, which SQLite would throw away.

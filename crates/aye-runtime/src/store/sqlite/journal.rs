@@ -1,16 +1,44 @@
-//! Reading events back.
+//! The journal: tables of events and of the texts of skills.
 
 use aye_core::event::{Event, EventKind, VERSION};
 use aye_core::id::RunId;
-use aye_core::nested::Parent;
-use rusqlite::{Params, Row};
+use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use serde_json::Value;
 
-use super::{Store, StoreError};
+use super::change::Failure;
+use super::{SqliteStore, mailbox};
+use crate::store::{Journal, Lease, RequestId, Source, StoreError, Verdict};
 
-impl Store {
-    /// The events of a run after its event `after`; 0 for all.
-    pub fn events(&self, run: &RunId, after: u64) -> Result<Vec<Event>, StoreError> {
+impl Journal for SqliteStore {
+    fn start(
+        &mut self,
+        lease: &Lease,
+        events: &[Event],
+        source: &Source,
+    ) -> Result<(), StoreError> {
+        source.check()?;
+        if let Some(EventKind::SkillStarted(started)) = events.first().map(|event| &event.kind)
+            && started.source != source.digest
+        {
+            return Err(StoreError::Source {
+                file: source.file.clone(),
+                digest: started.source.clone(),
+            });
+        }
+        self.append_with(lease, events, |change| keep(change, source))
+    }
+
+    fn append(
+        &mut self,
+        lease: &Lease,
+        events: &[Event],
+        settled: &[(RequestId, Verdict)],
+    ) -> Result<(), StoreError> {
+        // Before the events: one that ends the run refuses what is left.
+        self.append_with(lease, events, |change| mailbox::settle(change, settled))
+    }
+
+    fn events(&self, run: &RunId, after: u64) -> Result<Vec<Event>, StoreError> {
         self.select(
             "SELECT id, run, seq, body FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq",
             (run.as_str(), after),
@@ -18,43 +46,24 @@ impl Store {
         .map(without_numbers)
     }
 
-    /// The events of a run and of the runs inside it after number `after`, in
-    /// the order in which they were committed, each with its number.
-    pub fn events_within(&self, run: &RunId, after: u64) -> Result<Vec<(u64, Event)>, StoreError> {
+    fn events_within(&self, run: &RunId, after: u64) -> Result<Vec<(u64, Event)>, StoreError> {
+        let inside = run.inside();
         self.select(
             "SELECT id, run, seq, body FROM events
              WHERE (run = ?1 OR (run >= ?2 AND run < ?3)) AND id > ?4 ORDER BY id",
-            // The ids of runs inside another begin with its id.
-            (run.as_str(), format!("{run}_"), format!("{run}`"), after),
+            (run.as_str(), inside.start, inside.end, after),
         )
     }
 
-    /// The steps and items that a run is inside of, from the outside in; none
-    /// for a run that somebody started.
-    pub fn place_of(&self, run: &RunId) -> Result<Vec<Parent>, StoreError> {
-        let mut around = Vec::new();
-        let mut run = run.clone();
-        while let Some(parent) = self.parent_of(&run)? {
-            run = parent.run.clone();
-            around.push(parent);
-        }
-        around.reverse();
-        Ok(around)
-    }
-
-    fn parent_of(&self, run: &RunId) -> Result<Option<Parent>, StoreError> {
+    fn first_event(&self, run: &RunId) -> Result<Option<Event>, StoreError> {
         let first = self.select(
             "SELECT id, run, seq, body FROM events WHERE run = ?1 ORDER BY seq LIMIT 1",
             [run.as_str()],
         )?;
-        Ok(first.into_iter().next().and_then(|(_, event)| match event.kind {
-            EventKind::SkillStarted(started) => started.parent.map(|parent| *parent),
-            _ => None,
-        }))
+        Ok(first.into_iter().next().map(|(_, event)| event))
     }
 
-    /// The last `count` events of a run, in order.
-    pub fn tail(&self, run: &RunId, count: u32) -> Result<Vec<Event>, StoreError> {
+    fn tail(&self, run: &RunId, count: u32) -> Result<Vec<Event>, StoreError> {
         self.select(
             "SELECT id, run, seq, body FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT ?2",
             (run.as_str(), count),
@@ -66,23 +75,40 @@ impl Store {
         })
     }
 
-    /// Events of every run after number `after`, at most `limit`, each with
-    /// its number: what a watcher asks for, saying the last number it saw.
-    pub fn events_after(&self, after: u64, limit: u32) -> Result<Vec<(u64, Event)>, StoreError> {
+    fn events_after(&self, after: u64, limit: u32) -> Result<Vec<(u64, Event)>, StoreError> {
         self.select(
             "SELECT id, run, seq, body FROM events WHERE id > ?1 ORDER BY id LIMIT ?2",
             (after, limit),
         )
     }
 
-    /// The number of the newest event; 0 if there is none.
-    pub fn position(&self) -> Result<u64, StoreError> {
+    fn position(&self) -> Result<u64, StoreError> {
         self.db
             .prepare_cached("SELECT coalesce(max(id), 0) FROM events")
             .and_then(|mut query| query.query_row([], |row| row.get(0)))
             .map_err(|error| self.failed(&error))
     }
 
+    fn source(&self, digest: &str) -> Result<Option<Source>, StoreError> {
+        let found = self
+            .db
+            .prepare_cached("SELECT digest, file, text FROM sources WHERE digest = ?1")
+            .and_then(|mut query| {
+                query
+                    .query_row([digest], |row| {
+                        Ok(Source { digest: row.get(0)?, file: row.get(1)?, text: row.get(2)? })
+                    })
+                    .optional()
+            })
+            .map_err(|error| self.failed(&error))?;
+        if let Some(source) = &found {
+            source.check()?;
+        }
+        Ok(found)
+    }
+}
+
+impl SqliteStore {
     fn select(&self, sql: &str, values: impl Params) -> Result<Vec<(u64, Event)>, StoreError> {
         let failed = |error: rusqlite::Error| self.failed(&error);
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
@@ -104,6 +130,16 @@ impl Store {
         let seq = row.get(2).map_err(|error| self.failed(&error))?;
         parse(text(1)?, seq, text(3)?)
     }
+}
+
+/// Keeps the text of a skill.
+fn keep(change: &Connection, source: &Source) -> Result<(), Failure> {
+    change
+        .prepare_cached(
+            "INSERT INTO sources (digest, file, text) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![source.digest, source.file, source.text])?;
+    Ok(())
 }
 
 /// An event from its text.

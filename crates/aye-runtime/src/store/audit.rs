@@ -1,4 +1,27 @@
-//! What an audit can find.
+//! The port of audits: checking that the journal is what was written.
+
+use aye_core::id::RunId;
+
+use super::StoreError;
+
+/// Checks the journal.
+pub trait Audit {
+    /// Checks one run, or everything; calls `report` with what is wrong.
+    fn audit(
+        &self,
+        run: Option<&RunId>,
+        report: &mut dyn FnMut(Finding),
+    ) -> Result<Audited, StoreError>;
+}
+
+/// How much was checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Audited {
+    /// Runs.
+    pub runs: u64,
+    /// Events.
+    pub events: u64,
+}
 
 /// Something that is not as it was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -78,8 +101,7 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// Whether [`Store::rebuild`](crate::store::Store::rebuild) mends it: only
-    /// derived rows are wrong, not the events.
+    /// Whether making the derived rows anew repairs it: the events are right.
     pub fn is_mended_by_rebuild(&self) -> bool {
         match self {
             Self::Run { .. } | Self::Question { .. } => true,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use aye_core::id::RunId;
 
-use super::StoreError;
+use crate::store::{Logs, StoreError, logs};
 
 /// A home directory; it need not exist yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,8 +38,8 @@ impl Home {
         self.root.join("bell")
     }
 
-    /// The doorbell that only a letter rings.
-    pub fn mail_bell(&self) -> PathBuf {
+    /// The doorbell that only a request rings.
+    pub fn request_bell(&self) -> PathBuf {
         self.root.join("mail")
     }
 
@@ -63,24 +63,6 @@ impl Home {
         self.root.join("logs").join(run.as_str())
     }
 
-    /// Where the output of one execution of a step is kept. A step may be
-    /// called what it likes; a file may not: the number tells them apart.
-    pub fn log(&self, run: &RunId, execution: u32, step: &str) -> PathBuf {
-        const LONGEST: usize = 100;
-        let mut end = step.len().min(LONGEST);
-        while !step.is_char_boundary(end) {
-            end -= 1;
-        }
-        self.logs(run).join(format!("{execution:04}-{}", &step[..end]))
-    }
-
-    /// Makes the directory of a run's step logs.
-    pub fn create_logs(&self, run: &RunId) -> Result<PathBuf, StoreError> {
-        let path = self.logs(run);
-        create_private(&path).map_err(|error| StoreError::io(&path, &error))?;
-        Ok(path)
-    }
-
     /// Makes the home, for its owner alone.
     pub(super) fn create(&self) -> Result<(), StoreError> {
         if self.root.is_dir() {
@@ -94,6 +76,18 @@ impl Home {
             let _ = File::open(parent).and_then(|directory| directory.sync_all());
         }
         Ok(())
+    }
+}
+
+impl Logs for Home {
+    fn log(&self, run: &RunId, execution: u32, step: &str) -> PathBuf {
+        self.logs(run).join(logs::file_name(execution, step))
+    }
+
+    fn create_logs(&self, run: &RunId) -> Result<PathBuf, StoreError> {
+        let path = self.logs(run);
+        create_private(&path).map_err(|error| StoreError::io(&path, &error))?;
+        Ok(path)
     }
 }
 

@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::io::Errno;
 
+use crate::store::Watch;
+
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct Inotify {
     fd: OwnedFd,
     path: PathBuf,
 }
 
-impl Watch {
+impl Inotify {
     pub(super) fn new(path: &Path) -> io::Result<Self> {
         let watch = Self {
             fd: inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?,
@@ -29,8 +31,10 @@ impl Watch {
         inotify::add_watch(&self.fd, &self.path, WatchFlags::MODIFY)?;
         Ok(())
     }
+}
 
-    pub(super) fn drain(&self) -> io::Result<()> {
+impl Watch for Inotify {
+    fn drain(&mut self) -> io::Result<()> {
         let mut buffer = [0; 4096];
         loop {
             match rustix::io::read(&self.fd, &mut buffer) {
@@ -46,7 +50,7 @@ impl Watch {
     }
 }
 
-impl AsFd for Watch {
+impl AsFd for Inotify {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }

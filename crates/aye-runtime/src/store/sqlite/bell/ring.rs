@@ -5,7 +5,8 @@ use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::{Listener, Watcher, polling};
+use super::polling;
+use crate::store::Listener;
 
 /// A doorbell.
 #[derive(Debug)]
@@ -42,8 +43,8 @@ impl Bell {
         // The number of watches a user may have is limited; comparing now and
         // then is better than not hearing at all.
         #[cfg(target_os = "linux")]
-        if let Ok(watch) = super::inotify::Watch::new(&self.path) {
-            return Ok(Listener { watcher: Watcher::Inotify(watch) });
+        if let Ok(watch) = super::inotify::Inotify::new(&self.path) {
+            return Ok(Listener::new(watch));
         }
         self.listen_by_polling()
     }
@@ -52,7 +53,7 @@ impl Bell {
     /// there is nothing better.
     pub fn listen_by_polling(&self) -> io::Result<Listener> {
         self.make()?;
-        Ok(Listener { watcher: Watcher::Polling(polling::Watch::new(&self.path)?) })
+        Ok(Listener::new(polling::Polling::new(&self.path)?))
     }
 
     /// Sees to it that there is a file; one that may only be read can be heard.

@@ -4,7 +4,8 @@ use std::ops::Deref;
 
 use rusqlite::Connection;
 
-use super::{Store, StoreError};
+use super::SqliteStore;
+use crate::store::StoreError;
 
 /// A transaction that may write. Dropped without a commit, it is undone.
 ///
@@ -69,7 +70,7 @@ impl From<StoreError> for Failure {
     }
 }
 
-impl Store {
+impl SqliteStore {
     /// Makes a change and rings once it is committed.
     pub(super) fn commit<T>(
         &mut self,

@@ -10,39 +10,29 @@
 //! run's row, leaves no trace in it.
 
 mod check;
-mod finding;
 
 use aye_core::id::RunId;
 
-pub use finding::Finding;
-
+use super::SqliteStore;
 use super::change::Failure;
 use super::walk::walk;
-use super::{Source, Store, StoreError};
+use crate::store::{Audit, Audited, Finding, Source, StoreError};
 use check::Check;
 
-/// How much was checked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Audited {
-    /// Runs.
-    pub runs: u64,
-    /// Events.
-    pub events: u64,
-}
-
-impl Store {
-    /// Checks one run, or everything; calls `report` with what is wrong.
-    pub fn audit(
+impl Audit for SqliteStore {
+    fn audit(
         &self,
         run: Option<&RunId>,
-        mut report: impl FnMut(Finding),
+        report: &mut dyn FnMut(Finding),
     ) -> Result<Audited, StoreError> {
-        self.check_all(run, &mut report).map_err(|failure| match failure {
+        self.check_all(run, report).map_err(|failure| match failure {
             Failure::Sqlite(error) => self.failed(&error),
             Failure::Store(error) => error,
         })
     }
+}
 
+impl SqliteStore {
     fn check_all(
         &self,
         run: Option<&RunId>,

@@ -1,15 +1,15 @@
 //! Appending: events, derived rows and verdicts in one transaction.
 
-use aye_core::event::{Event, EventKind};
+use aye_core::event::Event;
 use aye_core::id::RunId;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::chain::Link;
-use super::change::Failure;
-use super::derive::{self, Derived, Placed};
+use super::change::{Change, Failure};
 use super::open::{LOG, LONG_LOG};
-use super::sources::Source;
-use super::{RequestId, Store, StoreError, Verdict, mailbox, questions, runs};
+use super::{SqliteStore, mailbox, questions, runs};
+use crate::store::chain::Link;
+use crate::store::derive::{self, Derived, Placed};
+use crate::store::{Lease, StoreError};
 
 /// Appends that make a process one that appends a lot.
 const MANY: u32 = 50;
@@ -20,25 +20,26 @@ const MANY: u32 = 50;
 pub(super) struct Latest {
     /// What SQLite said of changes by others.
     version: i64,
+    /// The run and the epoch that it was written with.
+    lease: (RunId, u64),
     /// The number of the last event there is.
     n: u64,
     derived: Option<Derived>,
 }
 
-impl Store {
-    /// Appends `events` and settles the requests they come from, all or
-    /// nothing, and rings. Only the holder of a run's lock may append to it;
-    /// an event that does not follow the last one is refused as a conflict.
-    pub fn append(
+impl SqliteStore {
+    /// Appends `events` in a transaction that does `first` before, all or
+    /// nothing.
+    pub(super) fn append_with(
         &mut self,
+        lease: &Lease,
         events: &[Event],
-        handled: &[(RequestId, Verdict)],
+        first: impl FnOnce(&Change<'_>) -> Result<(), Failure>,
     ) -> Result<(), StoreError> {
         let latest = self.latest.take();
         let latest = self.commit(|change| {
-            // Before the events: one that ends the run refuses what is left.
-            mailbox::settle(change, handled)?;
-            append_all(change, events, latest)
+            first(change)?;
+            append_all(change, lease, events, latest)
         })?;
         self.latest = Some(latest);
         self.keep_pace();
@@ -61,47 +62,73 @@ impl Store {
             _ => Ok(()),
         };
     }
-
-    /// The first append of a run, with the text of its skill.
-    pub fn start(&mut self, events: &[Event], source: &Source) -> Result<(), StoreError> {
-        source.check()?;
-        if let Some(EventKind::SkillStarted(started)) = events.first().map(|event| &event.kind)
-            && started.source != source.digest
-        {
-            return Err(StoreError::Source {
-                file: source.file.clone(),
-                digest: started.source.clone(),
-            });
-        }
-        let latest = self.commit(|change| {
-            source.keep(change)?;
-            append_all(change, events, None)
-        })?;
-        self.latest = Some(latest);
-        Ok(())
-    }
 }
 
+/// Nobody else has changed anything since `latest`, not even the epoch, or all
+/// of it is read again: so the usual append pays nothing for the check.
 fn append_all(
     change: &Connection,
+    lease: &Lease,
     events: &[Event],
     latest: Option<Latest>,
 ) -> Result<Latest, Failure> {
     let version =
         change.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get::<_, i64>(0))?;
-    let mut latest = match latest.filter(|latest| latest.version == version) {
+    let is_current = |latest: &Latest| {
+        latest.version == version
+            && latest.lease.1 == lease.epoch()
+            && latest.lease.0 == *lease.run()
+    };
+    let mut latest = match latest.filter(is_current) {
         Some(latest) => latest,
-        None => Latest { version, n: last_n(change)?, derived: None },
+        None => {
+            check_epoch(change, lease, events)?;
+            let lease = (lease.run().clone(), lease.epoch());
+            Latest { version, lease, n: last_n(change)?, derived: None }
+        }
     };
     for of_one_run in events.chunk_by(|a, b| a.run == b.run) {
-        latest = append_run(change, latest, of_one_run)?;
+        latest = append_run(change, lease, latest, of_one_run)?;
     }
     Ok(latest)
 }
 
-fn append_run(change: &Connection, latest: Latest, events: &[Event]) -> Result<Latest, Failure> {
+/// Whether the lease is the newest there is. A run that has no row yet is
+/// claimed by the append that starts it.
+fn check_epoch(change: &Connection, lease: &Lease, events: &[Event]) -> Result<(), Failure> {
+    let run = lease.run();
+    let current = epoch(change, run)?;
+    match current {
+        Some(current) if current == lease.epoch() => Ok(()),
+        Some(current) => {
+            let epoch = lease.epoch();
+            Err(StoreError::Fenced { run: run.clone(), epoch, current }.into())
+        }
+        None if events.first().is_some_and(|event| event.run == *run) => Ok(()),
+        None => Err(StoreError::NoRun { run: run.clone() }.into()),
+    }
+}
+
+/// The newest epoch of a run; `None` if it has not started.
+pub(super) fn epoch(db: &Connection, run: &RunId) -> Result<Option<u64>, rusqlite::Error> {
+    db.prepare_cached("SELECT epoch FROM runs WHERE id = ?1")?
+        .query_row([run.as_str()], |row| row.get(0))
+        .optional()
+}
+
+fn append_run(
+    change: &Connection,
+    lease: &Lease,
+    mut latest: Latest,
+    events: &[Event],
+) -> Result<Latest, Failure> {
     let run = &events[0].run;
-    let Latest { version, mut n, derived } = latest;
+    if !lease.covers(run) {
+        let (run, lease) = (run.clone(), lease.run().clone());
+        return Err(StoreError::NotCovered { run, lease }.into());
+    }
+    let mut n = latest.n;
+    let derived = latest.derived.take();
     let before = match derived.filter(|derived| derived.run.id == *run) {
         Some(derived) => Some(derived),
         None => load(change, run)?,
@@ -139,9 +166,9 @@ fn append_run(change: &Connection, latest: Latest, events: &[Event]) -> Result<L
         derived = Some(derive::fold(derived, Placed { n, hash, event })?);
     }
     if let Some(derived) = &derived {
-        write(change, before.as_ref(), derived)?;
+        write(change, lease, before.as_ref(), derived)?;
     }
-    Ok(Latest { version, n, derived })
+    Ok(Latest { n, derived, ..latest })
 }
 
 fn load(change: &Connection, run: &RunId) -> Result<Option<Derived>, Failure> {
@@ -154,9 +181,16 @@ fn load(change: &Connection, run: &RunId) -> Result<Option<Derived>, Failure> {
 }
 
 /// Writes the derived rows that changed.
-fn write(change: &Connection, before: Option<&Derived>, after: &Derived) -> Result<(), Failure> {
+fn write(
+    change: &Connection,
+    lease: &Lease,
+    before: Option<&Derived>,
+    after: &Derived,
+) -> Result<(), Failure> {
     match before {
-        None => runs::insert(change, &after.run)?,
+        // The lease of the outermost run covers those inside.
+        None if after.run.id == *lease.run() => runs::insert(change, &after.run, lease.epoch())?,
+        None => runs::insert(change, &after.run, 0)?,
         Some(before) => runs::update(change, &before.run, &after.run)?,
     }
     for row in &after.questions {

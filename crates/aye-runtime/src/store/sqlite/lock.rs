@@ -1,6 +1,6 @@
-//! The lock of a run: whoever holds it drives the run.
+//! Leases: a lock on a file, and an epoch in the row of the run.
 //!
-//! It is an OS lock on an open file, so it goes with its holder, however that
+//! The lock is an OS lock on an open file, so it goes with its holder, however that
 //! ends. What the file says is for people; the lock alone decides. A process
 //! that forks without exec must take it after the fork: the child would hold
 //! it too. Programs that are started do not inherit it.
@@ -12,70 +12,36 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use aye_core::id::RunId;
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
-use super::{Home, StoreError, home};
+use super::{Home, SqliteStore, append, home};
+use crate::store::{Held, Holder, Lease, LeaseError, Leases, StoreError};
 
-/// Who holds a lock, for those who would like to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LockInfo {
-    /// The operating system's user.
-    pub user: String,
-    /// The machine.
-    pub host: String,
-    /// The process.
-    pub pid: u32,
-    /// What it was called with.
-    pub command: String,
-    /// Since when.
-    pub since: Timestamp,
-}
-
-/// Somebody else drives the run.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("run `{run}` is driven by {}", describe(info.as_ref()))]
-pub struct Held {
-    /// The run.
-    pub run: RunId,
-    /// Who; unknown in the moment between locking and writing it down.
-    pub info: Option<LockInfo>,
-}
-
-fn describe(info: Option<&LockInfo>) -> String {
-    match info {
-        Some(info) => format!(
-            "`{}` on `{}` (process {}, `{}`) since {}",
-            info.user, info.host, info.pid, info.command, info.since
-        ),
-        None => "another process".to_owned(),
+/// Takes the lease: the lock, then the next epoch. A run that has not started
+/// has no row to count in; the append that starts it claims epoch 1.
+impl Leases for SqliteStore {
+    fn acquire(&mut self, run: &RunId, holder: &Holder) -> Result<Lease, LeaseError> {
+        let lock = RunLock::acquire(&self.home, run, holder)?;
+        let started = append::epoch(&self.db, run).map_err(|error| self.failed(&error))?;
+        let epoch = match started {
+            None => 1,
+            Some(_) => self.commit(|change| {
+                let mut next = change.prepare_cached(
+                    "UPDATE runs SET epoch = epoch + 1 WHERE id = ?1 RETURNING epoch",
+                )?;
+                Ok(next.query_row([run.as_str()], |row| row.get(0))?)
+            })?,
+        };
+        Ok(Lease::new(run.clone(), epoch, lock))
     }
-}
 
-/// Why a lock was not taken.
-#[derive(Debug, thiserror::Error)]
-pub enum LockError {
-    /// Somebody else has it.
-    #[error(transparent)]
-    Held(#[from] Held),
-    /// The lock file cannot be used.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl LockError {
-    /// What somebody can do about it.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Held(_) => "watch it with `aye watch`, or answer and cancel from here",
-            Self::Store(error) => error.hint(),
-        }
+    fn holder(&self, run: &RunId) -> Result<Option<Held>, StoreError> {
+        RunLock::holder(&self.home, run)
     }
 }
 
 /// Held while a run is driven; given back when dropped.
 #[derive(Debug)]
-pub struct RunLock {
+pub(super) struct RunLock {
     file: File,
     path: PathBuf,
 }
@@ -87,19 +53,19 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(1);
 
 impl RunLock {
     /// Takes the lock of `run`, or says who has it.
-    pub fn acquire(home: &Home, run: &RunId, holder: &LockInfo) -> Result<Self, LockError> {
+    pub(super) fn acquire(home: &Home, run: &RunId, holder: &Holder) -> Result<Self, LeaseError> {
         let text = serde_json::to_string(holder).unwrap_or_default();
         Self::take(home, run, &text)
     }
 
     /// Takes the lock for a moment, to clear a run away.
-    pub(super) fn acquire_briefly(home: &Home, run: &RunId) -> Result<Self, LockError> {
+    pub(super) fn acquire_briefly(home: &Home, run: &RunId) -> Result<Self, LeaseError> {
         Self::take(home, run, "")
     }
 
-    fn take(home: &Home, run: &RunId, text: &str) -> Result<Self, LockError> {
+    fn take(home: &Home, run: &RunId, text: &str) -> Result<Self, LeaseError> {
         let path = home.lock(run);
-        let failed = |error: io::Error| LockError::Store(StoreError::io(&path, &error));
+        let failed = |error: io::Error| LeaseError::Store(StoreError::io(&path, &error));
         let mut tries = 0;
         loop {
             let mut file = open(&path).map_err(failed)?;
@@ -115,9 +81,9 @@ impl RunLock {
                 Err(TryLockError::WouldBlock) => {
                     tries += 1;
                     if tries == TRIES {
-                        let info = read_info(&mut file);
+                        let holder = read_holder(&mut file);
                         let run = run.clone();
-                        return Err(Held { run, info }.into());
+                        return Err(Held { run, holder }.into());
                     }
                     std::thread::sleep(BETWEEN_TRIES);
                 }
@@ -126,18 +92,8 @@ impl RunLock {
         }
     }
 
-    /// The run that one of these processes drives, if one does.
-    pub fn run_of(home: &Home, processes: &[i32]) -> Option<RunId> {
-        let drives = |held: &Held| {
-            let pid = held.info.as_ref().and_then(|info| i32::try_from(info.pid).ok());
-            pid.is_some_and(|pid| processes.contains(&pid))
-        };
-        let runs = home.locked_runs().into_iter();
-        runs.filter_map(|run| Self::holder(home, &run).ok().flatten()).find(drives).map(|h| h.run)
-    }
-
     /// Who drives `run` now, if anybody does.
-    pub fn holder(home: &Home, run: &RunId) -> Result<Option<Held>, StoreError> {
+    pub(super) fn holder(home: &Home, run: &RunId) -> Result<Option<Held>, StoreError> {
         let path = home.lock(run);
         let mut file = match File::open(&path) {
             Ok(file) => file,
@@ -147,7 +103,7 @@ impl RunLock {
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
             Err(TryLockError::WouldBlock) => {
-                Ok(Some(Held { run: run.clone(), info: read_info(&mut file) }))
+                Ok(Some(Held { run: run.clone(), holder: read_holder(&mut file) }))
             }
             Err(TryLockError::Error(error)) => Err(StoreError::io(&path, &error)),
         }
@@ -160,6 +116,28 @@ impl Drop for RunLock {
         let _ = std::fs::remove_file(&self.path);
         let _ = self.file.unlock();
     }
+}
+
+/// A run that somebody drives, whichever comes first.
+pub(super) fn any_held(home: &Home) -> Result<Option<Held>, StoreError> {
+    for run in home.locked_runs() {
+        if let Some(held) = RunLock::holder(home, &run)? {
+            return Ok(Some(held));
+        }
+    }
+    Ok(None)
+}
+
+/// The run that one of these processes drives, if one does.
+pub fn driven_by(home: &Home, processes: &[i32]) -> Option<RunId> {
+    let drives = |held: &Held| {
+        let pid = held.holder.as_ref().and_then(|holder| i32::try_from(holder.pid).ok());
+        pid.is_some_and(|pid| processes.contains(&pid))
+    };
+    let runs = home.locked_runs().into_iter();
+    runs.filter_map(|run| RunLock::holder(home, &run).ok().flatten())
+        .find(drives)
+        .map(|held| held.run)
 }
 
 fn open(path: &Path) -> io::Result<File> {
@@ -191,7 +169,7 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-fn read_info(file: &mut File) -> Option<LockInfo> {
+fn read_holder(file: &mut File) -> Option<Holder> {
     let mut text = String::new();
     file.read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()

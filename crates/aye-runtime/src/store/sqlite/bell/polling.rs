@@ -8,16 +8,18 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
+use crate::store::Watch;
+
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct Polling {
     rings: PipeReader,
     /// Dropped with the watch, which ends the thread.
     _life: Sender<()>,
 }
 
-impl Watch {
+impl Polling {
     pub(super) fn new(path: &Path) -> io::Result<Self> {
         let (rings, mut writer) = io::pipe()?;
         for end in [rings.as_fd(), writer.as_fd()] {
@@ -33,8 +35,10 @@ impl Watch {
         })?;
         Ok(Self { rings, _life: life })
     }
+}
 
-    pub(super) fn drain(&mut self) -> io::Result<()> {
+impl Watch for Polling {
+    fn drain(&mut self) -> io::Result<()> {
         let mut buffer = [0; 4096];
         loop {
             match self.rings.read(&mut buffer) {
@@ -48,7 +52,7 @@ impl Watch {
     }
 }
 
-impl AsFd for Watch {
+impl AsFd for Polling {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.rings.as_fd()
     }

@@ -4,8 +4,8 @@ use aye_core::id::RunId;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
-use super::chain::{Hash, Link};
 use super::change::Failure;
+use crate::store::chain::{Hash, Link};
 
 /// One row of the table of events, as it is stored.
 #[derive(Debug)]

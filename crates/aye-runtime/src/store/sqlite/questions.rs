@@ -6,72 +6,43 @@ use aye_core::question::Question;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
-use super::rows::{Found, QuestionRow, QuestionState};
 use super::runs::{after, time, unexpected};
-use super::{Store, StoreError, read};
+use super::{SqliteStore, journal};
+use crate::store::index::CANDIDATES;
+use crate::store::{Found, QuestionRow, QuestionState, Questions, StoreError};
 
 const COLUMNS: &str = "n, id, run, skill, step, kind, purpose, title, message, asked, deadline, \
      state, closed, answered_by, prompter, missing, declines";
 
-/// How many candidates an ambiguous name shows.
-const CANDIDATES: u32 = 10;
-
-impl Store {
-    /// The open questions of every run, the oldest first.
-    pub fn open_questions(&self) -> Result<Vec<QuestionRow>, StoreError> {
+impl Questions for SqliteStore {
+    fn open_questions(&self) -> Result<Vec<QuestionRow>, StoreError> {
         select(&self.db, "WHERE state = 'open' ORDER BY n", []).map_err(|error| self.failed(&error))
     }
 
-    /// How many questions are open in a run and in the runs inside it.
-    pub fn waiting_within(&self, run: &RunId) -> Result<u32, StoreError> {
+    fn waiting_within(&self, run: &RunId) -> Result<u32, StoreError> {
         self.db
             .prepare_cached(
                 "SELECT count(*) FROM questions
                  WHERE state = 'open' AND (run = ?1 OR (run >= ?2 AND run < ?3))",
             )
-            // The ids of runs inside another begin with its id.
             .and_then(|mut query| {
-                let range = (run.as_str(), format!("{run}_"), format!("{run}`"));
-                query.query_row(range, |row| row.get(0))
+                let inside = run.inside();
+                query.query_row((run.as_str(), inside.start, inside.end), |row| row.get(0))
             })
             .map_err(|error| self.failed(&error))
     }
 
-    /// Every question of a run, in order.
-    pub fn questions(&self, run: &RunId) -> Result<Vec<QuestionRow>, StoreError> {
+    fn questions(&self, run: &RunId) -> Result<Vec<QuestionRow>, StoreError> {
         load_all(&self.db, run.as_str()).map_err(|error| self.failed(&error))
     }
 
-    /// The question that a name or the beginning of one stands for; open
-    /// questions go before closed ones.
-    pub fn question(&self, name: &str) -> Result<Found<QuestionRow>, StoreError> {
+    fn question(&self, name: &str) -> Result<Found<QuestionRow>, StoreError> {
         self.questions_by_name(name)
             .map(Found::from_candidates)
             .map_err(|error| self.failed(&error))
     }
 
-    fn questions_by_name(&self, name: &str) -> Result<Vec<QuestionRow>, rusqlite::Error> {
-        if name.is_empty() {
-            return Ok(Vec::new());
-        }
-        let exact = select(&self.db, "WHERE id = ?1", [name])?;
-        if !exact.is_empty() {
-            return Ok(exact);
-        }
-        let range = (name, after(name), CANDIDATES);
-        let open = select(
-            &self.db,
-            "WHERE id >= ?1 AND id < ?2 AND state = 'open' ORDER BY n DESC LIMIT ?3",
-            range.clone(),
-        )?;
-        if !open.is_empty() {
-            return Ok(open);
-        }
-        select(&self.db, "WHERE id >= ?1 AND id < ?2 ORDER BY n DESC LIMIT ?3", range)
-    }
-
-    /// A question with everything a prompter shows, from the event that asked it.
-    pub fn asked(&self, question: &QuestionId) -> Result<Option<Question>, StoreError> {
+    fn asked(&self, question: &QuestionId) -> Result<Option<Question>, StoreError> {
         let found = self
             .db
             .prepare_cached(
@@ -93,7 +64,7 @@ impl Store {
         let Some((run, seq, body)) = found else {
             return Ok(None);
         };
-        match read::parse(&run, seq, &body)?.kind {
+        match journal::parse(&run, seq, &body)?.kind {
             EventKind::ConfirmationRequired(question) => Ok(Some(*question)),
             other => Err(StoreError::Unreadable {
                 run,
@@ -101,6 +72,28 @@ impl Store {
                 message: format!("it asks nothing: `{}`", other.name()),
             }),
         }
+    }
+}
+
+impl SqliteStore {
+    fn questions_by_name(&self, name: &str) -> Result<Vec<QuestionRow>, rusqlite::Error> {
+        if name.is_empty() {
+            return Ok(Vec::new());
+        }
+        let exact = select(&self.db, "WHERE id = ?1", [name])?;
+        if !exact.is_empty() {
+            return Ok(exact);
+        }
+        let range = (name, after(name), CANDIDATES);
+        let open = select(
+            &self.db,
+            "WHERE id >= ?1 AND id < ?2 AND state = 'open' ORDER BY n DESC LIMIT ?3",
+            range.clone(),
+        )?;
+        if !open.is_empty() {
+            return Ok(open);
+        }
+        select(&self.db, "WHERE id >= ?1 AND id < ?2 ORDER BY n DESC LIMIT ?3", range)
     }
 }
 

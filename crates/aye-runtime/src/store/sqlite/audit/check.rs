@@ -3,12 +3,11 @@
 use aye_core::event::Event;
 use rusqlite::Connection;
 
-use super::Finding;
 use crate::store::chain::Hash;
 use crate::store::derive::{self, Derived, Placed};
-use crate::store::rows::RunRow;
-use crate::store::walk::Stored;
-use crate::store::{questions, read, runs};
+use crate::store::sqlite::walk::Stored;
+use crate::store::sqlite::{journal, questions, runs};
+use crate::store::{Finding, RunRow};
 
 /// The check of one run, as far as it has come.
 #[derive(Debug)]
@@ -68,7 +67,7 @@ impl Check {
         };
         let unchanged = stored.hash.is_some() && hash == stored.hash;
         self.before = stored.hash.map_or(Before::Unknown, Before::Known);
-        match read::parse(link.run, link.seq, link.body) {
+        match journal::parse(link.run, link.seq, link.body) {
             Ok(event) if unchanged && agrees(&event, stored) => self.fold(stored, &event),
             Err(error) if unchanged => {
                 self.sound = false;
