@@ -56,11 +56,12 @@ fn a_watcher_that_says_where_it_was_misses_nothing() -> Outcome {
 }
 
 #[test]
-fn several_runs_can_share_a_commit() -> Outcome {
+fn a_run_and_one_inside_it_can_share_a_commit() -> Outcome {
     let home = tempfile::tempdir()?;
     let mut store = open(home.path())?;
-    let (mut one, mut two) = (Tale::new("run-number-1"), Tale::new("run-number-2"));
-    store.append(&[one.started(), one.step("a"), two.started()], &[])?;
+    let (mut one, mut two) = (Tale::new("run-number-1"), Tale::new("run-number-1_1"));
+    let inside = two.started_in("run-number-1");
+    store.append(&[one.started(), one.step("a"), inside], &[])?;
     store.append(&[two.step("b"), one.step_done("a"), two.completed()], &[])?;
     assert_eq!(store.events(&one.run, 0)?.len(), 3);
     assert_eq!(store.events(&two.run, 0)?.len(), 3);
