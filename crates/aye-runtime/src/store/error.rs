@@ -96,7 +96,7 @@ pub enum StoreError {
         /// The journal.
         path: PathBuf,
         /// The run and who drives it.
-        held: Held,
+        held: Box<Held>,
     },
     /// A journal has to begin with `skill_started`.
     #[error("run `{run}` does not begin with `skill_started`")]

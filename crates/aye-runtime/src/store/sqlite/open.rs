@@ -92,7 +92,8 @@ impl SqliteStore {
         let _turn = create::take_turn(&self.home)?;
         // An older driver knows nothing of what this layout promises.
         if let Some(held) = lock::any_held(&self.home)? {
-            return Err(StoreError::OlderDriver { path: self.home.journal(), held });
+            let (path, held) = (self.home.journal(), Box::new(held));
+            return Err(StoreError::OlderDriver { path, held });
         }
         create::prepare(&mut self.db, &self.home)
     }
