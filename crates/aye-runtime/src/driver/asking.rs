@@ -11,13 +11,12 @@ use aye_core::machine::{Limits, Machine};
 use aye_core::nested::{ChildBody, Parent};
 use aye_core::text::World;
 
-use crate::commit;
 use crate::error::Error;
-use crate::store::{Lease, Store};
+use crate::store::Store;
 use crate::tools::Reply;
 
 use super::child::Begun;
-use super::drive::{Driver, DriverParts};
+use super::drive::Driver;
 use super::lane::{LaneId, ROOT};
 
 /// How often a call may ask; a server that asks for ever is not answered for
@@ -156,15 +155,13 @@ impl Driver<'_> {
         let world = self.world();
         let root = self.lane(ROOT).machine.state().run.clone();
         let machine = self.lane(ROOT).machine.clone();
-        let DriverParts { store, lease, .. } = &mut self.parts;
-        close_forms_within(*store, lease, &machine, &root, &world)
+        close_forms_within(self.parts.store, &machine, &root, &world)
     }
 }
 
 /// Closes every question that a server asked in the runs inside this one.
 fn close_forms_within(
-    store: &mut dyn Store,
-    lease: &Lease,
+    store: &mut Store,
     around: &Machine,
     run: &RunId,
     world: &World,
@@ -173,8 +170,8 @@ fn close_forms_within(
         if row.status.is_ended() {
             continue;
         }
-        if !close_form(store, lease, around, &row.id, world)? {
-            close_forms_within(store, lease, around, &row.id, world)?;
+        if !close_form(store, around, &row.id, world)? {
+            close_forms_within(store, around, &row.id, world)?;
         }
     }
     Ok(())
@@ -183,8 +180,7 @@ fn close_forms_within(
 /// Closes the question of a server that nobody drives the call of; says
 /// whether the run is one.
 pub fn close_form(
-    store: &mut dyn Store,
-    lease: &Lease,
+    store: &mut Store,
     around: &Machine,
     run: &RunId,
     world: &World,
@@ -202,7 +198,8 @@ pub fn close_form(
         .map_err(|error| Error::Journal { run: run.to_string(), error })?;
     if !matches!(machine.state().phase, Phase::Ended(_)) {
         let cancel = Request::Cancel { by: AYE.to_owned(), reason: Some(GONE.to_owned()) };
-        commit::handle_alone(store, lease, &mut machine, Input::Request(cancel), world)?;
+        let reaction = machine.handle(Input::Request(cancel), world);
+        store.append(&reaction.events, &[])?;
     }
     Ok(true)
 }

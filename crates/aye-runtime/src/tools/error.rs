@@ -1,6 +1,6 @@
 //! Why a call gave no result.
 
-use crate::schema::Problem;
+use super::schema::Problem;
 
 /// A call that gave no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use super::writer::Store;
 use aye_core::event::{
     Answered, CancelReason, Driver, Event, EventKind, FailReason, PauseReason, SkillStarted,
     StepCompleted, StepStarted, VERSION,
@@ -11,7 +10,7 @@ use aye_core::id::{QuestionId, RunId};
 use aye_core::nested::Parent;
 use aye_core::question::{Answer, Offer, Prompter, Purpose, Question};
 use aye_core::skill::{AskKind, By, ChoiceAction};
-use aye_runtime::store::{Durability, Holder, Source, StoreError};
+use aye_runtime::store::{Durability, LockInfo, Source, Store, StoreError};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -32,8 +31,8 @@ pub(super) fn driver() -> Driver {
     Driver { user: "ada".into(), host: "engine".into(), pid: 7, attended: false, namespaces: None }
 }
 
-pub(super) fn holder() -> Holder {
-    Holder {
+pub(super) fn lock_info() -> LockInfo {
+    LockInfo {
         user: "ada".into(),
         host: "engine".into(),
         pid: std::process::id(),
