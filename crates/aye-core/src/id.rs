@@ -1,6 +1,7 @@
 //! Names of runs and questions: safe as file names, arguments and addresses.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,26 @@ impl RunId {
     pub fn from_random(bits: u64) -> Self {
         const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
         Self((0..10).map(|i| char::from(LETTERS[(bits >> (5 * i)) as usize & 31])).collect())
+    }
+
+    /// The id of a run inside this one: of which execution of a step, and
+    /// which of its runs if it has several.
+    pub fn child(&self, execution: u32, index: Option<u32>) -> Result<Self, BadId> {
+        match index {
+            Some(index) => Self::new(format!("{self}_{execution}_{index}")),
+            None => Self::new(format!("{self}_{execution}")),
+        }
+    }
+
+    /// The bounds of the ids of all runs inside this one, in the order of
+    /// their bytes. A backquote follows `_`.
+    pub fn inside(&self) -> Range<String> {
+        format!("{self}_")..format!("{self}`")
+    }
+
+    /// Whether this run is inside `outer`.
+    pub fn is_inside(&self, outer: &Self) -> bool {
+        self.0.strip_prefix(outer.as_str()).is_some_and(|rest| rest.starts_with('_'))
     }
 
     /// The id as text.

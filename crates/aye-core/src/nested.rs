@@ -54,12 +54,9 @@ pub struct Parent {
 impl Parent {
     /// The id of the run that belongs there.
     pub fn child(&self) -> Result<RunId, BadId> {
-        let Self { run, execution, .. } = self;
         let form = self.form.as_ref().map(|form| form.index);
-        match self.item.as_ref().map(|item| item.index).or(form) {
-            Some(index) => RunId::new(format!("{run}_{execution}_{index}")),
-            None => RunId::new(format!("{run}_{execution}")),
-        }
+        let index = self.item.as_ref().map(|item| item.index).or(form);
+        self.run.child(self.execution, index)
     }
 
     /// What the run is called beneath its step: `deploy[2]`, `deploy`.

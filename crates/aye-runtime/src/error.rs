@@ -6,55 +6,8 @@ use aye_core::journal::FoldError;
 use aye_core::skill::InputError;
 use aye_process::Signal;
 
-use serde::{Deserialize, Serialize};
-
-use crate::store::{LockError, StoreError};
+use crate::store::{LeaseError, StoreError};
 use crate::tools::ToolError;
-
-/// An error as another process is told of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    /// What kind of error.
-    pub kind: ErrorKind,
-    /// What went wrong.
-    pub message: String,
-    /// What to do about it.
-    pub hint: Option<String>,
-    /// The exit code it stands for.
-    pub exit_code: u8,
-}
-
-/// The kinds of errors, for programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "they are the variants of `Error`")]
-pub enum ErrorKind {
-    Usage,
-    InvalidSkill,
-    Inputs,
-    NotFound,
-    File,
-    Settings,
-    Store,
-    Locked,
-    Journal,
-    Output,
-    Unattended,
-    Tool,
-    Interrupted,
-    Refused,
-}
-
-impl From<&Error> for Failure {
-    fn from(error: &Error) -> Self {
-        Self {
-            kind: error.kind(),
-            message: error.to_string(),
-            hint: error.hint(),
-            exit_code: error.exit_code(),
-        }
-    }
-}
 
 /// A failure that ends a command: printed once, at the edge.
 #[derive(Debug, thiserror::Error)]
@@ -97,9 +50,9 @@ pub enum Error {
     /// The journal cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Somebody else drives the run, or the lock cannot be used.
+    /// Somebody else drives the run, or its lease cannot be used.
     #[error(transparent)]
-    Lock(#[from] LockError),
+    Lease(#[from] LeaseError),
     /// The journal of a run makes no sense.
     #[error("the journal of run `{run}` is damaged: {error}")]
     Journal {
@@ -108,9 +61,37 @@ pub enum Error {
         /// What is wrong.
         error: FoldError,
     },
+    /// Standard input cannot be read.
+    #[error("cannot read standard input: {0}")]
+    Input(#[source] std::io::Error),
     /// Standard output cannot be written to.
     #[error("cannot write to standard output: {0}")]
-    Output(std::io::Error),
+    Output(#[source] std::io::Error),
+    /// Aye cannot be told to stop.
+    #[error("cannot catch signals: {0}")]
+    Signals(#[source] std::io::Error),
+    /// The system does not tell what becomes of running processes.
+    #[error("cannot wait for processes: {0}")]
+    Wait(#[source] std::io::Error),
+    /// The log of a step cannot be read.
+    #[error("cannot read the log: {0}")]
+    Log(#[source] std::io::Error),
+    /// The process that drives a run in the background.
+    #[error("cannot {doing} the background process: {source}")]
+    Background {
+        /// `start`, `wait for`, ...
+        doing: &'static str,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Nobody can connect.
+    #[error("cannot listen at `{address}`: {source}")]
+    Listen {
+        /// Where.
+        address: std::net::SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
     /// A question, and nobody who could be asked.
     #[error("{message}")]
     Unattended {
@@ -132,9 +113,6 @@ pub enum Error {
         /// How to go on.
         hint: Option<String>,
     },
-    /// The process that was to drive the run in the background refused.
-    #[error("{}", .0.message)]
-    Background(Failure),
     /// What was asked for did not happen.
     #[error("{message}")]
     Refused {
@@ -156,33 +134,11 @@ impl Error {
         Self::NotFound { message: message.into(), hint: Some(hint.into()) }
     }
 
-    /// What kind of error it is.
-    pub fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Usage { .. } => ErrorKind::Usage,
-            Self::InvalidSkill(_) => ErrorKind::InvalidSkill,
-            Self::Inputs(_) => ErrorKind::Inputs,
-            Self::NotFound { .. } => ErrorKind::NotFound,
-            Self::File { .. } => ErrorKind::File,
-            Self::Settings(_) => ErrorKind::Settings,
-            Self::Store(_) | Self::Lock(LockError::Store(_)) => ErrorKind::Store,
-            Self::Lock(LockError::Held(_)) => ErrorKind::Locked,
-            Self::Journal { .. } => ErrorKind::Journal,
-            Self::Output(_) => ErrorKind::Output,
-            Self::Unattended { .. } => ErrorKind::Unattended,
-            Self::Tool(_) => ErrorKind::Tool,
-            Self::Interrupted { .. } => ErrorKind::Interrupted,
-            Self::Refused { .. } => ErrorKind::Refused,
-            Self::Background(failure) => failure.kind,
-        }
-    }
-
     /// The exit code it stands for.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Usage { .. } | Self::InvalidSkill(_) | Self::Inputs(_) | Self::Settings(_) => 2,
             Self::NotFound { .. } => 3,
-            Self::Background(failure) => failure.exit_code,
             Self::Unattended { .. } => 6,
             Self::Interrupted { signal, .. } => u8::try_from(signal.exit_code()).unwrap_or(1),
             Self::Tool(error) => match error.code {
@@ -193,11 +149,19 @@ impl Error {
                 _ => 1,
             },
             Self::File { source, .. } if source.kind() == std::io::ErrorKind::NotFound => 3,
-            Self::File { .. } | Self::Store(_) | Self::Journal { .. } => 4,
-            Self::Lock(LockError::Store(_)) => 4,
+            Self::File { .. }
+            | Self::Store(_)
+            | Self::Journal { .. }
+            | Self::Input(_)
+            | Self::Signals(_)
+            | Self::Wait(_)
+            | Self::Log(_)
+            | Self::Background { .. }
+            | Self::Listen { .. } => 4,
+            Self::Lease(LeaseError::Store(_)) => 4,
             // As if the signal had ended us, as other programs are.
             Self::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => 141,
-            Self::Lock(LockError::Held(_)) | Self::Output(_) | Self::Refused { .. } => 1,
+            Self::Lease(LeaseError::Held(_)) | Self::Output(_) | Self::Refused { .. } => 1,
         }
     }
 
@@ -210,7 +174,6 @@ impl Error {
             | Self::Interrupted { hint, .. }
             | Self::Refused { hint, .. } => hint.clone(),
             Self::Tool(error) => error.hint.clone(),
-            Self::Background(failure) => failure.hint.clone(),
             Self::Inputs(errors) => {
                 let hints: Vec<String> = errors.iter().filter_map(InputError::hint).collect();
                 (!hints.is_empty()).then(|| hints.join("\n    "))
@@ -224,13 +187,20 @@ impl Error {
                 _ => None,
             },
             Self::Store(error) => Some(error.hint().to_owned()),
-            Self::Lock(LockError::Held(held)) => Some(format!(
+            Self::Lease(LeaseError::Held(held)) => Some(format!(
                 "`aye watch {run}` shows it; `aye answer` and `aye cancel {run}` reach it from here",
                 run = held.run
             )),
-            Self::Lock(error) => Some(error.hint().to_owned()),
+            Self::Lease(error) => Some(error.hint().to_owned()),
             Self::Journal { run, .. } => Some(format!("`aye audit {run}` says what was changed")),
-            Self::InvalidSkill(_) | Self::Output(_) => None,
+            Self::InvalidSkill(_)
+            | Self::Input(_)
+            | Self::Output(_)
+            | Self::Signals(_)
+            | Self::Wait(_)
+            | Self::Log(_)
+            | Self::Background { .. }
+            | Self::Listen { .. } => None,
         }
     }
 }

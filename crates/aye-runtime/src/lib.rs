@@ -1,10 +1,7 @@
 //! Runs skills: what any front end of Aye needs and none of how it looks.
 //!
 //! ```text
-//! front end -> Runtime: usecases (prepare, start, resume, submit, read)
-//!                  |
-//!                  v
-//!          skills, settings (find, read) -> driver (the loop) -> processes, compute, tools
+//! front end -> skills, settings (find, read) -> driver (the loop) -> processes, compute, tools
 //!                                                 |     ^              prompters (people)
 //!                                                 v     | events
 //!                                               store (journal, lease, mailbox)
@@ -18,6 +15,7 @@
 pub mod advisor;
 pub mod auth;
 pub mod clock;
+pub mod commit;
 pub mod compute;
 pub mod driver;
 pub mod dry_run;
@@ -31,9 +29,9 @@ pub mod question_context;
 pub mod replace;
 pub mod report;
 pub mod runtime;
+mod schema;
 pub mod settings;
 pub mod skills;
 pub mod store;
 pub mod tools;
 pub mod trust;
-pub mod usecases;

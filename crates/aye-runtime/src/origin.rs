@@ -6,7 +6,7 @@ use aye_core::question::{Namespaces, Origin};
 use aye_process::{Ancestry, own_namespace, own_user_map};
 
 use crate::error::Error;
-use crate::store::{Home, RunLock};
+use crate::store::{Home, driven_by};
 
 /// The namespaces of this process; nothing where there are none, or `/proc`
 /// is not to be relied on.
@@ -31,7 +31,7 @@ pub fn require_person(home: &Path, to_do: &str) -> Result<(), Error> {
 pub fn origin(home: &Path) -> Box<Origin> {
     let started_by = match Ancestry::own() {
         Ancestry::Free => None,
-        Ancestry::Started(chain) => Some(match RunLock::run_of(&Home::new(home), &chain) {
+        Ancestry::Started(chain) => Some(match driven_by(&Home::new(home), &chain) {
             Some(run) => format!("a program that run `{run}` started"),
             None => "a program that Aye started".to_owned(),
         }),

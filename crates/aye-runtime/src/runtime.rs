@@ -16,7 +16,7 @@ use aye_core::text::{Names, World};
 use jiff::Timestamp;
 
 use crate::advisor::Advisor;
-use crate::clock::{Clock, SystemClock};
+use crate::clock::Clock;
 use crate::error::Error;
 use crate::fmt::{escape_control_line, shell_word};
 use crate::memory::Memory;
@@ -25,7 +25,7 @@ use crate::outside::Outside;
 use crate::ownership;
 use crate::settings::Settings;
 use crate::skills::{Library, Reach};
-use crate::store::{Found, LockInfo, RunRow, Store};
+use crate::store::{Found, Holder, RunRow, SqliteStore, Store};
 use crate::tools::{self, Tools, Trust};
 use crate::trust::{Granted, StartedBy, TrustFile, load_settings};
 
@@ -50,25 +50,8 @@ pub struct Parts {
     pub background: BackgroundProgram,
 }
 
-impl Parts {
-    /// For a program that embeds Aye: a person started it, nothing of the
-    /// environment is seen by templates, and no run goes to the background.
-    pub fn new(home: impl Into<PathBuf>, directory: impl Into<PathBuf>) -> Self {
-        Self {
-            home: home.into(),
-            directory: directory.into(),
-            env: BTreeMap::new(),
-            user_settings: None,
-            clock: Arc::new(SystemClock::default()),
-            started_by: StartedBy::Person,
-            command: "embedded".to_owned(),
-            background: BackgroundProgram::default(),
-        }
-    }
-}
-
 /// The program that is started to drive a run in the background. It has to
-/// answer as `usecases::background` says.
+/// call `usecases::background`.
 #[derive(Debug, Clone, Default)]
 pub struct BackgroundProgram {
     /// The program; none if this process cannot start one.
@@ -198,17 +181,18 @@ impl Runtime {
     }
 
     /// Opens the journal to write.
-    pub fn store(&self) -> Result<Store, Error> {
-        Ok(Store::open(&self.home, self.settings.durability)?)
+    pub fn store(&self) -> Result<Box<dyn Store>, Error> {
+        Ok(Box::new(SqliteStore::open(&self.home, self.settings.durability)?))
     }
 
     /// Opens the journal to read; `None` if nothing was ever run.
-    pub fn store_to_read(&self) -> Result<Option<Store>, Error> {
-        Ok(Store::open_to_read(&self.home)?)
+    pub fn store_to_read(&self) -> Result<Option<Box<dyn Store>>, Error> {
+        let found = SqliteStore::open_to_read(&self.home)?;
+        Ok(found.map(|store| Box::new(store) as Box<dyn Store>))
     }
 
     /// Opens the journal to read; an error if nothing was ever run.
-    pub fn journal(&self) -> Result<Store, Error> {
+    pub fn journal(&self) -> Result<Box<dyn Store>, Error> {
         self.store_to_read()?.ok_or_else(Self::no_journal)
     }
 
@@ -224,10 +208,10 @@ impl Runtime {
         }
     }
 
-    /// Who we are, for the holder of a lock.
-    pub fn lock_info(&self) -> LockInfo {
+    /// Who we are, as the holder of a lease.
+    pub fn holder(&self) -> Holder {
         let Driver { user, host, pid, .. } = self.driver();
-        LockInfo { user, host, pid, command: self.command.clone(), since: self.now() }
+        Holder { user, host, pid, command: self.command.clone(), since: self.now() }
     }
 
     /// Who advises the person who is asked.
@@ -295,7 +279,7 @@ impl Runtime {
     }
 
     /// The run that a name, the beginning of one, or `last` stands for.
-    pub fn find_run(&self, store: &Store, name: &str) -> Result<RunRow, Error> {
+    pub fn find_run(&self, store: &dyn Store, name: &str) -> Result<RunRow, Error> {
         match store.find_run(name)? {
             Found::One(row) => Ok(row),
             Found::None if name == "last" => Err(Self::no_journal()),

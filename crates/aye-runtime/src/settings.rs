@@ -3,7 +3,7 @@
 //!
 //! Preferences of the project go before those of the user; tools, skill
 //! directories and heal rules add up; policies both count. What of a project's
-//! settings widens power is subject to trust (`crate::trust`), and so is a limit
+//! settings widens power is subject to trust (`trust`), and so is a limit
 //! that is looser than without them; what the user's own say is not.
 
 mod advisor;
@@ -94,7 +94,7 @@ impl Settings {
     /// Finds and reads the project's file; without one, the defaults. `user` is
     /// the file of the user's own settings, which need not exist. Limits that the
     /// project loosens count if `is_trusted` says so of its root; it is not called
-    /// where there are none. See [`crate::trust::load_settings`].
+    /// where there are none. See `trust::load_settings`.
     pub fn load(
         directory: &Path,
         user: Option<&Path>,

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use aye_core::id::RunId;
-use aye_runtime::store::{Durability, Store};
+use aye_runtime::store::{Durability, Journal as _, Lease, SqliteStore};
 use jiff::Timestamp;
 
 use crate::fill::{Writer, source};
@@ -50,24 +50,29 @@ pub(crate) fn bench() -> Result<(), Box<dyn Error>> {
     shared(&temp.path().join("shared"), limit)
 }
 
-/// Many runs driven by one process can share a commit.
+/// The runs inside one run can share a commit.
 fn shared(home: &Path, limit: Duration) -> Result<(), Box<dyn Error>> {
-    const RUNS: usize = 128;
-    let mut store = Store::open(home, Durability::Power)?;
+    const RUNS: u32 = 128;
+    let mut store = SqliteStore::open(home, Durability::Power)?;
+    let outer = RunId::new("shared-runs")?;
     let mut writers = (0..RUNS)
-        .map(|number| Ok(Writer::new(RunId::new(format!("shared-{number:04}"))?)))
+        .map(|number| match number {
+            0 => Ok(Writer::new(outer.clone())),
+            _ => Ok(Writer::new(outer.child(1, Some(number))?)),
+        })
         .collect::<Result<Vec<_>, Box<dyn Error>>>()?;
+    let lease = Lease::new(outer, 1, ());
     let first: Vec<_> = writers.iter_mut().map(|writer| writer.started(Timestamp::now())).collect();
-    store.start(&first, &source())?;
+    store.start(&lease, &first, &source())?;
     let mut times = Vec::new();
     for _ in 0..COMMITS / 4 {
         let events: Vec<_> =
             writers.iter_mut().map(|writer| writer.step(Timestamp::now())).collect();
-        let (done, took) = time(|| store.append(&events, &[]));
+        let (done, took) = time(|| store.append(&lease, &events, &[]));
         done?;
         times.push(took);
     }
-    let rate = RUNS as f64 / mean(&times).as_secs_f64();
+    let rate = f64::from(RUNS) / mean(&times).as_secs_f64();
     println!(
         "{RUNS} runs share a commit, survives power loss: {rate:.0} events a second, {:.0} x the limit of single ones",
         rate * limit.as_secs_f64()
@@ -99,12 +104,13 @@ fn commit(
     round: usize,
     times: &mut Vec<Duration>,
 ) -> Result<(), Box<dyn Error>> {
-    let mut store = Store::open(home, durability)?;
+    let mut store = SqliteStore::open(home, durability)?;
     let mut writer = Writer::new(RunId::new(format!("round-{round:04}"))?);
-    store.start(&[writer.started(Timestamp::now())], &source())?;
+    let (lease, first) = (writer.lease(), writer.started(Timestamp::now()));
+    store.start(&lease, &[first], &source())?;
     for _ in 0..COMMITS {
         let event = [writer.step(Timestamp::now())];
-        let (done, took) = time(|| store.append(&event, &[]));
+        let (done, took) = time(|| store.append(&lease, &event, &[]));
         done?;
         times.push(took);
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use aye_core::event::EventKind;
 use aye_core::id::RunId;
-use aye_runtime::store::{Bell, Durability, Store};
+use aye_runtime::store::{Durability, Journal as _, SqliteStore, Wake as _};
 use jiff::Timestamp;
 
 use crate::fill::{Writer, source};
@@ -34,9 +34,10 @@ pub(crate) fn bench() -> Result<(), Box<dyn Error>> {
 }
 
 fn seen_by_another(home: &Path, durability: Durability) -> Result<Vec<Duration>, Box<dyn Error>> {
-    let mut store = Store::open(home, durability)?;
+    let mut store = SqliteStore::open(home, durability)?;
     let mut writer = Writer::new(RunId::new("doorbell-1")?);
-    store.start(&[writer.started(Timestamp::now())], &source())?;
+    let first = writer.started(Timestamp::now());
+    store.start(&writer.lease(), &[first], &source())?;
     let mut child = Command::new(std::env::current_exe()?)
         .arg("listen")
         .arg(home)
@@ -48,11 +49,12 @@ fn seen_by_another(home: &Path, durability: Durability) -> Result<Vec<Duration>,
     for _ in 0..EVENTS {
         std::thread::sleep(BETWEEN);
         let event = writer.step(Timestamp::now());
-        store.append(&[event], &[])?;
+        store.append(&writer.lease(), &[event], &[])?;
     }
     std::thread::sleep(BETWEEN);
     let end = EventKind::SkillCompleted { state: None, outputs: std::iter::empty().collect() };
-    store.append(&[writer.event(Timestamp::now(), end)], &[])?;
+    let last = writer.event(Timestamp::now(), end);
+    store.append(&writer.lease(), &[last], &[])?;
     let times = lines.map(|line| Ok(Duration::from_nanos(line?.parse()?))).collect();
     child.wait()?;
     times
@@ -60,8 +62,8 @@ fn seen_by_another(home: &Path, durability: Durability) -> Result<Vec<Duration>,
 
 /// The other process: says how old each event is when it is seen.
 pub(crate) fn listen(home: &Path) -> Result<(), Box<dyn Error>> {
-    let store = Store::open_to_read(home)?.ok_or("no journal")?;
-    let mut ear = Bell::new(store.home().bell()).listen()?;
+    let store = SqliteStore::open_to_read(home)?.ok_or("no journal")?;
+    let mut ear = store.listen()?;
     let mut place = store.position()?;
     let mut ages = Vec::new();
     println!("listening");

@@ -9,7 +9,7 @@ use aye_core::event::{
 use aye_core::id::{QuestionId, RunId};
 use aye_core::question::{Purpose, Question};
 use aye_core::skill::{AskKind, By};
-use aye_runtime::store::{Durability, Source, Store};
+use aye_runtime::store::{Durability, Journal as _, Lease, Source, SqliteStore};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -37,6 +37,11 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn new(run: RunId) -> Self {
         Self { run, seq: 0 }
+    }
+
+    /// The lease of a run that was never taken over.
+    pub(crate) fn lease(&self) -> Lease {
+        Lease::new(self.run.clone(), 1, ())
     }
 
     pub(crate) fn event(&mut self, at: Timestamp, kind: EventKind) -> Event {
@@ -146,31 +151,28 @@ impl Writer {
 /// A journal of `events` events, ten to a run, some runs left with a question
 /// open, and one long run in the middle.
 pub(crate) fn fill(home: &Path, events: u64) -> Result<(), Box<dyn Error>> {
-    let mut store = Store::open(home, Durability::Process)?;
+    let mut store = SqliteStore::open(home, Durability::Process)?;
     let runs = events / EACH;
     let asking = runs / OPEN;
-    let mut batch = Vec::new();
-    store.start(&[Writer::new(RunId::new("the-first-run")?).started(moment(0)?)], &source())?;
+    let mut first = Writer::new(RunId::new("the-first-run")?);
+    store.start(&first.lease(), &[first.started(moment(0)?)], &source())?;
     for number in 0..runs {
         let scattered = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) & ((1 << 50) - 1);
         let mut run = Writer::new(RunId::from_random(scattered));
         let at = moment(number)?;
-        batch.push(run.started(at));
+        let mut events = vec![run.started(at)];
         for _ in 0..(EACH - 2) / 2 {
-            batch.extend([run.step(at), run.done(at)]);
+            events.extend([run.step(at), run.done(at)]);
         }
-        batch.push(if number % asking == asking / 2 { run.ask(at) } else { run.completed(at) });
+        events.push(if number % asking == asking / 2 { run.ask(at) } else { run.completed(at) });
         if number == runs / 2 {
             let mut long = Writer::new(long_run()?);
-            batch.push(long.started(at));
-            batch.extend((0..200).map(|_| long.done(at)));
+            let mut events = vec![long.started(at)];
+            events.extend((0..200).map(|_| long.done(at)));
+            store.append(&long.lease(), &events, &[])?;
         }
-        if batch.len() > 2_000 {
-            store.append(&batch, &[])?;
-            batch.clear();
-        }
+        store.append(&run.lease(), &events, &[])?;
     }
-    store.append(&batch, &[])?;
     Ok(())
 }
 

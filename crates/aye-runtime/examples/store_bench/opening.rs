@@ -5,7 +5,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use aye_core::id::RunId;
-use aye_runtime::store::{Durability, Store};
+use aye_runtime::store::{Durability, Journal as _, SqliteStore};
 use jiff::Timestamp;
 
 use crate::fill::{Writer, source};
@@ -18,18 +18,19 @@ pub(crate) fn bench() -> Result<(), Box<dyn Error>> {
     let temp = tempfile::tempdir()?;
     let mut number = 0;
     for commits in [0, 10, 40, 80, 160, 320] {
-        let mut store = Store::open(temp.path(), Durability::Process)?;
+        let mut store = SqliteStore::open(temp.path(), Durability::Process)?;
         number += 1;
         let mut writer = Writer::new(RunId::new(format!("opening-{number}"))?);
-        store.start(&[writer.started(Timestamp::now())], &source())?;
+        let (lease, first) = (writer.lease(), writer.started(Timestamp::now()));
+        store.start(&lease, &[first], &source())?;
         for _ in 0..commits {
-            store.append(&[writer.step(Timestamp::now())], &[])?;
+            store.append(&lease, &[writer.step(Timestamp::now())], &[])?;
         }
         drop(store);
         let log = temp.path().join("journal.db-wal").metadata()?.len() >> 10;
         let mut bare = Vec::new();
         for _ in 0..ROUNDS {
-            let (store, took) = time(|| Store::open(temp.path(), Durability::Power));
+            let (store, took) = time(|| SqliteStore::open(temp.path(), Durability::Power));
             drop(store?);
             bare.push(took);
         }
@@ -37,8 +38,8 @@ pub(crate) fn bench() -> Result<(), Box<dyn Error>> {
         for _ in 0..10 {
             let event = [writer.step(Timestamp::now())];
             let (done, took) = time(|| {
-                let mut store = Store::open(temp.path(), Durability::Process)?;
-                store.append(&event, &[])
+                let mut store = SqliteStore::open(temp.path(), Durability::Process)?;
+                store.append(&lease, &event, &[])
             });
             done?;
             whole.push(took);

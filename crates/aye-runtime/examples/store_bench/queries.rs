@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
 
-use aye_runtime::store::{Durability, RunFilter, RunStatus, Store, StoreError};
+use aye_runtime::store::{Durability, RunFilter, RunStatus, SqliteStore, Store, StoreError};
 use jiff::Timestamp;
 
 use crate::{fill, ms, percentile, ratio, time};
@@ -12,7 +12,7 @@ use crate::{fill, ms, percentile, ratio, time};
 const SMALL: u64 = 20_000;
 const ROUNDS: usize = 200;
 
-type Query = fn(&Path, &Store) -> Result<usize, StoreError>;
+type Query = fn(&Path, &dyn Store) -> Result<usize, StoreError>;
 
 pub(crate) fn bench(events: u64) -> Result<(), Box<dyn Error>> {
     let (small, large) = (tempfile::tempdir()?, tempfile::tempdir()?);
@@ -31,13 +31,13 @@ pub(crate) fn bench(events: u64) -> Result<(), Box<dyn Error>> {
         let mut times = [Vec::new(), Vec::new()];
         for _ in 0..ROUNDS {
             for (which, home) in [small.path(), large.path()].into_iter().enumerate() {
-                let (rows, took) = time(|| query(home, &stores[which]));
+                let (rows, took) = time(|| query(home, &*stores[which]));
                 rows?;
                 times[which].push(took);
             }
         }
         let [few, many] = times.each_mut().map(|times| percentile(times, 50));
-        let name = format!("{name} ({})", query(large.path(), &stores[1])?);
+        let name = format!("{name} ({})", query(large.path(), &*stores[1])?);
         println!("{name:<34} {:>9.3} {:>9.3} {:>7.2}", ms(many), ms(few), ratio(many, few));
     }
     audit_and_prune(large.path(), events)
@@ -70,15 +70,15 @@ fn queries() -> [(&'static str, Query); 8] {
     ]
 }
 
-fn open(home: &Path) -> Result<Store, StoreError> {
-    Store::open(home, Durability::Power)
+fn open(home: &Path) -> Result<Box<dyn Store>, StoreError> {
+    Ok(Box::new(SqliteStore::open(home, Durability::Power)?))
 }
 
 fn audit_and_prune(home: &Path, events: u64) -> Result<(), Box<dyn Error>> {
-    let mut store = Store::open(home, Durability::Process)?;
+    let mut store: Box<dyn Store> = Box::new(SqliteStore::open(home, Durability::Process)?);
     let before = peak_memory();
     let mut findings = 0_u32;
-    let (audited, took) = time(|| store.audit(None, |_| findings += 1));
+    let (audited, took) = time(|| store.audit(None, &mut |_| findings += 1));
     println!(
         "audit of {} events: {:.1} s, {findings} findings, peak memory {} MiB (before: {before})",
         audited?.events,

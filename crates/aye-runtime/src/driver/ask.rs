@@ -75,26 +75,24 @@ pub trait Prompter {
     }
 
     /// What becomes readable when somebody types, while a question is shown.
-    fn keys(&self) -> Option<OwnedFd> {
-        None
-    }
+    fn keys(&self) -> Option<OwnedFd>;
 
     /// The answer that was given here was refused: says why, asks on.
-    fn refused(&mut self, _why: &str) {}
+    fn refused(&mut self, why: &str);
 
     /// Somebody is about to print: takes the prompt away for the moment. The
     /// next [`ask`](Self::ask) shows it again, with what was typed.
-    fn hide(&mut self) {}
+    fn hide(&mut self);
 
     /// Takes the prompt away for good: it is answered, here or elsewhere, or
     /// expired. The report says what became of it.
-    fn withdraw(&mut self) {}
+    fn withdraw(&mut self);
 
     /// This process is about to be stopped: gives the terminal back.
-    fn rest(&mut self) {}
+    fn rest(&mut self);
 
     /// This process goes on after a stop: the terminal has to be taken again.
-    fn redraw(&mut self) {}
+    fn redraw(&mut self);
 }
 
 impl Driver<'_> {
@@ -208,7 +206,7 @@ impl Driver<'_> {
             {
                 // The code would be too old once the editor is left.
                 let request = Request::Answer { question: question.id.clone(), answer, code };
-                let home = self.parts.store.home().root();
+                let home = self.parts.home;
                 let (machine, world) = (&self.lane(id).machine, self.world());
                 match auth::spend_code(Input::Request(request), machine, home, &world) {
                     Input::Request(Request::Answer { answer, .. }) => {

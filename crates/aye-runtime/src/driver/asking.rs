@@ -11,12 +11,13 @@ use aye_core::machine::{Limits, Machine};
 use aye_core::nested::{ChildBody, Parent};
 use aye_core::text::World;
 
+use crate::commit;
 use crate::error::Error;
-use crate::store::Store;
+use crate::store::{Lease, Store};
 use crate::tools::Reply;
 
 use super::child::Begun;
-use super::drive::Driver;
+use super::drive::{Driver, DriverParts};
 use super::lane::{LaneId, ROOT};
 
 /// How often a call may ask; a server that asks for ever is not answered for
@@ -155,13 +156,15 @@ impl Driver<'_> {
         let world = self.world();
         let root = self.lane(ROOT).machine.state().run.clone();
         let machine = self.lane(ROOT).machine.clone();
-        close_forms_within(self.parts.store, &machine, &root, &world)
+        let DriverParts { store, lease, .. } = &mut self.parts;
+        close_forms_within(*store, lease, &machine, &root, &world)
     }
 }
 
 /// Closes every question that a server asked in the runs inside this one.
 fn close_forms_within(
-    store: &mut Store,
+    store: &mut dyn Store,
+    lease: &Lease,
     around: &Machine,
     run: &RunId,
     world: &World,
@@ -170,8 +173,8 @@ fn close_forms_within(
         if row.status.is_ended() {
             continue;
         }
-        if !close_form(store, around, &row.id, world)? {
-            close_forms_within(store, around, &row.id, world)?;
+        if !close_form(store, lease, around, &row.id, world)? {
+            close_forms_within(store, lease, around, &row.id, world)?;
         }
     }
     Ok(())
@@ -180,7 +183,8 @@ fn close_forms_within(
 /// Closes the question of a server that nobody drives the call of; says
 /// whether the run is one.
 pub fn close_form(
-    store: &mut Store,
+    store: &mut dyn Store,
+    lease: &Lease,
     around: &Machine,
     run: &RunId,
     world: &World,
@@ -198,8 +202,7 @@ pub fn close_form(
         .map_err(|error| Error::Journal { run: run.to_string(), error })?;
     if !matches!(machine.state().phase, Phase::Ended(_)) {
         let cancel = Request::Cancel { by: AYE.to_owned(), reason: Some(GONE.to_owned()) };
-        let reaction = machine.handle(Input::Request(cancel), world);
-        store.append(&reaction.events, &[])?;
+        commit::handle_alone(store, lease, &mut machine, Input::Request(cancel), world)?;
     }
     Ok(true)
 }

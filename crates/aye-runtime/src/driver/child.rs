@@ -115,8 +115,8 @@ impl Driver<'_> {
             Err(error) => return Ok(Begun::Refused(error.to_string())),
         };
         match &source {
-            Some(source) => self.parts.store.start(&events, source)?,
-            None => self.parts.store.append(&events, &[])?,
+            Some(source) => self.parts.store.start(&self.parts.lease, &events, source)?,
+            None => self.parts.store.append(&self.parts.lease, &events, &[])?,
         }
         self.lanes.push(Some(Lane::new(machine, Some((parent, index)), path)));
         self.show(id, &events);
@@ -172,7 +172,7 @@ fn prepare(
     child: &Child,
     known: Option<(&str, &str)>,
     skills: &dyn Skills,
-    store: &Store,
+    store: &dyn Store,
     world: &World,
 ) -> Result<Prepared, Error> {
     match &child.body {
@@ -217,7 +217,7 @@ fn prepare(
 
 /// The skill a run was begun with, whatever became of the file.
 fn begun_with(
-    store: &Store,
+    store: &dyn Store,
     digest: &str,
     name: &str,
     lenient: bool,
@@ -253,7 +253,7 @@ pub fn scope_of(flow: &Flow, world: &World) -> Scope {
 /// The machine of a run inside others, as it stands, without driving it: the
 /// runs around it say what it is about.
 pub fn restore_inside(
-    store: &Store,
+    store: &dyn Store,
     around: &Machine,
     run: &aye_core::id::RunId,
     skills: &dyn Skills,

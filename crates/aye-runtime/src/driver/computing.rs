@@ -189,7 +189,7 @@ impl Driver<'_> {
         let machine = &self.lane(id).machine;
         let state = machine.state();
         let (false, Some(step)) = (lines.is_empty(), &state.current) else { return };
-        let base = self.parts.store.home().log(&state.run, execution, step);
+        let base = self.parts.store.log(&state.run, execution, step);
         let path = aye_process::log::path(&base, aye_process::Stream::Stdout);
         let text: String =
             lines.iter().map(|line| format!("{}\n", machine.secrets().mask(line))).collect();

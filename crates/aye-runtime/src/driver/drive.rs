@@ -1,6 +1,7 @@
 //! The loop.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,10 +16,11 @@ use aye_process::{Happening, Running, Signals};
 
 use crate::auth;
 use crate::clock::Clock;
+use crate::commit::{self, Requests};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::report::{Place, Report, Sink};
-use crate::store::{Listener, RequestId, RunLock, Store, Verdict};
+use crate::store::{Lease, Listener, RequestId, Store};
 use crate::tools::Tools;
 
 use super::ask::Prompter;
@@ -42,9 +44,11 @@ pub(super) const QUICK: Duration = Duration::from_millis(30);
 /// What a driver is made of.
 pub struct Parts<'a> {
     /// The journal.
-    pub store: &'a mut Store,
-    /// Proof that this process may write to the run.
-    pub lock: RunLock,
+    pub store: &'a mut dyn Store,
+    /// The right to drive the run.
+    pub lease: Lease,
+    /// Where one-time codes and texts to edit are kept.
+    pub home: &'a Path,
     /// The run.
     pub machine: Machine,
     /// The time.
@@ -130,8 +134,9 @@ pub struct Driven {
 
 /// [`Parts`] without the machine, which is in a lane.
 pub(super) struct DriverParts<'a> {
-    pub(super) store: &'a mut Store,
-    _lock: RunLock,
+    pub(super) store: &'a mut dyn Store,
+    pub(super) lease: Lease,
+    pub(super) home: &'a Path,
     pub(super) clock: &'a dyn Clock,
     pub(super) names: Arc<dyn Names>,
     pub(super) limits: Limits,
@@ -146,7 +151,7 @@ pub(super) struct DriverParts<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// A driver for a run whose lock is held.
+    /// A driver for a run whose lease is held.
     pub fn new(parts: Parts<'a>) -> Self {
         let root = Lane::new(parts.machine, None, Vec::new());
         let mut tools = parts.tools;
@@ -156,7 +161,8 @@ impl<'a> Driver<'a> {
         Self {
             parts: DriverParts {
                 store: parts.store,
-                _lock: parts.lock,
+                lease: parts.lease,
+                home: parts.home,
                 clock: parts.clock,
                 names: parts.names,
                 limits: parts.limits,
@@ -206,7 +212,7 @@ impl<'a> Driver<'a> {
     pub fn resume(mut self, driver: aye_core::event::Driver) -> Result<Driven, Error> {
         self.close_orphans()?;
         self.restore_open_failure(ROOT);
-        let epoch = self.epoch() + 1;
+        let epoch = self.epoch();
         self.apply(ROOT, Input::Attach(Attach { driver, epoch }), None)?;
         // What was asked for while nobody drove it comes before anything is run.
         self.read_mail()?;
@@ -267,7 +273,7 @@ impl<'a> Driver<'a> {
 
     /// The epoch under which this driver drives; the runs inside have the same.
     pub(super) fn epoch(&self) -> u64 {
-        self.lane(ROOT).machine.state().epoch
+        self.parts.lease.epoch()
     }
 
     pub(super) fn lane(&self, id: LaneId) -> &Lane {
@@ -305,31 +311,15 @@ impl<'a> Driver<'a> {
         from: Option<RequestId>,
     ) -> Result<Option<Refusal>, Error> {
         let world = self.world();
-        let home = self.parts.store.home().root();
-        let input = auth::spend_code(input, &self.lane(id).machine, home, &world);
-        let lane = self.lane_mut(id);
-        let reaction = lane.machine.handle(input, &world);
-        let verdict = match &reaction.refusal {
-            None => Verdict::Accepted,
-            Some(refusal) => Verdict::Refused(refusal.to_string()),
-        };
-        let pending = matches!(lane.machine.next_effect(), Effect::Stop { .. });
+        let input = auth::spend_code(input, &self.lane(id).machine, self.parts.home, &world);
         self.look_at(id);
-        let lane = self.lane_mut(id);
-        if let (Some(request), true, true, None) =
-            (from, pending, reaction.events.is_empty(), &reaction.refusal)
-        {
-            lane.unsettled.push(request);
-            return Ok(None);
-        }
-        let mut handled: Vec<(RequestId, Verdict)> =
-            from.map(|id| (id, verdict)).into_iter().collect();
-        if !reaction.events.is_empty() {
-            handled.extend(lane.unsettled.drain(..).map(|id| (id, Verdict::Accepted)));
-        }
-        if !reaction.events.is_empty() || !handled.is_empty() {
-            self.parts.store.append(&reaction.events, &handled)?;
-        }
+        let Self { parts, lanes, .. } = self;
+        let Some(Lane { machine, unsettled, .. }) = lanes.get_mut(id).and_then(Option::as_mut)
+        else {
+            unreachable!("lane {id} has ended")
+        };
+        let requests = Requests { from, unsettled };
+        let reaction = commit::handle(parts.store, &parts.lease, machine, input, &world, requests)?;
         // While the view still speaks of the step that failed.
         self.advise(id, &reaction.events);
         self.show(id, &reaction.events);

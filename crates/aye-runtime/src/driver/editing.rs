@@ -156,7 +156,7 @@ impl Driver<'_> {
                 (head + &emit(&Value::Object(given.clone())), "yaml")
             }
         };
-        let directory = self.parts.store.home().root().join("edits");
+        let directory = self.parts.home.join("edits");
         std::fs::create_dir_all(&directory)?;
         let path = directory.join(format!("{}.{kind}", question.id));
         let mut file =

@@ -15,7 +15,7 @@ impl Driver<'_> {
     /// Starts to listen for the bell; what was rung before is read at once.
     pub(super) fn listen(&mut self) -> Result<(), Error> {
         if self.bell.is_none() {
-            self.bell = Some(self.parts.store.listen_for_mail()?);
+            self.bell = Some(self.parts.store.listen_for_requests()?);
             self.read_mail()?;
         }
         Ok(())
@@ -24,7 +24,7 @@ impl Driver<'_> {
     /// Handles every request that waits for this run.
     pub(super) fn read_mail(&mut self) -> Result<(), Error> {
         if let Some(bell) = &mut self.bell {
-            bell.drain().map_err(listening)?;
+            bell.drain()?;
         }
         self.mail_read = Instant::now();
         let root = self.lane(ROOT).machine.state().run.clone();
@@ -87,10 +87,6 @@ impl Driver<'_> {
         }
         Ok(seen)
     }
-}
-
-fn listening(source: std::io::Error) -> Error {
-    Error::File { doing: "listen to", path: "mail".into(), source }
 }
 
 /// What the signals were.

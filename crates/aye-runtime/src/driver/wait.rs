@@ -1,7 +1,6 @@
 //! Waiting for whatever comes first.
 
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use aye_core::input::Input;
@@ -171,11 +170,7 @@ impl Driver<'_> {
                 }
                 report.output(owners[index], stream, bytes);
             });
-        let happening = happening.map_err(|source| Error::File {
-            doing: "wait for",
-            path: PathBuf::from("step"),
-            source,
-        })?;
+        let happening = happening.map_err(Error::Wait)?;
         Ok((happening, sources))
     }
 

@@ -211,7 +211,7 @@ impl Driver<'_> {
         let root = &self.lane(ROOT).machine.state().run;
         spec.run = Some(root.to_string());
         if !process.interactive {
-            spec.log = Some(self.parts.store.home().log(&state.run, execution, step));
+            spec.log = Some(self.parts.store.log(&state.run, execution, step));
         }
         spec
     }

@@ -5,6 +5,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toml::Spanned;
 
+use crate::schema::check_value;
+
 use super::tools::wrong;
 
 const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "array", "object"];
@@ -104,7 +106,7 @@ impl Argument {
         }
         let schema = Value::Object(schema);
         if let Some(default) = schema.get("default") {
-            let found = crate::tools::check_value(&schema, default);
+            let found = check_value(&schema, default);
             if let Some(problem) = found.first() {
                 return Err(at(format!("its `default` {problem}")));
             }

@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use aye_core::id::RunId;
-use rusqlite::ErrorCode;
-use rusqlite::ffi;
+
+use super::Held;
 
 /// Why the store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +70,34 @@ pub enum StoreError {
         /// The event that was to be appended.
         got: u64,
     },
+    /// The writer's lease has passed to somebody else.
+    #[error(
+        "the lease of run `{run}` has passed to another process (epoch {epoch}, now {current})"
+    )]
+    Fenced {
+        /// The outermost run.
+        run: RunId,
+        /// The writer's epoch.
+        epoch: u64,
+        /// The newest epoch.
+        current: u64,
+    },
+    /// The writer's lease is for another run.
+    #[error("the lease of run `{lease}` does not cover run `{run}`")]
+    NotCovered {
+        /// The run that was to be written to.
+        run: RunId,
+        /// The run of the lease.
+        lease: RunId,
+    },
+    /// The journal has an older layout, and an older Aye still drives a run.
+    #[error("`{}` was written by an older Aye, and {held}", path.display())]
+    OlderDriver {
+        /// The journal.
+        path: PathBuf,
+        /// The run and who drives it.
+        held: Box<Held>,
+    },
     /// A journal has to begin with `skill_started`.
     #[error("run `{run}` does not begin with `skill_started`")]
     NotStarted {
@@ -116,6 +144,9 @@ pub enum StoreError {
         /// Its version.
         found: u64,
     },
+    /// Waiting for news failed.
+    #[error("cannot listen for news of the journal: {0}")]
+    Listen(#[source] io::Error),
     /// Reading or writing failed in another way.
     #[error("cannot use `{}`: {message}", path.display())]
     Io {
@@ -146,39 +177,20 @@ impl StoreError {
             Self::Conflict { .. } => {
                 "another process appended to this run; see `aye show`, then `aye resume`"
             }
+            Self::Fenced { .. } | Self::NotCovered { .. } => {
+                "another process drives this run now; see `aye show`"
+            }
+            Self::OlderDriver { .. } => {
+                "wait until that run has ended, or stop it (Ctrl-C, or `kill` with that process number) and resume it with this Aye"
+            }
             Self::NotStarted { .. } | Self::Unreadable { .. } => "see `aye audit`",
             Self::NoRun { .. } => "`aye runs` lists them",
             Self::NoRequest { .. } => "its run may have been pruned; `aye runs` lists what is left",
             Self::Source { .. } => "run the skill from its file again; see `aye audit`",
+            Self::Listen(_) => {
+                "see whether too many processes watch files (`fs.inotify.max_user_watches`)"
+            }
             Self::Io { .. } => "see whether the disk and the directory are in order",
-        }
-    }
-
-    /// What an error of SQLite means for the journal at `path`.
-    pub(super) fn sqlite(path: &Path, error: &rusqlite::Error) -> Self {
-        let path = path.to_path_buf();
-        let message = error.to_string();
-        let Some(failure) = error.sqlite_error() else {
-            // A column of another type than the schema's, or no row at all.
-            return Self::Damaged { path, message };
-        };
-        match failure.extended_code {
-            // Not only a failing disk: a quota and a file size limit end here.
-            ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_SHMSIZE => return Self::Full { path },
-            _ => {}
-        }
-        match failure.code {
-            ErrorCode::DiskFull => Self::Full { path },
-            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::TypeMismatch => {
-                Self::Damaged { path, message }
-            }
-            ErrorCode::DatabaseBusy
-            | ErrorCode::DatabaseLocked
-            | ErrorCode::FileLockingProtocolFailed => Self::Busy { path },
-            ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen => {
-                Self::ReadOnly { path }
-            }
-            _ => Self::Io { path, message },
         }
     }
 

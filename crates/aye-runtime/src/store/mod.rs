@@ -1,49 +1,56 @@
-//! The store: the journal of every run in one SQLite file, and what lets
-//! several processes share it.
+//! The store: the journal of every run, and what lets several processes share
+//! it. This folder holds the ports; an adapter has a folder of its own.
 //!
-//! Data flow. The driver of a run holds its [`RunLock`] and is the only one
-//! that appends to it. [`Store::append`] writes, in one transaction, the
-//! events with their hash chain, the rows derived from them (`runs`,
-//! `questions`) and the verdicts on the requests they settle, then rings the
-//! [`Bell`]. Everybody else reads: listings from the derived rows, the truth
-//! from the events. Whoever wants something of a run leaves a request in the
-//! mailbox ([`Store::send`]), rings the bell that drivers listen to as well, and
-//! waits for its verdict.
+//! Data flow. The driver of a run holds its [`Lease`] and is the only one that
+//! appends to it. [`Journal::append`] writes, in one transaction, the events
+//! with their hash chain, the rows derived from them and the verdicts on the
+//! requests they settle, then wakes whoever listens. Everybody else reads:
+//! listings from the derived rows, the truth from the events. Whoever wants
+//! something of a run leaves a request in the mailbox ([`Mailbox::send`]),
+//! which wakes its driver, and waits for the verdict.
 //!
 //! Derived rows are a fold of the events and nothing else (`derive`), so they
-//! can be thrown away ([`Store::rebuild`]) and checked ([`Store::audit`]).
-//! Nothing here reads a clock: time is an argument.
+//! can be thrown away and checked ([`Audit::audit`]). Nothing here reads a
+//! clock: time is an argument.
+//!
+//! Adapters: [`SqliteStore`], the default.
 
-mod append;
 mod audit;
-mod bell;
 mod chain;
-mod change;
-mod create;
 mod derive;
 mod error;
-mod home;
-mod lock;
+mod index;
+mod journal;
+mod lease;
+mod logs;
 mod mailbox;
-mod open;
 mod prune;
-mod questions;
-mod read;
-mod rebuild;
 mod rows;
-mod runs;
-mod schema;
-mod sources;
-mod walk;
+mod source;
+mod sqlite;
+mod wake;
 
-pub use audit::{Audited, Finding};
-pub use bell::{Bell, Listener};
+pub use audit::{Audit, Audited, Finding};
 pub use error::StoreError;
-pub use home::Home;
-pub use lock::{Held, LockError, LockInfo, RunLock};
-pub use mailbox::{ENDED, Pending, RequestId, Verdict};
-pub use open::{Durability, Store};
-pub use prune::Pruned;
-pub use rows::{Found, QuestionRow, QuestionState, RunRow, RunStatus};
-pub use runs::RunFilter;
-pub use sources::Source;
+pub use index::{Found, Questions, RunFilter, Runs};
+pub use journal::Journal;
+pub use lease::{Held, Hold, Holder, Lease, LeaseError, Leases};
+pub use logs::Logs;
+pub use mailbox::{ENDED, Mailbox, Pending, RequestId, Verdict};
+pub use prune::{Prune, Pruned};
+pub use rows::{QuestionRow, QuestionState, RunRow, RunStatus};
+pub use source::Source;
+pub use sqlite::{Bell, Durability, Home, SqliteStore, driven_by};
+pub use wake::{Listener, Wake, Watch};
+
+/// Everything a driver and a front end need of a store.
+pub trait Store:
+    Journal + Runs + Questions + Mailbox + Leases + Wake + Logs + Audit + Prune + std::fmt::Debug + Send
+{
+    /// Whether somebody drives a run: the lease of the outermost run covers
+    /// the runs inside it.
+    fn is_driven(&self, run: &aye_core::id::RunId) -> Result<bool, StoreError> {
+        let outer = self.outermost(run)?.map_or_else(|| run.clone(), |outer| outer.id);
+        Ok(self.holder(&outer)?.is_some())
+    }
+}

@@ -60,7 +60,7 @@ pub struct RunRow {
     pub skill: String,
     /// Where the skill's file was.
     pub file: String,
-    /// Digest of the skill's text, see [`Store::source`](super::Store::source).
+    /// Digest of the skill's text, see [`Journal::source`](super::Journal::source).
     pub source: String,
     /// The directory it runs in.
     pub workspace: String,
@@ -164,25 +164,4 @@ pub struct QuestionRow {
     pub missing: u32,
     /// Values that close it at once though several people must agree.
     pub declines: Vec<String>,
-}
-
-/// What a name or the beginning of one stands for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found<T> {
-    /// Nothing.
-    None,
-    /// One thing.
-    One(T),
-    /// Several; the newest first, not necessarily all.
-    Several(Vec<T>),
-}
-
-impl<T> Found<T> {
-    /// From the newest candidates.
-    pub(super) fn from_candidates(mut candidates: Vec<T>) -> Self {
-        match candidates.len() {
-            0 | 1 => candidates.pop().map_or(Self::None, Self::One),
-            _ => Self::Several(candidates),
-        }
-    }
 }

@@ -13,7 +13,7 @@ use crate::settings::{CommandSettings, OutputKind};
 
 use super::error::ToolError;
 use super::result::ToolResult;
-use super::schema;
+use crate::schema;
 
 /// A command, ready to be run like any step.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Why a call gave no result.
 
-use super::schema::Problem;
+use crate::schema::Problem;
 
 /// A call that gave no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -4,7 +4,7 @@
 //! hub (Tools, what the driver sees)  --orders-->  worker (a thread with a runtime, from the first call on)
 //!      <--outbox (events, a pipe to poll)--         server (one each: start, restart once, calls)
 //!                                                     program (pipes, our own processes) | http
-//! launch (what would be started) -- trust (was it agreed to)      schema (arguments)   result
+//! launch (what would be started) -- trust (was it agreed to)      crate::schema (arguments)   result
 //! command (named commands: argv for the driver to run like any step)
 //! ```
 
@@ -23,7 +23,6 @@ mod outbox;
 mod probe;
 mod program;
 mod result;
-mod schema;
 mod server;
 mod shell_argument;
 mod trust;
@@ -38,7 +37,6 @@ pub use launch::Launch;
 pub use names::Known;
 pub use outbox::{ListedTool, ToolEvent};
 pub use result::ToolResult;
-pub use schema::{Problem, check_value};
 pub use server::World;
 pub use shell_argument::{ShellArgument, shell_argument};
 pub use trust::Trust;

@@ -14,6 +14,17 @@ pub enum Trust {
     Everything,
 }
 
+impl From<&Launch> for Power {
+    fn from(launch: &Launch) -> Self {
+        let mut shown = vec![launch.command_line()];
+        shown.extend(launch.cwd.as_ref().map(|cwd| format!("works in {}", cwd.display())));
+        if !launch.variables.is_empty() {
+            shown.push(format!("gets {}", launch.variables.join(", ")));
+        }
+        Self::of_server(&launch.server, shown, launch.digest.clone())
+    }
+}
+
 impl Trust {
     pub(super) fn allows(
         &self,

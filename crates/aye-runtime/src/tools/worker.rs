@@ -17,8 +17,8 @@ use super::hub::Call;
 use super::names::{self, Known};
 use super::outbox::{ListedTool, Outbox, ToolEvent};
 use super::result::ToolResult;
-use super::schema;
 use super::server::{Server, World};
+use crate::schema;
 
 /// How long ending all servers may take in all.
 const END: Duration = Duration::from_secs(8);

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aye_core::skill::HealRule;
-use serde::{Deserialize, Serialize};
 
 use crate::settings::{AdvisorSettings, PolicySettings, Powers, Settings};
 
@@ -12,8 +11,7 @@ use super::book::{Agreements, TrustFile};
 use super::power::{Power, outside};
 
 /// On whose word something is started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartedBy {
     /// Somebody typed it.
     Person,

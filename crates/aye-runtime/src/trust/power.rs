@@ -6,7 +6,6 @@ use aye_core::digest::digest;
 
 use crate::fmt::shell_word;
 use crate::settings::{AdvisorSettings, HealSettings, PolicySettings, Settings};
-use crate::tools::Launch;
 
 /// Something that somebody has to agree to, by its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +30,11 @@ impl Power {
     /// The place of a server among the agreements.
     pub fn server(name: &str) -> String {
         format!("server {name}")
+    }
+
+    /// A server as it would be started now.
+    pub(crate) fn of_server(name: &str, shown: Vec<String>, digest: String) -> Self {
+        Self { what: Self::server(name), shown, digest, policy: None }
     }
 
     pub(super) fn heal(heal: &HealSettings) -> Option<Self> {
@@ -70,18 +74,6 @@ impl Power {
         all.extend(project.advisor.as_ref().map(Self::advisor));
         all.extend(Self::policy(&project.policy));
         all
-    }
-}
-
-impl From<&Launch> for Power {
-    fn from(launch: &Launch) -> Self {
-        let mut shown = vec![launch.command_line()];
-        shown.extend(launch.cwd.as_ref().map(|cwd| format!("works in {}", cwd.display())));
-        if !launch.variables.is_empty() {
-            shown.push(format!("gets {}", launch.variables.join(", ")));
-        }
-        let what = Self::server(&launch.server);
-        Self { what, shown, digest: launch.digest.clone(), policy: None }
     }
 }
 

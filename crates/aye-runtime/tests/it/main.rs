@@ -3,6 +3,5 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
 
 mod compute;
-mod embed;
 mod question_context;
 mod store;

@@ -16,7 +16,7 @@ use aye_core::event::EventKind;
 use aye_core::id::RunId;
 use aye_core::input::Request;
 use aye_core::question::{Answer, Prompter, Question};
-use aye_runtime::store::{Durability, RunLock, Store};
+use aye_runtime::store::{Durability, SqliteStore, Store};
 use jiff::Timestamp;
 
 use terminal::Terminal;
@@ -50,14 +50,15 @@ fn answers(aye: &Path, durability: &str) -> Result<(), Box<dyn Error>> {
     let home = place.path().join("home");
     let terminal = Terminal::start(aye, &["run", "skill.yaml"], place.path(), &home)?;
     // As `aye answer` does: the driver's commit is the one that counts.
-    let mut store = wait_for(|| Store::open(&home, Durability::Process).ok())?;
+    let mut store: Box<dyn Store> =
+        Box::new(wait_for(|| SqliteStore::open(&home, Durability::Process).ok())?);
     let mut bell = store.listen()?;
     let mut seen = 0;
     let mut heard = Vec::new();
     let mut painted = Vec::new();
     for n in 0..QUESTIONS {
         let (asked, question) = loop {
-            let found = asked(&store, &mut seen)?;
+            let found = asked(&*store, &mut seen)?;
             if let Some(found) = found {
                 break found;
             }
@@ -70,7 +71,7 @@ fn answers(aye: &Path, durability: &str) -> Result<(), Box<dyn Error>> {
         store.send(&run, &answer(&question), "bench", Timestamp::now())?;
         loop {
             bell.drain()?;
-            if started(&store, &run, seen)? {
+            if started(&*store, &run, seen)? {
                 break;
             }
             bell.wait(Duration::from_secs(1))?;
@@ -106,9 +107,9 @@ fn countdown(aye: &Path) -> Result<(), Box<dyn Error>> {
     std::fs::write(place.path().join("skill.yaml"), skill)?;
     let terminal = Terminal::start(aye, &["run", "skill.yaml"], place.path(), &home)?;
     wait_for(|| terminal.paints().first().copied())?;
-    let store = Store::open_to_read(&home)?.ok_or("no journal")?;
+    let store: Box<dyn Store> = Box::new(SqliteStore::open_to_read(&home)?.ok_or("no journal")?);
     let run = store.open_questions()?.first().ok_or("no question")?.run.clone();
-    let held = RunLock::holder(store.home(), &run)?.and_then(|held| held.info);
+    let held = store.holder(&run)?.and_then(|held| held.holder);
     let pid = held.ok_or("nobody drives the run")?.pid;
     let before = (on_cpu(pid)?, terminal.written());
     std::thread::sleep(WATCHED);
@@ -121,7 +122,10 @@ fn countdown(aye: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// The next question after the event `seen`, and when it was asked.
-fn asked(store: &Store, seen: &mut u64) -> Result<Option<(Timestamp, Question)>, Box<dyn Error>> {
+fn asked(
+    store: &dyn Store,
+    seen: &mut u64,
+) -> Result<Option<(Timestamp, Question)>, Box<dyn Error>> {
     for (number, event) in store.events_after(*seen, 1000)? {
         *seen = number;
         if let EventKind::ConfirmationRequired(question) = event.kind {
@@ -131,7 +135,7 @@ fn asked(store: &Store, seen: &mut u64) -> Result<Option<(Timestamp, Question)>,
     Ok(None)
 }
 
-fn started(store: &Store, run: &RunId, seen: u64) -> Result<bool, Box<dyn Error>> {
+fn started(store: &dyn Store, run: &RunId, seen: u64) -> Result<bool, Box<dyn Error>> {
     let events = store.events_after(seen, 1000)?;
     Ok(events.iter().any(|(_, e)| e.run == *run && matches!(e.kind, EventKind::StepStarted(_))))
 }

@@ -14,6 +14,7 @@ use clap::error::ErrorKind;
 
 pub use args::{Cli, Global};
 pub(crate) use args::{with_env_override, with_twins};
+pub(crate) use commands::assist;
 pub use context::Context;
 
 use crate::harmless::{harmless, json_line};
@@ -21,8 +22,6 @@ use crate::paint::{Paint, Tone, escape_control_lines};
 use crate::report::fold;
 use crate::term;
 use aye_runtime::error::Error;
-
-use args::Command;
 
 const VERSION: &str = concat!("aye ", env!("CARGO_PKG_VERSION"), "\n");
 
@@ -61,20 +60,17 @@ pub fn main() -> u8 {
             return error.exit_code();
         }
     };
-    // Who started a background process is told in words for programs.
-    let in_background = matches!(cli.command, Command::Background);
-    let context = Context::new(&cli.global, cli.command.is_of_anywhere());
-    let (json, paint) = match &context {
-        Ok(context) => (context.json, context.paint_err),
-        Err(_) => (cli.global.json, context::paint_of_errors()),
+    let context = match Context::new(&cli.global, cli.command.is_of_anywhere()) {
+        Ok(context) => context,
+        Err(error) => {
+            report_error(&error, cli.global.json, context::paint_of_errors());
+            return error.exit_code();
+        }
     };
-    match context.and_then(|context| commands::run(cli.command, &context)) {
+    match commands::run(cli.command, &context) {
         Ok(code) => code,
         Err(error) => {
-            match in_background {
-                true => aye_runtime::usecases::background::refuse(&error),
-                false => report_error(&error, json, paint),
-            }
+            report_error(&error, context.json, context.paint_err);
             error.exit_code()
         }
     }

@@ -79,7 +79,7 @@ impl Handles {
     ///
     /// # Errors
     /// When it was not made here, or what it names is gone.
-    pub(super) fn open(&self, text: &str, store: &Store) -> Result<Handle, Error> {
+    pub(super) fn open(&self, text: &str, store: &dyn Store) -> Result<Handle, Error> {
         self.unseal(text, Use::Handle, store)
     }
 
@@ -91,7 +91,7 @@ impl Handles {
         &self,
         text: &str,
         call: &str,
-        store: &Store,
+        store: &dyn Store,
     ) -> Result<(Handle, Timestamp), Error> {
         let (at, rest) = text.split_once('-').ok_or_else(unknown)?;
         let at: i64 = at.parse().map_err(|_| unknown())?;
@@ -103,11 +103,11 @@ impl Handles {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub(super) fn open_task_form(&self, text: &str, store: &Store) -> Result<Handle, Error> {
+    pub(super) fn open_task_form(&self, text: &str, store: &dyn Store) -> Result<Handle, Error> {
         self.unseal(text, Use::TaskForm, store)
     }
 
-    fn unseal(&self, text: &str, used: Use<'_>, store: &Store) -> Result<Handle, Error> {
+    fn unseal(&self, text: &str, used: Use<'_>, store: &dyn Store) -> Result<Handle, Error> {
         let sane = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
         if text.len() > LONGEST || !text.bytes().all(sane) {
             return Err(unknown());
@@ -186,7 +186,7 @@ impl Handle {
     }
 }
 
-fn find(store: &Store, id: &QuestionId) -> Result<(QuestionRow, Question), Error> {
+fn find(store: &dyn Store, id: &QuestionId) -> Result<(QuestionRow, Question), Error> {
     let asked = store.asked(id)?.ok_or_else(unknown)?;
     match store.question(id.as_str())? {
         aye_runtime::store::Found::One(row) if row.id == *id => Ok((row, asked)),

@@ -4,11 +4,11 @@
 //! client -- stdio (stdio) or HTTP (http) --> service -- one file a family --> tools/
 //!                                               |                              |
 //!                      asking (forms, both eras) |                              v
-//!                                               v         usecases: start_detached, submit, cancel, resume_detached
+//!                                               v         cli::assist: run --detach, answer, cancel, resume
 //!                               report <- pause, steps, place                   |
 //!                                  ^  (cut and masked by budget)                v
 //!                                  |                              aye background: drives the run
-//!                                standing, follow <---- journal <------------------+
+//!                                look, follow <---- journal <------------------+
 //! ```
 //!
 //! The server drives no run: it starts processes of their own, reads the
@@ -32,13 +32,13 @@ mod follow;
 mod handle;
 mod http;
 mod key;
+mod look;
 mod pause;
 mod place;
 mod prompts;
 mod report;
 mod resources;
 mod service;
-mod standing;
 mod stdio;
 mod steps;
 mod tasks;

@@ -27,7 +27,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Finds a step of a run; `None` if it is not in the text.
-    pub(super) fn find(store: &Store, run: &RunRow, step: &str) -> Result<Option<Self>, Error> {
+    pub(super) fn find(store: &dyn Store, run: &RunRow, step: &str) -> Result<Option<Self>, Error> {
         let Some(kept) = store.source(&run.source)? else { return Ok(None) };
         let read = SkillFile::from_text(PathBuf::from(&kept.file), kept.text);
         let mut flows: Vec<_> = read.flows.iter().collect();

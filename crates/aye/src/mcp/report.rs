@@ -8,11 +8,10 @@ use serde_json::{Map, Value, json};
 use crate::paint::{escape_control_line, escape_control_lines};
 use aye_runtime::error::Error;
 use aye_runtime::store::Store;
-use aye_runtime::usecases::Overview;
 
 use super::budget;
+use super::look::{Look, Standing};
 use super::pause;
-use super::standing::{Standing, standing};
 use super::steps;
 use super::world::World;
 
@@ -48,12 +47,12 @@ pub(super) fn refused(error: &Error) -> CallToolResult {
 /// Where a run stands, with what may follow.
 pub(super) fn run(
     world: &World,
-    store: &Store,
+    store: &dyn Store,
     run: &RunId,
     note: Option<&str>,
 ) -> Result<Told, Error> {
-    let look = Overview::of(store, run)?;
-    let standing = standing(&look);
+    let look = Look::at(store, run)?;
+    let standing = look.standing();
     let handle = world.handles.of_run(run);
     let mut data = Map::new();
     let mut set = |name: &str, value: Value| {
@@ -76,7 +75,7 @@ pub(super) fn run(
         if !look.driven {
             set("driven", false.into());
         }
-        pause::describe(&mut data, asking, &world.handles, store, &world.runtime)?;
+        pause::describe(&mut data, asking, &world.handles, store, &world.context)?;
         let text = asked_text(&data);
         return Ok(Told { data: Value::Object(data), text });
     }
@@ -102,10 +101,10 @@ pub(super) fn run(
     Ok(Told { data: Value::Object(data), text })
 }
 
-fn message(look: &Overview) -> String {
+fn message(look: &Look) -> String {
     let said = look.state.end_message.as_deref().or(look.row.message.as_deref());
     let said = budget::text(said.unwrap_or_default(), 3 * budget::VALUE);
-    match standing(look) {
+    match look.standing() {
         Standing::Running => {
             let step = look.row.step.as_deref().unwrap_or("its first step");
             format!("the run goes on in the background; it is at `{step}`")
@@ -124,10 +123,10 @@ fn message(look: &Overview) -> String {
     }
 }
 
-fn next(look: &Overview, handle: &str) -> Value {
+fn next(look: &Look, handle: &str) -> Value {
     let logs = json!({ "tool": "skill_logs", "arguments": { "execution_id": handle },
         "when": "to see what its steps wrote" });
-    match standing(look) {
+    match look.standing() {
         Standing::Running => json!([
             { "tool": "skill_status", "arguments": { "execution_id": handle, "wait": 30 },
               "when": "to hear how it goes on" },

@@ -9,11 +9,10 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 use aye_runtime::error::Error;
-use aye_runtime::memory::EntryKind;
 use aye_runtime::skills::{SkillFile, skill_name};
 use aye_runtime::store::RunFilter;
 
-use super::tools::memory_entries;
+use super::tools::{Word, memory_entries};
 use super::world::World;
 use super::{budget, report};
 
@@ -56,7 +55,7 @@ impl Named {
 
 pub(super) fn list(world: &World) -> Result<ListResourcesResult, Error> {
     let mut all = Vec::new();
-    for path in world.runtime.library().files() {
+    for path in world.context.library().files() {
         let Ok(file) = SkillFile::read(&path) else { continue };
         for flow in &file.flows {
             let name = skill_name(flow);
@@ -69,7 +68,7 @@ pub(super) fn list(world: &World) -> Result<ListResourcesResult, Error> {
             );
         }
     }
-    if let Some(store) = world.runtime.store_to_read()? {
+    if let Some(store) = world.context.store_to_read()? {
         let runs = store.runs(&RunFilter { limit: RUNS, ..RunFilter::default() })?;
         for row in runs.into_iter().filter(|row| world.is_here(row)) {
             let about = format!("{}, began {}", row.status.word(), row.started);
@@ -111,18 +110,18 @@ pub(super) fn read(world: &World, uri: &str) -> Result<Option<ReadResourceResult
     let Some(named) = Named::of(uri) else { return Ok(None) };
     let (text, mime) = match &named {
         Named::Run(run) => {
-            let Some(store) = world.runtime.store_to_read()? else { return Ok(None) };
+            let Some(store) = world.context.store_to_read()? else { return Ok(None) };
             let outer = store.outermost(run)?.filter(|row| world.is_here(row));
             let Some(outer) = outer else { return Ok(None) };
-            (pretty(&report::run(world, &store, &outer.id, None)?.data), JSON)
+            (pretty(&report::run(world, &*store, &outer.id, None)?.data), JSON)
         }
         Named::Skill(name) => {
-            let context = &world.runtime;
+            let context = &world.context;
             let Ok((path, _)) = context.library().find(name) else { return Ok(None) };
             (SkillFile::read(&context.directory.join(path))?.text, YAML)
         }
         Named::Memory(kind) => {
-            let kind: EntryKind =
+            let kind: Word =
                 serde_json::from_value(json!(kind)).map_err(|error| Error::Output(error.into()))?;
             (pretty(&Value::Array(memory_entries(world, kind))), JSON)
         }

@@ -11,15 +11,15 @@ use std::task::{Context as Turn, Poll};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, ReadBuf};
 
+use crate::cli::Context;
 use aye_runtime::error::Error;
-use aye_runtime::runtime::Runtime;
 
 use super::service::Assistant;
 use super::world::World;
 
 /// Serves until the client closes its end.
-pub(crate) fn serve(served: Arc<Runtime>) -> Result<u8, Error> {
-    let world = Arc::new(World::new(served)?);
+pub(crate) fn serve(context: Arc<Context>) -> Result<u8, Error> {
+    let world = Arc::new(World::new(context)?);
     let (input, output) = take_over().map_err(failed)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -86,5 +86,5 @@ impl AsyncRead for Ear {
 }
 
 fn failed(source: std::io::Error) -> Error {
-    Error::File { doing: "serve", path: "standard input".into(), source }
+    Error::Input(source)
 }

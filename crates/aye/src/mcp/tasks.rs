@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use aye_core::id::RunId;
+use aye_core::input::Request;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolResponse, CallToolResult, CreateTaskResult, DetailedTask, ElicitRequest, ElicitResult,
@@ -17,13 +18,13 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
+use crate::cli::assist;
 use aye_runtime::error::Error;
-use aye_runtime::usecases::Overview;
 
 use super::asking::{Asked, Form, Returned, read};
 use super::call::Call;
+use super::look::{Look, Standing};
 use super::report;
-use super::standing::{Standing, standing};
 use super::world::World;
 
 /// How often a client should ask.
@@ -40,7 +41,7 @@ impl Call<'_> {
     /// A run that goes on, as a task.
     pub(super) async fn as_task(&self, run: RunId) -> Result<CallToolResponse, ErrorData> {
         let made = self.assistant.blocking(move |world| {
-            let look = Overview::of(&world.journal()?, &run)?;
+            let look = Look::at(&*world.journal()?, &run)?;
             Ok(head(world, &look))
         });
         match made.await? {
@@ -58,8 +59,8 @@ impl Call<'_> {
         let form = form.and_then(keyed).filter(|(key, _)| !world.is_noted(key));
         let told = self.assistant.blocking(move |world| {
             let store = world.journal()?;
-            let look = Overview::of(&store, &run)?;
-            let payload = match (standing(&look), form) {
+            let look = Look::at(&*store, &run)?;
+            let payload = match (look.standing(), form) {
                 (Standing::Running, _) => TaskPayload::Working,
                 (Standing::Cancelled, _) => TaskPayload::Cancelled,
                 (_, Some((key, params))) => {
@@ -68,7 +69,7 @@ impl Call<'_> {
                     TaskPayload::InputRequired { input_requests }
                 }
                 _ => {
-                    let result = CallToolResult::from(report::run(world, &store, &run, None)?);
+                    let result = CallToolResult::from(report::run(world, &*store, &run, None)?);
                     let result = serde_json::to_value(result);
                     match result.map_err(|error| Error::Output(error.into()))? {
                         Value::Object(result) => TaskPayload::Completed { result },
@@ -116,9 +117,11 @@ impl Call<'_> {
         let by = self.who.clone();
         let stopped = self.assistant.blocking(move |world| {
             let row = world.journal()?.run(&run)?.filter(|row| !row.status.is_ended());
-            let Some(row) = row else { return Ok(()) };
-            let reason = Some("the task was cancelled".to_owned());
-            world.runtime.cancel_detached(&row, by, reason).map(drop)
+            let request = Request::Cancel { by, reason: Some("the task was cancelled".to_owned()) };
+            match row {
+                Some(row) => assist::cancel(&row, &request, &world.context).map(drop),
+                None => Ok(()),
+            }
         });
         stopped.await?.map_err(|error| unable(&error))
     }
@@ -126,12 +129,12 @@ impl Call<'_> {
     async fn run_of(&self, id: String) -> Result<RunId, ErrorData> {
         let found = self
             .assistant
-            .blocking(move |world| Ok(world.handles.open(&id, &world.journal()?)?.outer.id));
+            .blocking(move |world| Ok(world.handles.open(&id, &*world.journal()?)?.outer.id));
         found.await?.map_err(|error| unable(&error))
     }
 }
 
-fn head(world: &World, look: &Overview) -> Task {
+fn head(world: &World, look: &Look) -> Task {
     let row = &look.row;
     let id = world.handles.of_run(&row.id);
     let (began, updated) = (row.started.to_string(), row.updated.to_string());

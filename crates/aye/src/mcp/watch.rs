@@ -74,10 +74,10 @@ impl Drop for Guard {
 fn watch(world: &World, wanted: &Wanted, news: &UnboundedSender<String>) -> Result<(), Error> {
     let mut after = world.position()?;
     let mut files: BTreeMap<PathBuf, Option<SystemTime>> = BTreeMap::new();
-    let mut journal: Option<(Store, Listener)> = None;
+    let mut journal: Option<(Box<dyn Store>, Listener)> = None;
     loop {
         if journal.is_none()
-            && let Some(store) = world.runtime.store_to_read()?
+            && let Some(store) = world.context.store_to_read()?
         {
             let bell = store.listen()?;
             journal = Some((store, bell));
@@ -117,10 +117,8 @@ fn watch(world: &World, wanted: &Wanted, news: &UnboundedSender<String>) -> Resu
             return Ok(());
         }
         match &mut journal {
-            Some((store, bell)) => {
-                let unheard =
-                    |source| Error::File { doing: "listen to", path: store.home().bell(), source };
-                bell.wait(LOOK).map_err(unheard)?;
+            Some((_, bell)) => {
+                bell.wait(LOOK)?;
             }
             None => std::thread::sleep(LOOK),
         }
@@ -129,7 +127,7 @@ fn watch(world: &World, wanted: &Wanted, news: &UnboundedSender<String>) -> Resu
 
 /// The files that something is made of.
 fn paths(world: &World, named: &Named) -> Vec<PathBuf> {
-    let context = &world.runtime;
+    let context = &world.context;
     match named {
         Named::Run(_) => Vec::new(),
         Named::Skill(name) => {

@@ -91,11 +91,7 @@ pub fn ask_alone(
     clock: &dyn Clock,
     elsewhere: &mut dyn RemoteQuestion,
 ) -> Result<AskOutcome, Error> {
-    let mut signals = Signals::catch().map_err(|source| Error::File {
-        doing: "catch signals of",
-        path: "aye".into(),
-        source,
-    })?;
+    let mut signals = Signals::catch().map_err(Error::Signals)?;
     let mut prompter = TerminalPrompter::new(config, clock);
     let mut posed = *posed;
     let outcome = loop {

@@ -35,7 +35,7 @@ pub struct Timeline {
 
 impl Timeline {
     /// Reads a run from the journal.
-    pub fn read(store: &Store, run: &RunId) -> Result<Self, Error> {
+    pub fn read(store: &dyn Store, run: &RunId) -> Result<Self, Error> {
         let events = store.events(run, 0)?;
         let state =
             State::fold(&events).map_err(|error| Error::Journal { run: run.to_string(), error })?;

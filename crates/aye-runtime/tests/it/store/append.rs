@@ -2,10 +2,11 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use aye_runtime::store::{Source, Store, StoreError};
+use aye_runtime::store::{Source, StoreError};
 
 use super::Outcome;
 use super::sample::{Tale, id, open, populate, source};
+use super::writer::Store;
 
 #[test]
 fn events_come_back_as_they_were_written() -> Outcome {
@@ -55,11 +56,12 @@ fn a_watcher_that_says_where_it_was_misses_nothing() -> Outcome {
 }
 
 #[test]
-fn several_runs_can_share_a_commit() -> Outcome {
+fn a_run_and_one_inside_it_can_share_a_commit() -> Outcome {
     let home = tempfile::tempdir()?;
     let mut store = open(home.path())?;
-    let (mut one, mut two) = (Tale::new("run-number-1"), Tale::new("run-number-2"));
-    store.append(&[one.started(), one.step("a"), two.started()], &[])?;
+    let (mut one, mut two) = (Tale::new("run-number-1"), Tale::new("run-number-1_1"));
+    let inside = two.started_in("run-number-1");
+    store.append(&[one.started(), one.step("a"), inside], &[])?;
     store.append(&[two.step("b"), one.step_done("a"), two.completed()], &[])?;
     assert_eq!(store.events(&one.run, 0)?.len(), 3);
     assert_eq!(store.events(&two.run, 0)?.len(), 3);
@@ -134,7 +136,7 @@ fn the_home_is_its_owners_alone() -> Outcome {
     for file in ["journal.db", "journal.db-wal", "journal.db-shm", "bell"] {
         assert_eq!(mode(file)?, 0o600, "{file}");
     }
-    let logs = store.home().create_logs(&id("abcdefgh12"))?;
+    let logs = store.create_logs(&id("abcdefgh12"))?;
     assert_eq!(logs, home.join("logs/abcdefgh12"));
     assert_eq!(mode("logs/abcdefgh12")?, 0o700);
     Ok(())

@@ -1,10 +1,11 @@
 //! Audit: what was tampered with is named.
 
-use aye_runtime::store::{Audited, Finding, Store, StoreError};
+use aye_runtime::store::{Audited, Finding, StoreError};
 use rusqlite::Connection;
 
 use super::Outcome;
 use super::sample::{id, open, populate};
+use super::writer::Store;
 
 fn findings(store: &Store) -> Result<Vec<Finding>, StoreError> {
     let mut found = Vec::new();

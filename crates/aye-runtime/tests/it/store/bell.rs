@@ -58,7 +58,7 @@ fn a_driver_hears_letters_and_not_its_own_steps() -> Outcome {
     let (mut driver, mut other) = (open(home.path())?, open(home.path())?);
     let mut tale = Tale::new("abcdefgh12");
     driver.start(&[tale.started()], &source())?;
-    let mut ear = driver.listen_for_mail()?;
+    let mut ear = driver.listen_for_requests()?;
     driver.append(&[tale.step("a")], &[])?;
     assert!(!ear.wait(SHORT)?, "an append is no letter");
     let cancel = Request::Cancel { by: "bob".into(), reason: None };

@@ -6,12 +6,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 
-use aye_runtime::store::{RunFilter, Store, StoreError};
+use aye_runtime::store::{RunFilter, StoreError};
 use rusqlite::Connection;
 
 use super::Outcome;
 use super::child::{Role, Running};
 use super::sample::{Tale, id, moment, open, populate, source};
+use super::writer::Store;
 
 /// A populated home whose journal is all in the main file.
 fn settled() -> Result<tempfile::TempDir, Box<dyn std::error::Error>> {

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use aye_runtime::store::{Durability, RunLock, Store, Verdict};
+use aye_runtime::store::{Durability, Verdict};
 
 use super::Outcome;
-use super::sample::{Tale, id, lock_info, open, populate, source};
+use super::sample::{Tale, holder, id, open, populate, source};
+use super::writer::Store;
 
 const ROLE: &str = "AYE_TEST_ROLE";
 const HOME: &str = "AYE_TEST_HOME";
@@ -145,14 +146,14 @@ fn play() -> Outcome {
 /// Appends until `count` events are there, saying each that is acknowledged.
 fn write(home: &Path, run: &str, count: u64, durability: Durability) -> Outcome {
     let mut store = Store::open(home, durability)?;
-    let _lock = RunLock::acquire(store.home(), &id(run), &lock_info())?;
+    let lease = store.acquire(&id(run), &holder())?;
     let mut tale = Tale::new(run);
     tale.seq = store.run(&tale.run)?.map_or(0, |row| row.last_seq);
     while tale.seq < count {
         let result = if tale.seq == 0 {
-            store.start(&[tale.started()], &source())
+            (*store).start(&lease, &[tale.started()], &source())
         } else {
-            store.append(&[tale.step(&format!("step{}", tale.seq))], &[])
+            (*store).append(&lease, &[tale.step(&format!("step{}", tale.seq))], &[])
         };
         match result {
             Ok(()) => say(tale.seq),
@@ -167,8 +168,7 @@ fn write(home: &Path, run: &str, count: u64, durability: Durability) -> Outcome 
 
 /// Drives a run until it is killed.
 fn hold(home: &Path, run: &str) -> Outcome {
-    let home = aye_runtime::store::Home::new(home);
-    let _lock = RunLock::acquire(&home, &id(run), &lock_info())?;
+    let _lease = open(home)?.acquire(&id(run), &holder())?;
     say("held");
     std::io::stdin().read_line(&mut String::new())?;
     Ok(())
@@ -176,8 +176,7 @@ fn hold(home: &Path, run: &str) -> Outcome {
 
 /// Drives a run and starts a program that outlives it.
 fn hold_and_start(home: &Path, run: &str) -> Outcome {
-    let home = aye_runtime::store::Home::new(home);
-    let _lock = RunLock::acquire(&home, &id(run), &lock_info())?;
+    let _lease = open(home)?.acquire(&id(run), &holder())?;
     let mut program =
         Command::new("sleep").arg("60").stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
     say(program.id());

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use aye_runtime::store::{Found, RunFilter, RunStatus, Store};
+use aye_runtime::store::{Found, RunFilter, RunStatus};
 use rusqlite::Connection;
 
 use super::Outcome;
 use super::sample::{Tale, id, open, source};
+use super::writer::Store;
 
 const FIRST: &str = include_str!("fixtures/layout-1.sql");
 

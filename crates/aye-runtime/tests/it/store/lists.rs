@@ -1,9 +1,10 @@
 //! Runs and questions: listed, filtered, found by name.
 
-use aye_runtime::store::{Found, QuestionState, RunFilter, RunRow, RunStatus, Store};
+use aye_runtime::store::{Found, QuestionState, RunFilter, RunRow, RunStatus};
 
 use super::Outcome;
 use super::sample::{Tale, id, moment, open, populate, source};
+use super::writer::Store;
 
 fn names(rows: &[RunRow]) -> Vec<&str> {
     rows.iter().map(|row| row.id.as_str()).collect()

@@ -14,6 +14,7 @@ mod prune;
 mod rebuild;
 mod room;
 mod sample;
+mod writer;
 mod writers;
 
 /// What a test returns, so that `?` can be used.

@@ -1,17 +1,17 @@
 //! Clearing finished runs away.
 
 use aye_core::input::Request;
-use aye_runtime::store::{Pruned, RunFilter, RunLock, StoreError, Verdict};
+use aye_runtime::store::{Pruned, RunFilter, StoreError, Verdict};
 
 use super::Outcome;
-use super::sample::{Tale, id, lock_info, moment, open, populate, source};
+use super::sample::{Tale, holder, id, moment, open, populate, source};
 
 #[test]
 fn old_finished_runs_go_with_all_they_had() -> Outcome {
     let home = tempfile::tempdir()?;
     let mut store = open(home.path())?;
     populate(&mut store)?;
-    let logs = store.home().create_logs(&id("failed0001"))?;
+    let logs = store.create_logs(&id("failed0001"))?;
     std::fs::create_dir(logs.join("build"))?;
     std::fs::write(logs.join("build/stdout"), [b'x'; 1000])?;
     let request = Request::Cancel { by: "ada".into(), reason: None };
@@ -46,7 +46,7 @@ fn runs_that_have_not_ended_or_are_held_stay() -> Outcome {
     let home = tempfile::tempdir()?;
     let mut store = open(home.path())?;
     populate(&mut store)?;
-    let lock = RunLock::acquire(store.home(), &id("completed1"), &lock_info())?;
+    let lock = store.acquire(&id("completed1"), &holder())?;
     let far = moment(1_000_000_000);
     assert_eq!(store.prune(far, false)?.runs, 2);
     assert!(store.run(&id("completed1"))?.is_some());
@@ -71,7 +71,7 @@ fn what_is_inside_a_run_stays_and_goes_with_it() -> Outcome {
     let mut deeper = Tale::new("outer00001_1_0_1");
     let begun = deeper.started_in("outer00001_1_0");
     store.start(&[begun, deeper.completed()], &source())?;
-    let logs = store.home().create_logs(&id("outer00001_1_0_1"))?;
+    let logs = store.create_logs(&id("outer00001_1_0_1"))?;
 
     // The item is done, the run is not: forgetting the item would repeat it.
     let far = moment(1_000_000_000);

@@ -1,11 +1,11 @@
 //! Derived rows are what the events make of them.
 
-use aye_runtime::store::Store;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use super::Outcome;
 use super::sample::{Tale, open, populate, source};
+use super::writer::Store;
 
 type Rows = Vec<Vec<Value>>;
 

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use aye_runtime::store::{Durability, Store, StoreError};
+use aye_runtime::store::{Durability, StoreError};
 
 use super::Outcome;
 use super::child::{Role, Running};
 use super::sample::{Tale, id, open, source};
+use super::writer::Store;
 
 /// A file system of one megabyte; unmounted when dropped.
 struct Small(PathBuf);

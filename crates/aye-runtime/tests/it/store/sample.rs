@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::writer::Store;
 use aye_core::event::{
     Answered, CancelReason, Driver, Event, EventKind, FailReason, PauseReason, SkillStarted,
     StepCompleted, StepStarted, VERSION,
@@ -10,7 +11,7 @@ use aye_core::id::{QuestionId, RunId};
 use aye_core::nested::Parent;
 use aye_core::question::{Answer, Offer, Prompter, Purpose, Question};
 use aye_core::skill::{AskKind, By, ChoiceAction};
-use aye_runtime::store::{Durability, LockInfo, Source, Store, StoreError};
+use aye_runtime::store::{Durability, Holder, Source, StoreError};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -31,8 +32,8 @@ pub(super) fn driver() -> Driver {
     Driver { user: "ada".into(), host: "engine".into(), pid: 7, attended: false, namespaces: None }
 }
 
-pub(super) fn lock_info() -> LockInfo {
-    LockInfo {
+pub(super) fn holder() -> Holder {
+    Holder {
         user: "ada".into(),
         host: "engine".into(),
         pid: std::process::id(),

@@ -3,11 +3,12 @@
 use std::process::Command;
 use std::thread;
 
-use aye_runtime::store::{Home, LockError, RunLock, Store, StoreError};
+use aye_runtime::store::{Home, LeaseError, StoreError};
 
 use super::Outcome;
 use super::child::Role;
-use super::sample::{Tale, id, lock_info, open, source};
+use super::sample::{Tale, holder, id, open, source};
+use super::writer::Store;
 
 #[test]
 fn many_open_a_new_home_at_once() -> Outcome {
@@ -88,7 +89,7 @@ fn of_two_writers_of_one_run_one_wins_each_event() -> Outcome {
     let home = tempfile::tempdir()?;
     let mut tale = Tale::new("abcdefgh12");
     open(home.path())?.start(&[tale.started()], &source())?;
-    // Both ignore the lock and write what they think comes next.
+    // Both claim the lease and write what they think comes next.
     let writer = |mut store: Store| -> Result<u64, StoreError> {
         let mut tale = Tale::new("abcdefgh12");
         let mut won = 0;
@@ -118,32 +119,32 @@ fn of_two_writers_of_one_run_one_wins_each_event() -> Outcome {
 #[test]
 fn a_lock_goes_with_the_process_that_held_it() -> Outcome {
     let temp = tempfile::tempdir()?;
-    let home = Home::new(temp.path());
+    let mut store = open(temp.path())?;
     let run = id("abcdefgh12");
     let mut child = Role::new("hold", temp.path()).start()?;
     assert_eq!(child.hear()?.as_deref(), Some("held"));
-    let Err(LockError::Held(held)) = RunLock::acquire(&home, &run, &lock_info()) else {
+    let Err(LeaseError::Held(held)) = store.acquire(&run, &holder()) else {
         return Err("both have it".into());
     };
-    assert_ne!(held.info.ok_or("unknown")?.pid, std::process::id());
+    assert_ne!(held.holder.ok_or("unknown")?.pid, std::process::id());
     child.kill()?;
     assert_eq!(child.hear()?, None);
     // Its file is still there and says nothing any more.
-    assert!(home.lock(&run).exists());
-    RunLock::acquire(&home, &run, &lock_info())?;
+    assert!(Home::new(temp.path()).lock(&run).exists());
+    store.acquire(&run, &holder())?;
     Ok(())
 }
 
 #[test]
 fn programs_started_under_a_lock_do_not_keep_it() -> Outcome {
     let temp = tempfile::tempdir()?;
-    let home = Home::new(temp.path());
+    let mut store = open(temp.path())?;
     let run = id("abcdefgh12");
     let mut child = Role::new("hold and start", temp.path()).start()?;
     let grandchild = child.hear()?.ok_or("it died")?;
     child.kill()?;
     assert_eq!(child.hear()?, None);
-    let taken = RunLock::acquire(&home, &run, &lock_info());
+    let taken = store.acquire(&run, &holder());
     // Still there, so it was not its end that freed the lock.
     let ended = Command::new("kill").arg(&grandchild).status()?;
     taken?;
@@ -154,17 +155,18 @@ fn programs_started_under_a_lock_do_not_keep_it() -> Outcome {
 #[test]
 fn a_lock_is_never_held_twice_while_it_comes_and_goes() -> Outcome {
     let temp = tempfile::tempdir()?;
-    let home = Home::new(temp.path());
+    drop(open(temp.path())?);
     let run = id("abcdefgh12");
     let inside = std::sync::atomic::AtomicU32::new(0);
     let taken = thread::scope(|scope| {
         let all: Vec<_> = (0..4)
             .map(|_| {
                 scope.spawn(|| {
+                    let mut store = open(temp.path()).expect("it opens");
                     let mut taken = 0;
                     for _ in 0..150 {
-                        let _ = RunLock::holder(&home, &run);
-                        if let Ok(lock) = RunLock::acquire(&home, &run, &lock_info()) {
+                        let _ = store.holder(&run);
+                        if let Ok(lock) = store.acquire(&run, &holder()) {
                             let others = inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
                             assert_eq!(others, 0);
                             thread::yield_now();

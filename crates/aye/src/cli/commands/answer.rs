@@ -5,7 +5,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use aye_core::event::{Event, EventKind};
 use aye_core::id::QuestionId;
 use aye_core::input::Request;
-use aye_core::journal::Phase;
+use aye_core::journal::{Phase, State};
 use aye_core::question::{Answer, Edits, FixScope, Prompter, Question};
 use aye_core::skill::AskKind;
 use clap::Args;
@@ -22,11 +22,11 @@ use crate::report::event_json;
 use aye_runtime::driver::{Kept, QuestionContext, keep};
 use aye_runtime::error::Error;
 use aye_runtime::memory::Scope;
-use aye_runtime::store::{Found, QuestionRow, QuestionState, RunRow, Store};
-use aye_runtime::usecases::{Sent, Subscription, find_question, state_of};
+use aye_runtime::store::{Found, Listener, QuestionRow, QuestionState, RunRow, Store};
 
 use super::changes::Changes;
 use super::output::{print_line, tell_people};
+use super::request::{Sent, leave, send};
 use super::resume::{self, ResumeArgs};
 
 const EXAMPLES: &str = "\
@@ -142,7 +142,7 @@ fn as_recorded(question: &QuestionRow, context: &Context) -> Result<String, Erro
 /// Who else has to agree, once an answer was taken.
 fn still_missing(question: &QuestionRow, context: &Context) -> Result<String, Error> {
     let Some(reader) = context.store_to_read()? else { return Ok(String::new()) };
-    Ok(match find_question(&reader, question.id.as_str())? {
+    Ok(match find(&*reader, question.id.as_str())? {
         QuestionRow { state: QuestionState::Open, missing: 1, .. } => {
             "; one more person has to agree".to_owned()
         }
@@ -160,8 +160,8 @@ pub(super) fn answer(
     context: &Context,
 ) -> Result<(RunRow, QuestionRow, Came), Error> {
     let reader = context.journal()?;
-    let question = find_question(&reader, &args.question)?;
-    let row = context.find_run(&reader, question.run.as_str())?;
+    let question = find(&*reader, &args.question)?;
+    let row = context.find_run(&*reader, question.run.as_str())?;
     let asked = reader.asked(&question.id)?;
     let outer = reader.outermost(&row.id)?.unwrap_or_else(|| row.clone());
     loop {
@@ -169,11 +169,11 @@ pub(super) fn answer(
             (Some(choice), _) => {
                 Given { code: args.code.clone(), ..Given::of(&meant(choice, asked.as_ref())) }
             }
-            (None, Some(asked)) => match ask_here(&reader, &row, asked, args, context)? {
+            (None, Some(asked)) => match ask_here(&*reader, &row, asked, args, context)? {
                 AskOutcome::Answered(given) => given,
                 AskOutcome::Cancelled => return Ok((outer, question, Came::Left)),
                 AskOutcome::TimedOut => return Ok((outer, question, Came::TimedOut)),
-                AskOutcome::Closed => return Err(closed(&reader, &question)?),
+                AskOutcome::Closed => return Err(closed(&*reader, &question)?),
                 AskOutcome::Stopped(signal) => return Ok((outer, question, Came::Stopped(signal))),
                 AskOutcome::Unavailable(why) => return Err(say_what(&question, &why)),
             },
@@ -187,7 +187,7 @@ pub(super) fn answer(
             None => given.value.clone(),
         };
         // Nobody would be there to keep it: it is never written down.
-        if asked.as_ref().is_some_and(|asked| asked.secret) && !reader.is_driven(&outer.id)? {
+        if asked.as_ref().is_some_and(|asked| asked.secret) && reader.holder(&outer.id)?.is_none() {
             return Err(Error::Refused {
                 message: format!("`{}` asks for a secret and nobody drives the run", question.id),
                 hint: Some(format!("answer it where the run goes on: `aye resume {}`", outer.id)),
@@ -205,8 +205,9 @@ pub(super) fn answer(
             edits: edits.clone(),
             ..Answer::new(given.value, context.driver().user, Prompter::Command)
         };
+        let mut store = context.store()?;
         let request = Request::Answer { question: question.id.clone(), answer, code };
-        match context.submit(&row, &request)? {
+        match send(context, &mut *store, &row, &request)? {
             sent @ (Sent::Accepted | Sent::AcceptedUndriven) => {
                 let scope = scope.filter(|_| edits.is_none());
                 remember(&row, asked.as_ref(), &choice, scope, context)?;
@@ -215,8 +216,7 @@ pub(super) fn answer(
             }
             Sent::Refused(why) => {
                 let error = refused(&question, asked.as_ref(), &why);
-                let open =
-                    find_question(&reader, question.id.as_str())?.state == QuestionState::Open;
+                let open = find(&*reader, question.id.as_str())?.state == QuestionState::Open;
                 // The code may have been mistyped: asked again, here.
                 if args.choice.is_some() || !coded || !open {
                     return Err(error);
@@ -343,9 +343,24 @@ fn refused(question: &QuestionRow, asked: Option<&Question>, why: &str) -> Error
     }
 }
 
+fn find(reader: &dyn Store, name: &str) -> Result<QuestionRow, Error> {
+    match reader.question(name)? {
+        Found::One(question) => Ok(question),
+        Found::None => {
+            let message = format!("there is no question `{}`", escape_control_line(name));
+            Err(Error::not_found(message, "`aye inbox` lists the open ones"))
+        }
+        Found::Several(rows) => {
+            let names: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+            let message = format!("`{name}` stands for several questions: {}", names.join(", "));
+            Err(Error::usage(message, "write more letters of the id"))
+        }
+    }
+}
+
 /// Somebody else was quicker.
-fn closed(reader: &Store, question: &QuestionRow) -> Result<Error, Error> {
-    let row = find_question(reader, question.id.as_str())?;
+fn closed(reader: &dyn Store, question: &QuestionRow) -> Result<Error, Error> {
+    let row = find(reader, question.id.as_str())?;
     let by = match (&row.answered_by, &row.prompter) {
         (Some(by), Some(prompter)) => format!(" by {by} through {prompter}"),
         (Some(by), None) => format!(" by {by}"),
@@ -364,13 +379,14 @@ fn say_what(question: &QuestionRow, why: &str) -> Error {
 
 /// Shows the question on this terminal, as the run would.
 fn ask_here(
-    reader: &Store,
+    reader: &dyn Store,
     row: &RunRow,
     asked: &Question,
     args: &AnswerArgs,
     context: &Context,
 ) -> Result<AskOutcome, Error> {
-    let state = state_of(reader, &row.id)?;
+    let state = State::fold(&reader.events(&row.id, 0)?)
+        .map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
     let (deadline, agreed) = match &state.phase {
         Phase::Asking { question, agreed, .. } if question.id == asked.id => {
             ([question.deadline, state.deadline()].into_iter().flatten().min(), agreed.clone())
@@ -397,7 +413,7 @@ fn ask_here(
     let config = context.config(Escape::Dismisses, !args.no_input);
     let config = PromptConfig { opened_with: args.opened_with.clone(), ..config };
     let mut journal = Journal {
-        subscription: Subscription::to_run(reader, &row.id, 0)?,
+        bell: reader.listen()?,
         reader,
         row,
         question: &asked.id,
@@ -409,8 +425,8 @@ fn ask_here(
 
 /// The question as the journal has it, while it is shown here.
 struct Journal<'a> {
-    reader: &'a Store,
-    subscription: Subscription<'a>,
+    reader: &'a dyn Store,
+    bell: Listener,
     row: &'a RunRow,
     question: &'a QuestionId,
     run_ends: Option<Timestamp>,
@@ -419,11 +435,11 @@ struct Journal<'a> {
 
 impl RemoteQuestion for Journal<'_> {
     fn wake(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.subscription.as_fd())
+        Some(self.bell.as_fd())
     }
 
     fn news(&mut self) -> Result<News, Error> {
-        self.subscription.drain()?;
+        self.bell.drain()?;
         Ok(match self.reader.question(self.question.as_str())? {
             Found::One(row) if row.state == QuestionState::Open => {
                 News::Open([row.deadline, self.run_ends].into_iter().flatten().min())
@@ -435,7 +451,7 @@ impl RemoteQuestion for Journal<'_> {
     fn hold(&mut self, _now: Timestamp) -> Result<(), Error> {
         let by = self.context.driver().user;
         let request = Request::Hold { question: self.question.clone(), by };
-        self.context.submit_unheard(self.row, &request)
+        leave(self.context, self.row, &request)
     }
 }
 

@@ -67,11 +67,7 @@ fn options(args: &ChooseArgs) -> Result<Vec<String>, Error> {
         return Ok(args.options.clone());
     }
     let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).map_err(|source| Error::File {
-        doing: "read",
-        path: "standard input".into(),
-        source,
-    })?;
+    std::io::stdin().read_to_string(&mut text).map_err(Error::Input)?;
     Ok(text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect())
 }
 

@@ -1,6 +1,6 @@
 //! Inputs from the command line.
 
-use std::io::Read as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use aye_core::skill::Given;
@@ -18,24 +18,15 @@ pub(super) fn collect(
         Some(file) => from_file(file)?,
         None => IndexMap::new(),
     };
-    for (name, value) in texts(pairs)? {
-        given.insert(name, Given::Text(value));
-    }
-    Ok(given)
-}
-
-/// `-i k=v` alone.
-pub(super) fn texts(pairs: &[String]) -> Result<IndexMap<String, String>, Error> {
-    let mut texts = IndexMap::new();
     for pair in pairs {
         // Split once: a value may hold further `=`.
         let (name, value) =
             pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
                 Error::usage(format!("`{pair}` is no input"), "write `-i name=value`")
             })?;
-        texts.insert(name.to_owned(), value.to_owned());
+        given.insert(name.to_owned(), Given::Text(value.to_owned()));
     }
-    Ok(texts)
+    Ok(given)
 }
 
 /// `--set k=v`: JSON where it is some, else text.
@@ -56,13 +47,12 @@ pub(super) fn values(pairs: &[String]) -> Result<Map<String, Value>, Error> {
 }
 
 fn from_file(file: &Path) -> Result<IndexMap<String, Given>, Error> {
-    let mut text = String::new();
-    let read = if file == Path::new("-") {
-        std::io::stdin().read_to_string(&mut text).map(|_| ())
+    let text = if file == Path::new("-") {
+        io::read_to_string(io::stdin()).map_err(Error::Input)?
     } else {
-        std::fs::read_to_string(file).map(|found| text = found)
+        let failed = |source| Error::File { doing: "read", path: PathBuf::from(file), source };
+        std::fs::read_to_string(file).map_err(failed)?
     };
-    read.map_err(|source| Error::File { doing: "read", path: PathBuf::from(file), source })?;
     let data: IndexMap<String, Value> = serde_json::from_str(&text).map_err(|error| {
         let message = format!("`{}` holds no inputs: {error}", file.display());
         Error::usage(message, "write a JSON object: {\"name\": \"value\"}")

@@ -19,7 +19,6 @@ use crate::paint::{Glyph, Tone, duration, escape_control_line};
 use crate::report::{answer_command, place_words};
 use aye_runtime::error::Error;
 use aye_runtime::store::Store;
-use aye_runtime::usecases::{OpenQuestion, Subscription, open_questions};
 
 use super::output::{print, print_json, print_json_line};
 use super::runs::ago;
@@ -95,7 +94,7 @@ pub(super) fn run(args: &InboxArgs, context: &Context) -> Result<u8, Error> {
         };
     }
     let open = match &context.store_to_read()? {
-        Some(store) => open(store)?,
+        Some(store) => open(&**store)?,
         None => Vec::new(),
     };
     if context.json {
@@ -106,10 +105,12 @@ pub(super) fn run(args: &InboxArgs, context: &Context) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn open(store: &Store) -> Result<Vec<Waiting>, Error> {
+fn open(store: &dyn Store) -> Result<Vec<Waiting>, Error> {
     let mut waiting = Vec::new();
-    for one in open_questions(store)? {
-        let OpenQuestion { row, question: asked, driven, around } = one;
+    for row in store.open_questions()? {
+        let asked = store.asked(&row.id)?;
+        let driven = store.is_driven(&row.run)?;
+        let around = store.place_of(&row.run)?;
         let item = around.iter().rev().find_map(|parent| parent.item.as_ref());
         waiting.push(Waiting {
             id: row.id.to_string(),
@@ -184,12 +185,12 @@ pub(super) fn entry(question: &Question, context: &Context) -> String {
 /// for programs and screen readers.
 fn stream(context: &Context) -> Result<u8, Error> {
     let store = context.store()?;
-    let mut subscription = Subscription::to_all(&store, 0)?;
+    let mut bell = store.listen()?;
     let mut signals = catch_signals()?;
     let mut known: Option<Vec<String>> = None;
     loop {
-        subscription.drain()?;
-        let open = open(&store)?;
+        bell.drain()?;
+        let open = open(&*store)?;
         let ids: Vec<String> = open.iter().map(|one| one.id.clone()).collect();
         let changed = known.as_ref() != Some(&ids);
         if changed && context.json {
@@ -207,16 +208,12 @@ fn stream(context: &Context) -> Result<u8, Error> {
                 Signal::Continue | Signal::Resize => {}
             }
         }
-        subscription.wait(LOOK)?;
+        bell.wait(LOOK)?;
     }
 }
 
 pub(super) fn catch_signals() -> Result<Signals, Error> {
-    Signals::catch().map_err(|source| Error::File {
-        doing: "catch signals of",
-        path: "aye".into(),
-        source,
-    })
+    Signals::catch().map_err(Error::Signals)
 }
 
 /// The time from one moment to another, as people say it.

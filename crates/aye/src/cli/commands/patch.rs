@@ -17,7 +17,6 @@ use aye_runtime::error::Error;
 use aye_runtime::replace::{refuse_links, replace};
 use aye_runtime::skills::{SkillFile, skill_name};
 use aye_runtime::store::Store;
-use aye_runtime::usecases::state_of;
 
 use super::output::{print_json, print_line};
 
@@ -41,8 +40,9 @@ pub struct PatchArgs {
 
 pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
     let reader = context.journal()?;
-    let row = context.find_run(&reader, &args.run)?;
-    let state = state_of(&reader, &row.id)?;
+    let row = context.find_run(&*reader, &args.run)?;
+    let state = State::fold(&reader.events(&row.id, 0)?)
+        .map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
     let wanted = |step: &str| args.step.as_deref().is_none_or(|wanted| wanted == step);
     let changed: Vec<Mended> = mended(&state).into_iter().filter(|one| wanted(&one.step)).collect();
     if changed.is_empty() {
@@ -54,7 +54,7 @@ pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
     let mut code = 0;
     let mut done = Vec::new();
     for one in &changed {
-        let patch = Patch::of(&state, one, &reader, context)?;
+        let patch = Patch::of(&state, one, &*reader, context)?;
         if !context.json {
             say(&format!("{}\n{}\n", patch.path.display(), escape_control_lines(&patch.diff())));
         }
@@ -75,7 +75,7 @@ pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
 }
 
 /// After a run that somebody mended: is the file to be mended too?
-pub(super) fn offer(state: &State, store: &Store, context: &Context) -> Result<(), Error> {
+pub(super) fn offer(state: &State, store: &dyn Store, context: &Context) -> Result<(), Error> {
     for one in mended(state) {
         // A file that was changed meanwhile is its author's business.
         let Ok(patch) = Patch::of(state, &one, store, context) else { continue };
@@ -120,7 +120,12 @@ struct Patch {
 }
 
 impl Patch {
-    fn of(state: &State, mended: &Mended, store: &Store, context: &Context) -> Result<Self, Error> {
+    fn of(
+        state: &State,
+        mended: &Mended,
+        store: &dyn Store,
+        context: &Context,
+    ) -> Result<Self, Error> {
         let workspace = PathBuf::from(&state.started.workspace);
         let path = workspace.join(&state.started.file);
         refuse_links(&workspace, &path)?;

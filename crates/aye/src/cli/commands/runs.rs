@@ -1,15 +1,17 @@
 //! `aye runs`.
 
+use std::path::Path;
+
 use clap::{Args, Subcommand};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use crate::cli::Context;
 use crate::paint::{Glyph, Paint, Tone, escape_control, escape_control_line, plural};
 use crate::term;
 use aye_runtime::error::Error;
-use aye_runtime::store::{RunFilter, RunRow, RunStatus};
-use aye_runtime::usecases::ListedRun;
+use aye_runtime::store::{Pruned, RunFilter, RunRow, RunStatus};
+use aye_runtime::trust::Retention;
 
 use super::inbox::since;
 use super::output::{print_json, print_json_line, print_line, print_words};
@@ -89,12 +91,30 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
         ..RunFilter::default()
     };
     let narrowed = filter.status.is_some() || filter.skill.is_some();
-    let runs = context.runs(&filter)?;
+    let store = context.store_to_read()?;
+    let mut rows = match &store {
+        Some(store) => store.runs(&filter)?,
+        None => Vec::new(),
+    };
+    let mut driven = Vec::new();
+    for row in &mut rows {
+        let held = match &store {
+            Some(store) if !row.status.is_ended() => {
+                // Who is asked inside it is waited for all the same.
+                row.waiting = store.waiting_within(&row.id)?;
+                store.holder(&row.id)?.is_some()
+            }
+            Some(_) | None => false,
+        };
+        driven.push(held);
+    }
     if context.json {
-        print_json(&runs.iter().map(listed).collect::<Vec<_>>())?;
+        let listed: Vec<Listed<'_>> =
+            rows.iter().zip(&driven).map(|(row, driven)| listed(row, *driven)).collect();
+        print_json(&listed)?;
         return Ok(0);
     }
-    if runs.is_empty() {
+    if rows.is_empty() {
         let text = match narrowed {
             true => "no such runs; `aye runs` lists all",
             false => "no runs; start one with `aye run SKILL`",
@@ -105,31 +125,36 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
     }
     let now = context.now();
     let columns = term::columns(std::io::stdout());
-    let widest = runs
+    let widest = rows
         .iter()
-        .map(|run| term::width(&escape_control_line(&run.row.skill)))
+        .map(|row| term::width(&escape_control_line(&row.skill)))
         .max()
         .unwrap_or(0)
         .min(28);
-    let text: String =
-        runs.iter().map(|run| line(run, widest, columns, now, context.paint_out)).collect();
+    let text: String = rows
+        .iter()
+        .zip(driven)
+        .map(|(row, driven)| line(row, driven, widest, columns, now, context.paint_out))
+        .collect();
     print_words(&text)?;
     Ok(0)
 }
 
 /// One run as it stands now, as a line of JSON.
 pub(super) fn print_as_listed(row: &RunRow, context: &Context) -> Result<(), Error> {
-    print_json_line(&listed(&context.run(row.id.as_str())?))
+    let store = context.store()?;
+    let row = context.find_run(&*store, row.id.as_str())?;
+    let driven = store.is_driven(&row.id)?;
+    print_json_line(&listed(&row, driven))
 }
 
-fn listed(run: &ListedRun) -> Listed<'_> {
-    let ListedRun { row, driven } = run;
+fn listed(row: &RunRow, driven: bool) -> Listed<'_> {
     Listed {
         id: row.id.as_str(),
         skill: &row.skill,
         status: row.status.word(),
         waiting: row.waiting,
-        driven: *driven,
+        driven,
         step: row.step.as_deref(),
         message: row.message.as_deref(),
         environment: row.environment.as_deref(),
@@ -141,13 +166,13 @@ fn listed(run: &ListedRun) -> Listed<'_> {
 }
 
 fn line(
-    run: &ListedRun,
+    row: &RunRow,
+    driven: bool,
     widest: usize,
     columns: Option<usize>,
     now: Timestamp,
     paint: Paint,
 ) -> String {
-    let ListedRun { row, driven } = run;
     let (glyph, tone) = match row.status {
         status if row.waiting > 0 && !status.is_ended() => (Glyph::Asking, Tone::Ask),
         status => look(status),
@@ -211,9 +236,23 @@ fn prune(args: &PruneArgs, context: &Context) -> Result<u8, Error> {
     let older_than = args.older_than.as_deref().map(aye_core::skill::parse_duration).transpose();
     let older_than = older_than
         .map_err(|error| Error::usage(error.to_string(), "write a time such as `30d` or `12h`"))?;
-    let found = context.prune(older_than, args.dry_run)?;
-    let is_empty = found.is_none();
-    let pruned = found.unwrap_or_default();
+    let is_empty = context.store_to_read()?.is_none();
+    let now = context.now();
+    let pruned = match older_than {
+        _ if is_empty => Pruned::default(),
+        Some(age) => {
+            let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
+            let before = now.checked_sub(age).unwrap_or(Timestamp::MIN);
+            context.store()?.prune(before, args.dry_run)?
+        }
+        None => {
+            let user = context.user_settings.as_deref();
+            let mut retention = Retention::new(&context.home, user, now);
+            let mut may_go =
+                |workspace: &Path, ended: Timestamp| retention.may_forget(workspace, ended);
+            context.store()?.prune_where(now, args.dry_run, &mut may_go)?
+        }
+    };
     if context.json {
         print_json(&serde_json::json!({
             "runs": pruned.runs, "events": pruned.events, "bytes": pruned.bytes,

@@ -32,8 +32,8 @@ pub struct ShowArgs {
 
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
     let store = context.journal()?;
-    let row = context.find_run(&store, &args.run)?;
-    let story = Timeline::read(&store, &row.id)?;
+    let row = context.find_run(&*store, &args.run)?;
+    let story = Timeline::read(&*store, &row.id)?;
     let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
     let driven = store.is_driven(&row.id)?;
     let waiting = store.waiting_within(&row.id)?;

@@ -15,10 +15,10 @@ use crate::report::{Place, Report, indent, stopped};
 use aye_runtime::driver::Outcome;
 use aye_runtime::error::Error;
 use aye_runtime::store::{RunRow, Store};
-use aye_runtime::usecases::{LoadedRun, Subscription, has_log};
 
 use super::drive::{choose_report, conclude};
-use super::inbox::catch_signals;
+use super::logs::has_log;
+use super::resume::Loaded;
 
 /// How often output is looked for, and the bottom line painted.
 const LOOK: Duration = Duration::from_millis(100);
@@ -36,22 +36,24 @@ pub struct WatchArgs {
 
 pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
     let store = context.journal()?;
-    let row = context.find_run(&store, &args.run)?;
-    let loaded = LoadedRun::read(&store, &row, context)?;
-    let (mut report, _outlets) = choose_report(context, &loaded.flow)?;
-    let mut signals = catch_signals()?;
-    let subscription = Subscription::to_run(&store, &row.id, 0)?;
+    let row = context.find_run(&*store, &args.run)?;
+    let loaded = Loaded::read(&*store, &row, context)?;
+    let (mut report, _outlets) = choose_report(context, &loaded.flow, false)?;
+    let mut signals = Signals::catch().map_err(Error::Signals)?;
+    let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
+    let mut bell = store.listen()?;
     let mut watch = Watch {
-        store: &store,
+        store: &*store,
         row: &row,
         report: &mut *report,
-        subscription,
+        seen: 0,
         runs: IndexMap::new(),
         asked: HashSet::new(),
     };
     loop {
+        bell.drain()?;
         // Asked first: who leaves after the last event leaves nothing unseen.
-        let driven = store.is_driven(&row.id)?;
+        let driven = store.holder(&outer)?.is_some();
         watch.catch_up(context)?;
         if let Some(signal) = stop_asked(&mut signals, watch.report) {
             watch.report.pause();
@@ -65,7 +67,7 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
             return Ok(outcome.exit_code(&state));
         }
         watch.tick(context);
-        watch.subscription.wait(LOOK)?;
+        bell.wait(LOOK)?;
     }
 }
 
@@ -92,10 +94,11 @@ fn stop_asked(signals: &mut Signals, report: &mut dyn Report) -> Option<Signal> 
 
 /// A run and those inside it, as seen so far.
 struct Watch<'a> {
-    store: &'a Store,
+    store: &'a dyn Store,
     row: &'a RunRow,
     report: &'a mut dyn Report,
-    subscription: Subscription<'a>,
+    /// The number of the last event that was shown.
+    seen: u64,
     /// In the order in which they began; the run itself is the first.
     runs: IndexMap<RunId, Seen>,
     /// The questions that were mentioned.
@@ -117,7 +120,8 @@ impl Watch<'_> {
 
     /// Shows every event and all output since the last look.
     fn catch_up(&mut self, context: &Context) -> Result<(), Error> {
-        for (_, event) in self.subscription.events()? {
+        for (number, event) in self.store.events_within(&self.row.id, self.seen)? {
+            self.seen = number;
             self.event(&event)?;
         }
         for lane in 0..self.runs.len() {
@@ -156,7 +160,7 @@ impl Watch<'_> {
         if let EventKind::StepStarted(started) = &event.kind
             && has_log(started)
         {
-            let base = self.store.home().log(&event.run, started.execution, &started.step);
+            let base = self.store.log(&event.run, started.execution, &started.step);
             seen.log = Some(LogReader::new(base));
             self.report.step_begins(lane, false);
         }
@@ -167,11 +171,7 @@ impl Watch<'_> {
         let Some(reader) = &mut self.runs[lane].log else { return Ok(()) };
         let mut buffer = [0; 64 * 1024];
         loop {
-            let read = reader.read(&mut buffer).map_err(|source| Error::File {
-                doing: "read",
-                path: "log".into(),
-                source,
-            })?;
+            let read = reader.read(&mut buffer).map_err(Error::Log)?;
             let Some((stream, length)) = read else { return Ok(()) };
             self.report.output(lane, stream, &buffer[..length]);
         }

@@ -4,14 +4,15 @@
 use std::time::Duration;
 
 use aye_core::id::RunId;
+use aye_core::input::Request;
 use aye_core::question::{Edits, FixScope, Prompter, Purpose};
-use aye_core::skill::Given;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use crate::cli::assist::{self, Sent};
 use crate::mcp::answer::{self, Word};
 use crate::mcp::call::{Call, finish, read};
 use crate::mcp::handle::Handle;
@@ -21,7 +22,6 @@ use crate::mcp::world::World;
 use crate::mcp::{budget, catalog};
 use aye_runtime::error::Error;
 use aye_runtime::store::QuestionState;
-use aye_runtime::usecases::{Prepared, Sent, SkillError, Warning};
 
 /// How many questions are listed.
 const MOST: usize = 50;
@@ -50,38 +50,15 @@ pub(super) async fn run(
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let begun = work(call, request, |world, args: Run, _| {
-        let runtime = &world.runtime;
-        let skill = runtime.check_skill(&args.skill).map_err(with_places)?;
-        let given = args.inputs.into_iter().map(|(name, value)| (name, Given::Data(value)));
-        let inputs = runtime.complete_inputs(&skill.flow, given.collect());
-        let prepared = Prepared {
-            environment: args.environment,
-            ..Prepared::new(skill, inputs.map_err(Error::Inputs)?)
-        };
+        let context = &world.context;
+        let ready = assist::prepare(&args.skill, args.inputs, args.environment, context)?;
         if args.dry_run {
-            return Ok(Begun::Told(planned(&runtime.plan(&prepared)?)?));
+            return Ok(Begun::Told(planned(&ready.plan(context)?)?));
         }
         // What was left out of the settings is said: the run itself is silent.
-        let mut note = None;
-        let mut warn = |warning: Warning| note = Some(warning.message(&runtime.directory));
-        let run = runtime.start_detached(prepared, &mut warn)?;
-        Ok(Begun::Run(run, note))
+        Ok(Begun::Run(ready.start(context)?, context.left_out()))
     });
     go(call, begun.await?).await
-}
-
-/// Why a skill cannot be run, with the places of its errors.
-fn with_places(error: SkillError) -> Error {
-    let places = match &error {
-        SkillError::Invalid(file) => file.render(false),
-        SkillError::Failed(_) => String::new(),
-    };
-    match error.into_error() {
-        Error::InvalidSkill(message) => {
-            Error::InvalidSkill(format!("{message}\n{}", places.trim_end()))
-        }
-        other => other,
-    }
 }
 
 /// Reads what was given and does it, on behalf of whoever calls.
@@ -133,7 +110,7 @@ pub(super) async fn status(
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let found = work(call, request, |world, args: Status, _| {
-        let handle = world.handles.open(&args.execution_id, &world.journal()?)?;
+        let handle = world.handles.open(&args.execution_id, &*world.journal()?)?;
         // The question whose id this is is no news; any other one is.
         let open = handle.question.filter(|(row, _)| row.state == QuestionState::Open);
         Ok((handle.outer.id, open.map(|(row, _)| row.id.to_string()), args.wait))
@@ -164,7 +141,7 @@ pub(super) async fn go_on(
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let begun = work(call, request, |world, args: Continue, by| {
-        let handle = world.handles.open(&args.execution_id, &world.journal()?)?;
+        let handle = world.handles.open(&args.execution_id, &*world.journal()?)?;
         relay(world, handle, args.choice, args.reason, None, by)
     });
     go(call, begun.await?).await
@@ -210,7 +187,7 @@ pub(super) async fn retry(
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let begun = work(call, request, |world, args: Retry, by| {
-        let handle = world.handles.open(&args.execution_id, &world.journal()?)?;
+        let handle = world.handles.open(&args.execution_id, &*world.journal()?)?;
         let (_, question) = handle.open_question()?;
         if question.purpose != Purpose::Recover || question.step != args.step {
             let message = format!("the run does not ask what to do about step `{}`", args.step);
@@ -243,11 +220,12 @@ pub(super) async fn cancel(
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let begun = work(call, request, |world, args: Cancel, by| {
-        let outer = world.handles.open(&args.execution_id, &world.journal()?)?.outer;
+        let outer = world.handles.open(&args.execution_id, &*world.journal()?)?.outer;
         if outer.status.is_ended() {
             return Ok(Begun::Run(outer.id, Some("the run had ended already".to_owned())));
         }
-        match world.runtime.cancel_detached(&outer, by, args.reason)? {
+        let request = Request::Cancel { by, reason: args.reason };
+        match assist::cancel(&outer, &request, &world.context)? {
             Sent::Accepted | Sent::AcceptedUndriven => Ok(Begun::Run(outer.id, None)),
             Sent::Refused(why) => Err(Error::Refused {
                 message: format!("run `{}` was not cancelled: {why}", outer.id),
@@ -268,7 +246,7 @@ pub(super) async fn cancel(
 }
 
 pub(super) fn inbox(world: &World) -> Result<Told, Error> {
-    let Some(store) = world.runtime.store_to_read()? else {
+    let Some(store) = world.context.store_to_read()? else {
         return Ok(Told { data: json!({ "questions": [] }), text: "nothing waits".to_owned() });
     };
     let mut found = Vec::new();
@@ -286,7 +264,7 @@ pub(super) fn inbox(world: &World) -> Result<Told, Error> {
         let mut shown = json!({
             "question": row.id.as_str(), "skill": row.skill, "step": row.step,
             "message": message, "relayable": may, "asked_at": row.asked.to_string(),
-            "expires_at": crate::mcp::standing::expires(row, &world.runtime).to_string(),
+            "expires_at": crate::mcp::look::expires(row, &world.context).to_string(),
             "options": question.options.iter().map(|offer| offer.value.as_str()).collect::<Vec<_>>(),
             "person": format!("aye answer {}", row.id),
         });

@@ -11,7 +11,7 @@ use aye_runtime::error::Error;
 use aye_runtime::skills::{SkillFile, relative_to, skill_name};
 
 pub(super) fn list(world: &World) -> Result<Told, Error> {
-    let context = &world.runtime;
+    let context = &world.context;
     let mut found = Vec::new();
     let mut lines = Vec::new();
     for path in context.library().files() {
@@ -61,7 +61,7 @@ pub(super) struct Describe {
 }
 
 pub(super) fn describe(world: &World, args: &Describe) -> Result<Told, Error> {
-    let context = &world.runtime;
+    let context = &world.context;
     let (path, name) = context.library().find(&args.skill)?;
     let file = SkillFile::read(&context.directory.join(&path))?;
     if file.has_errors() {

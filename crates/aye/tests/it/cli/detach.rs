@@ -1,7 +1,7 @@
 //! Runs in the background.
 
 use aye_core::id::RunId;
-use aye_runtime::store::{Home, RunLock};
+use aye_runtime::store::{Leases as _, SqliteStore};
 use insta::assert_snapshot;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -21,8 +21,9 @@ fn gated(ask: &str) -> Place {
 
 /// The process that drives a run.
 fn driver(place: &Place, run: &str) -> Option<Pid> {
-    let held = RunLock::holder(&Home::new(&place.home()), &RunId::new(run).unwrap()).unwrap()?;
-    Pid::from_raw(i32::try_from(held.info?.pid).unwrap())
+    let store = SqliteStore::open_to_read(&place.home()).unwrap()?;
+    let held = store.holder(&RunId::new(run).unwrap()).unwrap()?;
+    Pid::from_raw(i32::try_from(held.holder?.pid).unwrap())
 }
 
 /// The id of the only open question, once there is one.

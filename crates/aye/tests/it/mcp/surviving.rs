@@ -1,7 +1,7 @@
 //! What a run survives: the server's death, its driver's, and two clients at once.
 
 use aye_core::id::RunId;
-use aye_runtime::store::{Home, RunLock};
+use aye_runtime::store::{Leases as _, SqliteStore};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -16,8 +16,9 @@ steps:
 
 /// The process that drives a run.
 fn driver(desk: &InboxView, run: &str) -> Option<Pid> {
-    let held = RunLock::holder(&Home::new(&desk.home()), &RunId::new(run).unwrap()).unwrap()?;
-    Pid::from_raw(i32::try_from(held.info?.pid).unwrap())
+    let store = SqliteStore::open_to_read(&desk.home()).unwrap()?;
+    let held = store.holder(&RunId::new(run).unwrap()).unwrap()?;
+    Pid::from_raw(i32::try_from(held.holder?.pid).unwrap())
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use aye_core::input::Request;
 use aye_core::journal::State;
 use aye_core::question::{Answer, Prompter};
-use aye_runtime::store::{Durability, Store, Verdict};
+use aye_runtime::store::{Durability, Journal as _, Mailbox as _, SqliteStore, Verdict};
 
 use super::pty::Terminal;
 use crate::cli::harness::Place;
@@ -199,7 +199,7 @@ fn of_a_thousand_answerers_one_wins() {
             let (home, run, question) = (place.home(), run.clone(), question.clone());
             let start = Arc::clone(&start);
             std::thread::spawn(move || {
-                let mut store = Store::open(&home, Durability::Process).unwrap();
+                let mut store = SqliteStore::open(&home, Durability::Process).unwrap();
                 start.wait();
                 let ids: Vec<_> = (0..EACH)
                     .map(|n| {
@@ -227,7 +227,7 @@ fn of_a_thousand_answerers_one_wins() {
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.screen());
     let accepted: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
     assert_eq!(accepted, 1);
-    let store = Store::open_to_read(&place.home()).unwrap().unwrap();
+    let store = SqliteStore::open_to_read(&place.home()).unwrap().unwrap();
     let events = store.events(&run, 0).unwrap();
     State::fold(&events).unwrap();
     let counted = events.iter().filter(|event| {

@@ -235,15 +235,16 @@ fn a_question_whose_aye_was_killed_is_closed() {
     }
 }
 
-/// Kills the process that drives a run and waits until its lock is free.
+/// Kills the process that drives a run and waits until its lease is free.
 fn kill_driver(place: &Place, run: &str) {
-    use aye_runtime::store::{Home, RunLock};
+    use aye_runtime::store::{Leases as _, SqliteStore};
     let run = aye_core::id::RunId::new(run).unwrap();
-    let holder = || RunLock::holder(&Home::new(&place.home()), &run).unwrap();
-    let pid = holder().and_then(|held| held.info).unwrap().pid;
+    let store = SqliteStore::open_to_read(&place.home()).unwrap().unwrap();
+    let holder = || store.holder(&run).unwrap();
+    let pid = holder().and_then(|held| held.holder).unwrap().pid;
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    until("the lock is free", || holder().is_none());
+    until("the lease is free", || holder().is_none());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use aye_core::id::RunId;
-use aye_runtime::store::{Home, RunLock};
+use aye_runtime::store::{Leases as _, SqliteStore};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::pty::Terminal;
@@ -29,11 +29,11 @@ steps:
 
 /// The process that drives the only run.
 fn driver(place: &Place) -> Pid {
-    let home = Home::new(&place.home());
     let runs = place.aye(&["runs", "--json"]).ok().json();
     let run = RunId::new(runs[0]["id"].as_str().unwrap()).unwrap();
-    let held = RunLock::holder(&home, &run).unwrap().expect("somebody drives it");
-    Pid::from_raw(i32::try_from(held.info.expect("who").pid).unwrap()).unwrap()
+    let store = SqliteStore::open_to_read(&place.home()).unwrap().expect("a journal");
+    let held = store.holder(&run).unwrap().expect("somebody drives it");
+    Pid::from_raw(i32::try_from(held.holder.expect("who").pid).unwrap()).unwrap()
 }
 
 fn run(place: &Place) -> Terminal {

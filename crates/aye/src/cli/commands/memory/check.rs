@@ -1,7 +1,6 @@
 //! `aye memory check`.
 
 use std::io::Read as _;
-use std::path::PathBuf;
 
 use serde_json::json;
 
@@ -11,12 +10,10 @@ use aye_core::heal::Category;
 use aye_runtime::error::Error;
 
 use crate::paint::{Tone, escape_control_line};
-use aye_runtime::memory::{
-    Memory, Query, SAME, fingerprint, fix_json, issue_json, mistake, similarity, usage_json,
-};
+use aye_runtime::memory::{Memory, Query, SAME, fingerprint, mistake, similarity};
 
 use super::CheckArgs;
-use super::list::{fix_line, issue_line, usage_line};
+use super::list::{fix_json, fix_line, issue_json, issue_line, usage_json, usage_line};
 
 /// More of an error than this says no more.
 const MOST: u64 = 1024 * 1024;
@@ -98,6 +95,6 @@ fn text(args: &CheckArgs) -> Result<String, Error> {
     }
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().take(MOST).read_to_end(&mut bytes);
-    read.map_err(|source| Error::File { doing: "read", path: PathBuf::from("-"), source })?;
+    read.map_err(Error::Input)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -95,11 +95,7 @@ fn arguments(args: &CallArgs) -> Result<Map<String, Value>, Error> {
             let mut read = text.to_owned();
             if text == "-" {
                 read.clear();
-                std::io::stdin().read_to_string(&mut read).map_err(|source| Error::File {
-                    doing: "read",
-                    path: "-".into(),
-                    source,
-                })?;
+                std::io::stdin().read_to_string(&mut read).map_err(Error::Input)?;
             }
             serde_json::from_str(&read).map_err(|error| {
                 let message = format!("`--args` is no JSON object: {error}");
@@ -119,11 +115,7 @@ fn arguments(args: &CallArgs) -> Result<Map<String, Value>, Error> {
 
 /// Follows a call to its end, or to Ctrl-C.
 fn attend(tools: &mut Tools, asked: &mut Asked<'_>, context: &Context) -> Result<u8, Error> {
-    let mut signals = Signals::catch().map_err(|source| Error::File {
-        doing: "catch signals of",
-        path: "aye".into(),
-        source,
-    })?;
+    let mut signals = Signals::catch().map_err(Error::Signals)?;
     let mut stopped: Option<(u8, Instant)> = None;
     let mut progress = Progress::new(context);
     loop {

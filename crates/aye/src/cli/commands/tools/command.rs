@@ -32,8 +32,7 @@ pub(super) fn run(
         aye_process::resolve(&spec).map_err(|error| refused(error.to_string(), error.hint()))?;
     let policy = context.granted().policy.for_run(&context.directory);
     policy.check(&spec, &path).map_err(|no| refused(no.to_string(), Some(no.hint())))?;
-    let failed = |source| Error::File { doing: "run", path: path.clone(), source };
-    let mut signals = Signals::catch().map_err(failed)?;
+    let mut signals = Signals::catch().map_err(Error::Signals)?;
     let child =
         aye_process::spawn(spec).map_err(|error| refused(error.to_string(), error.hint()))?;
     let mut children = [child];
@@ -47,7 +46,7 @@ pub(super) fn run(
             }
         };
         let happening = aye_process::wait(&mut children, &[signals.fd()], None, &mut show_errors)
-            .map_err(failed)?;
+            .map_err(Error::Wait)?;
         match happening {
             Happening::Exited(_, exit) => break exit,
             Happening::Wake(_) => {

@@ -1,0 +1,217 @@
+//! Appending: events, derived rows and verdicts in one transaction.
+
+use aye_core::event::Event;
+use aye_core::id::RunId;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::change::{Change, Failure};
+use super::open::{LOG, LONG_LOG};
+use super::{SqliteStore, mailbox, questions, runs};
+use crate::store::chain::Link;
+use crate::store::derive::{self, Derived, Placed};
+use crate::store::{Lease, StoreError};
+
+/// Appends that make a process one that appends a lot.
+const MANY: u32 = 50;
+
+/// What an append has left: need not be read again before the next one, as
+/// long as nobody else has changed the journal.
+#[derive(Debug)]
+pub(super) struct Latest {
+    /// What SQLite said of changes by others.
+    version: i64,
+    /// The run and the epoch that it was written with.
+    lease: (RunId, u64),
+    /// The number of the last event there is.
+    n: u64,
+    derived: Option<Derived>,
+}
+
+impl SqliteStore {
+    /// Appends `events` in a transaction that does `first` before, all or
+    /// nothing.
+    pub(super) fn append_with(
+        &mut self,
+        lease: &Lease,
+        events: &[Event],
+        first: impl FnOnce(&Change<'_>) -> Result<(), Failure>,
+    ) -> Result<(), StoreError> {
+        let latest = self.latest.take();
+        let latest = self.commit(|change| {
+            first(change)?;
+            append_all(change, lease, events, latest)
+        })?;
+        self.latest = Some(latest);
+        self.keep_pace();
+        Ok(())
+    }
+
+    /// The log of a long run grows longer, until the run ends; one inside it
+    /// is a part of it. What was appended is committed: a failure here changes
+    /// nothing about that, and whoever comes next tries again.
+    fn keep_pace(&mut self) {
+        let run = self.latest.as_ref().and_then(|latest| latest.derived.as_ref());
+        let ended = run.is_some_and(|run| run.run.status.is_ended() && run.run.parent.is_none());
+        self.appends += 1;
+        let _ = match self.appends {
+            MANY.. if ended => {
+                self.appends = 0;
+                self.let_log_grow(LOG).and(self.run_batch("PRAGMA wal_checkpoint(PASSIVE)"))
+            }
+            MANY => self.let_log_grow(LONG_LOG),
+            _ => Ok(()),
+        };
+    }
+}
+
+/// Nobody else has changed anything since `latest`, not even the epoch, or all
+/// of it is read again: so the usual append pays nothing for the check.
+fn append_all(
+    change: &Connection,
+    lease: &Lease,
+    events: &[Event],
+    latest: Option<Latest>,
+) -> Result<Latest, Failure> {
+    let version =
+        change.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get::<_, i64>(0))?;
+    let is_current = |latest: &Latest| {
+        latest.version == version
+            && latest.lease.1 == lease.epoch()
+            && latest.lease.0 == *lease.run()
+    };
+    let mut latest = match latest.filter(is_current) {
+        Some(latest) => latest,
+        None => {
+            check_epoch(change, lease, events)?;
+            let lease = (lease.run().clone(), lease.epoch());
+            Latest { version, lease, n: last_n(change)?, derived: None }
+        }
+    };
+    for of_one_run in events.chunk_by(|a, b| a.run == b.run) {
+        latest = append_run(change, lease, latest, of_one_run)?;
+    }
+    Ok(latest)
+}
+
+/// Whether the lease is the newest there is. A run that has no row yet is
+/// claimed by the append that starts it.
+fn check_epoch(change: &Connection, lease: &Lease, events: &[Event]) -> Result<(), Failure> {
+    let run = lease.run();
+    let current = epoch(change, run)?;
+    match current {
+        Some(current) if current == lease.epoch() => Ok(()),
+        Some(current) => {
+            let epoch = lease.epoch();
+            Err(StoreError::Fenced { run: run.clone(), epoch, current }.into())
+        }
+        None if events.first().is_some_and(|event| event.run == *run) => Ok(()),
+        None => Err(StoreError::NoRun { run: run.clone() }.into()),
+    }
+}
+
+/// The newest epoch of a run; `None` if it has not started.
+pub(super) fn epoch(db: &Connection, run: &RunId) -> Result<Option<u64>, rusqlite::Error> {
+    db.prepare_cached("SELECT epoch FROM runs WHERE id = ?1")?
+        .query_row([run.as_str()], |row| row.get(0))
+        .optional()
+}
+
+fn append_run(
+    change: &Connection,
+    lease: &Lease,
+    mut latest: Latest,
+    events: &[Event],
+) -> Result<Latest, Failure> {
+    let run = &events[0].run;
+    if !lease.covers(run) {
+        let (run, lease) = (run.clone(), lease.run().clone());
+        return Err(StoreError::NotCovered { run, lease }.into());
+    }
+    let mut n = latest.n;
+    let derived = latest.derived.take();
+    let before = match derived.filter(|derived| derived.run.id == *run) {
+        Some(derived) => Some(derived),
+        None => load(change, run)?,
+    };
+    let mut derived = before.clone();
+    let mut insert = change.prepare_cached(
+        "INSERT INTO events (id, run, seq, at, type, body, hash)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?;
+    for event in events {
+        n += 1;
+        let last = derived.as_ref().map(|derived| &derived.run);
+        let last_seq = last.map_or(0, |run| run.last_seq);
+        if event.seq != last_seq + 1 {
+            return Err(Failure::Store(StoreError::Conflict {
+                run: run.clone(),
+                last: last_seq,
+                got: event.seq,
+            }));
+        }
+        let body = serde_json::to_string(event).map_err(|error| StoreError::Unreadable {
+            run: run.to_string(),
+            seq: event.seq,
+            message: error.to_string(),
+        })?;
+        let link = Link {
+            run: run.as_str(),
+            seq: event.seq,
+            at: event.at.as_millisecond(),
+            kind: event.kind.name(),
+            body: &body,
+        };
+        let hash = link.hash(last.map(|run| &run.head));
+        insert.execute(params![n, link.run, link.seq, link.at, link.kind, link.body, hash])?;
+        derived = Some(derive::fold(derived, Placed { n, hash, event })?);
+    }
+    if let Some(derived) = &derived {
+        write(change, lease, before.as_ref(), derived)?;
+    }
+    Ok(Latest { n, derived, ..latest })
+}
+
+fn load(change: &Connection, run: &RunId) -> Result<Option<Derived>, Failure> {
+    let Some(run) = runs::load(change, run.as_str())? else { return Ok(None) };
+    let questions = match run.waiting {
+        0 => Vec::new(),
+        _ => questions::load_open(change, run.id.as_str())?,
+    };
+    Ok(Some(Derived { run, questions }))
+}
+
+/// Writes the derived rows that changed.
+fn write(
+    change: &Connection,
+    lease: &Lease,
+    before: Option<&Derived>,
+    after: &Derived,
+) -> Result<(), Failure> {
+    match before {
+        // The lease of the outermost run covers those inside.
+        None if after.run.id == *lease.run() => runs::insert(change, &after.run, lease.epoch())?,
+        None => runs::insert(change, &after.run, 0)?,
+        Some(before) => runs::update(change, &before.run, &after.run)?,
+    }
+    for row in &after.questions {
+        match before.and_then(|before| before.questions.iter().find(|old| old.n == row.n)) {
+            None => questions::insert(change, row)?,
+            Some(old) if old != row => questions::update(change, row)?,
+            Some(_) => {}
+        }
+    }
+    if after.run.status.is_ended() {
+        mailbox::refuse_rest(change, &after.run.id)?;
+    }
+    Ok(())
+}
+
+/// The number of the last event there ever was: pruning must not make numbers
+/// return, or a watcher that remembers its place would miss events.
+fn last_n(change: &Connection) -> Result<u64, rusqlite::Error> {
+    change
+        .prepare_cached(
+            "SELECT max(floor.id, coalesce((SELECT max(events.id) FROM events), 0)) FROM floor",
+        )?
+        .query_row([], |row| row.get(0))
+}

@@ -1,0 +1,70 @@
+//! Ringing.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::polling;
+use crate::store::Listener;
+
+/// A doorbell.
+#[derive(Debug)]
+pub struct Bell {
+    path: PathBuf,
+    file: Option<File>,
+    rings: u32,
+}
+
+impl Bell {
+    /// The bell of this name; its file is made when first needed.
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, file: None, rings: 0 }
+    }
+
+    /// Wakes every listener. Nothing is said of a failure: what it is rung for
+    /// is already committed, and listeners look from time to time anyway.
+    pub fn ring(&mut self) {
+        self.rings = self.rings.wrapping_add(1);
+        // Differs from ring to ring and from process to process, for
+        // listeners that can only compare.
+        let mark = (u64::from(std::process::id()) << 32) | u64::from(self.rings);
+        if self.file.is_none() {
+            self.file = open(&self.path).ok();
+        }
+        if let Some(file) = &self.file {
+            let _ = file.write_all_at(&mark.to_le_bytes(), 0);
+        }
+    }
+
+    /// Hears every ring from now on.
+    pub fn listen(&self) -> io::Result<Listener> {
+        self.make()?;
+        // The number of watches a user may have is limited; comparing now and
+        // then is better than not hearing at all.
+        #[cfg(target_os = "linux")]
+        if let Ok(watch) = super::inotify::Inotify::new(&self.path) {
+            return Ok(Listener::new(watch));
+        }
+        self.listen_by_polling()
+    }
+
+    /// Hears every ring by comparing the file now and then: what is used where
+    /// there is nothing better.
+    pub fn listen_by_polling(&self) -> io::Result<Listener> {
+        self.make()?;
+        Ok(Listener::new(polling::Polling::new(&self.path)?))
+    }
+
+    /// Sees to it that there is a file; one that may only be read can be heard.
+    fn make(&self) -> io::Result<()> {
+        match open(&self.path) {
+            Err(error) if !self.path.exists() => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
+}

@@ -1,0 +1,46 @@
+//! The default adapter: one SQLite file for the journal of every run, locks
+//! and doorbells as files next to it. `rusqlite` is used in this folder only.
+//!
+//! `append` writes, `journal`, `runs`, `questions` and `mailbox` are the tables,
+//! `lock` grants leases, `bell` wakes, `schema` is the layout and its history.
+
+mod append;
+mod audit;
+mod bell;
+mod change;
+mod create;
+mod error;
+mod home;
+mod journal;
+mod lock;
+mod mailbox;
+mod open;
+mod prune;
+mod questions;
+mod rebuild;
+mod runs;
+mod schema;
+mod walk;
+
+use std::path::PathBuf;
+
+use aye_core::id::RunId;
+
+pub use bell::Bell;
+pub use home::Home;
+pub use lock::driven_by;
+pub use open::{Durability, SqliteStore};
+
+use super::{Logs, Store, StoreError};
+
+impl Store for SqliteStore {}
+
+impl Logs for SqliteStore {
+    fn log(&self, run: &RunId, execution: u32, step: &str) -> PathBuf {
+        self.home.log(run, execution, step)
+    }
+
+    fn create_logs(&self, run: &RunId) -> Result<PathBuf, StoreError> {
+        self.home.create_logs(run)
+    }
+}

@@ -1,0 +1,221 @@
+//! The table of runs.
+
+use aye_core::event::Driver;
+use aye_core::id::RunId;
+use jiff::Timestamp;
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
+
+use super::SqliteStore;
+use crate::store::index::CANDIDATES;
+use crate::store::{Found, RunFilter, RunRow, RunStatus, Runs, StoreError};
+
+const COLUMNS: &str = "n, id, skill, file, source, workspace, environment, user, host, pid, \
+     steps, status, why, message, step, waiting, started, updated, ended, last_seq, head, parent";
+
+impl Runs for SqliteStore {
+    fn run(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
+        load(&self.db, run.as_str()).map_err(|error| self.failed(&error))
+    }
+
+    fn find_run(&self, name: &str) -> Result<Found<RunRow>, StoreError> {
+        let found = if name == "last" {
+            select(&self.db, "WHERE parent IS NULL ORDER BY n DESC LIMIT 1", &[])
+        } else {
+            self.runs_by_name(name)
+        };
+        found.map(Found::from_candidates).map_err(|error| self.failed(&error))
+    }
+
+    fn runs_inside(&self, run: &RunId) -> Result<Vec<RunRow>, StoreError> {
+        select(&self.db, "WHERE parent = ?1 ORDER BY n", &[&run.as_str()])
+            .map_err(|error| self.failed(&error))
+    }
+
+    fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+        let status = filter.status.map(RunStatus::word);
+        let mut wanted: Vec<(&str, &dyn ToSql)> = Vec::new();
+        if let Some(status) = &status {
+            wanted.push(("status =", status));
+        }
+        if let Some(skill) = &filter.skill {
+            wanted.push(("skill =", skill));
+        }
+        if let Some(before) = &filter.before {
+            wanted.push(("n <", before));
+        }
+        let mut sql = "WHERE parent IS NULL ".to_owned();
+        let mut values: Vec<&dyn ToSql> = Vec::new();
+        for (condition, value) in wanted {
+            values.push(value);
+            sql += &format!("AND {condition} ?{} ", values.len());
+        }
+        values.push(&filter.limit);
+        sql += &format!("ORDER BY n DESC LIMIT ?{}", values.len());
+        select(&self.db, &sql, &values).map_err(|error| self.failed(&error))
+    }
+}
+
+impl SqliteStore {
+    fn runs_by_name(&self, name: &str) -> Result<Vec<RunRow>, rusqlite::Error> {
+        if name.is_empty() {
+            return Ok(Vec::new());
+        }
+        if let Some(row) = load(&self.db, name)? {
+            return Ok(vec![row]);
+        }
+        select(
+            &self.db,
+            "WHERE id >= ?1 AND id < ?2 AND parent IS NULL ORDER BY n DESC LIMIT ?3",
+            &[&name, &after(name), &CANDIDATES],
+        )
+    }
+}
+
+/// The text that comes after everything that begins with `prefix`: names are
+/// made of ASCII.
+pub(super) fn after(prefix: &str) -> String {
+    format!("{prefix}\u{7f}")
+}
+
+pub(super) fn load(db: &Connection, id: &str) -> Result<Option<RunRow>, rusqlite::Error> {
+    db.prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?1"))?
+        .query_row([id], read)
+        .optional()
+}
+
+fn select(
+    db: &Connection,
+    rest: &str,
+    values: &[&dyn ToSql],
+) -> Result<Vec<RunRow>, rusqlite::Error> {
+    db.prepare_cached(&format!("SELECT {COLUMNS} FROM runs {rest}"))?
+        .query_map(values, read)?
+        .collect()
+}
+
+pub(super) fn insert(db: &Connection, row: &RunRow, epoch: u64) -> Result<(), rusqlite::Error> {
+    db.prepare_cached(&format!(
+        "INSERT INTO runs ({COLUMNS}, epoch) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, \
+         ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)"
+    ))?
+    .execute(params![
+        row.n,
+        row.id.as_str(),
+        row.skill,
+        row.file,
+        row.source,
+        row.workspace,
+        row.environment,
+        row.driver.user,
+        row.driver.host,
+        row.driver.pid,
+        row.steps,
+        row.status.word(),
+        row.why,
+        row.message,
+        row.step,
+        row.waiting,
+        row.started.as_millisecond(),
+        row.updated.as_millisecond(),
+        row.ended.map(Timestamp::as_millisecond),
+        row.last_seq,
+        row.head,
+        row.parent.as_ref().map(RunId::as_str),
+        epoch,
+    ])?;
+    Ok(())
+}
+
+/// Writes what an append can change. Naming an indexed column rewrites its
+/// index even if the value stays, so the usual case names none.
+pub(super) fn update(
+    db: &Connection,
+    before: &RunRow,
+    after: &RunRow,
+) -> Result<(), rusqlite::Error> {
+    db.prepare_cached(
+        "UPDATE runs SET step = ?2, waiting = ?3, updated = ?4, last_seq = ?5, head = ?6
+         WHERE n = ?1",
+    )?
+    .execute(params![
+        after.n,
+        after.step,
+        after.waiting,
+        after.updated.as_millisecond(),
+        after.last_seq,
+        after.head,
+    ])?;
+    let same = before.status == after.status
+        && before.ended == after.ended
+        && before.why == after.why
+        && before.message == after.message
+        && before.driver == after.driver;
+    if !same {
+        db.prepare_cached(
+            "UPDATE runs SET status = ?2, why = ?3, message = ?4, ended = ?5,
+             user = ?6, host = ?7, pid = ?8 WHERE n = ?1",
+        )?
+        .execute(params![
+            after.n,
+            after.status.word(),
+            after.why,
+            after.message,
+            after.ended.map(Timestamp::as_millisecond),
+            after.driver.user,
+            after.driver.host,
+            after.driver.pid,
+        ])?;
+    }
+    Ok(())
+}
+
+fn read(row: &Row<'_>) -> Result<RunRow, rusqlite::Error> {
+    let status: String = row.get(11)?;
+    Ok(RunRow {
+        n: row.get(0)?,
+        id: RunId::new(row.get::<_, String>(1)?).map_err(|error| unexpected(1, error))?,
+        skill: row.get(2)?,
+        file: row.get(3)?,
+        source: row.get(4)?,
+        workspace: row.get(5)?,
+        environment: row.get(6)?,
+        driver: Driver {
+            user: row.get(7)?,
+            host: row.get(8)?,
+            pid: row.get(9)?,
+            attended: false,
+            namespaces: None,
+        },
+        steps: row.get(10)?,
+        status: RunStatus::from_word(&status)
+            .ok_or_else(|| unexpected(11, format!("unknown status `{status}`")))?,
+        why: row.get(12)?,
+        message: row.get(13)?,
+        step: row.get(14)?,
+        waiting: row.get(15)?,
+        started: time(row, 16)?,
+        updated: time(row, 17)?,
+        ended: row.get::<_, Option<i64>>(18)?.map(|_| time(row, 18)).transpose()?,
+        last_seq: row.get(19)?,
+        head: row.get(20)?,
+        parent: row
+            .get::<_, Option<String>>(21)?
+            .map(RunId::new)
+            .transpose()
+            .map_err(|error| unexpected(21, error))?,
+    })
+}
+
+/// A column of milliseconds.
+pub(super) fn time(row: &Row<'_>, column: usize) -> Result<Timestamp, rusqlite::Error> {
+    Timestamp::from_millisecond(row.get(column)?).map_err(|error| unexpected(column, error))
+}
+
+/// A value that this program did not write.
+pub(super) fn unexpected(
+    column: usize,
+    why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into())
+}

@@ -1,0 +1,171 @@
+//! The layout of the database and how older layouts become the current one.
+//!
+//! Rowid tables throughout: `WITHOUT ROWID` makes appends from many runs slow.
+//! `n` in a derived table is the number of the event that made the row, so a
+//! rebuilt table is the same to the last byte, and newest-first is the key's
+//! own order.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::Home;
+use crate::store::StoreError;
+
+/// Marks a database as Aye's ("aye1").
+pub(super) const APPLICATION_ID: i64 = 0x6179_6531;
+
+/// The layout written by this program.
+pub(super) const LAYOUT: i64 = MIGRATIONS.len() as i64;
+
+/// Each takes the layout of its position to the next. Published ones are
+/// never edited.
+const MIGRATIONS: &[&str] = &[FIRST, INSIDE, EPOCH];
+
+/// Runs inside other runs.
+const INSIDE: &str = "
+ALTER TABLE runs ADD COLUMN parent TEXT;
+CREATE INDEX runs_parent ON runs (parent) WHERE parent IS NOT NULL;
+";
+
+/// How often the lease of an outermost run has changed hands. It is not
+/// derived: whoever only applies a request takes an epoch and writes no event.
+const EPOCH: &str = "
+ALTER TABLE runs ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
+";
+
+const FIRST: &str = "
+CREATE TABLE events (
+    id   INTEGER PRIMARY KEY,
+    run  TEXT    NOT NULL,
+    seq  INTEGER NOT NULL,
+    at   INTEGER NOT NULL,
+    type TEXT    NOT NULL,
+    body TEXT    NOT NULL,
+    hash BLOB    NOT NULL,
+    UNIQUE (run, seq)
+) STRICT;
+
+CREATE TABLE floor (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    id  INTEGER NOT NULL
+) STRICT;
+INSERT INTO floor VALUES (1, 0);
+
+CREATE TABLE runs (
+    n           INTEGER PRIMARY KEY,
+    id          TEXT    NOT NULL UNIQUE,
+    skill       TEXT    NOT NULL,
+    file        TEXT    NOT NULL,
+    source      TEXT    NOT NULL,
+    workspace   TEXT    NOT NULL,
+    environment TEXT,
+    user        TEXT    NOT NULL,
+    host        TEXT    NOT NULL,
+    pid         INTEGER NOT NULL,
+    steps       INTEGER NOT NULL,
+    status      TEXT    NOT NULL,
+    why         TEXT,
+    message     TEXT,
+    step        TEXT,
+    waiting     INTEGER NOT NULL,
+    started     INTEGER NOT NULL,
+    updated     INTEGER NOT NULL,
+    ended       INTEGER,
+    last_seq    INTEGER NOT NULL,
+    head        BLOB    NOT NULL
+) STRICT;
+CREATE INDEX runs_status ON runs (status);
+CREATE INDEX runs_skill  ON runs (skill);
+CREATE INDEX runs_ended  ON runs (ended) WHERE ended IS NOT NULL;
+
+CREATE TABLE questions (
+    n           INTEGER PRIMARY KEY,
+    id          TEXT    NOT NULL UNIQUE,
+    run         TEXT    NOT NULL,
+    skill       TEXT    NOT NULL,
+    step        TEXT    NOT NULL,
+    kind        TEXT    NOT NULL,
+    purpose     TEXT    NOT NULL,
+    title       TEXT    NOT NULL,
+    message     TEXT    NOT NULL,
+    asked       INTEGER NOT NULL,
+    deadline    INTEGER,
+    state       TEXT    NOT NULL,
+    closed      INTEGER,
+    answered_by TEXT,
+    prompter    TEXT,
+    missing     INTEGER NOT NULL,
+    declines    TEXT
+) STRICT;
+CREATE INDEX questions_open ON questions (run) WHERE state = 'open';
+
+CREATE TABLE requests (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    run     TEXT    NOT NULL,
+    at      INTEGER NOT NULL,
+    sender  TEXT    NOT NULL,
+    body    TEXT    NOT NULL,
+    verdict TEXT
+) STRICT;
+CREATE INDEX requests_run ON requests (run, verdict);
+
+CREATE TABLE sources (
+    digest TEXT NOT NULL UNIQUE,
+    file   TEXT NOT NULL,
+    text   TEXT NOT NULL
+) STRICT;
+";
+
+/// What the header of a database says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// The current one: nothing to do.
+    Current,
+    /// Empty, or an older one of ours.
+    Behind(usize),
+}
+
+/// Reads the two numbers of the header: the whole check on the hot path.
+pub(super) fn layout(db: &Connection, home: &Home) -> Result<Layout, StoreError> {
+    let path = home.journal();
+    let number = |pragma: &str| {
+        db.query_row(pragma, [], |row| row.get::<_, i64>(0))
+            .map_err(|error| StoreError::sqlite(&path, &error))
+    };
+    let application = number("PRAGMA application_id")?;
+    let found = number("PRAGMA user_version")?;
+    if application == APPLICATION_ID {
+        return match usize::try_from(found) {
+            Ok(behind) if found < LAYOUT => Ok(Layout::Behind(behind)),
+            _ if found == LAYOUT => Ok(Layout::Current),
+            _ => Err(StoreError::Newer { path, found, known: LAYOUT }),
+        };
+    }
+    let objects = number("SELECT count(*) FROM sqlite_schema")?;
+    if application == 0 && found == 0 && objects == 0 {
+        Ok(Layout::Behind(0))
+    } else {
+        Err(StoreError::Foreign { path })
+    }
+}
+
+/// Brings an empty or older database to the current layout, all or nothing.
+///
+/// The header is read again once the write lock is held: another process may
+/// have done the same in the meantime.
+pub(super) fn migrate(db: &mut Connection, home: &Home) -> Result<(), StoreError> {
+    let path = home.journal();
+    let failed = |error: rusqlite::Error| StoreError::sqlite(&path, &error);
+    let change = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    let Layout::Behind(behind) = layout(&change, home)? else {
+        return Ok(());
+    };
+    for step in &MIGRATIONS[behind..] {
+        change.execute_batch(step).map_err(failed)?;
+    }
+    change
+        .execute_batch(&format!(
+            "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {LAYOUT};"
+        ))
+        .map_err(failed)?;
+    change.commit().map_err(failed)
+}

@@ -1,0 +1,76 @@
+//! The port of wake-ups: hearing that there is news. A wake-up carries no news
+//! itself; whoever hears it looks into the journal. One may be lost, so
+//! listeners also look from time to time, say each second.
+
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::StoreError;
+
+/// Wakes processes that wait for news.
+pub trait Wake {
+    /// Hears of every append and request from now on, whoever makes it.
+    fn listen(&self) -> Result<Listener, StoreError>;
+
+    /// Hears only of requests: what a driver waits for, whose own appends
+    /// would wake it with every step.
+    fn listen_for_requests(&self) -> Result<Listener, StoreError>;
+
+    /// Wakes whoever listens. An append does it by itself.
+    fn ring(&mut self);
+}
+
+/// What an adapter hears with. Its descriptor becomes readable with news.
+pub trait Watch: AsFd + fmt::Debug + Send {
+    /// Forgets the news so far: makes the descriptor quiet.
+    fn drain(&mut self) -> io::Result<()>;
+}
+
+/// Hears news. Its descriptor becomes readable when there is some, so it can
+/// be waited for together with others; [`drain`](Self::drain) makes it quiet.
+#[derive(Debug)]
+pub struct Listener {
+    watch: Box<dyn Watch>,
+}
+
+impl Listener {
+    /// A listener that hears with `watch`.
+    pub fn new(watch: impl Watch + 'static) -> Self {
+        Self { watch: Box::new(watch) }
+    }
+
+    /// Forgets the news so far. Drain first, then look: the other way round
+    /// what comes in between is lost.
+    pub fn drain(&mut self) -> Result<(), StoreError> {
+        self.watch.drain().map_err(StoreError::Listen)
+    }
+
+    /// Waits for news, at most for `limit`; says whether there was some, and
+    /// drains.
+    pub fn wait(&mut self, limit: Duration) -> Result<bool, StoreError> {
+        let rang = self.poll(limit).map_err(StoreError::Listen)?;
+        if rang {
+            self.drain()?;
+        }
+        Ok(rang)
+    }
+
+    fn poll(&self, limit: Duration) -> io::Result<bool> {
+        let limit = Timespec::try_from(limit).map_err(io::Error::other)?;
+        match poll(&mut [PollFd::new(self, PollFlags::IN)], Some(&limit)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.watch.as_fd()
+    }
+}
