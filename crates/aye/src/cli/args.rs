@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::paint::ColorChoice;
 
 use super::candidates::CANDIDATES;
 use super::commands;
+use super::environment;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,8 +40,7 @@ executable/found, 130 interrupted.";
     disable_help_flag = true,
     disable_version_flag = true,
     subcommand_required = true,
-    max_term_width = 100,
-    mut_args = with_env_override
+    max_term_width = 100
 )]
 pub struct Cli {
     /// Options of every command.
@@ -56,7 +56,7 @@ pub struct Cli {
 #[command(next_help_heading = "Options of every command")]
 pub struct Global {
     /// Where journal and logs are kept [default: ~/.local/state/aye]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", env = environment::HOME, hide_env_values = true)]
     pub home: Option<PathBuf>,
     /// When to use colours: auto, always or never
     #[arg(
@@ -64,20 +64,22 @@ pub struct Global {
         global = true,
         value_name = "WHEN",
         default_value = "auto",
-        hide_possible_values = true
+        hide_possible_values = true,
+        env = environment::COLOR,
+        hide_env_values = true
     )]
     pub color: ColorChoice,
     /// Print JSON for programs
-    #[arg(long, global = true)]
+    #[arg(long, global = true, env = environment::JSON, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub json: bool,
     /// Say less: only the steps' output, and what went wrong
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, env = environment::QUIET, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub quiet: bool,
     /// Say more: every event
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, env = environment::VERBOSE, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub verbose: bool,
     /// Plain lines, no moving parts, ASCII: for screen readers and logs
-    #[arg(long, global = true)]
+    #[arg(long, global = true, env = environment::PLAIN, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub plain: bool,
     /// Print help
     #[arg(short, long, global = true, action = ArgAction::HelpShort)]
@@ -103,42 +105,10 @@ pub(super) const BACKGROUND: &str = "background";
 
 /// `aye background`.
 #[derive(Debug, Parser)]
-#[command(
-    version,
-    disable_help_flag = true,
-    disable_version_flag = true,
-    mut_args = with_env_override
-)]
+#[command(version, disable_help_flag = true, disable_version_flag = true)]
 struct Background {
     #[command(flatten)]
     global: Global,
-}
-
-/// For a verb that has verbs of its own. What their `--yes` agrees to is for people to say:
-/// it is not read from the environment.
-pub(crate) fn with_twins(command: clap::Command) -> clap::Command {
-    let but_yes = |option: Arg| {
-        if option.get_long() == Some("yes") { option } else { with_env_override(option) }
-    };
-    command.mut_args(but_yes).mut_subcommands(with_twins)
-}
-
-/// Every option can be given in the environment, too: `--no-input` as
-/// `AYE_NO_INPUT`. What is set there is not shown, it may be secret. One with
-/// `hide_env` is consent, which is given where it is asked for.
-pub(crate) fn with_env_override(option: Arg) -> Arg {
-    let Some(long) = option.get_long().filter(|_| !option.is_hide_env_set()) else {
-        return option;
-    };
-    let env_override = format!("AYE_{}", long.to_uppercase().replace('-', "_"));
-    match option.get_action() {
-        ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version => option,
-        ArgAction::SetTrue => {
-            option.value_parser(FalseyValueParser::new()).env(env_override.leak() as &str)
-        }
-        _ => option.env(env_override.leak() as &str),
-    }
-    .hide_env_values(true)
 }
 
 /// The command line that a shell wants completed, if that is what is asked.
@@ -203,8 +173,7 @@ impl Command {
 }
 
 /// The verbs. `defer`: only the one that was typed builds its options. A doc comment at their
-/// types would then take the place of the sentences here, so they have plain ones; and each has
-/// to say [`with_env_override`] itself.
+/// types would then take the place of the sentences here, so they have plain ones.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub enum Command {

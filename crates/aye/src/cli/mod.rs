@@ -4,6 +4,7 @@ mod args;
 mod candidates;
 mod commands;
 mod context;
+pub mod environment;
 mod suggestions;
 mod usage;
 
@@ -13,7 +14,6 @@ use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 
 pub use args::{Cli, Global};
-pub(crate) use args::{with_env_override, with_twins};
 pub(crate) use commands::assist;
 pub use context::Context;
 
@@ -67,6 +67,12 @@ pub fn main() -> u8 {
             return error.exit_code();
         }
     };
+    if !matches!(cli.command, args::Command::Background) {
+        for warning in environment::ignored(&context.env) {
+            let mark = context.paint_err.text(Tone::Warn, "warning:");
+            say(&format!("{mark} {warning}\n"));
+        }
+    }
     match commands::run(cli.command, &context) {
         Ok(code) => code,
         Err(error) => {

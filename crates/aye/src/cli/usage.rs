@@ -5,12 +5,12 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use aye_runtime::error::Error;
 
-use super::suggestions;
+use super::{environment, suggestions};
 
 /// Whether JSON was asked for on a command line that makes no sense.
 pub(super) fn wants_json() -> bool {
     let said = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
-    let set = std::env::var_os("AYE_JSON").and_then(|value| value.into_string().ok());
+    let set = std::env::var_os(environment::JSON).and_then(|value| value.into_string().ok());
     let falsey = ["", "0", "n", "no", "f", "false", "off"];
     said || set.is_some_and(|value| !falsey.contains(&value.to_lowercase().as_str()))
 }

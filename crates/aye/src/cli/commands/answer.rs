@@ -9,9 +9,10 @@ use aye_core::journal::{Phase, State};
 use aye_core::question::{Answer, Edits, FixScope, Prompter, Question};
 use aye_core::skill::AskKind;
 use clap::Args;
+use clap::builder::FalseyValueParser;
 use jiff::Timestamp;
 
-use crate::cli::{Context, say};
+use crate::cli::{Context, environment, say};
 use crate::paint::{Tone, escape_control_line};
 use crate::prompt::dialog::{meaning, yes_and_no};
 use crate::prompt::key::Key;
@@ -40,7 +41,7 @@ Examples:
 
 // Options of `aye answer`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct AnswerArgs {
     /// A question's id, or the beginning of one
     pub question: String,
@@ -62,7 +63,7 @@ pub struct AnswerArgs {
     #[arg(long)]
     pub resume: bool,
     /// Never ask on this terminal
-    #[arg(long)]
+    #[arg(long, env = environment::NO_INPUT, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub no_input: bool,
     /// The key that opened the question, where one did.
     #[arg(skip)]

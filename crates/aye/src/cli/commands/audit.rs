@@ -10,7 +10,7 @@ use super::output::{print_json, print_words};
 
 // Options of `aye audit`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye audit\n  aye audit last --json")]
+#[command(after_help = "Examples:\n  aye audit\n  aye audit last --json")]
 pub struct AuditArgs {
     /// A run's id, the beginning of one, or last [default: every run]
     pub run: Option<String>,

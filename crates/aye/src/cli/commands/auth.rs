@@ -15,8 +15,6 @@ use super::output::{print, print_json, print_line};
 // Options of `aye auth`.
 #[derive(Debug, Args)]
 #[command(
-    mut_args = crate::cli::with_env_override,
-    mut_subcommands = crate::cli::with_twins,
     after_help = "Examples:\n  aye auth setup             scan the picture with an authenticator app\n  \
     aye auth confirm 123456    prove that the app has it\n\n\
     Questions with `reauth: true` then want a code: at the prompt, or with\n  \

@@ -14,7 +14,7 @@ use super::runs;
 
 // Options of `aye cancel`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye cancel last\n  aye cancel k3f9 --reason 'wrong commit'")]
+#[command(after_help = "Examples:\n  aye cancel last\n  aye cancel k3f9 --reason 'wrong commit'")]
 pub struct CancelArgs {
     /// A run's id, the beginning of one, or last
     pub run: String,

@@ -17,7 +17,7 @@ use super::references;
 
 // Options of `aye check`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye check\n  aye check skills/release.yaml\n  \
+#[command(after_help = "Examples:\n  aye check\n  aye check skills/release.yaml\n  \
     aye check skills --strict --json")]
 pub struct CheckArgs {
     /// Files or directories [default: the project's skills]

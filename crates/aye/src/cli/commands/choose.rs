@@ -25,7 +25,7 @@ without a default, 130 interrupted.";
 
 // Options of `aye choose`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct ChooseArgs {
     /// The question
     pub message: String,

@@ -11,7 +11,6 @@ use super::output::print;
 // Options of `aye completions`.
 #[derive(Debug, Args)]
 #[command(
-    mut_args = crate::cli::with_env_override,
     after_help = "Examples:\n  aye completions bash > ~/.local/share/bash-completion/completions/aye\n  \
     aye completions zsh > ~/.zfunc/_aye\n  aye completions fish > ~/.config/fish/completions/aye.fish"
 )]

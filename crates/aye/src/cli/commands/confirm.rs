@@ -23,7 +23,7 @@ is written to it.";
 
 // Options of `aye confirm`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct ConfirmArgs {
     /// The question; Markdown-light: **bold**, `code`, lists
     pub message: String,

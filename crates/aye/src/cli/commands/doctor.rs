@@ -26,7 +26,7 @@ Exit codes: 0 nothing is broken, 1 something is.";
 
 // Options of `aye doctor`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct DoctorArgs {}
 
 /// How something is.

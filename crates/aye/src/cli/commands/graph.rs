@@ -24,7 +24,7 @@ const CONVERTERS: [(&str, &[&str]); 3] = [
 
 // Options of `aye graph`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye graph release\n  \
+#[command(after_help = "Examples:\n  aye graph release\n  \
     aye graph examples/deploy.yaml\n  aye graph release --format svg > release.svg\n  \
     aye graph release --format png --output release.png\n  \
     aye graph release --format mermaid")]

@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 // Options of `aye inbox`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye inbox\n  aye inbox --watch\n  \
+#[command(after_help = "Examples:\n  aye inbox\n  aye inbox --watch\n  \
     aye inbox --json | jq -r '.[].id'")]
 pub struct InboxArgs {
     /// Go on and show what comes and goes; on a terminal, answer from the list

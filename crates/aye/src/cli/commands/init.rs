@@ -15,7 +15,7 @@ use super::output::{print, print_json};
 
 // Options of `aye init`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye init\n  aye init release")]
+#[command(after_help = "Examples:\n  aye init\n  aye init release")]
 pub struct InitArgs {
     /// The name of the skill to make
     #[arg(default_value = "hello")]

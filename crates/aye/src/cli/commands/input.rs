@@ -21,7 +21,7 @@ without a default, 130 interrupted.";
 
 // Options of `aye input`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct InputArgs {
     /// The question
     pub message: String,

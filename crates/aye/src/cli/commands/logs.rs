@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 // Options of `aye logs`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye logs last\n  aye logs k3f9 build\n  aye logs last -f\n  \
+#[command(after_help = "Examples:\n  aye logs last\n  aye logs k3f9 build\n  aye logs last -f\n  \
     aye logs last -n 20")]
 pub struct LogsArgs {
     /// A run's id, the beginning of one, or last

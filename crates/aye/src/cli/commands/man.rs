@@ -7,13 +7,14 @@ use clap::{Args, Command, CommandFactory as _};
 use clap_mangen::Man;
 
 use crate::cli::Cli;
+use crate::cli::environment::{OTHERS, SETTINGS, without_effect};
 use aye_runtime::error::Error;
 
 use super::output::print;
 
 // Options of `aye man`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye man | man -l -\n  aye man --out ~/.local/share/man/man1")]
+#[command(after_help = "Examples:\n  aye man | man -l -\n  aye man --out ~/.local/share/man/man1")]
 pub struct ManArgs {
     /// Write one page per command into this directory
     #[arg(long, value_name = "DIR")]
@@ -81,23 +82,18 @@ fn exit_status(codes: &str) -> String {
     codes.trim_end_matches('.').split(',').map(entry).collect::<Vec<_>>().join("\n")
 }
 
-/// What can be set instead of options, and what else is looked at.
+/// What can be set instead of options, and what else is read. The page of a command has what
+/// counts for it, the first page has everything.
 fn environment(command: &Command) -> String {
-    const OTHERS: [(&str, &str); 3] = [
-        ("NO_COLOR", "No colours"),
-        ("TZ", "The time zone of times that are shown"),
-        ("XDG_STATE_HOME", "Where journal and logs are kept, in its `aye`, without `AYE_HOME`"),
-    ];
-    let twins = command.get_arguments().filter_map(|option| {
-        let help = option.get_help().map(ToString::to_string).unwrap_or_default();
-        Some((option.get_env()?.to_string_lossy().into_owned(), help))
-    });
-    let others = OTHERS.map(|(name, about)| (name.to_owned(), about.to_owned()));
-    let mut entries: Vec<(String, String)> = twins.chain(others).collect();
-    entries.sort();
-    let entry =
-        |(name, about): &(String, String)| format!(".TP\n\\fB{name}\\fR\n{}\n", roff(about));
-    format!(".SH ENVIRONMENT\n{}", entries.iter().map(entry).collect::<String>())
+    let is_first = command.get_name() == "aye";
+    let counts = |name: &str| {
+        is_first
+            || command.get_arguments().any(|option| option.get_env().is_some_and(|env| env == name))
+    };
+    let settings = SETTINGS.iter().filter(|(name, _)| counts(name));
+    let entry = |(name, about): &(&str, &str)| format!(".TP\n\\fB{name}\\fR\n{}\n", roff(about));
+    let entries: String = settings.chain(&OTHERS).map(entry).collect();
+    format!(".SH ENVIRONMENT\n{entries}.PP\n{}\n", roff(&without_effect()))
 }
 
 /// Text that the formatter takes as it is.

@@ -39,7 +39,7 @@ The token stands in `AYE_HOME/mcp.token`, for you alone; remove the file for a n
 
 // Options of `aye mcp`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, mut_subcommands = crate::cli::with_twins, after_help = EXAMPLES, subcommand_negates_reqs = true)]
+#[command(after_help = EXAMPLES, subcommand_negates_reqs = true)]
 pub struct McpArgs {
     /// Serve over HTTP at this loopback address; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS")]

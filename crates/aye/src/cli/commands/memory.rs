@@ -83,7 +83,7 @@ Examples:
 
 // Options of `aye memory`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, mut_subcommands = crate::cli::with_twins, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct MemoryArgs {
     /// What to do
     #[command(subcommand)]
@@ -119,7 +119,7 @@ pub enum MemoryCommand {
         /// Its name, or the beginning of it
         id: String,
         /// Agree without being asked, for scripts; the id has to be the full one
-        #[arg(short, long, hide_env = true)]
+        #[arg(short, long)]
         yes: bool,
     },
     /// Look up what is known about an error

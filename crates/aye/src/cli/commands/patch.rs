@@ -27,7 +27,7 @@ Examples:
 
 // Options of `aye patch`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct PatchArgs {
     /// A run's id, the beginning of one, or last
     pub run: String,

@@ -11,8 +11,9 @@ use aye_core::machine::Machine;
 use aye_core::secrets::{Secrets, is_secret};
 use aye_core::text::World;
 use clap::Args;
+use clap::builder::FalseyValueParser;
 
-use crate::cli::{Context, say};
+use crate::cli::{Context, environment, say};
 use crate::paint::{escape_control_line, plural};
 use crate::report::{Verbosity, run_command};
 use aye_runtime::auth;
@@ -37,15 +38,15 @@ Examples:
 
 // Options of `aye resume`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct ResumeArgs {
     /// A run's id, the beginning of one, or last
     pub run: String,
     /// A secret input, NAME=VALUE: secrets are not kept in the journal
-    #[arg(short, long = "input", value_name = "NAME=VALUE")]
+    #[arg(short, long = "input", value_name = "NAME=VALUE", env = environment::INPUT, hide_env_values = true)]
     pub inputs: Vec<String>,
     /// Never ask on this terminal; pause instead
-    #[arg(long)]
+    #[arg(long, env = environment::NO_INPUT, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub no_input: bool,
     /// Go on in the background; questions wait in `aye inbox`
     #[arg(short, long)]

@@ -2,8 +2,9 @@
 
 use aye_core::journal::State;
 use clap::Args;
+use clap::builder::FalseyValueParser;
 
-use crate::cli::Context;
+use crate::cli::{Context, environment};
 use aye_runtime::error::Error;
 use aye_runtime::store::{QuestionRow, RunRow, Store};
 
@@ -22,7 +23,7 @@ Examples:
 
 // Options of `aye retry`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct RetryArgs {
     /// A run's id, the beginning of one, or last
     pub run: String,
@@ -41,10 +42,10 @@ pub struct RetryArgs {
     )]
     pub remember: Option<Reach>,
     /// A secret input that the journal does not keep: NAME=VALUE; repeat it
-    #[arg(short, long = "input", value_name = "NAME=VALUE")]
+    #[arg(short, long = "input", value_name = "NAME=VALUE", env = environment::INPUT, hide_env_values = true)]
     pub inputs: Vec<String>,
     /// Never ask on this terminal
-    #[arg(long)]
+    #[arg(long, env = environment::NO_INPUT, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub no_input: bool,
 }
 

@@ -11,11 +11,12 @@ use aye_core::secrets::Secrets;
 use aye_core::skill::{Body, Given, InputError, Inputs, resolve_inputs};
 use aye_core::text::{self, World};
 use clap::Args;
+use clap::builder::FalseyValueParser;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cli::{Context, say};
+use crate::cli::{Context, environment, say};
 use crate::paint::{Tone, escape_control_line};
 use crate::plan_view::plan_view;
 use crate::report::Verbosity;
@@ -41,15 +42,15 @@ Examples:
 
 // Options of `aye run`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct RunArgs {
     /// A skill's name, a file, or FILE#NAME
     pub skill: String,
     /// An input, NAME=VALUE; may be given several times
-    #[arg(short, long = "input", value_name = "NAME=VALUE")]
+    #[arg(short, long = "input", value_name = "NAME=VALUE", env = environment::INPUT, hide_env_values = true)]
     pub inputs: Vec<String>,
     /// Inputs from a JSON file, or - for standard input
-    #[arg(long = "inputs", value_name = "FILE")]
+    #[arg(long = "inputs", value_name = "FILE", env = environment::INPUTS, hide_env_values = true)]
     pub inputs_file: Option<PathBuf>,
     /// Begin at this step
     #[arg(long, value_name = "STEP")]
@@ -61,16 +62,16 @@ pub struct RunArgs {
     #[arg(short, long)]
     pub yes: bool,
     /// Show what would happen; run nothing, ask nothing
-    #[arg(long)]
+    #[arg(long, env = environment::DRY_RUN, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub dry_run: bool,
     /// Never ask on this terminal; pause instead
-    #[arg(long)]
+    #[arg(long, env = environment::NO_INPUT, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub no_input: bool,
     /// Go on in the background; questions wait in `aye inbox`
     #[arg(short, long)]
     pub detach: bool,
     /// The environment it runs against, e.g. stage or production
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", env = environment::ENVIRONMENT, hide_env_values = true)]
     pub environment: Option<String>,
 }
 

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use clap::builder::FalseyValueParser;
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use crate::cli::Context;
+use crate::cli::{Context, environment};
 use crate::paint::{Glyph, Paint, Tone, escape_control, escape_control_line, plural};
 use crate::term;
 use aye_runtime::error::Error;
@@ -19,8 +20,6 @@ use super::output::{print_json, print_json_line, print_line, print_words};
 // Options of `aye runs`.
 #[derive(Debug, Args)]
 #[command(
-    mut_args = crate::cli::with_env_override,
-    mut_subcommands = crate::cli::with_twins,
     args_conflicts_with_subcommands = true,
     after_help = "Examples:\n  aye runs\n  aye runs --status failed --skill release\n  \
         aye runs prune --older-than 7d --dry-run"
@@ -59,7 +58,7 @@ pub struct PruneArgs {
     #[arg(long, value_name = "TIME")]
     pub older_than: Option<String>,
     /// Only say what would go
-    #[arg(long)]
+    #[arg(long, env = environment::DRY_RUN, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub dry_run: bool,
 }
 

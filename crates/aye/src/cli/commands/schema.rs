@@ -9,7 +9,7 @@ use super::output::print_json;
 
 // Options of `aye schema`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye schema > skill.schema.json\n\n\
+#[command(after_help = "Examples:\n  aye schema > skill.schema.json\n\n\
     Editors with the YAML language server use it through a first line\n  \
     # yaml-language-server: $schema=skill.schema.json")]
 pub struct SchemaArgs {}

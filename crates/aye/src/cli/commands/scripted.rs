@@ -7,10 +7,11 @@ use aye_core::id::QuestionId;
 use aye_core::question::{Offer, Purpose, Question};
 use aye_core::skill::{AskKind, By, parse_duration};
 use clap::Args;
+use clap::builder::FalseyValueParser;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use crate::cli::Context;
+use crate::cli::{Context, environment};
 use crate::paint::{Glyph, Tone, duration, escape_control_line};
 use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone, say};
 use crate::report::Verbosity;
@@ -43,7 +44,7 @@ pub struct Asking {
     #[arg(long)]
     pub default_on_no_terminal: bool,
     /// Never ask on this terminal
-    #[arg(long)]
+    #[arg(long, env = environment::NO_INPUT, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub no_input: bool,
 }
 

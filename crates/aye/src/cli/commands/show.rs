@@ -19,7 +19,7 @@ use super::output::{print, print_json, print_words};
 
 // Options of `aye show`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye show last\n  aye show k3f9 --json\n  \
+#[command(after_help = "Examples:\n  aye show last\n  aye show k3f9 --json\n  \
     aye show last --markdown > report.md")]
 pub struct ShowArgs {
     /// A run's id, the beginning of one, or last

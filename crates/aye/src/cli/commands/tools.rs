@@ -49,7 +49,7 @@ const FORGET: &str = "Examples:\n  aye tools forget git    ask again before it i
 
 // Options of `aye tools`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, mut_subcommands = crate::cli::with_twins, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct ToolsArgs {
     /// What to do
     #[command(subcommand)]

@@ -32,7 +32,7 @@ until you agree to them. When one of them changes, you are shown the difference 
 
 Exit codes: 0 trusted, 3 not found, 5 declined, 6 nobody can be asked.";
 
-// Options of `aye trust`. None of them has a env_override in the environment: consent is typed.
+// Options of `aye trust`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct TrustArgs {

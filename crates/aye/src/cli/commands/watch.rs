@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 // Options of `aye watch`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye watch                  the newest run\n  \
+#[command(after_help = "Examples:\n  aye watch                  the newest run\n  \
     aye watch k3f9 --json      its events, as they come\n\n\
     It ends with the run and with its exit code; 6 if the run waits and nobody drives it.")]
 pub struct WatchArgs {

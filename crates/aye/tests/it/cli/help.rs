@@ -1,5 +1,8 @@
 //! `--help`, and what is said about command lines that make no sense.
 
+use std::collections::BTreeSet;
+
+use aye::cli::environment::{IGNORED, SETTINGS};
 use clap::CommandFactory as _;
 use insta::assert_snapshot;
 
@@ -94,35 +97,26 @@ fn every_command_helps_with_examples() {
     }
 }
 
+/// The variables of a command's options and of those below it, with the options.
+fn variables(command: &clap::Command) -> BTreeSet<(String, String)> {
+    let own = command.get_arguments().filter_map(|option| {
+        Some((option.get_env()?.to_str()?.to_owned(), option.get_long()?.to_owned()))
+    });
+    own.chain(command.get_subcommands().flat_map(variables)).collect()
+}
+
 #[test]
-fn every_option_has_a_twin_in_the_environment() {
-    fn look(command: &clap::Command, seen: &mut usize) {
-        for option in command.get_arguments().filter(|arg| !arg.is_positional()) {
-            let name = option.get_long().unwrap();
-            // To replace a second factor has to be typed each time, and so has consent.
-            if ["help", "version", "force"].contains(&name) || option.is_hide_env_set() {
-                continue;
-            }
-            // So has what somebody agrees to.
-            let agrees = ["trust", "install", "prune", "forget"].contains(&command.get_name());
-            if agrees && (name == "yes" || name == "list" || name == "remove") {
-                assert_eq!(option.get_env(), None, "--{name} of {}", command.get_name());
-                continue;
-            }
-            let env_override = option.get_env().unwrap_or_else(|| panic!("--{name} has none"));
-            let wanted = format!("AYE_{}", name.to_uppercase().replace('-', "_"));
-            assert_eq!(env_override.to_str(), Some(wanted.as_str()));
-            *seen += 1;
-        }
-        for below in command.get_subcommands() {
-            look(below, seen);
-        }
-    }
-    let mut seen = 0;
+fn settings_have_a_variable_and_nothing_else_has() {
     let mut cli = aye::cli::Cli::command();
     cli.build();
-    look(&cli, &mut seen);
-    assert!(seen > 20);
+    let found = variables(&cli);
+    let names: BTreeSet<&str> = found.iter().map(|(variable, _)| variable.as_str()).collect();
+    assert_eq!(names, SETTINGS.iter().map(|(name, _)| *name).collect());
+    assert_eq!(found.len(), names.len(), "a variable means two options: {found:?}");
+    for (variable, option) in &found {
+        assert_eq!(*variable, format!("AYE_{}", option.to_uppercase().replace('-', "_")));
+        assert!(IGNORED.iter().all(|(ignored, _)| ignored != variable), "{variable}");
+    }
 }
 
 #[test]

@@ -215,7 +215,10 @@ fn the_manual_can_be_read() {
         ]
     );
     assert!(page.contains(".TP\n\\fB124\\fR\ntimed out\n"), "{page}");
-    assert!(page.contains(".TP\n\\fBAYE_HOME\\fR\n"), "{page}");
+    for (name, _) in aye::cli::environment::SETTINGS {
+        assert!(page.contains(&format!(".TP\n\\fB{name}\\fR\n")), "{name}: {page}");
+    }
+    assert!(!page.contains(".TP\n\\fBAYE_YES"), "{page}");
     place.aye(&["man", "--out", "pages"]).ok();
     let pages = std::fs::read_dir(place.work().join("pages")).unwrap().count();
     assert!(pages > 15, "a page for each command: {pages}");
@@ -223,6 +226,7 @@ fn the_manual_can_be_read() {
     assert!(run.contains("aye\\-run"));
     assert!(run.contains(".SH EXAMPLES\n.nf\n  aye run release \\-i commit=abc123"), "{run}");
     assert!(run.contains("\\fBAYE_DRY_RUN\\fR"), "{run}");
+    assert!(!place.read("pages/aye-list.1").contains("\\fBAYE_DRY_RUN\\fR"));
     let shown = shell(
         &place,
         "command -v man >/dev/null || exit 77; aye man > aye.1; MANWIDTH=80 man -l aye.1 | col -b",

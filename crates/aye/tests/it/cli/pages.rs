@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use aye::cli::environment::{OTHERS, SETTINGS, without_effect};
 use clap::CommandFactory as _;
 
 use super::harness::Place;
@@ -200,7 +201,13 @@ fn reference() -> String {
     cli.build();
     let mut text = "# The command line\n\nWritten by the program itself: `AYE_UPDATE=1 cargo test -p aye the_reference`.\n".to_owned();
     add(&mut text, "aye", &mut cli);
-    text
+    text.push_str(
+        "\n## Environment\n\nAn option wins over its variable.\n\n| variable | |\n|---|---|\n",
+    );
+    for (name, about) in SETTINGS.iter().chain(&OTHERS) {
+        text.push_str(&format!("| `{}` | {about} |\n", name.replace(", ", "`, `")));
+    }
+    text + "\n" + &without_effect() + "\n"
 }
 
 #[test]

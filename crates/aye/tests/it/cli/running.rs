@@ -305,17 +305,36 @@ fn the_environment_variables_of_options_work() {
         let output = place.command(args).env(name, value).output().unwrap();
         super::harness::Ran::of(output, &place)
     };
-    assert_eq!(run("AYE_YES", "1", &["run", "asks.yaml"]).code, 0);
-    assert_eq!(run("AYE_YES", "0", &["run", "asks.yaml"]).code, 6);
     assert_eq!(run("AYE_NO_INPUT", "true", &["run", "asks.yaml"]).code, 6);
-    assert_eq!(run("AYE_ONLY", "first", &["-q", "run", "two.yaml"]).stdout, "hello big world\n");
-    assert_eq!(run("AYE_FROM", "repair", &["-q", "run", "ways.yaml"]).stdout, "repairing\n");
     assert_eq!(run("AYE_QUIET", "1", &["run", "two.yaml"]).stderr, "err\n");
     assert!(run("AYE_QUIET", "1", &["-v", "run", "two.yaml"]).stderr.contains("skill_started"));
     assert!(run("AYE_JSON", "1", &["run", "two.yaml"]).stdout.starts_with('{'));
     assert!(run("AYE_DRY_RUN", "1", &["run", "two.yaml"]).stdout.contains("dry run"));
     assert!(run("AYE_PLAIN", "1", &["run", "two.yaml"]).stderr.contains("+ first"));
     assert_eq!(run("AYE_COLOR", "sometimes", &["list"]).code, 2);
+}
+
+#[test]
+fn no_variable_consents_or_changes_which_steps_run() {
+    let place = place();
+    let run = |name: &str, args: &[&str]| {
+        let output = place.command(args).env(name, "first").output().unwrap();
+        super::harness::Ran::of(output, &place)
+    };
+    let (asks, two) = (["run", "asks.yaml"], ["-q", "run", "two.yaml"]);
+    let without = place.aye(&two).ok();
+    for (name, instead) in aye::cli::environment::IGNORED {
+        let warning = format!("warning: `{name}` has no effect: {instead}\n");
+        let paused = run(name, &asks);
+        assert_eq!(paused.code, 6, "{name}: {}", paused.all());
+        assert!(paused.stderr.starts_with(&warning), "{name}: {}", paused.all());
+        let ran = run(name, &two).ok();
+        assert_eq!(ran.stdout, without.stdout, "{name}");
+        assert_eq!(ran.stderr, warning + &without.stderr, "{name}");
+    }
+    let set_to_nothing = place.command(&two).env("AYE_YES", "").output().unwrap();
+    let set_to_nothing = super::harness::Ran::of(set_to_nothing, &place);
+    assert_eq!(set_to_nothing.all(), without.all());
 }
 
 #[test]

@@ -71,11 +71,9 @@ fn help() {
 
     Options:
       -a, --arg <NAME=VALUE>  An argument; text that is a number or a truth value becomes one where the
-                              tool wants it [env: AYE_ARG]
-          --args <JSON>       All arguments as one JSON object; `-` reads it from standard input [env:
-                              AYE_ARGS]
-          --timeout <TIME>    How long it may take, such as DURATION or DURATION [default: as for steps] [env:
-                              AYE_TIMEOUT]
+                              tool wants it
+          --args <JSON>       All arguments as one JSON object; `-` reads it from standard input
+          --timeout <TIME>    How long it may take, such as DURATION or DURATION [default: as for steps]
 
     Options of every command:
           --home <DIR>    Where journal and logs are kept [default: ~/.local/state/aye] [env: AYE_HOME]

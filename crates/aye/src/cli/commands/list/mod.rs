@@ -20,9 +20,11 @@ use super::output::{print, print_json};
 
 // Options of `aye list`.
 #[derive(Debug, Args)]
-#[command(mut_args = crate::cli::with_env_override, after_help = "Examples:\n  aye list\n  aye list release      its inputs, steps and questions\n  aye list --json\n\n\
+#[command(
+    after_help = "Examples:\n  aye list\n  aye list release      its inputs, steps and questions\n  aye list --json\n\n\
     Skills are looked for in `.aye/skills` and `skills` next to `aye.toml`, or where\n\
-    `skills = [\"…\"]` in `aye.toml` says.")]
+    `skills = [\"…\"]` in `aye.toml` says."
+)]
 pub struct ListArgs {
     /// Show one skill whole: its inputs, steps and questions
     #[arg(value_name = "SKILL")]
