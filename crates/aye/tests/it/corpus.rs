@@ -1,9 +1,9 @@
-//! Real skills that nobody here wrote: what `aye check` says of them, and
-//! whether they run to their end with tools that answer.
+//! Many skills: what `aye check` says of them, and whether they run to their
+//! end with tools that answer.
 //!
-//! They are not part of the project; where they are missing the tests say so.
+//! They are our own small ones, or with `./test corpus DIR` those of a folder.
 //! What is inside of them (templates, conditions, blocks) is measured in
-//! `compute/corpus.rs`.
+//! `aye-runtime`, in `compute/corpus.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,28 +13,33 @@ use serde_json::{Map, Value, json};
 
 use super::cli::harness::Place;
 
-/// The folder with the skills, or a line that says that there is none.
-pub(crate) fn folder() -> Option<PathBuf> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder =
-        here.ancestors().map(|dir| dir.join("shared/corpus/skills")).find(|dir| dir.is_dir());
-    if folder.is_none() {
-        eprintln!("skipped: no skills to measure with (shared/corpus/skills)");
+/// The folder with the skills, and whether they are our own.
+fn folder() -> (PathBuf, bool) {
+    match std::env::var_os("AYE_TEST_CORPUS") {
+        Some(folder) => (PathBuf::from(folder), false),
+        None => {
+            let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+            (here.join("../aye-runtime/tests/fixtures/skills").canonicalize().unwrap(), true)
+        }
     }
-    folder
 }
 
 /// The files, and what each says as data.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Value> {
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    files
+    let listed = std::fs::read_dir(folder);
+    let listed = listed.unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let files = listed.map(|entry| entry.unwrap().path());
+    let files: BTreeMap<PathBuf, Value> = files
+        .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
         .map(|path| {
             let text = std::fs::read_to_string(&path).unwrap();
             let tree = aye_core::yaml::read(&text, &mut Vec::new()).unwrap();
             let value = tree.value(tree.root());
             (path, value)
         })
-        .collect()
+        .collect();
+    assert!(!files.is_empty(), "{} has no skill files", folder.display());
+    files
 }
 
 /// What `aye check` says, by file.
@@ -55,7 +60,7 @@ fn has(said: &BTreeMap<PathBuf, Vec<Value>>, file: &Path, key: &str, word: &str)
 
 #[test]
 fn every_file_loads_or_is_refused_with_a_place_and_a_hint() {
-    let Some(folder) = folder() else { return };
+    let (folder, is_ours) = folder();
     let place = Place::new();
     let files = files(&folder);
     let said = checked(&place, &folder);
@@ -74,6 +79,9 @@ fn every_file_loads_or_is_refused_with_a_place_and_a_hint() {
     println!("{} files: {} load, {refused} are refused", files.len(), files.len() - refused);
     counts.iter().for_each(|(word, count)| println!("  {count:3} {word}"));
     assert!(refused * 2 < files.len());
+    if is_ours {
+        assert_eq!((files.len(), refused), (11, 2));
+    }
 }
 
 /// How a run ended.
@@ -84,11 +92,8 @@ struct Ended {
 
 #[test]
 fn skills_run_to_their_end_with_tools_that_answer() {
-    let Some(folder) = folder() else { return };
-    let Some(python) = python() else {
-        eprintln!("skipped: no python3 for the tools");
-        return;
-    };
+    let (folder, is_ours) = folder();
+    let python = python().expect("python3 is on the PATH: the tools are written in it");
     let place = Place::new();
     let files = files(&folder);
     let tools: BTreeSet<&str> = files.values().flat_map(tools_in).collect();
@@ -100,8 +105,11 @@ fn skills_run_to_their_end_with_tools_that_answer() {
     let (refused, sound): (BTreeMap<_, _>, BTreeMap<_, _>) =
         files.into_iter().partition(|(file, _)| has(&said, file, "severity", "error"));
     println!("as they are: {} load", sound.len());
-    for mode in ["strict", "lenient"] {
-        measure(&place, &server, mode, &said, &sound);
+    let ends = ["strict", "lenient"].map(|mode| measure(&place, &server, mode, &said, &sound));
+    if is_ours {
+        // One has a name without a value; two want a module or a file.
+        let ended = |reached| Reached { reached, runnable: 7, modules: 1, files: 1 };
+        assert_eq!(ends, [ended(6), ended(7)]);
     }
     // What the hints say, done: a step under `outputs` is moved up to `steps`.
     let mended = refused.into_iter().filter_map(|(file, skill)| {
@@ -113,7 +121,20 @@ fn skills_run_to_their_end_with_tools_that_answer() {
     let said = checked(&place, &place.work().join("mended"));
     mended.retain(|file, _| !has(&said, file, "severity", "error"));
     println!("with steps moved to where the hint says: {} more load", mended.len());
-    measure(&place, &server, "lenient", &said, &mended);
+    let ends = measure(&place, &server, "lenient", &said, &mended);
+    if is_ours {
+        assert_eq!(ends, Reached { reached: 1, runnable: 1, modules: 0, files: 0 });
+    }
+}
+
+/// How many skills reached their end, of those that need nothing that is not here; and how many
+/// need modules or files.
+#[derive(Debug, PartialEq, Eq)]
+struct Reached {
+    reached: usize,
+    runnable: usize,
+    modules: usize,
+    files: usize,
 }
 
 /// Runs skills and says how many reach their end; all that need nothing that
@@ -124,7 +145,7 @@ fn measure(
     mode: &str,
     said: &BTreeMap<PathBuf, Vec<Value>>,
     skills: &BTreeMap<PathBuf, Value>,
-) {
+) -> Reached {
     place.write("aye.toml", &format!("{server}[run]\nundefined = \"{mode}\"\n"));
     place.aye(&["tools", "trust", "--yes"]).ok();
     let ends = run_all(place, skills);
@@ -153,6 +174,7 @@ fn measure(
          that are not here and {files} files ({luck} of these reach it all the same)"
     );
     assert!(runnable > 0);
+    Reached { reached, runnable, modules, files }
 }
 
 /// A skill whose steps stand under `outputs`, with them where they belong.
