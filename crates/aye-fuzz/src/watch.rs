@@ -52,7 +52,9 @@ pub(crate) fn peak() -> u64 {
     let children = threads.map(|thread| thread.path().join("children"));
     let children = children.filter_map(|file| std::fs::read_to_string(file).ok());
     let most = children.flat_map(|pids| pids.split_whitespace().map(peak_of).collect::<Vec<_>>());
-    most.chain([peak_of("self")]).max().unwrap_or_default()
+    let own = peak_of("self");
+    assert!(own > 0, "/proc/self/status says how much memory is in use");
+    most.chain([own]).max().unwrap_or(own)
 }
 
 /// The same of another process.

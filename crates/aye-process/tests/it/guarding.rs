@@ -195,6 +195,14 @@ fn a_signal_to_runner_and_group_is_one_request() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "ready\nbye\n");
 }
 
+/// Whether a signal has reached a process and waits there.
+fn is_pending(pid: i32, signal: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let masks = status.lines().filter_map(|line| line.split_once("Pnd:\t"));
+    let masks = masks.map(|(_, mask)| u64::from_str_radix(mask.trim(), 16).expect("a mask"));
+    masks.fold(0, |all, mask| all | mask) & (1 << (signal - 1)) != 0
+}
+
 #[test]
 fn a_second_signal_kills_at_once() {
     let mut command = Command::new(&*RUNNER);
@@ -205,7 +213,7 @@ fn a_second_signal_kills_at_once() {
     let guard = i32::try_from(child.id()).expect("a pid");
     kill(guard, libc::SIGTERM);
     // The same signal twice in a row would be delivered once.
-    std::thread::sleep(Duration::from_millis(100));
+    eventually("the first signal is taken", || !is_pending(guard, libc::SIGTERM));
     kill(guard, libc::SIGTERM);
     let before = Instant::now();
     assert_eq!(child.wait().expect("ended").code(), Some(143));
