@@ -3,4 +3,4 @@
 #   bench/process.sh [steps | captures | guard]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-exec cargo run --release --quiet -p aye-process --example bench -- "$@"
+exec cargo run --profile dist --quiet -p aye-process --example bench -- "$@"

@@ -5,4 +5,4 @@
 # synced figures to mean anything, and hold about a gigabyte.
 set -eu
 cd "$(dirname "$0")/.."
-exec cargo run --quiet --release -p aye-runtime --example store_bench -- "$@"
+exec cargo run --quiet --profile dist -p aye-runtime --example store_bench -- "$@"
