@@ -56,6 +56,8 @@ impl Place {
             .env("HOME", self.directory.path())
             .env("AYE_HOME", self.home())
             .env("LANG", "C.UTF-8")
+            // Where `./test coverage` collects what was reached.
+            .envs(std::env::var_os("LLVM_PROFILE_FILE").map(|file| ("LLVM_PROFILE_FILE", file)))
             .stdin(Stdio::null());
         command
     }
