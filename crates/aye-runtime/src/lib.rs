@@ -25,6 +25,7 @@ pub mod memory;
 pub mod origin;
 pub mod outside;
 pub mod ownership;
+pub mod prompter;
 pub mod question_context;
 pub mod replace;
 pub mod report;

@@ -41,8 +41,19 @@ pub trait Report {
     /// Something that Aye itself has to say, in a line of its own.
     fn note(&mut self, words: &str);
 
-    /// Leaves the terminal clean, for a prompt or a stop.
+    /// Leaves the place where it shows the run clean, for a question.
     fn pause(&mut self);
+
+    /// This process is about to be stopped (Ctrl-Z).
+    fn suspended(&mut self) {
+        self.pause();
+    }
+
+    /// This process runs again after a stop.
+    fn continued(&mut self) {}
+
+    /// The window has another size.
+    fn resized(&mut self) {}
 }
 
 /// Where something happens: in the run itself, or in a run inside it.

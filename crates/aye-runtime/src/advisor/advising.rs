@@ -1,6 +1,5 @@
 //! An advisor at work: started once for a question, ended with it.
 
-use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -8,8 +7,8 @@ use aye_core::journal::State;
 use aye_core::question::Question;
 use aye_process::{Exit, Happening, Outcome, Running, Spec, Stdin};
 
-use crate::driver::QuestionContext;
 use crate::fmt::{duration, escape_control_line};
+use crate::prompter::QuestionContext;
 use crate::settings::PolicySettings;
 
 use super::reply::{Beside, News, read};
@@ -17,6 +16,9 @@ use super::task::document;
 
 /// How long one that took too long may go on before it is killed.
 const GRACE: Duration = Duration::from_secs(1);
+/// How often it is looked at, and how long a look may take.
+const LOOK: Duration = Duration::from_millis(50);
+const TURN: Duration = Duration::from_millis(1);
 /// More than this is no advice.
 const MOST: usize = 64 * 1024;
 /// How many characters of its name, or of its last words, are shown.
@@ -71,23 +73,18 @@ impl Advising {
         &self.beside
     }
 
-    /// Starts the program if it is due, and waits for it, for one of `wake`,
-    /// or until then. Says whether there was anything to wait for.
-    pub fn attend(
-        &mut self,
-        posed: &QuestionContext<'_>,
-        wake: &[BorrowedFd<'_>],
-        until: Instant,
-    ) -> bool {
+    /// Starts the program if it is due, and takes in what it said.
+    pub fn attend(&mut self, posed: &QuestionContext<'_>) {
         if let Work::Due(advisor) = &self.work {
             match posed.run.ok_or_else(String::new).and_then(|run| advisor.start(posed, run)) {
                 Ok(child) => self.work = Work::Running(Box::new(child), advisor.timeout),
                 Err(why) => self.conclude(News::Failed(why)),
             }
-            return true;
+            return;
         }
-        let Work::Running(child, limit) = &mut self.work else { return false };
-        match aye_process::wait_aside(child, wake, Some(until)) {
+        let Work::Running(child, limit) = &mut self.work else { return };
+        // One turn: what is ready is taken in, nothing is waited for.
+        match aye_process::wait_aside(child, &[], Some(Instant::now() + TURN)) {
             Ok(Happening::Exited(_, exit)) => {
                 let limit = *limit;
                 self.conclude(understand(&exit, posed.question, limit));
@@ -95,7 +92,16 @@ impl Advising {
             Ok(_) => {}
             Err(error) => self.conclude(News::Failed(error.to_string())),
         }
-        true
+    }
+
+    /// When there is something to look at again, as long as its advice is
+    /// awaited.
+    pub fn look_at(&self) -> Option<Instant> {
+        match &self.work {
+            Work::Due(_) => Some(Instant::now()),
+            Work::Running(..) => Some(Instant::now() + LOOK),
+            Work::Over => None,
+        }
     }
 
     /// The question is answered: nobody waits any more.

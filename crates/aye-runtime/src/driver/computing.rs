@@ -203,7 +203,6 @@ impl Driver<'_> {
         if lines.is_empty() {
             return;
         }
-        self.hide_prompt();
         for line in lines {
             let line = self.lane(id).machine.secrets().mask(line);
             self.parts.report.note(&line);
@@ -215,7 +214,6 @@ impl Driver<'_> {
         if lines.is_empty() || !self.parts.report.wants_output() {
             return;
         }
-        self.hide_prompt();
         for line in lines {
             let line = self.lane(id).machine.secrets().mask(line);
             let line = format!("{line}\n");

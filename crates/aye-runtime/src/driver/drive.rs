@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aye_core::effect::Effect;
-use aye_core::event::{Event, EventKind};
-use aye_core::id::QuestionId;
+use aye_core::event::Event;
 use aye_core::input::{Attach, Input, Retry};
 use aye_core::machine::{Limits, Machine, Refusal};
 use aye_core::text::{Names, World};
@@ -19,20 +18,20 @@ use crate::clock::Clock;
 use crate::commit::{self, Requests};
 use crate::error::Error;
 use crate::memory::Memory;
+use crate::prompter::Prompter;
 use crate::report::{Place, Report, Sink};
 use crate::store::{Lease, Listener, RequestId, Store};
 use crate::tools::Tools;
 
-use super::ask::Prompter;
 use super::asking::Asking;
 use super::child::Skills;
 use super::computing::Computing;
-use super::editing::Editing;
 use super::fixes::PendingFix;
 use super::lane::{Lane, LaneId, ROOT};
 use super::learning::OpenFailure;
 use super::logs::Logs;
 use super::outcome::Outcome;
+use super::questions::Questions;
 use super::warnings::Warned;
 
 /// How often the mailbox is looked at without having been rung for.
@@ -67,8 +66,8 @@ pub struct Parts<'a> {
     pub report: &'a mut dyn Report,
     /// Where its text goes.
     pub sink: &'a dyn Sink,
-    /// Who asks; `None` when nobody can be asked here.
-    pub prompter: Option<&'a mut dyn Prompter>,
+    /// Who asks; with none, a run rests at its first question.
+    pub prompters: Vec<&'a mut dyn Prompter>,
     /// Signals for Aye itself.
     pub signals: &'a mut Signals,
     /// What steps may run.
@@ -94,10 +93,8 @@ pub struct Driver<'a> {
     /// Servers that wait for an answer, and each call that one asked in.
     pub(super) asking: Vec<Asking>,
     pub(super) asked: Vec<u64>,
-    /// Questions that memory was asked about.
-    pub(super) recalled: Vec<QuestionId>,
-    /// Changes to a failed step that wait for a word.
-    pub(super) editing: Option<Editing>,
+    /// Open questions, and who asks them.
+    pub(super) questions: Questions<'a>,
     /// Failures that are not over yet.
     pub(super) open_failures: Vec<OpenFailure>,
     /// Fixes whose outcome is not known yet.
@@ -106,8 +103,6 @@ pub struct Driver<'a> {
     pub(super) proposed: Vec<String>,
     /// Warnings that were given before steps.
     pub(super) warned: Vec<Warned>,
-    /// The lane whose question is shown.
-    pub(super) shown: Option<LaneId>,
     pub(super) bell: Option<Listener>,
     pub(super) mail_read: Instant,
     /// Since when something is waited for.
@@ -145,7 +140,6 @@ pub(super) struct DriverParts<'a> {
     pub(super) memory: Arc<Memory>,
     pub(super) report: &'a mut dyn Report,
     pub(super) sink: &'a dyn Sink,
-    pub(super) prompter: Option<&'a mut dyn Prompter>,
     pub(super) signals: &'a mut Signals,
     pub(super) policy: Policy,
 }
@@ -155,7 +149,8 @@ impl<'a> Driver<'a> {
     pub fn new(parts: Parts<'a>) -> Self {
         let root = Lane::new(parts.machine, None, Vec::new());
         let mut tools = parts.tools;
-        if parts.prompter.as_ref().is_some_and(|prompter| prompter.obstacle().is_none()) {
+        let questions = Questions::new(parts.prompters);
+        if questions.are_possible() {
             tools.let_servers_ask();
         }
         Self {
@@ -171,7 +166,6 @@ impl<'a> Driver<'a> {
                 memory: parts.memory,
                 report: parts.report,
                 sink: parts.sink,
-                prompter: parts.prompter,
                 signals: parts.signals,
                 policy: parts.policy,
             },
@@ -184,13 +178,11 @@ impl<'a> Driver<'a> {
             calls: 0,
             asking: Vec::new(),
             asked: Vec::new(),
-            recalled: Vec::new(),
-            editing: None,
+            questions,
             open_failures: Vec::new(),
             tried: Vec::new(),
             proposed: Vec::new(),
             warned: Vec::new(),
-            shown: None,
             bell: None,
             mail_read: Instant::now(),
             waiting: Instant::now(),
@@ -242,7 +234,7 @@ impl<'a> Driver<'a> {
                 self.read_mail()?;
             }
         }
-        self.withdraw();
+        self.withdraw_all();
         let told = self.finish_logs()?;
         self.flush_output(told)?;
         let root = self.lanes.swap_remove(ROOT);
@@ -320,6 +312,7 @@ impl<'a> Driver<'a> {
         };
         let requests = Requests { from, unsettled };
         let reaction = commit::handle(parts.store, &parts.lease, machine, input, &world, requests)?;
+        self.questions.note(&reaction.events);
         // While the view still speaks of the step that failed.
         self.advise(id, &reaction.events);
         self.show(id, &reaction.events);
@@ -355,12 +348,6 @@ impl<'a> Driver<'a> {
         let Some(lane) = lanes.get(id).and_then(Option::as_ref) else { return };
         let place = Place { lane: id, path: &lane.path };
         for event in events {
-            // A live view says nothing of a hold; the prompt need not blink.
-            let silent =
-                parts.report.is_live() && matches!(event.kind, EventKind::ConfirmationHeld { .. });
-            if let (false, Some(prompter)) = (silent, parts.prompter.as_deref_mut()) {
-                prompter.hide();
-            }
             parts.report.event(place, event, lane.machine.state());
         }
     }

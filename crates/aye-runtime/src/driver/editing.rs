@@ -27,6 +27,8 @@ use super::lane::{LaneId, Work};
 pub(super) struct Editing {
     /// The question that they answer.
     pub(super) id: QuestionId,
+    /// Where they were made.
+    pub(super) prompter: usize,
     /// What is asked about them.
     pub(super) consent: Box<Question>,
     edits: Edits,
@@ -39,6 +41,7 @@ pub(super) struct Opened {
     before: Map<String, Value>,
     question: Box<Question>,
     answer: Answer,
+    prompter: usize,
 }
 
 impl Drop for Opened {
@@ -55,8 +58,9 @@ impl Driver<'_> {
         id: LaneId,
         question: &Question,
         answer: Answer,
+        prompter: usize,
     ) -> Result<(), Error> {
-        self.withdraw();
+        self.questions.replace(prompter, &question.id);
         let given = self.lane(id).machine.arguments(&question.step, &self.world());
         let Some(before) = given else { return self.not_edited(id, "there is nothing to change") };
         let path = match self.write_down(question, &before) {
@@ -66,7 +70,7 @@ impl Driver<'_> {
             }
         };
         let question = Box::new(question.clone());
-        let opened = Opened { path: path.clone(), before, question, answer };
+        let opened = Opened { path: path.clone(), before, question, answer, prompter };
         let mut words = editor();
         words.push(path.to_string_lossy().into_owned());
         let mut spec = Spec::new(&words[0]);
@@ -104,7 +108,8 @@ impl Driver<'_> {
         };
         let consent = Box::new(consent(&opened.question, &opened.before, &edits));
         let (about, answer) = (opened.question.id.clone(), opened.answer.clone());
-        self.editing = Some(Editing { id: about, consent, edits, answer });
+        let prompter = opened.prompter;
+        self.questions.editing = Some(Editing { id: about, prompter, consent, edits, answer });
         Ok(())
     }
 
@@ -115,13 +120,14 @@ impl Driver<'_> {
         question: &Question,
         choice: &str,
     ) -> Result<(), Error> {
-        let Some(Editing { mut edits, answer, .. }) = self.editing.take() else { return Ok(()) };
-        self.withdraw();
+        let Some(editing) = self.questions.editing.take() else { return Ok(()) };
+        let Editing { mut edits, answer, prompter, .. } = editing;
+        self.questions.replace(prompter, &question.id);
         edits.remember = match choice {
             "try" => None,
             "step" => Some(FixScope::Step),
             "tool" => Some(FixScope::Tool),
-            "edit" => return self.edit(id, question, answer),
+            "edit" => return self.edit(id, question, answer, prompter),
             // The question that was asked before is asked again.
             _ => return Ok(()),
         };

@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use aye_core::effect::Effect;
+use aye_core::id::QuestionId;
 use aye_core::machine::Machine;
 use aye_core::question::Question;
 use aye_core::text::Scope;
@@ -60,6 +61,11 @@ impl Lane {
             cancels: 0,
             unasked: None,
         }
+    }
+
+    /// Whether it waits for an answer to this question.
+    pub(super) fn asks(&self, question: &QuestionId) -> bool {
+        self.question().is_some_and(|open| open.id == *question)
     }
 
     /// The question it waits for.

@@ -79,7 +79,7 @@ impl Driver<'_> {
                 Ok(Happening::Wake(1)) => {
                     let seen = self.read_signals()?;
                     if seen.suspend {
-                        self.parts.report.pause();
+                        self.parts.report.suspended();
                         aye_process::suspend(&mut self.children);
                     }
                     if !seen.stops.is_empty() {

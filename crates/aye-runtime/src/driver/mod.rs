@@ -13,13 +13,14 @@
 //! | waiting for whatever comes first | `wait` |
 //! | programs, blocks, tools | `work`, `computing`, `calling` |
 //! | runs inside a step | `nested`, `child` |
-//! | questions, letters, signals | `ask`, `mail` |
+//! | questions, and who asks them | `ask`, `questions` |
+//! | requests from other processes, signals | `requests` |
 //! | answers from memory and for it, known issues | `remember`, `known` |
 //! | changing what a failed step is given | `editing` |
 //! | known fixes, warnings, what is learned from failures | `fixes`, `warnings`, `learning` |
 //!
-//! One loop, one thread: a child's end, a signal, a letter in the mailbox, a
-//! key at the prompt and a deadline all become one [`aye_core::input::Input`]
+//! One loop, one thread: a child's end, a signal, a request in the mailbox, an
+//! answer at a prompter and a deadline all become one [`aye_core::input::Input`]
 //! and are handled in turn. The events of one input are committed before
 //! anything is done about them.
 
@@ -37,6 +38,7 @@ mod learning;
 mod logs;
 mod nested;
 mod outcome;
+mod questions;
 mod remember;
 mod requests;
 mod results;
@@ -44,7 +46,6 @@ mod wait;
 mod warnings;
 mod work;
 
-pub use ask::{Asked, Prompter, QuestionContext};
 pub use asking::{GONE, MOST_ASKED, close_form};
 pub use child::Skills;
 pub use child::{restore_inside, scope_of};

@@ -244,14 +244,12 @@ impl Driver<'_> {
 
     /// Forgets a lane that needs nobody any more.
     pub(super) fn close(&mut self, id: LaneId) {
-        if self.shown == Some(id) {
-            self.withdraw();
-        }
         let inside: Vec<LaneId> = match self.lanes[id].take() {
             Some(Lane { work: Work::Nested { inside, .. }, .. }) => inside.live,
             _ => Vec::new(),
         };
         inside.into_iter().for_each(|lane| self.close(lane));
+        self.withdraw_closed();
     }
 
     /// Begins the runs of a nested step.

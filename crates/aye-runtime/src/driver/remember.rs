@@ -91,10 +91,9 @@ pub fn keep(
 impl Driver<'_> {
     /// Answers a question from memory, if it may be and something is known.
     pub(super) fn recall(&mut self, id: LaneId, question: &Question) -> Result<(), Error> {
-        if !question.remember || self.recalled.contains(&question.id) {
+        if !question.remember || !self.questions.is_recalled_first(question) {
             return Ok(());
         }
-        self.recalled.push(question.id.clone());
         let now = self.parts.clock.now();
         let state = self.lane(id).machine.state();
         let Some(known) = recall(&self.parts.memory, question, state, now) else { return Ok(()) };

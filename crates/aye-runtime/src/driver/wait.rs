@@ -24,7 +24,7 @@ enum Source {
     Bell,
     Tools,
     Computing,
-    Keys,
+    Prompter,
 }
 
 impl Driver<'_> {
@@ -33,27 +33,12 @@ impl Driver<'_> {
         if self.tick()? {
             return Ok(());
         }
-        // The terminal is in the editor's hands.
-        let editing = |id: &LaneId| matches!(self.lane(*id).work, Work::Editing(_));
-        let asking = match self.live().iter().any(editing) {
-            true => None,
-            false => self.next_question(),
-        };
-        self.keep_time(asking)?;
+        self.keep_time()?;
         self.limit_questions()?;
-        match asking {
-            Some(id) if !self.is_busy() => self.ask(id, true),
-            Some(id) => {
-                self.listen()?;
-                self.wait_for_any(true)?;
-                // The lane may have been answered or ended meanwhile.
-                match self.next_question() == Some(id) {
-                    true => self.ask(id, false),
-                    false => Ok(()),
-                }
-            }
-            None => self.wait_for_any(false),
+        if self.ask()? {
+            return Ok(());
         }
+        self.wait_for_any()
     }
 
     /// Whether something is being done beside asking.
@@ -88,10 +73,11 @@ impl Driver<'_> {
         let now = Instant::now();
         let until = match (self.bell.is_some(), self.parts.report.is_live()) {
             (false, _) => self.waiting + QUICK,
-            (true, true) => now + REFRESH,
-            (true, false) => self.mail_read + SLOW_POLL,
+            (true, true) if self.is_busy() => now + REFRESH,
+            (true, _) => self.mail_read + SLOW_POLL,
         };
         let until = if full { until.min(now + HELD) } else { until };
+        let until = self.questions.look_at().map_or(until, |look| until.min(look));
         let clock = self.parts.clock.now();
         let wakes = self.live().into_iter().filter_map(|id| self.lane(id).machine.wake_at());
         let left = wakes
@@ -100,8 +86,8 @@ impl Driver<'_> {
         left.map_or(until, |left| until.min(now + left))
     }
 
-    /// Waits once for programs, threads, tools, signals, letters and keys.
-    fn wait_for_any(&mut self, asking: bool) -> Result<(), Error> {
+    /// Waits once for programs, threads, tools, signals, requests and people.
+    fn wait_for_any(&mut self) -> Result<(), Error> {
         // A reader that does not keep up holds the steps back, nothing else;
         // once a step is to end, nobody waits for the reader.
         let full = self.parts.sink.is_full();
@@ -112,7 +98,7 @@ impl Driver<'_> {
             }
         }
         let until = self.until(full);
-        let (happening, sources) = self.poll(until, asking)?;
+        let (happening, sources) = self.poll(until)?;
         if full {
             self.parts.sink.drain();
         }
@@ -123,15 +109,14 @@ impl Driver<'_> {
                 Some(Source::Bell) => self.read_mail(),
                 Some(Source::Tools) => self.tool_events(),
                 Some(Source::Computing) => self.computed(),
-                Some(Source::Keys) | None => Ok(()),
+                // The next turn asks there.
+                Some(Source::Prompter) | None => Ok(()),
             },
             Happening::Deadline if self.bell.is_none() && self.waiting.elapsed() >= QUICK => {
                 self.listen()
             }
             Happening::Deadline | Happening::Idle => {
-                if !asking {
-                    self.show_time();
-                }
+                self.show_time();
                 match self.mail_read.elapsed() >= SLOW_POLL {
                     true => self.read_mail(),
                     false => Ok(()),
@@ -141,8 +126,8 @@ impl Driver<'_> {
         }
     }
 
-    fn poll(&mut self, until: Instant, asking: bool) -> Result<(Happening, Vec<Source>), Error> {
-        let Self { parts, bell, computing, children, owners, .. } = self;
+    fn poll(&mut self, until: Instant) -> Result<(Happening, Vec<Source>), Error> {
+        let Self { parts, bell, computing, children, owners, questions, .. } = self;
         let mut wake: Vec<BorrowedFd<'_>> = vec![parts.signals.fd()];
         let mut sources = vec![Source::Signals];
         let others = [
@@ -154,20 +139,13 @@ impl Driver<'_> {
             wake.extend(fd);
             sources.extend(fd.map(|_| source));
         }
-        let (report, mut prompter) = (&mut *parts.report, parts.prompter.as_deref_mut());
-        let keys = match (asking, &prompter) {
-            (true, Some(prompter)) => prompter.keys(),
-            _ => None,
-        };
-        if let Some(keys) = &keys {
-            wake.push(keys.as_fd());
-            sources.push(Source::Keys);
+        for fd in questions.wake() {
+            wake.push(fd);
+            sources.push(Source::Prompter);
         }
+        let report = &mut *parts.report;
         let happening =
             aye_process::wait(children, &wake, Some(until), &mut |index, stream, bytes| {
-                if asking && let Some(prompter) = prompter.as_deref_mut() {
-                    prompter.hide();
-                }
                 report.output(owners[index], stream, bytes);
             });
         let happening = happening.map_err(Error::Wait)?;
@@ -178,17 +156,16 @@ impl Driver<'_> {
     fn signalled(&mut self) -> Result<(), Error> {
         let seen = self.read_signals()?;
         if seen.suspend {
-            self.parts.report.pause();
-            self.rest();
+            self.parts.report.suspended();
             self.stand_still()?;
             // Our own return is among them: the prompt comes back once.
             self.read_signals()?;
         }
         if seen.suspend || seen.resumed {
-            self.redraw();
+            self.parts.report.continued();
         }
         if seen.resize {
-            self.hide_prompt();
+            self.parts.report.resized();
         }
         if seen.resize
             && let Some((columns, rows)) = self.parts.sink.window()
@@ -220,7 +197,7 @@ impl Driver<'_> {
     }
 
     /// Ctrl-Z: everything stops, and goes on when somebody says so.
-    pub(super) fn stand_still(&mut self) -> Result<(), Error> {
+    fn stand_still(&mut self) -> Result<(), Error> {
         let since = self.parts.clock.now();
         aye_process::suspend(&mut self.children);
         let after = self.parts.clock.now().duration_since(since);

@@ -1,25 +1,24 @@
 //! The prompt in its frame, key by key.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
 use aye_core::id::QuestionId;
-use aye_core::question::Question;
 use jiff::Timestamp;
 
 use crate::paint::Paint;
 use aye_runtime::advisor::Advising;
 use aye_runtime::clock::Clock;
-use aye_runtime::driver::QuestionContext;
+use aye_runtime::prompter::QuestionContext;
 
-use super::advised::wait;
 use super::dialog::{Dialog, Escape, Reply};
 use super::hold::Hold;
 use super::key::{Decoder, Key};
+use super::poll::poll;
 use super::screen::{Painted, Screen};
 use super::style::Styled;
-use super::terminal::{PromptConfig, PromptEvent, until};
+use super::terminal::{PromptConfig, TerminalEvent, until};
 use super::tty::{Mode, Tty};
 use super::typeahead_guard::TypeaheadGuard;
 use super::view::{Look, head, view_below};
@@ -30,8 +29,6 @@ const ESCAPE: Duration = Duration::from_millis(100);
 const BEAT: Duration = Duration::from_millis(200);
 /// Beyond this, nobody watches the seconds.
 const FAR: Duration = Duration::from_secs(600);
-/// The caller looks at its own affairs at least this often.
-const LOOK: Duration = Duration::from_secs(1);
 
 /// A question on the terminal.
 pub(super) struct Framed {
@@ -45,6 +42,8 @@ pub(super) struct Framed {
     escape_until: Option<Instant>,
     screen: Screen,
     opened: Instant,
+    /// A countdown moves.
+    counts: bool,
     hold: Hold,
     /// An answer was handed out; if it is asked on, it was one of several.
     answered: bool,
@@ -74,6 +73,7 @@ impl Framed {
             escape_until: None,
             screen: Screen::default(),
             opened: Instant::now(),
+            counts: false,
             hold: Hold::default(),
             answered: false,
             head: None,
@@ -83,78 +83,74 @@ impl Framed {
         })
     }
 
-    /// Where it is shown.
-    pub(super) fn tty(&self) -> &Tty {
-        &self.tty
+    pub(super) fn is_for(&self, question: &QuestionId) -> bool {
+        self.id == *question
     }
 
-    pub(super) fn is_for(&self, question: &Question) -> bool {
-        self.id == question.id
+    /// Whether it is painted where somebody sits.
+    pub(super) fn is_visible(&self) -> bool {
+        !self.screen.is_empty() && self.tty.is_foreground()
     }
 
-    pub(super) fn hear(
+    /// Takes in what was typed and paints what has changed.
+    pub(super) fn turn(
         &mut self,
         posed: &QuestionContext<'_>,
-        wake: &[BorrowedFd<'_>],
         clock: &dyn Clock,
         tail: &mut TypeaheadGuard,
-    ) -> PromptEvent {
+    ) -> Option<TerminalEvent> {
+        let unavailable = |why: &str| Some(TerminalEvent::Unavailable(why.to_owned()));
         if std::mem::take(&mut self.answered) {
             self.dialog = Dialog::new(posed.question, self.escape);
         }
-        let look_up = Instant::now() + LOOK;
-        loop {
-            let now = clock.now();
-            if posed.deadline.is_some_and(|deadline| now >= deadline) {
-                return PromptEvent::Deadline;
-            }
-            if !self.tty.is_foreground() {
-                return PromptEvent::Unavailable("this process is in the background".to_owned());
-            }
-            if let Err(error) = self.paint(posed, now) {
-                return PromptEvent::Unavailable(format!(
-                    "the terminal cannot be written to: {error}"
-                ));
-            }
-            let instant = Instant::now();
-            let mut limit = look_up.saturating_duration_since(instant);
-            if let Some(deadline) = posed.deadline {
-                let left = until(deadline, now);
-                limit = limit.min(left);
-                if left <= FAR {
-                    limit = limit.min(self.next_beat(instant));
-                }
-            }
-            if let Some(escape) = self.escape_until {
-                limit = limit.min(escape.saturating_duration_since(instant));
-            }
-            let ready = wait(self.advising.as_mut(), posed, &self.tty, wake, limit);
+        if !self.tty.is_foreground() {
+            return unavailable("this process is in the background");
+        }
+        // Nobody answers what is not painted yet.
+        if self.head.is_some() {
+            let ready = poll(self.tty.as_fd(), &[], Instant::now());
             if ready.gone {
-                return PromptEvent::Unavailable("the terminal has gone away".to_owned());
+                return unavailable("the terminal has gone away");
             }
-            let mut keys = match self.read(ready.typed) {
+            let keys = match self.keys(ready.typed) {
                 Ok(keys) => keys,
                 Err(error) => {
-                    return PromptEvent::Unavailable(format!(
-                        "the terminal cannot be read: {error}"
-                    ));
+                    return unavailable(&format!("the terminal cannot be read: {error}"));
                 }
             };
-            if !self.decoder.is_waiting() {
-                self.escape_until = None;
-            } else if ready.typed || self.escape_until.is_none() {
-                self.escape_until = Some(Instant::now() + ESCAPE);
-            } else if self.escape_until.is_some_and(|until| Instant::now() >= until) {
-                keys = self.decoder.flush();
-                self.escape_until = None;
+            if let Some(event) = self.take(posed, keys, clock.now(), tail) {
+                return Some(event);
             }
-            if let Some(heard) = self.take(posed, keys, clock.now(), tail) {
-                return heard;
-            }
-            if ready.woken || Instant::now() >= look_up {
-                return PromptEvent::Woken;
-            }
+            self.advising.iter_mut().for_each(|advising| advising.attend(posed));
         }
+        let now = clock.now();
+        self.counts = posed.deadline.is_some_and(|deadline| until(deadline, now) <= FAR);
+        match self.paint(posed, now) {
+            Ok(()) => None,
+            Err(error) => unavailable(&format!("the terminal cannot be written to: {error}")),
+        }
+    }
+
+    /// When the next [`turn`](Self::turn) is due, without a key.
+    pub(super) fn look_at(&self) -> Option<Instant> {
+        let now = Instant::now();
+        let beat = self.counts.then(|| now + self.next_beat(now));
+        let advice = self.advising.as_ref().and_then(Advising::look_at);
+        [beat, self.escape_until, advice].into_iter().flatten().min()
+    }
+
+    /// The keys that were typed; an Escape that nothing follows is one.
+    fn keys(&mut self, typed: bool) -> io::Result<Vec<Key>> {
+        let mut keys = self.read(typed)?;
+        if !self.decoder.is_waiting() {
+            self.escape_until = None;
+        } else if typed || self.escape_until.is_none() {
+            self.escape_until = Some(Instant::now() + ESCAPE);
+        } else if self.escape_until.is_some_and(|until| Instant::now() >= until) {
+            keys = self.decoder.flush();
+            self.escape_until = None;
+        }
+        Ok(keys)
     }
 
     fn read(&mut self, typed: bool) -> io::Result<Vec<Key>> {
@@ -172,7 +168,7 @@ impl Framed {
         mut keys: Vec<Key>,
         now: Timestamp,
         tail: &mut TypeaheadGuard,
-    ) -> Option<PromptEvent> {
+    ) -> Option<TerminalEvent> {
         tail.strip(&mut keys, Instant::now());
         if keys.is_empty() {
             return None;
@@ -182,16 +178,16 @@ impl Framed {
         self.details_printed &= self.dialog.details == details;
         match reply {
             Reply::Stay => None,
-            Reply::Typing => self.hold.is_due(posed.deadline, now).then_some(PromptEvent::Typing),
+            Reply::Typing => self.hold.is_due(posed.deadline, now).then_some(TerminalEvent::Typing),
             Reply::Answer(given) => {
                 if let [key] = keys.as_slice() {
                     tail.begin(key, Instant::now());
                 }
                 self.answered = true;
                 self.advising.iter_mut().for_each(Advising::end);
-                Some(PromptEvent::Given(given))
+                Some(TerminalEvent::Given(given))
             }
-            Reply::Dismissed => Some(PromptEvent::Dismissed),
+            Reply::Dismissed => Some(TerminalEvent::Dismissed),
         }
     }
 

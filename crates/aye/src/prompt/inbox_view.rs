@@ -1,11 +1,12 @@
 //! The inbox on a terminal: a list that changes by itself, to pick from.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use super::key::{Decoder, Key};
+use super::poll::poll;
 use super::screen::{Painted, Screen};
-use super::terminal::{PromptConfig, wait};
+use super::terminal::PromptConfig;
 use super::tty::{Mode, Tty};
 use super::view::{Item, Look, desk};
 
@@ -69,9 +70,8 @@ impl InboxView {
                 return Err("this process is in the background".to_owned());
             }
             self.paint(items, position(items, mark.as_deref()))?;
-            let now = Instant::now();
             let limit = self.escape_until.unwrap_or(look_up).min(look_up);
-            let ready = wait(&self.tty, wake, limit.saturating_duration_since(now));
+            let ready = poll(self.tty.as_fd(), wake, limit);
             if ready.gone {
                 return Err("the terminal has gone away".to_owned());
             }

@@ -1,27 +1,24 @@
 //! The prompt as lines: the question once, then whole lines read. Nothing
 //! moves and nothing is repainted, for screen readers and simple terminals.
 
-use std::os::fd::BorrowedFd;
-use std::time::{Duration, Instant};
+use std::os::fd::AsFd as _;
+use std::time::Instant;
 
 use aye_core::id::QuestionId;
-use aye_core::question::Question;
 
 use crate::paint::Paint;
 use aye_runtime::advisor::{Advising, News};
 use aye_runtime::clock::Clock;
-use aye_runtime::driver::QuestionContext;
+use aye_runtime::prompter::QuestionContext;
 
-use super::advised::wait;
 use super::answers::{Answers, Said};
 use super::dialog::Escape;
 use super::hold::Hold;
-use super::terminal::{PromptConfig, PromptEvent, until};
+use super::poll::poll;
+use super::terminal::{PromptConfig, TerminalEvent};
 use super::tty::{Mode, Tty};
 use super::view::{Look, plain_advice, plain_ask, plain_details, plain_question};
 
-/// The caller looks at its own affairs at least this often.
-const LOOK: Duration = Duration::from_secs(1);
 /// More than this is no line.
 const LONGEST: usize = 64 * 1024;
 
@@ -81,66 +78,61 @@ impl Plain {
         })
     }
 
-    /// Where it is shown.
-    pub(super) fn tty(&self) -> &Tty {
-        &self.tty
+    pub(super) fn is_for(&self, question: &QuestionId) -> bool {
+        self.id == *question
     }
 
-    pub(super) fn is_for(&self, question: &Question) -> bool {
-        self.id == question.id
+    /// Whether the ask stands where somebody sits.
+    pub(super) fn is_visible(&self) -> bool {
+        self.asking && self.tty.is_foreground()
     }
 
-    pub(super) fn hear(
+    /// Takes in what was typed and prints what there is to say.
+    pub(super) fn turn(
         &mut self,
         posed: &QuestionContext<'_>,
-        wake: &[BorrowedFd<'_>],
         clock: &dyn Clock,
-    ) -> PromptEvent {
+    ) -> Option<TerminalEvent> {
+        let unavailable = |why: &str| Some(TerminalEvent::Unavailable(why.to_owned()));
         if std::mem::take(&mut self.answered) {
             self.answers = Answers::new(self.escape);
             self.say = Some(Say::Question);
         }
-        let look_up = Instant::now() + LOOK;
-        loop {
-            let now = clock.now();
-            if posed.deadline.is_some_and(|deadline| now >= deadline) {
-                return PromptEvent::Deadline;
-            }
-            if !self.tty.is_foreground() {
-                return PromptEvent::Unavailable("this process is in the background".to_owned());
-            }
-            if let Err(error) = self.speak(posed, clock) {
-                return PromptEvent::Unavailable(format!(
-                    "the terminal cannot be written to: {error}"
-                ));
-            }
-            let mut limit = look_up.saturating_duration_since(Instant::now());
-            if let Some(deadline) = posed.deadline {
-                limit = limit.min(until(deadline, now));
-            }
-            let ready = wait(self.advising.as_mut(), posed, &self.tty, wake, limit);
+        if !self.tty.is_foreground() {
+            return unavailable("this process is in the background");
+        }
+        // Nobody answers what is not printed yet.
+        if !matches!(self.say, Some(Say::Question)) {
+            let ready = poll(self.tty.as_fd(), &[], Instant::now());
             if ready.gone {
-                return PromptEvent::Unavailable("the terminal has gone away".to_owned());
+                return unavailable("the terminal has gone away");
             }
             if ready.typed
-                && let Some(heard) = self.read(posed, clock)
+                && let Some(event) = self.read(posed, clock)
             {
-                return heard;
+                return Some(event);
             }
-            if ready.woken || Instant::now() >= look_up {
-                return PromptEvent::Woken;
-            }
+            self.advising.iter_mut().for_each(|advising| advising.attend(posed));
+        }
+        match self.speak(posed, clock) {
+            Ok(()) => None,
+            Err(error) => unavailable(&format!("the terminal cannot be written to: {error}")),
         }
     }
 
-    fn read(&mut self, posed: &QuestionContext<'_>, clock: &dyn Clock) -> Option<PromptEvent> {
+    /// When the next [`turn`](Self::turn) is due, without a key.
+    pub(super) fn look_at(&self) -> Option<Instant> {
+        self.advising.as_ref().and_then(Advising::look_at)
+    }
+
+    fn read(&mut self, posed: &QuestionContext<'_>, clock: &dyn Clock) -> Option<TerminalEvent> {
         let mut buffer = [0; 4096];
         let count = match self.tty.read(&mut buffer) {
-            Ok(0) if self.escape == Escape::Dismisses => return Some(PromptEvent::Dismissed),
-            Ok(0) => return Some(PromptEvent::Unavailable("the input has ended".to_owned())),
+            Ok(0) if self.escape == Escape::Dismisses => return Some(TerminalEvent::Dismissed),
+            Ok(0) => return Some(TerminalEvent::Unavailable("the input has ended".to_owned())),
             Ok(count) => count,
             Err(error) => {
-                return Some(PromptEvent::Unavailable(format!(
+                return Some(TerminalEvent::Unavailable(format!(
                     "the terminal cannot be read: {error}"
                 )));
             }
@@ -158,12 +150,12 @@ impl Plain {
             Said::Answer(given) => {
                 self.answered = true;
                 self.advising.iter_mut().for_each(Advising::end);
-                return Some(PromptEvent::Given(given));
+                return Some(TerminalEvent::Given(given));
             }
-            Said::Dismissed => return Some(PromptEvent::Dismissed),
+            Said::Dismissed => return Some(TerminalEvent::Dismissed),
         }
         // What is not sent yet cannot be seen, but somebody is there.
-        self.hold.is_due(posed.deadline, clock.now()).then_some(PromptEvent::Typing)
+        self.hold.is_due(posed.deadline, clock.now()).then_some(TerminalEvent::Typing)
     }
 
     fn speak(&mut self, posed: &QuestionContext<'_>, clock: &dyn Clock) -> std::io::Result<()> {

@@ -1,12 +1,10 @@
 //! Waiting for whatever comes first.
 
-use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
-
-use super::tty::Tty;
 
 /// What there is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,10 +17,10 @@ pub(super) struct Ready {
     pub(super) woken: bool,
 }
 
-/// Waits until `until` at the longest.
-pub(super) fn poll(tty: &Tty, wake: &[BorrowedFd<'_>], until: Instant) -> Ready {
+/// Waits for the terminal or one of `wake`, until `until` at the longest.
+pub(super) fn poll(tty: BorrowedFd<'_>, wake: &[BorrowedFd<'_>], until: Instant) -> Ready {
     let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(wake.len() + 1);
-    fds.push(PollFd::from_borrowed_fd(tty.as_fd(), PollFlags::IN));
+    fds.push(PollFd::from_borrowed_fd(tty, PollFlags::IN));
     fds.extend(wake.iter().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)));
     loop {
         let left = until.saturating_duration_since(Instant::now());

@@ -6,12 +6,13 @@ use aye_process::{Signal, Signals};
 use jiff::Timestamp;
 
 use aye_runtime::clock::Clock;
-use aye_runtime::driver::{Prompter as _, QuestionContext};
 use aye_runtime::error::Error;
+use aye_runtime::prompter::QuestionContext;
 
 use super::dialog::Given;
 use super::hold::held;
-use super::terminal::{PromptConfig, PromptEvent, TerminalPrompter};
+use super::shared_screen::SharedScreen;
+use super::terminal::{PromptConfig, TerminalEvent, TerminalPrompter};
 use super::tty::Tty;
 
 /// What came of asking.
@@ -92,20 +93,22 @@ pub fn ask_alone(
     elsewhere: &mut dyn RemoteQuestion,
 ) -> Result<AskOutcome, Error> {
     let mut signals = Signals::catch().map_err(Error::Signals)?;
-    let mut prompter = TerminalPrompter::new(config, clock);
+    let screen = SharedScreen::default();
+    let mut prompter = TerminalPrompter::new(config, clock, screen.clone());
     let mut posed = *posed;
     let outcome = loop {
+        if posed.deadline.is_some_and(|deadline| clock.now() >= deadline) {
+            break AskOutcome::TimedOut;
+        }
         let mut wake = vec![signals.fd()];
         wake.extend(elsewhere.wake());
-        let heard = prompter.hear(&posed, &wake);
-        match heard {
-            PromptEvent::Given(given) => break AskOutcome::Answered(given),
-            PromptEvent::Dismissed => break AskOutcome::Cancelled,
-            PromptEvent::Deadline => break AskOutcome::TimedOut,
-            PromptEvent::Unavailable(why) => break AskOutcome::Unavailable(why),
-            PromptEvent::Typing => elsewhere.hold(clock.now())?,
-            PromptEvent::Woken => {
-                if let Some(signal) = attend(&mut signals, &mut prompter) {
+        match prompter.hear(&posed, &wake) {
+            Some(TerminalEvent::Given(given)) => break AskOutcome::Answered(given),
+            Some(TerminalEvent::Dismissed) => break AskOutcome::Cancelled,
+            Some(TerminalEvent::Unavailable(why)) => break AskOutcome::Unavailable(why),
+            Some(TerminalEvent::Typing) => elsewhere.hold(clock.now())?,
+            None => {
+                if let Some(signal) = attend(&mut signals, &screen) {
                     break AskOutcome::Stopped(signal.number());
                 }
             }
@@ -115,30 +118,30 @@ pub fn ask_alone(
             News::Closed => break AskOutcome::Closed,
         }
     };
-    prompter.withdraw();
+    prompter.close();
     Ok(outcome)
 }
 
 /// Takes in signals; returns the one that asks us to stop.
-fn attend(signals: &mut Signals, prompter: &mut TerminalPrompter<'_>) -> Option<Signal> {
+fn attend(signals: &mut Signals, screen: &SharedScreen) -> Option<Signal> {
     while let Some(signal) = signals.next() {
         match signal {
             Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => {
                 return Some(signal);
             }
             Signal::Suspend => {
-                prompter.rest();
+                screen.rest();
                 aye_process::suspend(&mut []);
                 // Our own return; the prompt comes back once.
                 let stop = std::iter::from_fn(|| signals.next()).find(|signal| signal.is_stop());
-                prompter.redraw();
+                screen.redraw();
                 if stop.is_some() {
                     return stop;
                 }
             }
-            Signal::Continue => prompter.redraw(),
+            Signal::Continue => screen.redraw(),
             // The window may be as it was again, and what it showed is not.
-            Signal::Resize => prompter.resized(),
+            Signal::Resize => screen.resized(),
         }
     }
     None

@@ -1,30 +1,31 @@
-//! Asking on the terminal: one `poll` over keys, the caller's descriptors and
-//! the next change of the countdown.
+//! Asking on the terminal.
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use aye_core::id::QuestionId;
 use aye_core::question::{Answer, Prompter as Through};
 use jiff::Timestamp;
 
 use crate::paint::Paint;
 use aye_runtime::advisor::Advisor;
 use aye_runtime::clock::Clock;
-use aye_runtime::driver::{Asked, Prompter, QuestionContext};
-use aye_runtime::error::Error;
 use aye_runtime::origin::origin;
+use aye_runtime::prompter::{PromptEvent, Prompter, QuestionContext, Withdrawn};
 
 use super::dialog::{Escape, Given};
 use super::framed::Framed;
 use super::key::Key;
 use super::plain::Plain;
-use super::poll::Ready;
+use super::shared_screen::{Prompt, SharedScreen};
 use super::tty::Tty;
 use super::typeahead_guard::TypeaheadGuard;
 
 /// How many questions may wait on one terminal, the one that is shown among them.
 const MOST_WAITING: usize = 5;
+/// How long nothing is looked at without a reason.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// How a terminal is to be used.
 #[derive(Debug, Clone)]
@@ -48,19 +49,15 @@ pub struct PromptConfig {
     pub advisor: Option<Advisor>,
 }
 
-/// What came of asking, before it is put into the driver's words.
+/// What happened at the terminal.
 #[derive(Debug, Clone, PartialEq)]
-pub enum PromptEvent {
+pub enum TerminalEvent {
     /// An answer.
     Given(Given),
     /// The person left without an answer.
     Dismissed,
     /// Somebody is writing.
     Typing,
-    /// One of the caller's descriptors is ready, or it is time to look.
-    Woken,
-    /// The deadline has passed.
-    Deadline,
     /// Nobody can be asked.
     Unavailable(String),
 }
@@ -69,106 +66,149 @@ pub enum PromptEvent {
 pub struct TerminalPrompter<'a> {
     config: PromptConfig,
     clock: &'a dyn Clock,
-    open: Option<Shown>,
+    screen: SharedScreen,
+    /// The terminal of the prompt that is open.
+    keys: Option<OwnedFd>,
     tail: TypeaheadGuard,
 }
 
-/// A prompt that is on the terminal.
-enum Shown {
-    Framed(Box<Framed>),
-    Plain(Box<Plain>),
-}
-
 impl<'a> TerminalPrompter<'a> {
-    /// A prompter; the terminal is opened when there is something to ask.
-    pub fn new(config: PromptConfig, clock: &'a dyn Clock) -> Self {
+    /// A prompter on this screen; the terminal is opened when there is
+    /// something to ask.
+    pub fn new(config: PromptConfig, clock: &'a dyn Clock, screen: SharedScreen) -> Self {
         let mut tail = TypeaheadGuard::default();
         if let Some(key) = &config.opened_with {
             tail.begin(key, Instant::now());
         }
-        Self { config, clock, open: None, tail }
+        Self { config, clock, screen, keys: None, tail }
     }
 
-    /// Shows the question if it is not shown yet and waits.
-    pub fn hear(&mut self, posed: &QuestionContext<'_>, wake: &[BorrowedFd<'_>]) -> PromptEvent {
+    /// Shows the question if it is not shown yet, takes in what was typed, and
+    /// does not wait.
+    fn turn(&mut self, posed: &QuestionContext<'_>) -> Option<TerminalEvent> {
         if let Some(obstacle) = &self.config.obstacle {
-            return PromptEvent::Unavailable(obstacle.clone());
+            return Some(TerminalEvent::Unavailable(obstacle.clone()));
         }
-        let same = match &self.open {
-            Some(Shown::Framed(prompt)) => prompt.is_for(posed.question),
-            Some(Shown::Plain(prompt)) => prompt.is_for(posed.question),
-            None => false,
-        };
+        if self.screen.drawn().lent.is_some() {
+            return None;
+        }
+        let same = self.screen.drawn().is_about(&posed.question.id);
         if !same {
             self.close();
-            match self.begin(posed) {
-                Ok(shown) => self.open = Some(shown),
-                Err(why) => return PromptEvent::Unavailable(why),
+            match self.open(posed) {
+                Ok(prompt) => self.screen.drawn_mut().prompt = Some(prompt),
+                Err(why) => return Some(TerminalEvent::Unavailable(why)),
             }
         }
-        let heard = match &mut self.open {
-            Some(Shown::Framed(prompt)) => prompt.hear(posed, wake, self.clock, &mut self.tail),
-            Some(Shown::Plain(prompt)) => prompt.hear(posed, wake, self.clock),
-            None => PromptEvent::Woken,
+        let event = match &mut self.screen.drawn_mut().prompt {
+            Some(Prompt::Framed(prompt)) => prompt.turn(posed, self.clock, &mut self.tail),
+            Some(Prompt::Plain(prompt)) => prompt.turn(posed, self.clock),
+            None => None,
         };
-        if let PromptEvent::Unavailable(_) = heard {
+        if let Some(TerminalEvent::Unavailable(_)) = event {
             self.close();
         }
-        heard
+        event
     }
 
-    fn begin(&self, posed: &QuestionContext<'_>) -> Result<Shown, String> {
+    /// The same, for whoever has no driver: waits for a key or one of `wake`
+    /// if nothing has happened, at most a second.
+    pub fn hear(
+        &mut self,
+        posed: &QuestionContext<'_>,
+        wake: &[BorrowedFd<'_>],
+    ) -> Option<TerminalEvent> {
+        let event = self.turn(posed);
+        if event.is_some() {
+            return event;
+        }
+        let left = posed.deadline.map(|deadline| until(deadline, self.clock.now()));
+        let latest = Instant::now() + left.map_or(LOOK, |left| left.min(LOOK));
+        let latest = self.look_at().map_or(latest, |look| look.min(latest));
+        if let Some(keys) = &self.keys {
+            super::poll::poll(keys.as_fd(), wake, latest);
+        }
+        None
+    }
+
+    fn open(&mut self, posed: &QuestionContext<'_>) -> Result<Prompt, String> {
         let tty = Tty::open()?;
+        let keys = tty.as_fd().try_clone_to_owned();
+        self.keys = Some(keys.map_err(|error| format!("the terminal cannot be used: {error}"))?);
         if self.config.plain {
-            Ok(Shown::Plain(Box::new(Plain::open(tty, posed, &self.config)?)))
+            Ok(Prompt::Plain(Box::new(Plain::open(tty, posed, &self.config)?)))
         } else {
-            Ok(Shown::Framed(Box::new(Framed::open(tty, posed, &self.config)?)))
+            Ok(Prompt::Framed(Box::new(Framed::open(tty, posed, &self.config)?)))
         }
     }
 
-    /// The window has changed: the next [`hear`](Self::hear) paints everything
-    /// anew. Lines stay as they are.
-    pub fn resized(&mut self) {
-        if let Some(Shown::Framed(prompt)) = &mut self.open {
-            prompt.hide();
-        }
+    /// Takes the prompt away for good.
+    pub fn close(&mut self) {
+        self.screen.close();
+        self.keys = None;
     }
 
-    fn close(&mut self) {
-        match self.open.take() {
-            Some(Shown::Framed(prompt)) => prompt.close(),
-            Some(Shown::Plain(prompt)) => prompt.close(),
+    /// The answer that was given was refused.
+    pub fn say_refused(&mut self, why: &str) {
+        match &mut self.screen.drawn_mut().prompt {
+            Some(Prompt::Framed(prompt)) => prompt.refused(why),
+            Some(Prompt::Plain(prompt)) => prompt.refused(why),
             None => {}
         }
+    }
+
+    /// An answer of whoever sits here.
+    pub fn answer(&self, posed: &QuestionContext<'_>, given: Given) -> PromptEvent {
+        let by = self.config.user.clone();
+        let answer = Answer {
+            reason: given.reason,
+            typed: given.typed,
+            digest: Some(posed.question.digest.clone()),
+            origin: Some(origin(&self.config.home)),
+            ..Answer::new(given.value, by, Through::Terminal)
+        };
+        PromptEvent::Answered { answer, code: given.code, remember: given.remember }
     }
 }
 
 impl Prompter for TerminalPrompter<'_> {
-    fn ask(
-        &mut self,
-        posed: &QuestionContext<'_>,
-        wake: &[BorrowedFd<'_>],
-    ) -> Result<Asked, Error> {
-        Ok(match self.hear(posed, wake) {
-            PromptEvent::Given(given) => {
-                let by = self.config.user.clone();
-                let answer = Answer {
-                    reason: given.reason,
-                    typed: given.typed,
-                    digest: Some(posed.question.digest.clone()),
-                    origin: Some(origin(&self.config.home)),
-                    ..Answer::new(given.value, by, Through::Terminal)
-                };
-                Asked::Answered { answer, code: given.code, remember: given.remember }
+    fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
+        Some(match self.turn(posed)? {
+            TerminalEvent::Given(given) => self.answer(posed, given),
+            TerminalEvent::Dismissed => {
+                PromptEvent::Left("it was left without an answer".to_owned())
             }
-            PromptEvent::Dismissed => {
-                Asked::Unavailable("it was left without an answer".to_owned())
-            }
-            PromptEvent::Typing => Asked::Typing,
-            PromptEvent::Woken => Asked::Woken,
-            PromptEvent::Deadline => Asked::Deadline,
-            PromptEvent::Unavailable(why) => Asked::Unavailable(why),
+            TerminalEvent::Typing => PromptEvent::Engaged,
+            TerminalEvent::Unavailable(why) => PromptEvent::Left(why),
         })
+    }
+
+    fn is_showing(&self, question: &QuestionId) -> bool {
+        self.screen.drawn().shows(question)
+    }
+
+    fn refused(&mut self, _: &QuestionId, why: &str) {
+        self.say_refused(why);
+    }
+
+    // The report says what became of it.
+    fn withdraw(&mut self, question: &QuestionId, _: &Withdrawn) {
+        if self.screen.drawn().is_about(question) {
+            self.close();
+        }
+    }
+
+    fn wake(&self) -> Option<BorrowedFd<'_>> {
+        let ours = self.screen.drawn().lent.is_none();
+        self.keys.as_ref().filter(|_| ours).map(|keys| keys.as_fd())
+    }
+
+    fn look_at(&self) -> Option<Instant> {
+        let drawn = self.screen.drawn();
+        match drawn.prompt.as_ref().filter(|_| drawn.lent.is_none())? {
+            Prompt::Framed(prompt) => prompt.look_at(),
+            Prompt::Plain(prompt) => prompt.look_at(),
+        }
     }
 
     fn obstacle(&self) -> Option<&str> {
@@ -178,59 +218,10 @@ impl Prompter for TerminalPrompter<'_> {
     fn room(&self) -> Option<usize> {
         Some(MOST_WAITING)
     }
-
-    fn keys(&self) -> Option<OwnedFd> {
-        let tty = match self.open.as_ref()? {
-            Shown::Framed(prompt) => prompt.tty(),
-            Shown::Plain(prompt) => prompt.tty(),
-        };
-        tty.as_fd().try_clone_to_owned().ok()
-    }
-
-    fn refused(&mut self, why: &str) {
-        match &mut self.open {
-            Some(Shown::Framed(prompt)) => prompt.refused(why),
-            Some(Shown::Plain(prompt)) => prompt.refused(why),
-            None => {}
-        }
-    }
-
-    fn hide(&mut self) {
-        match &mut self.open {
-            Some(Shown::Framed(prompt)) => prompt.hide(),
-            Some(Shown::Plain(prompt)) => prompt.hide(),
-            None => {}
-        }
-    }
-
-    fn withdraw(&mut self) {
-        self.close();
-    }
-
-    fn rest(&mut self) {
-        match &mut self.open {
-            Some(Shown::Framed(prompt)) => prompt.rest(),
-            Some(Shown::Plain(prompt)) => prompt.rest(),
-            None => {}
-        }
-    }
-
-    fn redraw(&mut self) {
-        match &mut self.open {
-            Some(Shown::Framed(prompt)) => prompt.redraw(),
-            Some(Shown::Plain(prompt)) => prompt.redraw(),
-            None => {}
-        }
-    }
 }
 
 /// How long until a moment, from a clock that may have jumped.
 pub(super) fn until(moment: Timestamp, now: Timestamp) -> Duration {
     let ms = moment.as_millisecond() - now.as_millisecond();
     Duration::from_millis(u64::try_from(ms).unwrap_or(0))
-}
-
-/// Waits for a key, one of the caller's descriptors, or the time to be up.
-pub(super) fn wait(tty: &Tty, wake: &[BorrowedFd<'_>], limit: Duration) -> Ready {
-    super::poll::poll(tty, wake, Instant::now() + limit)
 }

@@ -20,9 +20,10 @@ use crate::prompt::{
     AskOutcome, Escape, Given, News, Nowhere, PromptConfig, RemoteQuestion, ask_alone,
 };
 use crate::report::event_json;
-use aye_runtime::driver::{Kept, QuestionContext, keep};
+use aye_runtime::driver::{Kept, keep};
 use aye_runtime::error::Error;
 use aye_runtime::memory::Scope;
+use aye_runtime::prompter::QuestionContext;
 use aye_runtime::store::{Found, Listener, QuestionRow, QuestionState, RunRow, Store};
 
 use super::changes::Changes;

@@ -14,13 +14,14 @@ use aye_process::Signals;
 
 use crate::cli::{Context, say};
 use crate::paint::Tone;
-use crate::prompt::{Escape, InboxPrompter, TerminalPrompter};
+use crate::prompt::{Escape, ScreenReport, SharedScreen, TerminalPrompter};
 use crate::report::{
     JsonReport, LiveReport, OutputBuffers, PlainReport, Report, Verbosity, summary,
 };
-use aye_runtime::driver::{Driven, Driver, Outcome, Parts, Prompter};
+use aye_runtime::driver::{Driven, Driver, Outcome, Parts};
 use aye_runtime::error::Error;
 use aye_runtime::origin::origin;
+use aye_runtime::prompter::{AssistantPrompter, InboxPrompter, Prompter};
 use aye_runtime::settings::DEFAULT_KEEP;
 use aye_runtime::store::{Lease, Store};
 use aye_runtime::trust::Retention;
@@ -83,15 +84,18 @@ pub(super) fn drive(
     beginning: &Beginning<'_>,
     ask_mode: AskMode,
 ) -> Result<u8, Error> {
-    let (mut report, outputs) = choose_report(context, flow, ask_mode.is_elsewhere())?;
+    let (report, outputs) = choose_report(context, flow, ask_mode.is_elsewhere())?;
+    let screen = SharedScreen::default();
+    let mut report = ScreenReport::new(report, screen.clone());
     let to_out = outputs.out.clone();
     let mut signals = Signals::catch().map_err(Error::Signals)?;
-    let mut inbox = InboxPrompter::new(&context.clock);
     let config = context.config(Escape::Declines, ask_mode == AskMode::Here);
-    let mut terminal = TerminalPrompter::new(config, &context.clock);
-    let prompter: &mut dyn Prompter = match ask_mode {
-        AskMode::Inbox | AskMode::Assistant => &mut inbox,
-        AskMode::Here | AskMode::Nobody => &mut terminal,
+    let mut terminal = TerminalPrompter::new(config, &context.clock, screen);
+    let (mut assistant, mut inbox) = (AssistantPrompter, InboxPrompter);
+    let prompters: Vec<&mut dyn Prompter> = match ask_mode {
+        AskMode::Here | AskMode::Nobody => vec![&mut terminal],
+        AskMode::Inbox => vec![&mut inbox],
+        AskMode::Assistant => vec![&mut assistant, &mut inbox],
     };
     let workspace = machine.state().started.workspace.clone();
     let run = machine.state().run.clone();
@@ -109,8 +113,8 @@ pub(super) fn drive(
         tools: context.tools(Path::new(&workspace), &run),
         memory: Arc::new(context.memory()),
         sink: &outputs,
-        report: &mut *report,
-        prompter: Some(prompter),
+        report: &mut report,
+        prompters,
         signals: &mut signals,
         policy: context.granted().policy.for_run(Path::new(&workspace)),
     };

@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::cli::{Context, say};
 use crate::paint::{Tone, escape_control_line};
 use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone};
-use aye_runtime::driver::QuestionContext;
 use aye_runtime::error::Error;
+use aye_runtime::prompter::QuestionContext;
 
 use super::scripted::question;
 

@@ -15,8 +15,8 @@ use crate::cli::{Context, environment};
 use crate::paint::{Glyph, Tone, duration, escape_control_line};
 use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone, say};
 use crate::report::Verbosity;
-use aye_runtime::driver::QuestionContext;
 use aye_runtime::error::Error;
+use aye_runtime::prompter::QuestionContext;
 
 use super::output::{print_answer, print_json_line};
 

@@ -11,7 +11,7 @@ use crate::prompt::markup::harmless;
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
 use aye_runtime::advisor::Beside;
-use aye_runtime::driver::QuestionContext;
+use aye_runtime::prompter::QuestionContext;
 
 use super::footer::outcome_in_words;
 use super::{Look, Part, advice};

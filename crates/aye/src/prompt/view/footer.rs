@@ -10,7 +10,7 @@ use crate::prompt::dialog::{Dialog, Escape, Stage, yes_and_no};
 use crate::prompt::list::List;
 use crate::prompt::style::Styled;
 use aye_runtime::advisor::Beside;
-use aye_runtime::driver::QuestionContext;
+use aye_runtime::prompter::QuestionContext;
 
 use super::{Look, Part, advice};
 

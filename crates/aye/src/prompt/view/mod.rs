@@ -22,7 +22,7 @@ use jiff::Timestamp;
 
 use crate::paint::{Paint, Tone, escape_control};
 use aye_runtime::advisor::Beside;
-use aye_runtime::driver::QuestionContext;
+use aye_runtime::prompter::QuestionContext;
 
 use super::dialog::{Dialog, Stage};
 use super::markup::{harmless, message};

@@ -8,7 +8,7 @@ use crate::prompt::answers::Wanted;
 use crate::prompt::dialog::{default_offer, yes_and_no};
 use crate::prompt::style::Styled;
 use aye_runtime::advisor::{Beside, News};
-use aye_runtime::driver::QuestionContext;
+use aye_runtime::prompter::QuestionContext;
 
 use super::footer::{left_in_words, outcome_in_words, seconds_left};
 use super::{Look, Part, advice, details, head, rules};

@@ -5,7 +5,7 @@ use aye_core::skill::By;
 use crate::paint::{Tone, escape_control};
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
-use aye_runtime::driver::QuestionContext;
+use aye_runtime::prompter::QuestionContext;
 
 use super::{Look, Part};
 

@@ -7,7 +7,7 @@ use aye::prompt::key::Key;
 use aye::prompt::view::{Look, View, head, plain_advice, view_below};
 use aye_core::question::Question;
 use aye_runtime::advisor::{Advice, Beside, News};
-use aye_runtime::driver::QuestionContext;
+use aye_runtime::prompter::QuestionContext;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 

@@ -8,7 +8,7 @@ use aye::prompt::key::Key;
 use aye::prompt::view::{Look, View, plain_ask, plain_question, view};
 use aye_core::journal::State;
 use aye_core::question::Question;
-use aye_runtime::driver::QuestionContext;
+use aye_runtime::prompter::QuestionContext;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 

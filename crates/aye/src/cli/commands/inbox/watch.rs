@@ -10,8 +10,8 @@ use crate::cli::{Context, report_error, say};
 use crate::paint::{Glyph, Tone, escape_control_line};
 use crate::prompt::view::Item;
 use crate::prompt::{AskOutcome, Escape, InboxAction, InboxView, Nowhere, ask_alone};
-use aye_runtime::driver::QuestionContext;
 use aye_runtime::error::Error;
+use aye_runtime::prompter::QuestionContext;
 use aye_runtime::store::RunRow;
 
 use super::{Waiting, catch_signals, open, since};

@@ -25,9 +25,9 @@ use serde_json::Value;
 
 use crate::cli::Context;
 use crate::paint::escape_control_line;
-use crate::prompt::{Escape, TerminalPrompter};
-use aye_runtime::driver::{self, MOST_ASKED, Prompter as _, QuestionContext};
-use aye_runtime::error::Error;
+use crate::prompt::{Escape, SharedScreen, TerminalEvent, TerminalPrompter};
+use aye_runtime::driver::MOST_ASKED;
+use aye_runtime::prompter::{PromptEvent, Prompter as _, QuestionContext};
 use aye_runtime::tools::{Reply, Tools};
 
 /// The questions of servers, one after the other.
@@ -35,6 +35,7 @@ pub(super) struct Asked<'c> {
     context: &'c Context,
     /// The tool that was called.
     tool: String,
+    screen: SharedScreen,
     prompter: TerminalPrompter<'c>,
     open: VecDeque<Filling>,
     /// How often it has asked.
@@ -51,8 +52,9 @@ struct Filling {
 impl<'c> Asked<'c> {
     pub(super) fn new(tool: &str, context: &'c Context) -> Self {
         let config = context.config(Escape::Declines, true);
-        let prompter = TerminalPrompter::new(config, &context.clock);
-        Self { context, tool: tool.to_owned(), prompter, open: VecDeque::new(), count: 0 }
+        let screen = SharedScreen::default();
+        let prompter = TerminalPrompter::new(config, &context.clock, screen.clone());
+        Self { context, tool: tool.to_owned(), screen, prompter, open: VecDeque::new(), count: 0 }
     }
 
     /// Whether somebody is there.
@@ -69,7 +71,7 @@ impl<'c> Asked<'c> {
     pub(super) fn begin(&mut self, ask: u64, form: Form, tools: &Tools) {
         self.count += 1;
         if self.count > MOST_ASKED {
-            self.prompter.hide();
+            self.screen.hide();
             declined(&form.server, &format!("it has asked {MOST_ASKED} times"));
             return tools.reply(ask, Reply::Decline);
         }
@@ -82,24 +84,23 @@ impl<'c> Asked<'c> {
     /// The server asks no more.
     pub(super) fn end(&mut self, ask: u64) {
         if self.open.front().is_some_and(|first| first.ask == ask) {
-            self.prompter.withdraw();
+            self.prompter.close();
         }
         self.open.retain(|filling| filling.ask != ask);
     }
 
     /// The call is over, or given up, and with it what its server asks.
     pub(super) fn end_all(&mut self) {
-        self.prompter.withdraw();
+        self.prompter.close();
         self.open.clear();
     }
 
     /// Shows the first question and waits for an answer or one of `wake`.
-    pub(super) fn ask(&mut self, wake: &[BorrowedFd<'_>], tools: &Tools) -> Result<(), Error> {
+    pub(super) fn ask(&mut self, wake: &[BorrowedFd<'_>], tools: &Tools) {
         let world = self.world();
-        let Some(first) = self.open.front_mut() else { return Ok(()) };
+        let Some(first) = self.open.front_mut() else { return };
         let Effect::Ask(question) = first.machine.next_effect() else {
-            self.finish(tools);
-            return Ok(());
+            return self.finish(tools);
         };
         let run = Some(first.machine.state());
         let posed = QuestionContext {
@@ -109,28 +110,36 @@ impl<'c> Asked<'c> {
             run,
             secrets: None,
         };
-        match self.prompter.ask(&posed, wake)? {
-            driver::Asked::Answered { answer, .. } => {
+        match self.prompter.hear(&posed, wake) {
+            Some(TerminalEvent::Given(given)) => {
+                let PromptEvent::Answered { answer, .. } = self.prompter.answer(&posed, given)
+                else {
+                    return;
+                };
                 let request = Request::answer(question.id.clone(), answer);
                 let reaction = first.machine.handle(Input::Request(request), &world);
                 if let Some(refusal) = reaction.refusal {
-                    self.prompter.refused(&refusal.to_string());
+                    self.prompter.say_refused(&refusal.to_string());
                 }
             }
-            driver::Asked::Unavailable(why) => {
-                self.prompter.withdraw();
-                declined(&first.form.server, &why);
-                tools.reply(first.ask, Reply::Decline);
-                self.open.pop_front();
-            }
-            driver::Asked::Typing | driver::Asked::Woken | driver::Asked::Deadline => {}
+            Some(TerminalEvent::Dismissed) => self.leave("it was left without an answer", tools),
+            Some(TerminalEvent::Unavailable(why)) => self.leave(&why, tools),
+            Some(TerminalEvent::Typing) | None => {}
         }
-        Ok(())
+    }
+
+    /// Nobody answers the first form.
+    fn leave(&mut self, why: &str, tools: &Tools) {
+        self.prompter.close();
+        if let Some(first) = self.open.pop_front() {
+            declined(&first.form.server, why);
+            tools.reply(first.ask, Reply::Decline);
+        }
     }
 
     /// The first form is filled in, or declined.
     fn finish(&mut self, tools: &Tools) {
-        self.prompter.withdraw();
+        self.prompter.close();
         let Some(Filling { ask, form, machine }) = self.open.pop_front() else { return };
         let state = machine.state();
         match &state.phase {
@@ -147,15 +156,15 @@ impl<'c> Asked<'c> {
     }
 
     pub(super) fn hide(&mut self) {
-        self.prompter.hide();
+        self.screen.hide();
     }
 
     pub(super) fn rest(&mut self) {
-        self.prompter.rest();
+        self.screen.rest();
     }
 
     pub(super) fn redraw(&mut self) {
-        self.prompter.redraw();
+        self.screen.redraw();
     }
 
     fn world(&self) -> World {

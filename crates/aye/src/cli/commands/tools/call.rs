@@ -167,7 +167,7 @@ fn attend(tools: &mut Tools, asked: &mut Asked<'_>, context: &Context) -> Result
         if asked.is_open() {
             let mut wake = vec![signals.fd()];
             wake.extend(tools.fd());
-            asked.ask(&wake, tools)?;
+            asked.ask(&wake, tools);
             continue;
         }
         let soon = rustix::event::Timespec { tv_sec: 1, tv_nsec: 0 };

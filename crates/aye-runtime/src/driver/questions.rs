@@ -1,0 +1,185 @@
+//! Open questions: where each is asked, and what becomes of it.
+
+use std::os::fd::BorrowedFd;
+use std::time::Instant;
+
+use aye_core::event::{Event, EventKind};
+use aye_core::id::QuestionId;
+use aye_core::question::Question;
+
+use crate::prompter::{PromptEvent, Prompter, QuestionContext, Withdrawn};
+
+use super::editing::Editing;
+use super::lane::LaneId;
+
+/// The prompters, and the questions that are asked there.
+pub(super) struct Questions<'a> {
+    prompters: Vec<&'a mut dyn Prompter>,
+    open: Vec<Open>,
+    /// Questions that memory was asked about.
+    recalled: Vec<QuestionId>,
+    /// Changes to a failed step that wait for a word.
+    pub(super) editing: Option<Editing>,
+}
+
+/// A question that is asked.
+struct Open {
+    lane: LaneId,
+    question: QuestionId,
+    /// The prompters that have it.
+    asked: Vec<usize>,
+    /// The prompters where nobody can be asked this, and why.
+    left: Vec<(usize, String)>,
+    /// What the journal says became of it.
+    closed: Option<Withdrawn>,
+}
+
+/// What came of asking everywhere.
+#[derive(Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "one at a time, and soon gone")]
+pub(super) enum Heard {
+    /// Nothing yet.
+    Nothing,
+    /// Something happened at this prompter.
+    Event(usize, PromptEvent),
+    /// No prompter is left that could ask it, and why.
+    Nobody(String),
+}
+
+impl<'a> Questions<'a> {
+    pub(super) fn new(prompters: Vec<&'a mut dyn Prompter>) -> Self {
+        Self { prompters, open: Vec::new(), recalled: Vec::new(), editing: None }
+    }
+
+    /// Whether somebody can be asked at all, as far as that is known.
+    pub(super) fn are_possible(&self) -> bool {
+        self.prompters.iter().any(|prompter| prompter.obstacle().is_none())
+    }
+
+    /// How many questions may wait at once, where every prompter shows them
+    /// one by one.
+    pub(super) fn room(&self) -> Option<usize> {
+        let available = self.prompters.iter().filter(|prompter| prompter.obstacle().is_none());
+        let rooms: Option<Vec<usize>> = available.map(|prompter| prompter.room()).collect();
+        rooms?.into_iter().max()
+    }
+
+    /// The lane whose question was asked first and is still open.
+    pub(super) fn first(&self) -> Option<LaneId> {
+        self.open.first().map(|open| open.lane)
+    }
+
+    /// Asks a question everywhere; the prompters that show one at a time are
+    /// asked the first alone.
+    pub(super) fn ask(&mut self, lane: LaneId, posed: &QuestionContext<'_>) -> Heard {
+        let Self { prompters, open, editing, .. } = self;
+        let id = &posed.question.id;
+        let at = open.iter().position(|open| open.question == *id).unwrap_or_else(|| {
+            open.push(Open {
+                lane,
+                question: id.clone(),
+                asked: Vec::new(),
+                left: Vec::new(),
+                closed: None,
+            });
+            open.len() - 1
+        });
+        let open = &mut open[at];
+        for (index, prompter) in prompters.iter_mut().enumerate() {
+            let waits = at > 0 && prompter.room().is_some();
+            if waits || open.left.iter().any(|(left, _)| *left == index) {
+                continue;
+            }
+            if !open.asked.contains(&index) {
+                open.asked.push(index);
+            }
+            // What somebody changed is asked about before it is tried, where they did it.
+            let editing = editing.as_ref().filter(|one| one.id == *id && one.prompter == index);
+            let question = editing.map_or(posed.question, |editing| &editing.consent);
+            match prompter.ask(&QuestionContext { question, ..*posed }) {
+                None => {}
+                Some(PromptEvent::Left(why)) => {
+                    prompter.withdraw(id, &Withdrawn::Gone);
+                    open.asked.retain(|asked| *asked != index);
+                    open.left.push((index, why));
+                }
+                Some(event) => return Heard::Event(index, event),
+            }
+        }
+        if open.left.len() < prompters.len() {
+            return Heard::Nothing;
+        }
+        let why = open.left.first().map_or("there is no prompter", |(_, why)| why);
+        Heard::Nobody(why.to_owned())
+    }
+
+    /// An answer that was given there does not count.
+    pub(super) fn refused(&mut self, prompter: usize, question: &QuestionId, why: &str) {
+        if let Some(prompter) = self.prompters.get_mut(prompter) {
+            prompter.refused(question, why);
+        }
+    }
+
+    /// Notes what these events say became of questions.
+    pub(super) fn note(&mut self, events: &[Event]) {
+        for event in events {
+            let (question, closed) = match &event.kind {
+                EventKind::ConfirmationAnswered(answered) if answered.refused.is_none() => {
+                    let by = answered.answer.by.clone();
+                    let through = answered.answer.prompter;
+                    (&answered.question, Withdrawn::Answered { by, through })
+                }
+                EventKind::ConfirmationExpired { question, .. } => (question, Withdrawn::Expired),
+                _ => continue,
+            };
+            if let Some(open) = self.open.iter_mut().find(|open| open.question == *question) {
+                open.closed = Some(closed);
+            }
+        }
+    }
+
+    /// Takes away what is no longer asked.
+    pub(super) fn withdraw(&mut self, is_open: impl Fn(LaneId, &QuestionId) -> bool) {
+        let Self { prompters, open, editing, .. } = self;
+        for closed in open.extract_if(.., |open| !is_open(open.lane, &open.question)) {
+            let why = closed.closed.unwrap_or(Withdrawn::Gone);
+            for index in closed.asked {
+                prompters[index].withdraw(&closed.question, &why);
+            }
+            editing.take_if(|editing| editing.id == closed.question);
+        }
+    }
+
+    /// Takes a question away at one prompter, which is about to ask another in its place.
+    pub(super) fn replace(&mut self, prompter: usize, question: &QuestionId) {
+        if let Some(prompter) = self.prompters.get_mut(prompter) {
+            prompter.withdraw(question, &Withdrawn::Gone);
+        }
+    }
+
+    /// Whether memory is asked about this question for the first time.
+    pub(super) fn is_recalled_first(&mut self, question: &Question) -> bool {
+        let first = !self.recalled.contains(&question.id);
+        if first {
+            self.recalled.push(question.id.clone());
+        }
+        first
+    }
+
+    /// What becomes readable when something happens where questions are asked.
+    pub(super) fn wake(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.asking().filter_map(|prompter| prompter.wake())
+    }
+
+    /// When a prompter wants to be asked again at the latest.
+    pub(super) fn look_at(&self) -> Option<Instant> {
+        self.asking().filter_map(|prompter| prompter.look_at()).min()
+    }
+
+    /// The prompters that have a question.
+    fn asking(&self) -> impl Iterator<Item = &dyn Prompter> {
+        let has_one = |index: usize| self.open.iter().any(|open| open.asked.contains(&index));
+        let prompters = self.prompters.iter().enumerate();
+        prompters.filter(move |(index, _)| has_one(*index)).map(|(_, prompter)| &**prompter)
+    }
+}

@@ -1,0 +1,110 @@
+//! The port through which a driver asks people.
+//!
+//! A driver holds any number of prompters and asks each of them every open
+//! question. The first valid answer wins: the core decides which that is, and
+//! the driver withdraws the question everywhere else.
+
+mod assistant;
+mod inbox;
+
+use std::os::fd::BorrowedFd;
+use std::time::Instant;
+
+use aye_core::id::QuestionId;
+use aye_core::journal::State;
+use aye_core::question::{Answer, Prompter as Through, Question};
+use aye_core::secrets::Secrets;
+use jiff::Timestamp;
+
+pub use assistant::AssistantPrompter;
+pub use inbox::InboxPrompter;
+
+/// A place where people are asked. No call waits.
+pub trait Prompter {
+    /// Shows the question, or what has changed since the last call, and
+    /// returns what happened to it there meanwhile. The driver calls this
+    /// before it waits, for as long as the question is open.
+    fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent>;
+
+    /// Whether somebody could see the question there right now.
+    fn is_showing(&self, question: &QuestionId) -> bool;
+
+    /// The answer that was given there was refused: says why, asks on.
+    fn refused(&mut self, question: &QuestionId, why: &str);
+
+    /// Takes the question away for good.
+    fn withdraw(&mut self, question: &QuestionId, why: &Withdrawn);
+
+    /// Readable when [`ask`](Self::ask) may have something to return.
+    fn wake(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    /// When [`ask`](Self::ask) wants to be called again at the latest, for
+    /// instance because a countdown moves.
+    fn look_at(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Why nobody can be asked here, as far as that is known before trying.
+    fn obstacle(&self) -> Option<&str> {
+        None
+    }
+
+    /// How many questions may wait here at once, where they are shown one by
+    /// one; the driver then asks only the first of them.
+    fn room(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// A question and what somebody may want to know before answering it.
+#[derive(Debug, Clone, Copy)]
+pub struct QuestionContext<'a> {
+    /// The question.
+    pub question: &'a Question,
+    /// When it expires: its own deadline, which may have been held back, or
+    /// the run's.
+    pub deadline: Option<Timestamp>,
+    /// Who agreed so far, where several have to.
+    pub agreed: &'a [String],
+    /// The run so far; none for a question that belongs to no run.
+    pub run: Option<&'a State>,
+    /// What must not be told to anybody, where somebody knows it.
+    pub secrets: Option<&'a Secrets>,
+}
+
+/// What happened to a question where it is asked.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "one at a time, and soon gone")]
+pub enum PromptEvent {
+    /// Somebody answered.
+    Answered {
+        /// The answer.
+        answer: Answer,
+        /// A one-time code that was given with it.
+        code: Option<String>,
+        /// It is to be remembered.
+        remember: bool,
+    },
+    /// Somebody is there and needs more time: the deadline should be held.
+    Engaged,
+    /// Nobody can be asked this here, or they left without an answer, and why.
+    Left(String),
+}
+
+/// Why a question is taken away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Withdrawn {
+    /// Somebody answered it.
+    Answered {
+        /// Who.
+        by: String,
+        /// Through what.
+        through: Through,
+    },
+    /// Its time ran out, or the run was stopped first.
+    Expired,
+    /// The driver no longer asks.
+    Gone,
+}

@@ -1,0 +1,104 @@
+//! A report that shares its terminal with a prompt.
+
+use std::time::Duration;
+
+use aye_core::event::{Event, EventKind};
+use aye_core::journal::State;
+use aye_process::Stream;
+use aye_runtime::report::{Place, Report};
+
+use super::shared_screen::SharedScreen;
+
+/// Takes the prompt off the screen before the report prints; the prompter
+/// brings it back.
+pub struct ScreenReport<'a> {
+    report: Box<dyn Report + 'a>,
+    screen: SharedScreen,
+}
+
+impl<'a> ScreenReport<'a> {
+    /// A report on this screen.
+    pub fn new(report: Box<dyn Report + 'a>, screen: SharedScreen) -> Self {
+        Self { report, screen }
+    }
+}
+
+impl Report for ScreenReport<'_> {
+    fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
+        // A live view says nothing of a hold; the prompt need not blink.
+        let held = matches!(event.kind, EventKind::ConfirmationHeld { .. });
+        if !(held && self.report.is_live()) {
+            self.screen.hide();
+        }
+        self.report.event(place, event, state);
+    }
+
+    fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]) {
+        self.screen.hide();
+        self.report.output(lane, stream, bytes);
+    }
+
+    fn wants_output(&self) -> bool {
+        self.report.wants_output()
+    }
+
+    fn shows_color(&self) -> bool {
+        self.report.shows_color()
+    }
+
+    fn is_live(&self) -> bool {
+        self.report.is_live()
+    }
+
+    fn is_verbose(&self) -> bool {
+        self.report.is_verbose()
+    }
+
+    fn step_begins(&mut self, lane: usize, interactive: bool) {
+        if interactive {
+            self.screen.lend(lane);
+        }
+        self.report.step_begins(lane, interactive);
+    }
+
+    fn step_ends(&mut self, lane: usize) {
+        self.screen.hide();
+        self.report.step_ends(lane);
+        self.screen.take_back(lane);
+    }
+
+    fn tick(&mut self, lane: usize, elapsed: Duration, remaining: Option<Duration>, others: usize) {
+        if !self.screen.has_prompt() {
+            self.report.tick(lane, elapsed, remaining, others);
+        }
+    }
+
+    fn stopping(&mut self, words: &str) {
+        self.screen.hide();
+        self.report.stopping(words);
+    }
+
+    fn note(&mut self, words: &str) {
+        self.screen.hide();
+        self.report.note(words);
+    }
+
+    fn pause(&mut self) {
+        self.report.pause();
+    }
+
+    fn suspended(&mut self) {
+        self.report.suspended();
+        self.screen.rest();
+    }
+
+    fn continued(&mut self) {
+        self.report.continued();
+        self.screen.redraw();
+    }
+
+    fn resized(&mut self) {
+        self.report.resized();
+        self.screen.resized();
+    }
+}
