@@ -6,6 +6,7 @@ mod controlling;
 mod guarding;
 mod helper;
 mod limits;
+mod privilege;
 mod pseudo;
 mod serving;
 mod spawning;

@@ -10,6 +10,7 @@ mod graph;
 mod mcp;
 mod mcp_peers;
 mod memory;
+mod needs;
 mod policy;
 mod prompt;
 mod tools;

@@ -4,6 +4,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
+use crate::needs;
+
 use super::harness::{AYE, Place, until};
 
 /// The ends of names of skills, each behind letters of its own.
@@ -45,14 +47,9 @@ struct Shell<'a> {
 }
 
 impl<'a> Shell<'a> {
-    /// `None`, with a note, where this shell is not installed.
-    fn start(place: &'a Place, name: &str) -> Option<Self> {
-        let there = |program: &str| Command::new(program).arg("--version").output().is_ok();
-        if !there("tmux") || !there(name) {
-            assert!(std::env::var_os("CI").is_none(), "{name} and tmux are needed");
-            eprintln!("skipped: there is no tmux or no {name}");
-            return None;
-        }
+    fn start(place: &'a Place, name: &str) -> Self {
+        needs::program("tmux");
+        needs::program(name);
         let script = place.aye(&["completions", name]).ok().stdout;
         place.write("rc/script", &script);
         let notes = "for word; do printf '<%s>' \"$word\"; done > note; mv note called";
@@ -81,7 +78,7 @@ impl<'a> Shell<'a> {
         let start = format!("exec env HISTFILE=/dev/null {path} {config} {start}");
         shell.tmux(&["new-session", "-d", "-x", "200", "-y", "50", &start]);
         until("a prompt", || shell.screen().contains("READY>"));
-        Some(shell)
+        shell
     }
 
     fn tmux(&self, args: &[&str]) -> String {
@@ -117,7 +114,7 @@ impl Drop for Shell<'_> {
 #[track_caller]
 fn names_are_words(shell: &str) {
     let place = place();
-    let Some(shell) = Shell::start(&place, shell) else { return };
+    let shell = Shell::start(&place, shell);
     for (at, name) in HOSTILE.iter().enumerate() {
         let begun = letters(at);
         let called = shell.completed(&format!("aye run {begun}"));

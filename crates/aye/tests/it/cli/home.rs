@@ -2,7 +2,9 @@
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use insta::assert_snapshot;
 
@@ -68,16 +70,25 @@ fn a_read_only_home_can_be_read() {
     place.aye(&["run", "s.yaml"]).ok();
     std::fs::remove_file(place.work().join("ran")).unwrap();
     set_modes(&place.home(), 0o500, 0o400);
-    let listed = place.aye(&["runs", "--json"]);
-    // Root may write everywhere: only others can be kept out.
-    let ran = (!rustix::process::getuid().is_root()).then(|| place.aye(&["run", "s.yaml"]));
+    let root = rustix::process::getuid().is_root();
+    let aye = |args: &[&str]| {
+        let mut command = place.command(args);
+        // Root may write everywhere: only others can be kept out.
+        if root {
+            command.uid(65_534).gid(65_534);
+        }
+        Ran::of(command.output().unwrap(), &place)
+    };
+    if root {
+        let own = Command::new("chown").args(["-R", "65534:65534"]).arg(place.path()).status();
+        assert!(own.unwrap().success());
+    }
+    let (listed, ran) = (aye(&["runs", "--json"]), aye(&["run", "s.yaml"]));
     set_modes(&place.home(), 0o700, 0o600);
     assert_eq!(listed.ok().json().as_array().unwrap().len(), 1);
-    if let Some(ran) = ran {
-        assert_eq!(ran.code, 4, "{}", ran.all());
-        assert!(ran.stderr.contains("cannot be written to\nhint: "), "{}", ran.all());
-        assert!(!place.work().join("ran").exists());
-    }
+    assert_eq!(ran.code, 4, "{}", ran.all());
+    assert!(ran.stderr.contains("cannot be written to\nhint: "), "{}", ran.all());
+    assert!(!place.work().join("ran").exists());
 }
 
 #[test]

@@ -7,6 +7,8 @@ use std::process::Child;
 use insta::assert_snapshot;
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::needs;
+
 use super::hardening::left_of;
 use super::harness::{Place, Ran, signal, until};
 
@@ -52,18 +54,16 @@ fn what_a_step_left_behind_is_said_live_and_afterwards() {
 }
 
 /// A place where an ordinary user has a program that makes root of itself.
-fn of_an_ordinary_user() -> Option<Place> {
+fn of_an_ordinary_user() -> Place {
     let place = Place::new();
     let given = [place.path().to_owned(), place.work()];
     let tool = place.work().join("as-root");
-    let ready = std::fs::copy("/usr/bin/setpriv", &tool).is_ok()
-        && given.iter().all(|path| chown(path, Some(65_534), Some(65_534)).is_ok());
-    if !ready {
-        eprintln!("skipped: only root, with `setpriv`, can try this");
-        return None;
+    std::fs::copy("/usr/bin/setpriv", &tool).expect("`setpriv`, of util-linux");
+    for path in given {
+        chown(path, Some(65_534), Some(65_534)).unwrap();
     }
     std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o4755)).unwrap();
-    Some(place)
+    place
 }
 
 fn as_ordinary_user(place: &Place, args: &[&str]) -> Ran {
@@ -73,7 +73,10 @@ fn as_ordinary_user(place: &Place, args: &[&str]) -> Ran {
 
 #[test]
 fn what_cannot_be_ended_is_named_at_its_step() {
-    let Some(place) = of_an_ordinary_user() else { return };
+    if !needs::root("a process that its user cannot end") {
+        return;
+    }
+    let place = of_an_ordinary_user();
     let become_root = "./as-root --reuid 0 --regid 0 --clear-groups";
     let skill = format!(
         "workflows:\n  left: {{ steps: [{{ name: a, shell: '{become_root} sleep 555 & while ! \

@@ -58,12 +58,16 @@ const PROCESSES: &[&str] =
     &["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
 const MOUNTS: &[&str] = &["unshare", "--user", "--map-root-user", "--mount"];
 
-fn allowed(place: &Place, wrapper: &[&str], script: &str) -> bool {
-    let allowed = run(place, wrapper, script).status.success();
-    if !allowed {
-        eprintln!("skipped: this machine does not allow `{}`", wrapper.join(" "));
-    }
-    allowed
+/// Fails where the machine does not let us make namespaces.
+#[track_caller]
+fn must_allow(place: &Place, wrapper: &[&str], script: &str) {
+    let output = run(place, wrapper, script);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "this machine does not allow `{}`: {said}\nrun the tests as root, or allow user namespaces",
+        wrapper.join(" ")
+    );
 }
 
 /// A container, a sandbox or a CI runner: our group and session belong to a
@@ -71,9 +75,7 @@ fn allowed(place: &Place, wrapper: &[&str], script: &str) -> bool {
 #[test]
 fn runs_in_a_pid_namespace_are_runs_like_any_other() {
     let place = place();
-    if !allowed(&place, PROCESSES, "true") {
-        return;
-    }
+    must_allow(&place, PROCESSES, "true");
     // As an ordinary process, and as the first one, which nobody else reaps for.
     completed(&place, PROCESSES, "\"$1\" run leaves.yaml");
     completed(&place, PROCESSES, "exec \"$1\" run leaves.yaml");
@@ -85,9 +87,7 @@ fn runs_in_a_pid_namespace_are_runs_like_any_other() {
 fn the_first_process_of_a_namespace_can_be_stopped() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::QUIT, 131)] {
         let place = place();
-        if !allowed(&place, PROCESSES, "true") {
-            return;
-        }
+        must_allow(&place, PROCESSES, "true");
         let child = shell(&place, PROCESSES, "exec \"$1\" run long.yaml").spawn().expect("started");
         until("the step", || place.work().join("began").exists());
         let children = format!("/proc/{0}/task/{0}/children", child.id());
@@ -105,9 +105,7 @@ fn the_first_process_of_a_namespace_can_be_stopped() {
 fn without_proc_nobody_is_left_either() {
     let place = place();
     let hidden = "mount -t tmpfs none /proc";
-    if !allowed(&place, MOUNTS, hidden) {
-        return;
-    }
+    must_allow(&place, MOUNTS, hidden);
     completed(&place, MOUNTS, &format!("{hidden} && exec \"$1\" run leaves.yaml"));
 }
 
@@ -160,4 +158,43 @@ fn a_directory_that_is_gone_is_named_and_runs_are_shown_all_the_same() {
     let ran = from_there(&["run", "s.yaml"]);
     assert_eq!(ran.code, 2, "{}", ran.all());
     assert!(ran.stderr.contains("the current directory does not exist any more"), "{}", ran.all());
+}
+
+/// Whoever administers a machine may call it what they like.
+#[test]
+fn a_hostile_host_name_is_text() {
+    const NAMES: &[&str] = &["unshare", "--user", "--map-root-user", "--uts"];
+    let place = place();
+    place.write(
+        "ask.yaml",
+        "name: ask\nsteps: [{ name: a, confirm: { message: Go?, timeout: 0 } }]\n",
+    );
+    must_allow(&place, NAMES, "true");
+    let name = r"a\033[2J\033]0;t\007\302\233\342\200\256\rb";
+    let verbs = [
+        "run leaves.yaml",
+        "runs",
+        "show",
+        "show --json",
+        "show --markdown",
+        "runs --json",
+        "audit",
+        "run ask.yaml --detach",
+        "resume last",
+        "inbox",
+        "inbox --json",
+        "show -v",
+        "doctor",
+        "cancel last",
+    ];
+    let calls: String = verbs.iter().map(|verb| format!("\"$1\" {verb};\n")).collect();
+    let script = format!("printf '{name}' > /proc/sys/kernel/hostname || exit 9\n{calls}");
+    let output = run(&place, NAMES, &script);
+    assert_ne!(output.status.code(), Some(9), "the name was not taken");
+    for bytes in [output.stdout, output.stderr] {
+        let text = String::from_utf8_lossy(&bytes);
+        let hidden = |c: char| c != '\n' && aye_core::diagnostic::is_hidden(c);
+        assert!(!text.contains(hidden), "{text:?}");
+        assert!(text.contains("u{1b}") || text.contains("u001b"), "it was not shown: {text}");
+    }
 }

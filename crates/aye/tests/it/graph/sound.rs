@@ -7,6 +7,8 @@ use aye::graph;
 use aye_core::flow::Flow;
 use unicode_width::UnicodeWidthStr;
 
+use crate::needs;
+
 use super::flows;
 
 fn all() -> Vec<(&'static str, Flow)> {
@@ -124,13 +126,14 @@ fn mermaid_holds_no_syntax_from_the_skill() {
 
 #[test]
 fn graphviz_accepts_dot() {
+    needs::program("dot");
     for (name, flow) in all() {
         let mut child = Command::new("dot")
             .args(["-Tsvg", "-o", "/dev/null"])
             .stdin(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("Graphviz (`dot`) is on the PATH");
+            .unwrap();
         child.stdin.take().unwrap().write_all(graph::dot(&flow).as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);

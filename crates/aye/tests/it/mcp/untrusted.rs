@@ -6,6 +6,7 @@ use std::os::unix::fs::{chown, symlink};
 use serde_json::json;
 
 use crate::cli::harness::until;
+use crate::needs;
 
 use super::client::{Client, Era, InboxView};
 
@@ -87,8 +88,7 @@ fn a_project_inside_a_trusted_one_is_another_one() {
 
 #[test]
 fn another_owner_is_another_project() {
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: only root can give a directory away");
+    if !needs::root("a project that belongs to another user") {
         return;
     }
     for (given, skill) in [("aye.toml", "go"), (".", "go")] {
@@ -106,8 +106,7 @@ fn another_owner_is_another_project() {
 
 #[test]
 fn an_agreement_of_somebody_else_is_none() {
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: only root can give a file away");
+    if !needs::root("agreements of another user") {
         return;
     }
     let desk = InboxView::with(&[("go", GO)]);

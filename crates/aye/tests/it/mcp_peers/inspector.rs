@@ -5,8 +5,9 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 use crate::cli::harness::AYE;
+use crate::needs;
 
-use super::peer::{installed, node};
+use super::peer::node;
 use super::room::Room;
 use super::service::Service;
 
@@ -16,10 +17,10 @@ enum Server<'a> {
     Http(&'a Service),
 }
 
-/// Runs Inspector with these arguments; `None` if it is not installed.
-fn inspect(room: &Room, server: &Server<'_>, era: &str, args: &[&str]) -> Option<Output> {
-    let node = node()?;
-    let package = installed("inspector", "Inspector")?;
+/// Runs Inspector with these arguments.
+fn inspect(room: &Room, server: &Server<'_>, era: &str, args: &[&str]) -> Output {
+    let node = node();
+    let package = needs::installed("inspector");
     let launcher = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js";
     let mut command = Command::new(node);
     command.arg(package.join(launcher)).arg("--cli");
@@ -42,7 +43,7 @@ fn inspect(room: &Room, server: &Server<'_>, era: &str, args: &[&str]) -> Option
     }
     command.args(["--protocol-era", era, "--format", "json"]).args(args);
     command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", room.path());
-    Some(command.output().unwrap())
+    command.output().unwrap()
 }
 
 #[track_caller]
@@ -56,20 +57,17 @@ fn result(output: &Output) -> Value {
 }
 
 fn look_around(server: &Server<'_>, room: &Room, era: &str) {
-    let Some(listed) = inspect(room, server, era, &["--method", "tools/list", "--strict"]) else {
-        return;
-    };
-    let listed = result(&listed);
+    let listed = result(&inspect(room, server, era, &["--method", "tools/list", "--strict"]));
     assert!(listed["tools"].as_array().unwrap().len() >= 15, "{listed:#}");
 
     let args = ["--method", "tools/call", "--tool-name", "skill_list"];
-    let skills = result(&inspect(room, server, era, &args).unwrap());
+    let skills = result(&inspect(room, server, era, &args));
     let skills = &skills["structuredContent"]["skills"];
     assert!(skills.to_string().contains("Greets and takes a note"), "{skills:#}");
 
     let inputs = json!({ "skill": "plain", "inputs": { "who": era } }).to_string();
     let args = ["--method", "tools/call", "--tool-name", "skill_run", "--tool-args-json", &inputs];
-    let ran = result(&inspect(room, server, era, &args).unwrap());
+    let ran = result(&inspect(room, server, era, &args));
     assert_eq!(ran["structuredContent"]["status"], "completed", "{ran:#}");
     assert_eq!(room.read("noted"), format!("{era}\n"));
 }

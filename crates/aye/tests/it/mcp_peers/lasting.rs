@@ -89,11 +89,7 @@ fn a_killed_server_loses_nothing() {
 /// Two clients, each with a server of its own, answer the same pause at once.
 #[test]
 fn of_two_clients_one_wins() {
-    let (Some(first), Some(second)) = (Peer::start(Sdk::Python1), Peer::start(Sdk::TypeScript2))
-    else {
-        return;
-    };
-    let mut peers = [first, second];
+    let mut peers = [Peer::start(Sdk::Python1), Peer::start(Sdk::TypeScript2)];
     let room = Room::new();
     for peer in &mut peers {
         peer.connect_with(&room, json!({ "elicitation": false }));
@@ -105,11 +101,7 @@ fn of_two_clients_one_wins() {
 /// The same with one server for both.
 #[test]
 fn of_two_clients_of_one_service_one_wins() {
-    let (Some(first), Some(second)) = (Peer::start(Sdk::Python2), Peer::start(Sdk::TypeScript1))
-    else {
-        return;
-    };
-    let mut peers = [first, second];
+    let mut peers = [Peer::start(Sdk::Python2), Peer::start(Sdk::TypeScript1)];
     let room = Room::with("[mcp]\nforms = false\n");
     let service = Service::start(&room);
     for peer in &mut peers {

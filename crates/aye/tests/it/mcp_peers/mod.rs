@@ -1,7 +1,7 @@
 //! `aye mcp` as real clients see it: the SDKs for Python and TypeScript in both
 //! eras of the protocol, Inspector, and the conformance suites. The scripts
 //! they are driven through are in `tests/peers`; `tests/servers/install`
-//! installs them, and what is not installed says so and is skipped.
+//! installs them.
 
 mod peer;
 mod room;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::cli::harness::{AYE, Place};
+use crate::needs;
 
 /// No test waits longer for anything.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -37,50 +38,39 @@ impl Sdk {
         if self == Self::Python2Legacy { "legacy" } else { "auto" }
     }
 
-    /// Its program; `None`, and a line that says so, if it is not installed.
-    fn command(self) -> Option<Command> {
+    /// Its program.
+    fn command(self) -> Command {
         let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers");
         let (program, script) = match self {
-            Self::Python1 => (installed("python-2025/bin/python", "mcp 1.x")?, "peer.py"),
+            Self::Python1 => (needs::installed("python-2025/bin/python"), "peer.py"),
             Self::Python2 | Self::Python2Legacy => {
-                (installed("python-2026/bin/python", "mcp 2.x")?, "peer.py")
+                (needs::installed("python-2026/bin/python"), "peer.py")
             }
-            Self::TypeScript1 => (node()?, "peer-1.mjs"),
-            Self::TypeScript2 => (node()?, "peer-2.mjs"),
+            Self::TypeScript1 => (node(), "peer-1.mjs"),
+            Self::TypeScript2 => (node(), "peer-2.mjs"),
         };
         let mut command = Command::new(program);
         command.arg(scripts.join(script)).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
         if matches!(self, Self::TypeScript1 | Self::TypeScript2) {
-            command.env("PEER_PACKAGES", installed("clients", "the TypeScript SDKs")?);
+            command.env("PEER_PACKAGES", needs::installed("clients"));
         }
-        Some(command)
+        command
     }
-}
-
-/// What `tests/servers/install` installed.
-pub(super) fn installed(path: &str, what: &str) -> Option<PathBuf> {
-    let name = path.split('/').next().unwrap_or_default();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mcp-servers");
-    if !folder.join(format!("{name}.installed")).is_file() {
-        eprintln!("skipped: {what} is not installed; crates/aye/tests/servers/install does");
-        return None;
-    }
-    // Not resolved: `python` of an environment is a link that must stay one.
-    Some(folder.canonicalize().ok()?.join(path))
 }
 
 /// The Node that peers, Inspector and conformance suites need.
-pub(super) fn node() -> Option<PathBuf> {
-    let modules = installed("node-22/node_modules", "Node 22")?;
-    let found = std::fs::read_dir(&modules).ok()?.flatten().map(|entry| entry.path());
-    found.map(|path| path.join("bin/node")).find(|path| path.is_file())
+pub(super) fn node() -> PathBuf {
+    let modules = needs::installed("node-22/node_modules");
+    let mut found = std::fs::read_dir(&modules).unwrap().map(|entry| entry.unwrap().path());
+    let node = found.find_map(|path| Some(path.join("bin/node")).filter(|path| path.is_file()));
+    node.unwrap_or_else(|| panic!("there is no Node in {}", modules.display()))
 }
 
 /// Clients that rest between two scenarios: to start one takes longer than
 /// most scenarios do. They end with the process, whose end closes their input.
 static RESTING: Mutex<Vec<Peer>> = Mutex::new(Vec::new());
 
-/// Plays the same with every peer that is installed, side by side, each in a
+/// Plays the same with every peer, side by side, each in a
 /// place of its own.
 pub(super) fn with_each(play: impl Fn(&mut Peer) + Sync) {
     std::thread::scope(|scope| {
@@ -89,10 +79,9 @@ pub(super) fn with_each(play: impl Fn(&mut Peer) + Sync) {
             std::thread::Builder::new()
                 .name(format!("{sdk:?}"))
                 .spawn_scoped(scope, move || {
-                    if let Some(mut peer) = Peer::start(sdk) {
-                        play(&mut peer);
-                        peer.rest();
-                    }
+                    let mut peer = Peer::start(sdk);
+                    play(&mut peer);
+                    peer.rest();
                 })
                 .unwrap();
         }
@@ -163,14 +152,14 @@ impl Reply {
 }
 
 impl Peer {
-    /// Starts it, or takes one that rests; `None` if it is not installed.
-    pub(super) fn start(sdk: Sdk) -> Option<Self> {
+    /// Starts it, or takes one that rests.
+    pub(super) fn start(sdk: Sdk) -> Self {
         let mut resting = RESTING.lock().unwrap();
         if let Some(at) = resting.iter().position(|peer| peer.sdk == sdk) {
-            return Some(resting.swap_remove(at));
+            return resting.swap_remove(at);
         }
         drop(resting);
-        let mut command = sdk.command()?;
+        let mut command = sdk.command();
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take().unwrap();
@@ -186,7 +175,7 @@ impl Peer {
                 }
             }
         });
-        Some(Self { sdk, child, stdin, lines, seen: Vec::new(), next: 1, is_new: true })
+        Self { sdk, child, stdin, lines, seen: Vec::new(), next: 1, is_new: true }
     }
 
     /// Hangs up, and is ready for another scenario.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use insta::assert_snapshot;
 
 use crate::cli::harness::{AYE, Place};
+use crate::needs;
 
 /// A tmux server of its own.
 struct Tmux<'a> {
@@ -13,12 +14,8 @@ struct Tmux<'a> {
 }
 
 impl<'a> Tmux<'a> {
-    /// `None`, with a line that says so, where tmux is missing.
-    fn start(place: &'a Place, columns: u16, rows: u16, command: &str) -> Option<Self> {
-        if Command::new("tmux").arg("-V").output().is_err() {
-            eprintln!("skipped: tmux is not installed");
-            return None;
-        }
+    fn start(place: &'a Place, columns: u16, rows: u16, command: &str) -> Self {
+        needs::program("tmux");
         let tmux = Self { place };
         let (x, y) = (columns.to_string(), rows.to_string());
         let script = format!("{command}; echo \"code $?\"; exec cat");
@@ -26,7 +23,7 @@ impl<'a> Tmux<'a> {
         let out =
             tmux.call(&[&["new-session", "-d", "-s", "t"], &size[..], &[script.as_str()]].concat());
         assert!(out.status.success(), "{out:?}");
-        Some(tmux)
+        tmux
     }
 
     fn call(&self, args: &[&str]) -> Output {
@@ -83,7 +80,7 @@ fn a_confirmation_in_tmux() {
     let message =
         "Deploy **main** to 日本?\n\n- builds\n- runs the tests, all of them, one after the other";
     let command = format!("echo before; $AYE confirm '{message}' --title 'Production release'");
-    let Some(tmux) = Tmux::start(&place, 50, 16, &command) else { return };
+    let tmux = Tmux::start(&place, 50, 16, &command);
     assert_snapshot!(tmux.wait_for("╰─"), @r"
     before
     ╭─ Production release
@@ -142,7 +139,7 @@ fn a_confirmation_in_tmux() {
 fn a_list_in_tmux() {
     let place = Place::new();
     let command = "$AYE choose 'Which host?' $(seq -f host-%g 1 30) --title Hosts";
-    let Some(tmux) = Tmux::start(&place, 40, 12, command) else { return };
+    let tmux = Tmux::start(&place, 40, 12, command);
     tmux.wait_for("╰─");
     tmux.keys("Up");
     assert_snapshot!(tmux.wait_for("❯ host-30"), @r"

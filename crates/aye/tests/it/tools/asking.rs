@@ -43,7 +43,7 @@ fn said(place: &Place, run: &str) -> String {
 
 #[test]
 fn everything_asks_for_everything() {
-    let Some(argv) = node_server("server-everything") else { return };
+    let argv = node_server("server-everything");
     let (place, run) = start(&argv, "trigger-elicitation-request");
     let first = answer(&place, &run, 1, "answer");
     assert_eq!(first["title"], "it asks");
@@ -71,7 +71,7 @@ fn everything_asks_for_everything() {
 
 #[test]
 fn everything_takes_a_no() {
-    let Some(argv) = node_server("server-everything") else { return };
+    let argv = node_server("server-everything");
     let (place, run) = start(&argv, "trigger-elicitation-request");
     answer(&place, &run, 1, "decline");
     let said = said(&place, &run);
@@ -80,7 +80,7 @@ fn everything_takes_a_no() {
 
 #[test]
 fn the_sdk_of_2026_asks_and_is_called_again() {
-    let Some(argv) = python_server("python", "2026") else { return };
+    let argv = python_server("python", "2026");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/tools/asking.py").to_owned();
     let (place, run) = start(&[argv, vec![script]].concat(), "book");
     answer(&place, &run, 1, "answer");

@@ -1,7 +1,7 @@
 //! Servers, and a driver that waits for what they do.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use aye_process::policy::Policy;
@@ -9,6 +9,8 @@ use aye_runtime::settings::{Settings, ToolSettings};
 use aye_runtime::tools::{Call, ToolError, ToolEvent, ToolResult, Tools, Trust, World};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
+
+use crate::needs;
 
 /// No test waits longer for anything.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -139,36 +141,19 @@ pub(super) fn kill(pid: i32) {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
 
-fn installed() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mcp-servers")
-}
-
 /// The command of a server that `tests/servers/install` installs.
-pub(super) fn node_server(name: &str) -> Option<Vec<String>> {
-    let folder = installed().canonicalize().ok()?;
-    let script =
-        folder.join(format!("node/node_modules/@modelcontextprotocol/{name}/dist/index.js"));
-    let node = std::env::split_paths(&std::env::var_os("PATH")?)
-        .map(|directory| directory.join("node"))
-        .find(|path| path.is_file());
-    match (node, script.is_file()) {
-        (Some(node), true) => Some(vec![node.to_str()?.to_owned(), script.to_str()?.to_owned()]),
-        _ => skipped(name),
-    }
+pub(super) fn node_server(name: &str) -> Vec<String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let node = std::env::split_paths(&path).map(|directory| directory.join("node"));
+    let node = node.into_iter().find(|path| path.is_file());
+    let node = node.expect("`node` is not installed; `./test` installs it");
+    let script = format!("node/node_modules/@modelcontextprotocol/{name}/dist/index.js");
+    [node, needs::installed(&script)].map(|path| path.to_str().unwrap().to_owned()).to_vec()
 }
 
 /// The same from Python: `era` is 2025 or 2026.
-pub(super) fn python_server(name: &str, era: &str) -> Option<Vec<String>> {
-    let script = installed().canonicalize().ok()?.join(format!("python-{era}/bin/{name}"));
-    match script.is_file() {
-        true => Some(vec![script.to_str()?.to_owned()]),
-        false => skipped(name),
-    }
-}
-
-fn skipped<T>(name: &str) -> Option<T> {
-    eprintln!("skipped: `{name}` is not installed; crates/aye/tests/servers/install does");
-    None
+pub(super) fn python_server(name: &str, era: &str) -> Vec<String> {
+    vec![needs::installed(&format!("python-{era}/bin/{name}")).to_str().unwrap().to_owned()]
 }
 
 /// A list of words in TOML.

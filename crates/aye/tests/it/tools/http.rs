@@ -18,8 +18,8 @@ struct Everything {
 }
 
 impl Everything {
-    fn start() -> Option<Self> {
-        let argv = node_server("server-everything")?;
+    fn start() -> Self {
+        let argv = node_server("server-everything");
         let free = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = free.local_addr().expect("its number").port();
         drop(free);
@@ -35,7 +35,7 @@ impl Everything {
         assert!(ready, "it never listened");
         // Somebody has to read what else it says.
         std::thread::spawn(move || lines.for_each(drop));
-        Some(Self { child, port })
+        Self { child, port }
     }
 }
 
@@ -48,7 +48,7 @@ impl Drop for Everything {
 
 #[test]
 fn a_server_behind_an_address_is_a_server() {
-    let Some(server) = Everything::start() else { return };
+    let server = Everything::start();
     for (host, legacy) in [("127.0.0.1", false), ("localhost", true)] {
         let mut shop = Shop::new(&format!(
             "[tools.it]\nurl = \"http://{host}:{}/mcp\"\nlegacy = {legacy}\n",
@@ -174,20 +174,15 @@ fn an_encrypted_server_has_to_have_a_certificate_that_is_trusted() {
         .args(["-keyout", "key.pem", "-out", "cert.pem", "-subj", "/CN=localhost"])
         .args(["-config", "cert.conf"])
         .current_dir(place.work())
-        .output();
-    if !made.is_ok_and(|made| made.status.success()) {
-        eprintln!("skipped: there is no `openssl` to make a certificate with");
-        return;
-    }
-    let server = Command::new("python3")
+        .output()
+        .expect("`openssl` is not installed; `./test` installs it");
+    assert!(made.status.success(), "{made:?}");
+    let mut child = Command::new("python3")
         .args(["-c", ENCRYPTED])
         .current_dir(place.work())
         .stdout(Stdio::piped())
-        .spawn();
-    let Ok(mut child) = server else {
-        eprintln!("skipped: there is no `python3`");
-        return;
-    };
+        .spawn()
+        .expect("`python3` is not installed; `./test` installs it");
     let mut line = String::new();
     let port = BufReader::new(child.stdout.take().expect("its port")).read_line(&mut line);
     port.expect("a line");

@@ -26,7 +26,7 @@ fn protocol(shop: &Shop) -> &str {
 
 #[test]
 fn everything_speaks_of_2025_with_and_without_the_probe() {
-    let Some(argv) = node_server("server-everything") else { return };
+    let argv = node_server("server-everything");
     for legacy in [false, true] {
         let mut shop = shop(&argv, legacy, &[]);
         let echo = shop.call("it.echo", json!({ "message": "hi" })).expect("it echoes");
@@ -48,7 +48,7 @@ fn everything_speaks_of_2025_with_and_without_the_probe() {
 
 #[test]
 fn a_server_sees_what_it_is_meant_to_see() {
-    let Some(argv) = node_server("server-everything") else { return };
+    let argv = node_server("server-everything");
     let text = format!(
         "[tools.it]\nserver = {}\nenv = {{ MODE = \"quiet\" }}\npass_env = [\"MEANT_FOR_TOOLS\"]\n",
         list(&argv)
@@ -68,7 +68,7 @@ fn a_server_sees_what_it_is_meant_to_see() {
 
 #[test]
 fn progress_is_told_while_a_call_goes_on() {
-    let Some(argv) = node_server("server-everything") else { return };
+    let argv = node_server("server-everything");
     let mut shop = shop(&argv, false, &[]);
     let args = json!({ "duration": 1, "steps": 4 });
     shop.call("it.trigger-long-running-operation", args).expect("it ends");
@@ -86,7 +86,7 @@ fn progress_is_told_while_a_call_goes_on() {
 
 #[test]
 fn a_call_that_takes_too_long_or_is_cancelled_ends_and_the_server_goes_on() {
-    let Some(argv) = node_server("server-everything") else { return };
+    let argv = node_server("server-everything");
     let mut shop = shop(&argv, false, &[]);
     let long = json!({ "duration": 600, "steps": 2000 });
     shop.call("it.echo", json!({ "message": "warm" })).expect("it starts");
@@ -111,7 +111,7 @@ fn a_call_that_takes_too_long_or_is_cancelled_ends_and_the_server_goes_on() {
 
 #[test]
 fn files_are_read_and_written_in_the_workspace_alone() {
-    let Some(argv) = node_server("server-filesystem") else { return };
+    let argv = node_server("server-filesystem");
     for legacy in [false, true] {
         let mut shop = shop(&argv, legacy, &["."]);
         let path = shop.directory.path().canonicalize().expect("it is there").join("note.txt");
@@ -140,7 +140,7 @@ const ERAS: [(&str, bool, &str); 4] = [
 #[test]
 fn the_time_server_speaks_both_eras() {
     for (era, legacy, spoken) in ERAS {
-        let Some(argv) = python_server("mcp-server-time", era) else { return };
+        let argv = python_server("mcp-server-time", era);
         let mut shop = shop(&argv, legacy, &[]);
         let now = shop.call("it.get_current_time", json!({ "timezone": "Europe/Berlin" }));
         let now = now.expect("it knows the time");
@@ -160,7 +160,7 @@ fn the_time_server_speaks_both_eras() {
 #[test]
 fn the_git_server_speaks_both_eras() {
     for (era, legacy, spoken) in ERAS {
-        let Some(argv) = python_server("mcp-server-git", era) else { return };
+        let argv = python_server("mcp-server-git", era);
         let mut shop = shop(&argv, legacy, &[]);
         let workspace = shop.directory.path().to_owned();
         let made = std::process::Command::new("git").arg("init").current_dir(&workspace).output();
@@ -176,11 +176,7 @@ fn the_git_server_speaks_both_eras() {
 
 #[test]
 fn a_name_that_two_servers_have_needs_the_server() {
-    let (Some(old), Some(new)) =
-        (python_server("mcp-server-time", "2025"), python_server("mcp-server-time", "2026"))
-    else {
-        return;
-    };
+    let [old, new] = ["2025", "2026"].map(|era| python_server("mcp-server-time", era));
     let text = format!("[tools.a]\nserver = {}\n[tools.b]\nserver = {}\n", list(&old), list(&new));
     let mut shop = Shop::new(&text);
     let which = shop.call("get_current_time", json!({})).expect_err("both have it");
