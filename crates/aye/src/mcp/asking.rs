@@ -30,6 +30,7 @@ use aye_runtime::store::Store;
 use super::answer::{self, Word};
 use super::budget;
 use super::call::Call;
+use super::edge::harmless;
 use super::handle::Handle;
 use super::look::Look;
 use super::pause;
@@ -182,6 +183,7 @@ impl Call<'_> {
     }
 
     async fn elicit(&self, params: ElicitRequestParams, limit: Duration) -> Option<ElicitResult> {
+        let params = harmless(Ok(params)).ok()?;
         let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
         let options = PeerRequestOptions::with_timeout(limit);
         let sent = self.cx.peer.send_request_with_option(request, options).await.ok()?;

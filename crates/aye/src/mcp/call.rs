@@ -142,7 +142,8 @@ impl Call<'_> {
 
     async fn progress(&self, count: f64, words: String) {
         let Some(token) = self.cx.meta.get_progress_token() else { return };
-        let param = ProgressNotificationParam::new(token, count).with_message(words);
+        let param = ProgressNotificationParam::new(token, count)
+            .with_message(crate::paint::escape_control_line(&words));
         // A client that does not listen any more has the journal.
         let _ = self.cx.peer.notify_progress(param).await;
     }

@@ -9,7 +9,6 @@ use aye_core::event::{Event, EventKind};
 use aye_core::id::RunId;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
 
 use super::look::{Look, Standing};
@@ -105,9 +104,9 @@ fn rests(look: &Look, known: Option<&str>) -> bool {
     look.standing() != Standing::Running && (known.is_none() || asks != known)
 }
 
-/// An event as progress, if it is worth salient_line.
+/// An event as progress, if it is worth telling.
 fn words(event: &Event) -> Option<String> {
-    let step = |step: &str, what: &str| Some(format!("step {} {what}", escape_control_line(step)));
+    let step = |step: &str, what: &str| Some(format!("step {step} {what}"));
     match &event.kind {
         EventKind::StepStarted(started) => step(&started.step, "started"),
         EventKind::StepCompleted(completed) => step(&completed.step, "completed"),

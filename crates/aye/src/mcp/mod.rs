@@ -28,6 +28,7 @@ mod call;
 mod catalog;
 mod clients;
 mod complete;
+mod edge;
 mod follow;
 mod handle;
 mod http;

@@ -37,9 +37,11 @@ impl From<Told> for CallToolResult {
 
 /// An error that the model should read and can do something about.
 pub(super) fn refused(error: &Error) -> CallToolResult {
-    let mut text = format!("error: {}", escape_control_lines(&error.to_string()));
+    // What others wrote may have several lines: none of them begins like one of ours.
+    let indented = |text: &str| escape_control_lines(text).replace('\n', "\n  ");
+    let mut text = format!("error: {}", indented(&error.to_string()));
     if let Some(hint) = error.hint() {
-        text.push_str(&format!("\nhint: {}", escape_control_lines(&hint)));
+        text.push_str(&format!("\nhint: {}", indented(&hint)));
     }
     CallToolResult::error(vec![ContentBlock::text(text)])
 }

@@ -1,5 +1,6 @@
 //! Runs, skills and memory as resources.
 
+use aye_core::diagnostic::first_hidden;
 use aye_core::id::RunId;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -35,6 +36,10 @@ pub(super) const KINDS: [&str; 5] = ["issues", "fixes", "preferences", "usage", 
 impl Named {
     /// What an address names; nothing for a foreign one.
     pub(super) fn of(uri: &str) -> Option<Self> {
+        // It is said again in notifications.
+        if first_hidden(uri).is_some() {
+            return None;
+        }
         let (kind, name) = uri.strip_prefix("aye://")?.split_once('/')?;
         match kind {
             "runs" => RunId::new(name).ok().map(Self::Run),

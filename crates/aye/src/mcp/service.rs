@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam,
-    CompleteRequestParams, CompleteResult, CompletionInfo, GetPromptRequestParams,
-    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, RequestId, ResourceUpdatedNotificationParam,
-    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
-    UnsubscribeRequestParams, UpdateTaskParams,
+    CompleteRequestParams, CompleteResult, CompletionInfo, CustomRequest, CustomResult, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, RequestId,
+    ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -20,6 +20,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use aye_runtime::error::Error;
 
 use super::call::{Call, digest_of, who};
+use super::edge::{harmless, harmless_call};
 use super::resources::{self, Named};
 use super::watch::{Guard, Wanted};
 use super::world::World;
@@ -126,7 +127,7 @@ impl ServerHandler for Assistant {
         self.calls().insert(id.clone(), Arc::clone(&call.stop));
         let answered = tools::call(call, request).await;
         self.calls().remove(&id);
-        answered
+        harmless_call(answered)
     }
 
     async fn list_resources(
@@ -134,7 +135,7 @@ impl ServerHandler for Assistant {
         _request: Option<PaginatedRequestParams>,
         _cx: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.blocking(resources::list).await?.map_err(|error| unable(&error))
+        harmless(self.blocking(resources::list).await?.map_err(|error| unable(&error)))
     }
 
     async fn list_resource_templates(
@@ -152,10 +153,9 @@ impl ServerHandler for Assistant {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
         let read = self.blocking(move |world| resources::read(world, &uri)).await?;
-        match read.map_err(|error| unable(&error))? {
-            Some(found) => Ok(found.into()),
-            None => Err(resources::nothing(&request.uri)),
-        }
+        let read = read.map_err(|error| unable(&error));
+        let found = read.and_then(|found| found.ok_or_else(|| resources::nothing(&request.uri)));
+        Ok(harmless(found)?.into())
     }
 
     async fn subscribe(
@@ -164,7 +164,7 @@ impl ServerHandler for Assistant {
         cx: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         if Named::of(&request.uri).is_none() {
-            return Err(resources::nothing(&request.uri));
+            return harmless(Err(resources::nothing(&request.uri)));
         }
         self.wanted.0.add(&request.uri);
         if !self.watching.swap(true, Ordering::Relaxed) {
@@ -231,7 +231,7 @@ impl ServerHandler for Assistant {
         request: GetPromptRequestParams,
         _cx: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        Ok(prompts::get(&request)?.into())
+        Ok(harmless(prompts::get(&request))?.into())
     }
 
     async fn complete(
@@ -242,7 +242,8 @@ impl ServerHandler for Assistant {
         let found = self.blocking(move |world| Ok(complete::values(world, &request.argument)));
         let values = found.await?.map_err(|error| unable(&error))?;
         let all = CompletionInfo::with_all_values(values);
-        Ok(CompleteResult::new(all.map_err(|error| ErrorData::internal_error(error, None))?))
+        let all = all.map_err(|error| ErrorData::internal_error(error, None));
+        harmless(all.map(CompleteResult::new))
     }
 
     async fn get_task(
@@ -250,7 +251,7 @@ impl ServerHandler for Assistant {
         request: GetTaskParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        self.begin(cx).await?.task(request.task_id).await
+        harmless(self.begin(cx).await?.task(request.task_id).await)
     }
 
     async fn update_task(
@@ -258,7 +259,7 @@ impl ServerHandler for Assistant {
         request: UpdateTaskParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.begin(cx).await?.update_task(request).await
+        harmless(self.begin(cx).await?.update_task(request).await)
     }
 
     async fn cancel_task(
@@ -266,7 +267,15 @@ impl ServerHandler for Assistant {
         request: CancelTaskParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.begin(cx).await?.cancel_task(request.task_id).await
+        harmless(self.begin(cx).await?.cancel_task(request.task_id).await)
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        harmless(Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)))
     }
 
     async fn on_cancelled(

@@ -49,7 +49,8 @@ pub(super) fn debug(world: &World, args: &Args) -> Result<Told, Error> {
         data["command"] = budget::text(command, 2 * budget::VALUE).into();
     }
     let source = budget::quoted(&source);
-    let mut text = format!("{}:{}-{}\n{source}", place.file, place.lines.0, place.lines.1);
+    let file = escape_control_line(&place.file);
+    let mut text = format!("{file}:{}-{}\n{source}", place.lines.0, place.lines.1);
     if changed {
         text.push_str("\nthe file has changed since; the run goes on with this text");
     }

@@ -270,15 +270,12 @@ pub(super) fn inbox(world: &World) -> Result<Told, Error> {
         });
         if let Some(id) = world.handles.of_question(&question) {
             shown["execution_id"] = id.as_str().into();
-            lines.push(format!(
-                "- {} · {}: {message} ({})",
-                row.skill,
-                row.step,
-                match may {
-                    true => format!("execution_id {id}"),
-                    false => format!("for a person: aye answer {}", row.id),
-                }
-            ));
+            let how = match may {
+                true => format!("execution_id {id}"),
+                false => format!("for a person: aye answer {}", row.id),
+            };
+            let line = format!("- {} · {}: {message} ({how})", row.skill, row.step);
+            lines.push(crate::paint::escape_control_line(&line));
         }
         found.push(shown);
     }

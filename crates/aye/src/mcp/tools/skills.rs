@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::mcp::budget;
 use crate::mcp::report::Told;
 use crate::mcp::world::World;
+use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
 use aye_runtime::skills::{SkillFile, relative_to, skill_name};
 
@@ -20,21 +21,19 @@ pub(super) fn list(world: &World) -> Result<Told, Error> {
         if file.has_errors() {
             found.push(json!({ "skill": shown, "file": shown, "broken": true,
                 "description": "has errors: `aye check` shows them" }));
-            lines.push(format!("- {shown}: has errors"));
+            lines.push(escape_control_line(&format!("- {shown}: has errors")));
         }
         for flow in &file.flows {
             let about = flow.skill.description.as_deref().unwrap_or_default();
             let about = budget::line(about, budget::VALUE);
             let needed = flow.skill.inputs.iter().filter(|input| input.required);
             let needed: Vec<&str> = needed.map(|input| input.name.value.as_str()).collect();
-            lines.push(format!(
-                "- {}: {about} (needs: {})",
-                skill_name(flow),
-                match needed.len() {
-                    0 => "nothing".to_owned(),
-                    _ => needed.join(", "),
-                }
-            ));
+            let needed = match needed.len() {
+                0 => "nothing".to_owned(),
+                _ => needed.join(", "),
+            };
+            let line = format!("- {}: {about} (needs: {needed})", skill_name(flow));
+            lines.push(escape_control_line(&line));
             found.push(json!({
                 "skill": skill_name(flow), "file": shown, "description": about,
                 "inputs": flow.skill.inputs.iter().map(input).collect::<Vec<_>>(),
@@ -49,7 +48,7 @@ pub(super) fn list(world: &World) -> Result<Told, Error> {
     let mut text = text;
     if let Err(untrusted) = context.must_be_trusted() {
         data["not_trusted"] = untrusted.to_string().into();
-        text = format!("{untrusted}\n{text}");
+        text = format!("{}\n{text}", escape_control_line(&untrusted.to_string()));
     }
     Ok(Told { data, text })
 }
@@ -79,7 +78,7 @@ pub(super) fn describe(world: &World, args: &Describe) -> Result<Told, Error> {
         "outputs": flow.skill.outputs.iter().map(|out| out.name.value.clone()).collect::<Vec<_>>(),
     });
     let mut lines =
-        vec![format!("{}: {}", skill_name(&flow), budget::line(about, 5 * budget::VALUE))];
+        vec![budget::line(&format!("{}: {about}", skill_name(&flow)), 5 * budget::VALUE)];
     lines.extend(flow.skill.inputs.iter().map(|spec| format!("input {}", input(spec))));
     lines.extend(flow.nodes.iter().map(|node| format!("step {}", step(&node.step))));
     Ok(Told { data, text: budget::text(&lines.join("\n"), 4 * budget::WHOLE) })

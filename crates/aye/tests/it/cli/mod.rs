@@ -25,7 +25,7 @@ mod leaving;
 mod looks;
 mod nested;
 mod pages;
-mod printing;
+pub(crate) mod printing;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod results;
 mod resuming;

@@ -20,7 +20,7 @@ use super::harness::Place;
 
 /// Clears the screen, sets the title, conceals, reorders, hides, overwrites,
 /// and begins a line.
-const HOSTILE: &str =
+pub(crate) const HOSTILE: &str =
     "a\u{1b}[2J\u{1b}]0;t\u{7}\u{9b}31m\u{1b}[8mb\u{202e}c\u{200b}d\u{e0041}\u{7f}\u{8}e\r\nFORGED";
 
 /// The same as a YAML or JSON string.
@@ -46,13 +46,13 @@ fn yaml() -> String {
 }
 
 /// A place where everything has a hostile text in it that may.
-struct Repository {
-    place: Place,
+pub(crate) struct Repository {
+    pub(crate) place: Place,
     directory: PathBuf,
 }
 
 impl Repository {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let place = Place::new();
         let directory = place.work().join(HOSTILE);
         let q = yaml();
@@ -98,7 +98,7 @@ impl Repository {
         std::fs::write(path, text).unwrap();
     }
 
-    fn command(&self, args: &[OsString]) -> Command {
+    pub(crate) fn command(&self, args: &[OsString]) -> Command {
         let mut command = self.place.command(&[]);
         command
             .args(args)
@@ -108,9 +108,19 @@ impl Repository {
         command
     }
 
-    fn quietly(&self, args: &[&str]) {
+    pub(crate) fn quietly(&self, args: &[&str]) {
         let args: Vec<OsString> = args.iter().map(OsString::from).collect();
         self.command(&args).output().unwrap();
+    }
+
+    /// Ends what still waits.
+    pub(crate) fn cancel_all(&self) {
+        let [out, _] = piped(self.command(&["runs", "--json"].map(OsString::from)));
+        let runs: Value = serde_json::from_str(&out).expect("JSON");
+        let open = |run: &&Value| run["ended"].is_null();
+        for run in runs.as_array().unwrap().iter().filter(open) {
+            self.quietly(&["cancel", run["id"].as_str().unwrap()]);
+        }
     }
 
     /// Something that was learned, and an open question.
@@ -130,11 +140,17 @@ impl Repository {
 
     /// Runs, questions and memory with hostile texts; then the journal itself is changed.
     fn fill(&self) {
-        self.quietly(&["trust", "--yes"]);
-        self.quietly(&["tools", "trust", "--yes"]);
+        self.learn();
         self.quietly(&["run", "good", "-i", &format!("who={HOSTILE}")]);
         self.quietly(&["run", "failing"]);
         self.quietly(&["run", "asking"]);
+        self.forge(&["runs SET workspace = ?1, file = ?1", "sources SET file = ?1"]);
+    }
+
+    /// Trusts the project and fills its memory.
+    pub(crate) fn learn(&self) {
+        self.quietly(&["trust", "--yes"]);
+        self.quietly(&["tools", "trust", "--yes"]);
         let issue = ["memory", "learn", "--error", HOSTILE, "--meaning", HOSTILE, "--fix", HOSTILE];
         self.quietly(&issue);
         self.quietly(&[
@@ -148,13 +164,19 @@ impl Repository {
             "echo",
             HOSTILE,
         ]);
+    }
+
+    /// Writes hostile texts into the journal's tables, and into these.
+    pub(crate) fn forge(&self, more: &[&str]) {
         let journal = rusqlite::Connection::open(self.place.home().join("journal.db")).unwrap();
         for change in [
-            "UPDATE runs SET skill = ?1, file = ?1, workspace = ?1, user = ?1, host = ?1, message = ?1, step = ?1",
-            "UPDATE questions SET skill = ?1, step = ?1, title = ?1, message = ?1",
-            "UPDATE sources SET file = ?1",
-        ] {
-            journal.execute(change, [HOSTILE]).unwrap();
+            "runs SET skill = ?1, user = ?1, host = ?1, message = ?1, step = ?1",
+            "questions SET skill = ?1, step = ?1, title = ?1, message = ?1",
+        ]
+        .iter()
+        .chain(more)
+        {
+            journal.execute(&format!("UPDATE {change}"), [HOSTILE]).unwrap();
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::ops::Deref;
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -78,6 +78,7 @@ pub(super) struct Client {
     lines: Receiver<String>,
     era: Era,
     can: Value,
+    name: String,
     next: u64,
     /// Everything the server wrote.
     pub(super) heard: Vec<String>,
@@ -140,7 +141,11 @@ impl Client {
 
     /// A client that starts the server with these arguments.
     pub(super) fn called(desk: &InboxView, args: &[&str], era: Era, can: Value) -> Self {
-        let mut command = desk.command(args);
+        Self::of(desk.command(args), era, can, "test-client")
+    }
+
+    /// A client that calls itself `name`, and starts the server like this.
+    pub(super) fn of(mut command: Command, era: Era, can: Value, name: &str) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
@@ -159,6 +164,7 @@ impl Client {
             lines,
             era,
             can,
+            name: name.to_owned(),
             next: 0,
             heard: Vec::new(),
             answers: Vec::new(),
@@ -169,7 +175,7 @@ impl Client {
         if era == Era::Legacy {
             let hello = json!({
                 "protocolVersion": "2025-11-25", "capabilities": client.can,
-                "clientInfo": { "name": "test-client", "version": "1" },
+                "clientInfo": { "name": name, "version": "1" },
             });
             client.request("initialize", hello);
             client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
@@ -196,7 +202,7 @@ impl Client {
             let meta = &mut params["_meta"];
             meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
             meta["io.modelcontextprotocol/clientInfo"] =
-                json!({ "name": "test-client", "version": "1" });
+                json!({ "name": self.name, "version": "1" });
             meta["io.modelcontextprotocol/clientCapabilities"] = self.can.clone();
         }
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });

@@ -6,6 +6,7 @@ mod client;
 
 mod forms;
 mod hostile;
+mod hostile_text;
 mod http;
 mod install;
 mod learning;

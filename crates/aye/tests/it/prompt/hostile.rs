@@ -192,3 +192,44 @@ steps:
         assert!(!text.lines().any(|line| line.starts_with('╰')), "{}", ran.all());
     }
 }
+
+#[test]
+fn the_watched_inbox_shows_hostile_texts_inert() {
+    let place = Place::new();
+    // As JSON, which YAML reads.
+    let text = serde_json::json!(HOSTILE.join(" ").replace(['\u{9b}', '\u{8}'], ""));
+    place.write(
+        "skill.yaml",
+        &format!(
+            "{{ name: evil, steps: [{{ name: gate, confirm: {{ title: {text}, message: {text}, \
+             timeout: 0 }} }}] }}"
+        ),
+    );
+    assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);
+    let journal = rusqlite::Connection::open(place.home().join("journal.db")).unwrap();
+    for change in [
+        "UPDATE runs SET skill = ?1, user = ?1, host = ?1, message = ?1, step = ?1",
+        "UPDATE questions SET skill = ?1, step = ?1, title = ?1, message = ?1",
+    ] {
+        journal.execute(change, [HOSTILE.join(" ")]).unwrap();
+    }
+    // The terminal in the tests panics at every sequence it does not know.
+    let mut inbox = Terminal::sized(&place, &["inbox", "--watch"], 100, 40);
+    let inert = |inbox: &Terminal| {
+        let screen = inbox.vt.screen();
+        assert!(screen.contains("\\u{1b}"), "nothing hostile is shown:\n{screen}");
+        let hidden = |c: char| c != '\n' && aye_core::diagnostic::is_hidden(c);
+        assert!(!screen.contains(hidden), "{screen}");
+        let raw = String::from_utf8_lossy(&inbox.raw);
+        for bad in ["\u{1b}[8m", "\u{1b}]0", "\u{9b}", "\u{202e}", "\u{200b}", "\u{7}", "\u{8}"] {
+            assert!(!raw.contains(bad), "{bad:?} in {raw:?}");
+        }
+    };
+    inbox.wait_for("1 question waits");
+    inert(&inbox);
+    inbox.keys("\r").wait_for("[y/n]").wait_for("Esc leaves it open");
+    inert(&inbox);
+    inbox.keys("\u{1b}").wait_for("1 question waits").keys("\u{3}");
+    assert_eq!(inbox.end(), Some(130), "{}", inbox.vt.all());
+    inbox.assert_clean();
+}
