@@ -21,6 +21,7 @@ pub mod input;
 pub mod journal;
 pub mod machine;
 pub mod nested;
+pub mod pattern;
 pub mod question;
 pub mod secrets;
 pub mod skill;

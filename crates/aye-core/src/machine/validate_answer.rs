@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::pattern::is_match;
 use crate::question::{Answer, Prompter, Question};
 use crate::skill::{AskKind, By, ChoiceAction};
 
@@ -76,11 +77,10 @@ pub(super) fn validate_value(question: &Question, value: &Value) -> Result<Choic
             if let Some(offer) = question.offer(text) {
                 return Ok(offer.action);
             }
-            if let Some(pattern) = &question.pattern {
-                let fits = regex_lite::Regex::new(pattern).is_ok_and(|regex| regex.is_match(text));
-                if !fits {
-                    return Err(Refusal::NoMatch(pattern.clone()));
-                }
+            if let Some(pattern) = &question.pattern
+                && !is_match(pattern, text)
+            {
+                return Err(Refusal::NoMatch(pattern.clone()));
             }
             Ok(ChoiceAction::Proceed)
         }

@@ -1,10 +1,10 @@
 //! Whether a value may be given to an input.
 
-use regex_lite::Regex;
 use serde_json::Value;
 
 use super::{InputSpec, InputType};
 use crate::diagnostic::{quote, quote_list};
+use crate::pattern::{BadPattern, Work};
 
 /// Why a value does not fit an input. Reads on from "the value of `x` …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,16 +59,10 @@ impl InputType {
 impl InputSpec {
     /// Whether a value, templates resolved, may be given to this input.
     pub fn check(&self, value: &Value) -> Result<(), InputMismatch> {
-        // A pattern that does not compile was an error of the file.
-        let pattern = self.pattern.as_ref().and_then(|pattern| Regex::new(pattern).ok());
-        self.check_with(pattern.as_ref(), value)
+        self.check_with(&mut Work::default(), value)
     }
 
-    pub(super) fn check_with(
-        &self,
-        pattern: Option<&Regex>,
-        value: &Value,
-    ) -> Result<(), InputMismatch> {
+    pub(super) fn check_with(&self, work: &mut Work, value: &Value) -> Result<(), InputMismatch> {
         if !self.kind.holds(value) {
             return Err(InputMismatch::Type { expected: self.kind, found: found(value) });
         }
@@ -77,11 +71,15 @@ impl InputSpec {
             let allowed = quote_list(shown.iter().map(String::as_str), "or");
             return Err(InputMismatch::Enum { allowed });
         }
-        match (pattern, &self.pattern, value.as_str()) {
-            (Some(regex), Some(pattern), Some(text)) if !regex.is_match(text) => {
-                Err(InputMismatch::Pattern { pattern: pattern.value.clone() })
-            }
-            _ => Ok(()),
+        match (&self.pattern, value.as_str()) {
+            (Some(pattern), Some(text)) => match work.is_match(pattern, text) {
+                Ok(false) | Err(BadPattern::TooMuch) => {
+                    Err(InputMismatch::Pattern { pattern: pattern.value.clone() })
+                }
+                // One that does not compile was an error of the file.
+                Ok(true) | Err(BadPattern::Invalid(_)) => Ok(()),
+            },
+            (Some(_), None) | (None, _) => Ok(()),
         }
     }
 }

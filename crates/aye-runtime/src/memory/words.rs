@@ -6,9 +6,12 @@ use std::cell::OnceCell;
 use std::fmt;
 
 use aye_core::heal::{contains_words, fold};
-use regex_lite::Regex;
+use regex_lite::{Regex, RegexBuilder};
 
 use super::fingerprint::fingerprint;
+
+/// How large a compiled expression may be: many are compared with one error.
+const LARGEST: usize = 1 << 16;
 
 /// Fewer letters and digits than this outside placeholders say nothing.
 const FEWEST: usize = 3;
@@ -55,7 +58,9 @@ impl Pattern {
         if let Some(inner) = written.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'))
             && inner.contains(|c: char| "\\^$.|?*+()[]{}".contains(c))
         {
-            let regex = Regex::new(&format!("(?i){inner}"))
+            let regex = RegexBuilder::new(&format!("(?i){inner}"))
+                .size_limit(LARGEST)
+                .build()
                 .map_err(|error| BadPattern::Regex(written.to_owned(), error.to_string()))?;
             if regex.is_match("") {
                 return Err(BadPattern::TooShort(written.to_owned()));

@@ -1,6 +1,7 @@
 //! The typed arguments of a command in `aye.toml`, as a JSON schema.
 
 use aye_core::diagnostic::{Diagnostic, did_you_mean, quote, quote_list};
+use aye_core::pattern::Work;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toml::Spanned;
@@ -85,7 +86,7 @@ impl Argument {
                 .hint("leave out one of the two"));
         }
         if let Some(pattern) = &self.pattern
-            && regex_lite::Regex::new(pattern).is_err()
+            && Work::default().check(pattern).is_err()
         {
             return Err(at(format!("`match` is no regular expression: {}", quote(pattern))));
         }

@@ -1,5 +1,6 @@
 //! What keys mean: from a key to a state or a decision, without any IO.
 
+use aye_core::pattern::is_match;
 use aye_core::question::Question;
 use aye_core::skill::{AskKind, ChoiceAction};
 
@@ -494,12 +495,10 @@ pub fn meaning(text: &str) -> Option<bool> {
 pub fn check(question: &Question, text: &str) -> Result<(), String> {
     match &question.pattern {
         _ if question.offer(text).is_some() => Ok(()),
-        Some(pattern) => match regex_lite::Regex::new(pattern) {
-            Ok(regex) if regex.is_match(text) => Ok(()),
-            Ok(_) | Err(_) => {
-                Err(format!("this does not match `{}`", crate::paint::escape_control(pattern)))
-            }
-        },
+        Some(pattern) if is_match(pattern, text) => Ok(()),
+        Some(pattern) => {
+            Err(format!("this does not match `{}`", crate::paint::escape_control(pattern)))
+        }
         None if text.is_empty() && question.default.is_none() => {
             Err("nothing is typed yet".to_owned())
         }

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use regex_lite::Regex;
-
 use super::choices::Options;
 use super::step::flag;
 use super::{Checker, is_template, template};
 use crate::diagnostic::{Diagnostic, quote};
+use crate::pattern::BadPattern;
 use crate::skill::document::{AskDoc, OverrideWord, Question};
 use crate::skill::{Ask, AskKind, By, Choice, ChoiceAction, Template};
 use crate::span::Spanned;
@@ -84,8 +83,8 @@ impl Checker<'_> {
             self.shown(title, &format!("the title of {}", asked.place));
         }
         let options = self.options(std::mem::take(&mut doc.options), asked.kind, id, &asked.place);
-        let pattern = self.pattern(doc.pattern.get());
-        let default = self.default(&mut doc, &options, pattern.as_ref(), asked);
+        self.pattern(doc.pattern.get());
+        let default = self.default(&mut doc, &options, asked);
         self.remembered(&doc, asked);
         let default_wait = if asked.gate { CONFIRMATION_WAIT } else { WAIT };
         let timeout = self.wait(&doc.timeout, default_wait, &asked.place);
@@ -202,7 +201,6 @@ impl Checker<'_> {
         &mut self,
         doc: &mut AskDoc,
         options: &Options,
-        pattern: Option<&Regex>,
         asked: &Asked<'_>,
     ) -> Option<Template> {
         if let (Some(default), Some(accept)) = (doc.default.key(), doc.default_accept.key()) {
@@ -225,8 +223,8 @@ impl Checker<'_> {
             return Some(default);
         }
         if asked.kind == AskKind::Input {
-            if let (Some(regex), Some(pattern)) = (pattern, doc.pattern.get())
-                && !regex.is_match(&default)
+            if let Some(pattern) = doc.pattern.get()
+                && let Ok(false) | Err(BadPattern::TooMuch) = self.work.is_match(pattern, &default)
             {
                 let message = format!("the default does not match {}", quote(pattern));
                 self.report.push(Diagnostic::error("bad-default", message).label(default.span, ""));

@@ -1,10 +1,10 @@
 //! The inputs of a skill.
 
-use regex_lite::Regex;
 use serde_json::Value;
 
 use super::{Checker, is_template};
 use crate::diagnostic::{Diagnostic, quote};
+use crate::pattern::BadPattern;
 use crate::skill::document::InputDoc;
 use crate::skill::{InputSpec, InputType};
 use crate::span::Spanned;
@@ -38,7 +38,7 @@ impl Checker<'_> {
         }
         let kind_is_good = doc.kind.is_absent() || doc.kind.get().is_some();
         let kind = doc.kind.take().map(|kind| kind.value).unwrap_or_default();
-        let pattern = self.pattern(doc.pattern.get());
+        self.pattern(doc.pattern.get());
         if let Some(key) = doc.pattern.key()
             && !matches!(kind, InputType::String | InputType::Secret)
         {
@@ -72,11 +72,11 @@ impl Checker<'_> {
         };
         if kind_is_good {
             for choice in &choices {
-                self.fits(&spec, pattern.as_ref(), choice, "a value of `enum`");
+                self.fits(&spec, choice, "a value of `enum`");
             }
             spec.choices = choices.into_iter().map(|choice| choice.value).collect();
             if let Some(default) = &default {
-                self.fits(&spec, pattern.as_ref(), default, "the default");
+                self.fits(&spec, default, "the default");
             }
             spec.default = default.map(|default| default.value).filter(|value| !value.is_null());
         }
@@ -87,32 +87,29 @@ impl Checker<'_> {
         Spanned::new(self.tree.value(id), self.span(id))
     }
 
-    /// Compiles a `match`, or reports it.
-    pub(super) fn pattern(&mut self, pattern: Option<&Spanned<String>>) -> Option<Regex> {
-        let pattern = pattern?;
-        Regex::new(pattern)
-            .map_err(|error| {
-                self.report.push(
-                    Diagnostic::error("bad-pattern", format!("`match` is no regular expression: {error}"))
-                        .label(pattern.span, "")
-                        .hint("in double quotes a backslash is written twice; single quotes take it as it is"),
-                );
-            })
-            .ok()
+    /// Reports a `match` that cannot be used.
+    pub(super) fn pattern(&mut self, pattern: Option<&Spanned<String>>) {
+        let Some(pattern) = pattern else { return };
+        let Err(error) = self.work.check(pattern) else { return };
+        let found = match &error {
+            BadPattern::Invalid(_) => {
+                let message = format!("`match` is no regular expression: {error}");
+                Diagnostic::error("bad-pattern", message).hint(
+                    "in double quotes a backslash is written twice; single quotes take it as it is",
+                )
+            }
+            BadPattern::TooMuch => Diagnostic::error("bad-pattern", format!("`match`: {error}"))
+                .hint("all patterns of a file share a budget: write shorter repetitions"),
+        };
+        self.report.push(found.label(pattern.span, ""));
     }
 
-    fn fits(
-        &mut self,
-        spec: &InputSpec,
-        pattern: Option<&Regex>,
-        value: &Spanned<Value>,
-        what: &str,
-    ) {
+    fn fits(&mut self, spec: &InputSpec, value: &Spanned<Value>, what: &str) {
         let open = value.as_str().is_some_and(is_template) || value.is_null();
         if open {
             return;
         }
-        if let Err(mismatch) = spec.check_with(pattern, value) {
+        if let Err(mismatch) = spec.check_with(&mut self.work, value) {
             let message = format!("{what} of input {} {mismatch}", quote(&spec.name));
             let diagnostic = Diagnostic::error("bad-default", message).label(value.span, "");
             self.report.push(match (spec.kind, &value.value) {

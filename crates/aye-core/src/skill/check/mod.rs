@@ -28,6 +28,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use crate::diagnostic::Diagnostic;
+use crate::pattern::Work;
 use crate::skill::Template;
 use crate::skill::duration::{Period, parse_duration};
 use crate::skill::size::{Size, parse_size};
@@ -44,11 +45,13 @@ pub(super) struct Checker<'t> {
     /// empty one for a name that says nothing. They are not missing too.
     misspelt: HashMap<NodeId, Vec<&'static str>>,
     pub(super) report: Report,
+    /// What all patterns of the file may cost together.
+    work: Work,
 }
 
 impl<'t> Checker<'t> {
     pub(super) fn new(tree: &'t Tree, found: Vec<Diagnostic>) -> Self {
-        Self { tree, misspelt: HashMap::new(), report: Report::new(found) }
+        Self { tree, misspelt: HashMap::new(), report: Report::new(found), work: Work::default() }
     }
 
     /// Decodes a node and reports what does not fit. `place` completes the

@@ -1,5 +1,6 @@
 //! `aye input`.
 
+use aye_core::pattern::{Work, is_match};
 use aye_core::skill::AskKind;
 use clap::Args;
 
@@ -42,11 +43,11 @@ pub struct InputArgs {
 pub(super) fn run(args: &InputArgs, context: &Context) -> Result<u8, Error> {
     let mut question = question(AskKind::Input, &args.message, args.asking.title.as_deref())?;
     if let Some(pattern) = &args.pattern {
-        let regex = regex_lite::Regex::new(pattern).map_err(|error| {
+        Work::default().check(pattern).map_err(|error| {
             let message = format!("`{pattern}` is no regular expression: {error}");
             Error::usage(message, "write it like '^[0-9a-f]+$'")
         })?;
-        if let Some(default) = args.default.as_ref().filter(|default| !regex.is_match(default)) {
+        if let Some(default) = args.default.as_ref().filter(|default| !is_match(pattern, default)) {
             let message = format!("the default `{default}` does not match `{pattern}`");
             return Err(Error::usage(message, "change one of them"));
         }

@@ -34,6 +34,17 @@ fn hostile() -> Vec<(&'static str, String)> {
         ("flow", format!("name: it\nsteps: {}{}\n", "{a: ".repeat(50_000), "}".repeat(50_000))),
         ("regex", step("shell: 'true'\n    retry: { on: '(((((a{1000}){1000}){1000}){1000}){1000})' }")),
         ("match", "name: it\nheal:\n  - match: '(((((a{1000}){1000}){1000}){1000}){1000})'\n    steps: [{ name: b, shell: 'true' }]\nsteps:\n  - { name: a, shell: 'true' }\n".to_owned()),
+        ("default", format!(
+            "name: it\ninputs: [{{ name: a, match: '^(\\w{{1,1000}}){{1,5}}$', default: '{}!' }}]\n{}",
+            "a".repeat(200_000),
+            step("shell: 'true'").trim_start_matches("name: it\n"),
+        )),
+        ("patterns", {
+            let inputs: String = (0..20_000)
+                .map(|i| format!("  - {{ name: a{i}, match: '(a{{1000}}){{9}}' }}\n"))
+                .collect();
+            format!("name: it\ninputs:\n{inputs}steps: [{{ name: a, shell: 'true' }}]\n")
+        }),
         ("steps", {
             let steps: String = (0..20_000).map(|i| format!("  - {{ name: a{i}, shell: x }}\n")).collect();
             format!("name: it\nsteps:\n{steps}")
