@@ -49,5 +49,5 @@ pub use start::spec::{
 };
 pub use system::dispositions::survive_file_size_limit;
 pub use system::group;
-pub use tree::ancestry::{Ancestry, own_namespace, own_user_map};
+pub use tree::ancestry::{Ancestry, is_visible, own_namespace, own_user_map};
 pub use tree::{slots, survivors};

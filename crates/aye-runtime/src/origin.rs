@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use aye_core::id::RunId;
 use aye_core::question::{Namespaces, Origin};
-use aye_process::{Ancestry, own_namespace, own_user_map};
+use aye_process::{Ancestry, is_visible, own_namespace, own_user_map};
 
 use crate::error::Error;
-use crate::store::{Home, driven_by};
+use crate::store::{Home, driven_by, drivers};
 
 /// The namespaces of this process; nothing where there are none, or `/proc`
 /// is not to be relied on.
@@ -17,13 +18,38 @@ pub fn namespaces() -> Option<Namespaces> {
 /// Refuses to take this process for a person: what a run started cannot agree
 /// for whoever started the run.
 pub fn require_person(home: &Path, to_do: &str) -> Result<(), Error> {
-    match origin(home).started_by {
+    let started_by = origin(home).started_by;
+    // An answer is compared with its own run instead, by the namespaces of both.
+    let hidden = || {
+        let run = unseen(&Home::new(home))?;
+        Some(format!("a program in another process namespace than run `{run}`"))
+    };
+    match started_by.or_else(hidden) {
         None => Ok(()),
         Some(who) => Err(Error::Refused {
             message: format!("{who} cannot {to_do}: a person has to"),
             hint: Some("type it in a terminal of your own".to_owned()),
         }),
     }
+}
+
+/// A run of this machine whose driver this process cannot see. It could be the
+/// run's own: its ancestors cannot be seen either.
+fn unseen(home: &Home) -> Option<RunId> {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let all = || {
+        drivers(home).into_iter().filter(|held| {
+            let holder = held.holder.as_ref().filter(|holder| holder.host == host);
+            let pid = holder.and_then(|holder| i32::try_from(holder.pid).ok());
+            pid.and_then(is_visible) == Some(false)
+        })
+    };
+    // One that has just ended is not driven any more.
+    let runs: Vec<RunId> = all().map(|held| held.run).collect();
+    if runs.is_empty() {
+        return None;
+    }
+    all().map(|held| held.run).find(|run| runs.contains(run))
 }
 
 /// Where an answer of this process comes from; on systems that do not tell it

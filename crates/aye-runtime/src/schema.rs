@@ -11,7 +11,7 @@
 use std::fmt;
 
 use aye_core::diagnostic::{did_you_mean, quote, quote_list};
-use regex_lite::Regex;
+use aye_core::pattern::{Work, is_match};
 use serde_json::{Map, Value};
 
 /// Deeper than any honest schema.
@@ -300,8 +300,7 @@ impl<'s> Checker<'s> {
         // Patterns are those of JavaScript; one that is not ours to read is the server's.
         if let (Some(text), Some(pattern)) =
             (value.as_str(), schema.get("pattern").and_then(Value::as_str))
-            && let Ok(regex) = Regex::new(pattern)
-            && !regex.is_match(text)
+            && let Ok(false) = Work::default().is_match(pattern, text)
         {
             self.say(path, format!("does not match {}", quote(pattern)), None);
         }
@@ -314,9 +313,7 @@ fn below(path: &str, name: &str) -> String {
 
 fn matches_pattern(schema: &Value, name: &str) -> bool {
     let patterns = schema.get("patternProperties").and_then(Value::as_object);
-    patterns.is_some_and(|all| {
-        all.keys().any(|pattern| Regex::new(pattern).is_ok_and(|regex| regex.is_match(name)))
-    })
+    patterns.is_some_and(|all| all.keys().any(|pattern| is_match(pattern, name)))
 }
 
 /// What a text says, if it may not stay text.

@@ -20,7 +20,7 @@ pub enum Ancestry {
 #[cfg(target_os = "linux")]
 pub(crate) use linux::Processes;
 #[cfg(target_os = "linux")]
-pub use linux::{own_namespace, own_user_map};
+pub use linux::{is_visible, own_namespace, own_user_map};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -100,6 +100,13 @@ mod linux {
         let link = ProcessTable::open()?.link(&format!("self/ns/{kind}"))?;
         let number = link.strip_prefix(kind)?.strip_prefix(":[")?;
         number.strip_suffix(']')?.parse().ok()
+    }
+
+    /// Whether this process sees one with this number; nothing where `/proc` is
+    /// not to be relied on.
+    #[must_use]
+    pub fn is_visible(pid: i32) -> Option<bool> {
+        Some(ProcessTable::open()?.stat(pid).is_some())
     }
 
     /// How the accounts of this process's user namespace are numbered outside.
@@ -236,6 +243,13 @@ impl Ancestry {
 #[cfg(not(target_os = "linux"))]
 #[must_use]
 pub fn own_namespace(_kind: &str) -> Option<u64> {
+    None
+}
+
+/// Not known on this platform.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn is_visible(_pid: i32) -> Option<bool> {
     None
 }
 

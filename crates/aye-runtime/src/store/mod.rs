@@ -40,7 +40,7 @@ pub use mailbox::{ENDED, Mailbox, Pending, RequestId, Verdict};
 pub use prune::{Prune, Pruned};
 pub use rows::{QuestionRow, QuestionState, RunRow, RunStatus};
 pub use source::Source;
-pub use sqlite::{Bell, Durability, Home, SqliteStore, driven_by};
+pub use sqlite::{Bell, Durability, Home, SqliteStore, driven_by, drivers};
 pub use wake::{Listener, Wake, Watch};
 
 /// Everything a driver and a front end need of a store.

@@ -134,10 +134,13 @@ pub fn driven_by(home: &Home, processes: &[i32]) -> Option<RunId> {
         let pid = held.holder.as_ref().and_then(|holder| i32::try_from(holder.pid).ok());
         pid.is_some_and(|pid| processes.contains(&pid))
     };
+    drivers(home).into_iter().find(drives).map(|held| held.run)
+}
+
+/// Every run that is driven now, and by whom.
+pub fn drivers(home: &Home) -> Vec<Held> {
     let runs = home.locked_runs().into_iter();
-    runs.filter_map(|run| RunLock::holder(home, &run).ok().flatten())
-        .find(drives)
-        .map(|held| held.run)
+    runs.filter_map(|run| RunLock::holder(home, &run).ok().flatten()).collect()
 }
 
 fn open(path: &Path) -> io::Result<File> {

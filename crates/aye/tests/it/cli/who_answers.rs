@@ -401,20 +401,36 @@ fn a_question_that_cannot_be_asked_lets_nothing_run() {
 fn a_step_cannot_trust_agree_or_teach() {
     for account in accounts() {
         let aye = format!("{AYE} --home {}", account.place.home().display());
-        for (how, why) in [
-            (format!("{aye} trust --yes"), "cannot say what you trust"),
-            (
-                format!("{aye} memory learn --error 'no such tag' --tool image --set tag=latest"),
-                "cannot teach a fix",
-            ),
-            (format!("{aye} memory agree fix-{} --yes", "0".repeat(64)), "cannot agree to a fix"),
-        ] {
-            let ran = account.step(&how);
-            assert!(ran.code != 0 && ran.all().contains(why), "{how}: {}", ran.all());
+        // As it is, and where it hides what started it.
+        for namespace in ["", "unshare --user --map-root-user --pid --fork --mount-proc "] {
+            for (how, why) in [
+                ("trust --yes".to_owned(), "cannot say what you trust"),
+                (
+                    "memory learn --error 'no such tag' --tool image --set tag=latest".to_owned(),
+                    "cannot teach a fix",
+                ),
+                (format!("memory agree fix-{} --yes", "0".repeat(64)), "cannot agree to a fix"),
+                ("auth setup".to_owned(), "cannot change a second factor"),
+            ] {
+                let ran = account.step(&format!("{namespace}{aye} {how}"));
+                assert!(
+                    ran.code != 0 && ran.all().contains(why),
+                    "{namespace}{how}: {}",
+                    ran.all()
+                );
+            }
         }
         let trusted = account.aye(&["trust", "--list", "--json"]).ok().stdout;
         assert_eq!(trusted.trim(), "[]", "{trusted}");
     }
+}
+
+/// Somebody in a container of their own, while nothing runs outside.
+#[test]
+fn a_process_namespace_alone_is_no_reason_to_refuse() {
+    let account = Account::new(None);
+    let wrapper = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", AYE];
+    account.run(&[&wrapper[..], &["trust", "--yes"]].concat()).ok();
 }
 
 /// A run that has failed is taken up again by a person, if a person had to agree.
