@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::event::PauseReason;
@@ -16,7 +17,8 @@ use crate::text::Scope;
 ///
 /// It is a function of the state alone, so that a replayed journal asks for
 /// the same as the run that wrote it. The driver acts when it changes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Run the action of this execution; `Machine::execution` has the details.
     Run {
@@ -41,9 +43,13 @@ pub enum Effect {
     Finish,
 }
 
-/// An action with everything resolved, secrets included: never journalled.
-#[derive(Debug, Clone)]
+/// A running action, resolved as far as it may be written down. What touches
+/// a secret stays as the file has it: [`crate::machine::Machine::render`]
+/// renders it for the host that acts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
+    /// The epoch under which it runs; its result says the same.
+    pub epoch: u64,
     /// `StepStarted::execution`.
     pub execution: u32,
     /// Which step.
@@ -59,7 +65,8 @@ pub struct Execution {
 }
 
 /// What the world is asked to do.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Task {
     /// Run a program.
     Process(Box<Process>),
@@ -71,17 +78,62 @@ pub enum Task {
     Nested(Box<Nested>),
 }
 
+/// A task with everything in it, secrets included: never written down.
+#[derive(Debug, Clone)]
+pub enum Rendered {
+    /// Run a program.
+    Process(Box<Process<String>>),
+    /// Compute something from these names.
+    Compute(Box<(Compute, Scope)>),
+    /// Call a tool.
+    Tool(Box<ToolCall>),
+    /// Drive runs inside the run; `Machine::child` renders one at a time.
+    Nested(Box<Nested>),
+}
+
+/// A text of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Text {
+    /// As it is.
+    Plain(String),
+    /// It touches a secret and has not been rendered.
+    Secret(Unrendered),
+}
+
+/// What stands in the place of a text that touches a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unrendered {
+    #[serde(rename = "$secret")]
+    secret: bool,
+}
+
+impl Text {
+    /// A text that touches a secret.
+    pub(crate) fn secret() -> Self {
+        Self::Secret(Unrendered { secret: true })
+    }
+
+    /// The text, if it may be shown.
+    pub fn plain(self) -> Option<String> {
+        match self {
+            Self::Plain(text) => Some(text),
+            Self::Secret(_) => None,
+        }
+    }
+}
+
 /// A program to run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Process {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Process<T = Text> {
     /// The program and its arguments.
-    pub argv: Vec<String>,
+    pub argv: Vec<T>,
     /// Environment overlay; `None` removes a variable.
-    pub env: IndexMap<String, Option<String>>,
+    pub env: IndexMap<String, Option<T>>,
     /// Working directory.
-    pub cwd: Option<String>,
+    pub cwd: Option<T>,
     /// Text for standard input.
-    pub stdin: Option<String>,
+    pub stdin: Option<T>,
     /// Gets the real terminal.
     pub interactive: bool,
     /// Output through a pseudo-terminal.
@@ -92,10 +144,60 @@ pub struct Process {
     pub max_cpu: Option<Duration>,
 }
 
+impl<T> Process<T> {
+    /// The same program with other texts; nothing if one of them has none.
+    fn texts<U>(self, mut each: impl FnMut(T) -> Option<U>) -> Option<Process<U>> {
+        let mut optional = |text: Option<T>| match text {
+            Some(text) => each(text).map(Some),
+            None => Some(None),
+        };
+        let (cwd, stdin) = (optional(self.cwd)?, optional(self.stdin)?);
+        let env = self.env.into_iter().map(|(name, text)| Some((name, optional(text)?)));
+        Some(Process {
+            env: env.collect::<Option<_>>()?,
+            argv: self.argv.into_iter().map(each).collect::<Option<_>>()?,
+            cwd,
+            stdin,
+            interactive: self.interactive,
+            tty: self.tty,
+            max_memory: self.max_memory,
+            max_cpu: self.max_cpu,
+        })
+    }
+}
+
+impl Process {
+    /// The program as it runs, unless a secret has a part in it.
+    pub fn plain(self) -> Option<Process<String>> {
+        self.texts(Text::plain)
+    }
+}
+
+impl Process<String> {
+    /// The program as it may be written down; `shows` says which of its texts
+    /// may be, by their place in [`Self::in_order`].
+    pub(crate) fn sealed(self, shows: impl Fn(usize, &str) -> bool) -> Process {
+        let mut at = 0..;
+        let sealed = self.texts(|text| match shows(at.next()?, &text) {
+            true => Some(Text::Plain(text)),
+            false => Some(Text::secret()),
+        });
+        let Some(sealed) = sealed else { unreachable!("every text is shown or hidden") };
+        sealed
+    }
+
+    /// All its texts.
+    pub(crate) fn in_order(&self) -> Vec<&String> {
+        let optional = self.cwd.iter().chain(&self.stdin);
+        optional.chain(self.env.values().flatten()).chain(&self.argv).collect()
+    }
+}
+
 /// Something to compute.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Compute {
     /// The code, never rendered.
+    #[serde(with = "placed")]
     pub code: Template,
     /// The name of the variable that is the result, unless it is `result`.
     pub output: String,
@@ -106,15 +208,30 @@ pub struct Compute {
     /// The code as the skill has it, if an assistant changed it: of variables
     /// and files it sees those that are named there.
     pub written_as: Option<String>,
-    /// Every name it may use.
-    pub scope: Scope,
 }
 
 /// A call of a tool.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// `server.tool`, or the name of a tool of the project.
     pub tool: String,
-    /// Its arguments.
+    /// Its arguments; one that touches a secret is marked and not rendered.
     pub args: Map<String, Value>,
+}
+
+/// A text of the file with its place.
+mod placed {
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    use crate::skill::Template;
+    use crate::span::Span;
+
+    pub(super) fn serialize<S: Serializer>(text: &Template, to: S) -> Result<S::Ok, S::Error> {
+        (&text.value, text.span).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Template, D::Error> {
+        let (value, span) = <(String, Span)>::deserialize(from)?;
+        Ok(Template::new(value, span))
+    }
 }

@@ -6,6 +6,7 @@
 
 mod memory;
 mod reason;
+mod start;
 mod step;
 
 use indexmap::IndexMap;
@@ -14,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::{QuestionId, RunId};
-use crate::nested::Parent;
-use crate::question::{Answer, Edits, Namespaces, Question};
+use crate::question::{Answer, Edits, Question};
 
 pub use memory::{HealTriggered, MemoryKind, Remembered};
-pub use reason::{CancelReason, FailReason, PauseReason, RetryReason, SkipReason};
+pub use reason::{CancelReason, FailReason, PauseReason, RetryReason, SkipReason, Stopping};
+pub use start::{Driver, PlannedStep, Range, SkillStarted, StartedBy};
 pub use step::{
     BadOutcome, LeftProcess, ProcessRecord, Proposal, StepCompleted, StepFailed, StepStarted,
     WindDownReason, WindingDown,
@@ -56,7 +57,13 @@ pub enum EventKind {
         /// In words, where there is more to say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
+        /// Milliseconds since it began.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
     },
+    /// The running step is to be ended: a request or a signal said so. What
+    /// became of the step follows.
+    SkillStopping(Stopping),
     /// Somebody drives the run again.
     SkillResumed {
         /// Who and which process.
@@ -83,6 +90,9 @@ pub enum EventKind {
         /// The skill's named outputs.
         #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
         outputs: IndexMap<String, Value>,
+        /// Milliseconds since it began.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
     },
     /// The run ended badly.
     SkillFailed {
@@ -96,6 +106,9 @@ pub enum EventKind {
         /// The final state, in `states:` skills.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         state: Option<String>,
+        /// Milliseconds since it began.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
     },
     /// The run was declined or cancelled.
     SkillCancelled {
@@ -114,6 +127,9 @@ pub enum EventKind {
         /// were ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ended: Option<u32>,
+        /// Milliseconds since it began.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
     },
     /// A step is about to act: the intent, committed before the act.
     StepStarted(Box<StepStarted>),
@@ -211,6 +227,7 @@ impl EventKind {
         match self {
             Self::SkillStarted(_) => "skill_started",
             Self::SkillPaused { .. } => "skill_paused",
+            Self::SkillStopping(_) => "skill_stopping",
             Self::SkillResumed { .. } => "skill_resumed",
             Self::SkillCompleted { .. } => "skill_completed",
             Self::SkillFailed { .. } => "skill_failed",
@@ -230,83 +247,6 @@ impl EventKind {
             Self::ConfirmationExpired { .. } => "confirmation_expired",
         }
     }
-}
-
-/// The beginning of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SkillStarted {
-    /// The skill's name.
-    pub skill: String,
-    /// Where its file was.
-    pub file: String,
-    /// Digest of the file's text; the store keeps the text under it.
-    pub source: String,
-    /// Inputs with defaults applied; secrets masked.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub inputs: IndexMap<String, Value>,
-    /// How many steps the skill has.
-    pub steps: u32,
-    /// The directory it runs in.
-    pub workspace: String,
-    /// `--environment`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub environment: Option<String>,
-    /// When the whole run has to be over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline: Option<Timestamp>,
-    /// `--from` or `--only`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub range: Option<Range>,
-    /// `--yes` was given.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub yes: bool,
-    /// Who and which process.
-    pub driver: Driver,
-    /// The step of another run that this one belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<Box<Parent>>,
-    /// The tools that the project's settings call destructive: their steps are.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub destructive_tools: Vec<String>,
-    /// The epoch of the lease under which it began.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub epoch: u64,
-}
-
-/// Which part of a skill is run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Range {
-    /// From this step on.
-    From(String),
-    /// This step alone.
-    Only(String),
-}
-
-impl Range {
-    /// The step it begins with.
-    pub fn step(&self) -> &str {
-        match self {
-            Self::From(step) | Self::Only(step) => step,
-        }
-    }
-}
-
-/// Who drives a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Driver {
-    /// The operating system's user.
-    pub user: String,
-    /// The machine.
-    pub host: String,
-    /// The process.
-    pub pid: u32,
-    /// Somebody is there who can be asked what to do about a failure.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub attended: bool,
-    /// The namespaces that it lives in, where they are known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespaces: Option<Namespaces>,
 }
 
 /// An answer and what became of it.

@@ -25,7 +25,7 @@ pub struct FixPlan {
 }
 
 /// A fix that fits a failure, as memory has it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KnownFix {
     /// Its name in memory.
     pub id: String,

@@ -10,15 +10,16 @@ use crate::fix::KnownFix;
 use crate::id::QuestionId;
 use crate::question::{Answer, Edits, Origin};
 
-/// What the world tells a run.
-#[derive(Debug, Clone, PartialEq)]
+/// What the world tells a run. Plain data: a host may store it or send it on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Input {
     /// This process drives the run now.
     Attach(Attach),
     /// A step's action ended.
     Finished(Finished),
     /// Somebody, in any process, wants something.
-    Request(Request),
+    Request(#[serde(with = "checked")] Request),
     /// A run that failed is taken up again at the step that failed.
     Retry(Retry),
     /// Something from memory matters here, or something was learned.
@@ -51,7 +52,7 @@ pub enum Input {
 }
 
 /// Who drives a run from now on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Attach {
     /// Who and which process.
     pub driver: Driver,
@@ -60,7 +61,7 @@ pub struct Attach {
 }
 
 /// How a run that failed is taken up again.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Retry {
     /// Who drives it now.
     pub driver: Driver,
@@ -128,9 +129,58 @@ fn unproven<'de, D: Deserializer<'de>>(from: D) -> Result<Answer, D::Error> {
     Ok(answer)
 }
 
+/// A request as its host has checked it. Inside an input it keeps what a stored
+/// one is not believed: the code that was checked, and where it was given.
+mod checked {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::question::Origin;
+
+    use super::Request;
+
+    #[derive(Serialize, Deserialize)]
+    struct Checked<R> {
+        request: R,
+        #[serde(default)]
+        reauth: bool,
+        #[serde(default)]
+        origin: Option<Box<Origin>>,
+        #[serde(default)]
+        code_error: Option<String>,
+    }
+
+    pub(super) fn serialize<S: Serializer>(request: &Request, to: S) -> Result<S::Ok, S::Error> {
+        let checked = match request {
+            Request::Answer { answer, .. } => Checked {
+                request,
+                reauth: answer.reauth,
+                origin: answer.origin.clone(),
+                code_error: answer.code_error.clone(),
+            },
+            Request::Hold { .. } | Request::Cancel { .. } => {
+                Checked { request, reauth: false, origin: None, code_error: None }
+            }
+        };
+        checked.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Request, D::Error> {
+        let Checked { mut request, reauth, origin, code_error } =
+            Checked::<Request>::deserialize(from)?;
+        if let Request::Answer { answer, .. } = &mut request {
+            answer.reauth = reauth;
+            answer.origin = origin;
+            answer.code_error = code_error;
+        }
+        Ok(request)
+    }
+}
+
 /// How a step's action ended.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finished {
+    /// The epoch under which it was started.
+    pub epoch: u64,
     /// Which start: `StepStarted::execution`.
     pub execution: u32,
     /// How.
@@ -153,6 +203,7 @@ impl Finished {
     /// An end that left no process behind and that memory has nothing to say about.
     pub fn bare(execution: u32, end: End, took: Option<Duration>) -> Self {
         Self {
+            epoch: 0,
             execution,
             end,
             process: None,
@@ -166,7 +217,8 @@ impl Finished {
 }
 
 /// The ways an action ends.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum End {
     /// The process ended by itself; its record has the exit code.
     Exited {

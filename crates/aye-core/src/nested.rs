@@ -5,6 +5,8 @@
 //! is made from the step that holds it, so a crash between two journals
 //! cannot start it twice.
 
+mod schedule;
+
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -12,12 +14,15 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::effect::Text;
 use crate::flow::Flow;
 use crate::form::Form;
 use crate::id::{BadId, RunId};
 use crate::journal::StepRecord;
 use crate::question::{Answer, Edits};
 use crate::secrets::Secrets;
+
+pub use schedule::{ChildEnd, Schedule};
 
 /// How deep skills may call skills.
 pub const DEEPEST: u32 = 8;
@@ -79,7 +84,7 @@ pub struct Item {
 }
 
 /// What a nested step consists of.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Nested {
     /// In order.
     pub children: Vec<Child>,
@@ -96,7 +101,7 @@ pub struct Nested {
 }
 
 /// How the runs of a nested step that failed are tried again.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Again {
     /// The start of the step: what failed in this one has failed.
     pub turn: u32,
@@ -107,7 +112,7 @@ pub struct Again {
 }
 
 /// One run of a nested step.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Child {
     /// Where it belongs.
     pub parent: Parent,
@@ -115,20 +120,46 @@ pub struct Child {
     pub body: ChildBody,
 }
 
-/// What a nested run runs.
-#[derive(Debug, Clone, PartialEq)]
+/// What a nested run runs. A value that touches a secret is not here
+/// ([`crate::secrets::secret_marker`]): the host renders it with
+/// [`crate::machine::Machine::child`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ChildBody {
     /// Another skill, by its name or path.
     Skill {
         /// Which.
-        skill: String,
+        skill: Text,
         /// It stands like this in the file: no value had a part in it.
         written: bool,
-        /// Its inputs, secrets included.
+        /// Its inputs.
         inputs: IndexMap<String, Value>,
     },
     /// The steps of a `foreach`, for one item.
     Item {
+        /// The item.
+        value: Value,
+    },
+    /// What repairs the step.
+    Repair,
+    /// What a server asks in the middle of it: `Parent::form`.
+    Form,
+}
+
+/// What a nested run runs, secrets included: never written down.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChildRun {
+    /// Another skill.
+    Skill {
+        /// Which.
+        skill: String,
+        /// It stands like this in the file.
+        written: bool,
+        /// Its inputs.
+        inputs: IndexMap<String, Value>,
+    },
+    /// Steps of the file itself.
+    Steps {
         /// The steps.
         flow: Arc<Flow>,
         /// What they see around them.

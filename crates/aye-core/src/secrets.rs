@@ -17,7 +17,8 @@ pub fn is_secret(value: &Value) -> bool {
     value.get("$secret").is_some_and(|marker| marker == true)
 }
 
-/// The secrets of a run; they live in memory only.
+/// The secrets of a run; they live in memory only. A host that restores a
+/// machine before every input gives it those that the last one ended with.
 ///
 /// Inputs and answers are kept apart because `inputs.token` and the result
 /// `token` of a step are two names. A value that was replaced is still masked.
@@ -26,6 +27,8 @@ pub struct Secrets {
     inputs: IndexMap<String, String>,
     answers: IndexMap<String, String>,
     replaced: Vec<String>,
+    /// Results that held a secret, as they were.
+    revealed: IndexMap<String, Value>,
     /// Every form of all of them, the longest first.
     forms: Vec<String>,
 }
@@ -57,6 +60,17 @@ impl Secrets {
         self.answers.get(name).map(String::as_str)
     }
 
+    /// Keeps a result that held a secret as it was: later steps get it, nobody
+    /// else does.
+    pub(crate) fn reveal(&mut self, name: impl Into<String>, value: Value) {
+        self.revealed.insert(name.into(), value);
+    }
+
+    /// A result that held a secret, as it was.
+    pub(crate) fn revealed(&self, name: &str) -> Option<&Value> {
+        self.revealed.get(name)
+    }
+
     /// Masks the secrets of another run too.
     pub fn mask_also(&mut self, other: &Self) {
         let theirs = other.inputs.values().chain(other.answers.values()).chain(&other.replaced);
@@ -83,6 +97,17 @@ impl Secrets {
             hidden.insert(name, value);
         }
         hidden
+    }
+
+    /// Others of the same names. What comes out differently with them depends
+    /// on a secret.
+    pub(crate) fn disguised(&self) -> Self {
+        let other = |value: &String| "*".repeat(value.chars().count() + 1);
+        let others = |values: &IndexMap<String, String>| {
+            values.iter().map(|(name, value)| (name.clone(), other(value))).collect()
+        };
+        let (inputs, answers) = (others(&self.inputs), others(&self.answers));
+        Self { inputs, answers, ..Self::default() }
     }
 
     fn learn(&mut self, value: &str) {

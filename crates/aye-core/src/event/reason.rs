@@ -12,6 +12,25 @@ pub enum PauseReason {
     Interrupted,
 }
 
+/// Why the running step is to be ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum Stopping {
+    /// Somebody cancelled the run.
+    Cancelled {
+        /// Who.
+        by: String,
+        /// Why, if they said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// Aye was told to stop.
+    Interrupted {
+        /// In words, e.g. `SIGTERM`.
+        signal: String,
+    },
+}
+
 /// Why a run failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

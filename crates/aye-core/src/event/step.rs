@@ -15,6 +15,16 @@ pub struct StepStarted {
     pub execution: u32,
     /// 1, or more after retries.
     pub attempt: u32,
+    /// Its place in the file, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<u32>,
+    /// What the file says about it, rendered where that is possible; secrets
+    /// masked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The machine it runs on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// `command`, `shell`, `confirm`, …
     pub kind: String,
     /// The resolved command line, secrets masked; absent for questions.

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use crate::event::{
     Answered, BadOutcome, Event, EventKind, FailReason, HealTriggered, Remembered, RetryReason,
-    SkillStarted, SkipReason, StepCompleted, StepFailed, StepStarted, VERSION,
+    SkillStarted, SkipReason, StepCompleted, StepFailed, StepStarted, Stopping, VERSION,
 };
 use crate::question::{Purpose, Question};
 
@@ -65,8 +65,7 @@ impl State {
             return Err(FoldError::Gap { last: 0, found: event.seq });
         }
         let started: SkillStarted = SkillStarted::clone(started);
-        let started_attended = started.driver.attended;
-        let event_epoch = started.epoch;
+        let (driver, epoch) = (started.driver.clone(), started.epoch);
         let turn =
             started.parent.as_ref().map_or(0, |parent| parent.turn.unwrap_or(parent.execution));
         Ok(Self {
@@ -76,11 +75,12 @@ impl State {
             started_at: event.at,
             updated_at: event.at,
             phase: Phase::Transition(Transition::Begun),
-            attended: started_attended,
-            epoch: event_epoch,
+            driver,
+            epoch,
             fixes: IndexMap::new(),
             turn,
             paused: None,
+            stopping: None,
             executions: 0,
             visits: 0,
             questions: 0,
@@ -126,6 +126,9 @@ impl State {
         self.seq = event.seq;
         self.updated_at = event.at;
         self.take(event);
+        if self.paused.is_some() || !matches!(self.phase, Phase::Running { .. }) {
+            self.stopping = None;
+        }
         Ok(())
     }
 
@@ -139,6 +142,16 @@ impl State {
         match kind {
             EventKind::SkillStarted(_) => false,
             EventKind::SkillPaused { .. } => self.paused.is_none() && (between || asking || nested),
+            EventKind::SkillStopping(why) => {
+                let running = matches!(self.phase, Phase::Running { .. });
+                let first = match (&self.stopping, why) {
+                    (None, _) => true,
+                    // A cancel ends the run for good; an interrupt gives way.
+                    (Some(Stopping::Interrupted { .. }), Stopping::Cancelled { .. }) => true,
+                    (Some(_), _) => false,
+                };
+                running && first && self.paused.is_none()
+            }
             EventKind::SkillResumed { .. } => {
                 !matches!(self.phase, Phase::Ended(_)) || self.failed_step().is_some()
             }
@@ -182,18 +195,23 @@ impl State {
         match &event.kind {
             EventKind::SkillStarted(_) => {}
             EventKind::SkillPaused { why, .. } => self.paused = Some(*why),
+            EventKind::SkillStopping(why) => self.stopping = Some(why.clone()),
             EventKind::SkillResumed { driver, suspended_ms, turn, ended, epoch } => {
                 self.paused = None;
+                // Whoever takes it up wants it to go on; a cancel stands.
+                if let Some(Stopping::Interrupted { .. }) = self.stopping {
+                    self.stopping = None;
+                }
                 self.epoch = *epoch;
                 self.turn = turn.unwrap_or(self.turn);
                 self.cut_off(*ended);
-                self.attended = driver.attended;
+                self.driver.clone_from(driver);
                 self.reopen();
                 if let Some(ms) = suspended_ms {
                     self.give_back(*ms);
                 }
             }
-            EventKind::SkillCompleted { state, outputs } => {
+            EventKind::SkillCompleted { state, outputs, .. } => {
                 self.results.clone_from(outputs);
                 self.final_state.clone_from(state);
                 self.end(Ended::Completed);

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::event::{PauseReason, SkillStarted, WindingDown};
+use crate::event::{Driver, PauseReason, SkillStarted, Stopping, WindingDown};
 use crate::id::{QuestionId, RunId};
 
 use super::phase::{Ended, Phase, Status};
@@ -27,8 +27,8 @@ pub struct State {
     pub updated_at: Timestamp,
     /// Where it stands.
     pub phase: Phase,
-    /// Whoever drives it can ask somebody about a failure.
-    pub attended: bool,
+    /// Who drives it, or did last.
+    pub driver: Driver,
     /// The epoch of the lease under which it was last driven.
     pub epoch: u64,
     /// How often each fix from memory was used.
@@ -37,6 +37,8 @@ pub struct State {
     pub turn: u32,
     /// Nobody drives it, and why.
     pub paused: Option<PauseReason>,
+    /// The running step is to be ended, and why.
+    pub stopping: Option<Stopping>,
     /// How often a step was started.
     pub executions: u32,
     /// How often a step was entered, left out ones included.

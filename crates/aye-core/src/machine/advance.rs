@@ -10,7 +10,7 @@ use super::run::Machine;
 impl Machine {
     /// Goes on until a step runs, a question is open, or the run is over.
     pub(super) fn advance(&mut self, world: &World, events: &mut Vec<Event>) {
-        while self.attached {
+        while self.is_driven() {
             match self.state.phase.clone() {
                 Phase::Transition(Transition::Retrying { not_before, .. })
                     if not_before.is_some() && self.wake_at().is_some_and(|at| world.now < at) =>

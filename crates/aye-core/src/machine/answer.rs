@@ -204,6 +204,7 @@ impl Machine {
 
     fn masked_answer(&self, answer: Answer) -> Answer {
         let mask = |text: Option<String>| text.map(|text| self.secrets.mask(&text));
-        Answer { reason: mask(answer.reason), typed: mask(answer.typed), ..answer }
+        let (reason, typed) = (mask(answer.reason), mask(answer.typed));
+        Answer { reason, typed, code_error: None, ..answer }
     }
 }

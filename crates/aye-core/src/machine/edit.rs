@@ -115,7 +115,7 @@ impl Machine {
         let lost =
             |(name, value): (&String, &Value)| is_secret(value) && self.secrets.get(name).is_none();
         inputs.chain(&*self.state.outputs).any(lost)
-            || self.state.hidden.iter().any(|name| !self.revealed.contains_key(name))
+            || self.state.hidden.iter().any(|name| self.secrets.revealed(name).is_none())
     }
 
     /// The arguments in which a secret stands.
@@ -152,6 +152,9 @@ impl Machine {
         events: &mut Vec<Event>,
     ) -> Result<(), Refusal> {
         let Retry { driver, epoch, step: wanted, edits, turn, answer } = retry;
+        if epoch < self.state.epoch {
+            return Err(Refusal::Stale { epoch, current: self.state.epoch });
+        }
         let step = self.state.failed_step().ok_or(Refusal::NotFailed)?.to_owned();
         if wanted.is_some_and(|wanted| wanted != step) {
             return Err(Refusal::NotFailed);
@@ -180,7 +183,7 @@ impl Machine {
         let idle = world.now.duration_since(self.state.updated_at).as_millis();
         let suspended_ms =
             self.state.deadline().map(|_| u64::try_from(idle.max(0)).unwrap_or(u64::MAX));
-        self.attached = true;
+        self.epoch = Some(epoch);
         self.emit(
             EventKind::SkillResumed { driver, suspended_ms, turn, ended: None, epoch },
             world,

@@ -82,6 +82,9 @@ impl Machine {
             step: name.to_owned(),
             execution,
             attempt,
+            index: u32::try_from(node).ok(),
+            description: self.described(step, world),
+            machine: Some(self.state.driver.host.clone()),
             kind: step.action.kind().to_owned(),
             command: None,
             idempotent: step.idempotent
@@ -95,13 +98,7 @@ impl Machine {
         started.goes_on = record.map(|record| record.runs);
         match &step.action {
             Action::Note => {
-                let scope = self.scope(world);
-                let note = step.description.as_ref().map(|note| {
-                    // Prose may hold braces that mean nothing.
-                    let said = text::text(note, &scope).unwrap_or_else(|_| note.clone());
-                    self.secrets.mask(said.trim())
-                });
-                drop(scope);
+                let note = self.described(step, world);
                 let done = StepCompleted { note, ..self.done_at_once(name, Value::Null) };
                 self.complete(done, world, events);
             }
@@ -161,6 +158,17 @@ impl Machine {
                 }
             }
         }
+    }
+
+    /// What the file says about a step.
+    fn described(&self, step: &Step, world: &World) -> Option<String> {
+        let prose = step.description.as_ref()?;
+        // Prose may hold braces that mean nothing.
+        let said = match prose.contains('{') {
+            true => text::text(prose, &self.scope(world)).ok(),
+            false => None,
+        };
+        Some(self.secrets.mask(said.as_deref().unwrap_or(prose).trim()))
     }
 
     /// The end of a step that has nothing to do or does it here.

@@ -1,13 +1,15 @@
 //! From a step to what it does, everything resolved.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::effect::{Compute, Execution, Process, Task, ToolCall};
+use crate::effect::{Compute, Execution, Process, Rendered, Task, ToolCall};
 use crate::journal::Phase;
+use crate::secrets::{is_secret, secret_marker};
 use crate::skill::{Action, Step, StepTimeout, Template};
 use crate::text::{self, Scope, TextError, World};
 
@@ -15,7 +17,7 @@ use super::edit::{replaced, words};
 use super::run::{Machine, after};
 
 impl Machine {
-    /// The running action with everything resolved, secrets included.
+    /// The running action, resolved as far as it may be written down.
     pub fn execution(&self, world: &World) -> Result<Option<Execution>, TextError> {
         let Phase::Running { step, execution, attempt, deadline, healing, .. } = &self.state.phase
         else {
@@ -26,10 +28,11 @@ impl Machine {
         };
         let scope = self.scope(world);
         let step = &node.step;
-        if let Some(healing) = healing {
-            let nested = self.repair(&step.name, *execution, healing, &scope);
+        if healing.is_some() {
+            let nested = self.repair(&step.name, *execution);
             let timeout = deadline.map(|until| left(until, world.now));
             return Ok(Some(Execution {
+                epoch: self.state.epoch,
                 execution: *execution,
                 step: step.name.value.clone(),
                 attempt: *attempt,
@@ -40,11 +43,11 @@ impl Machine {
         }
         let task = match &step.action {
             Action::Command { .. } | Action::Shell { .. } => {
-                Task::Process(Box::new(self.process(step, &scope)?))
+                Task::Process(Box::new(self.sealed_process(step, &scope)?))
             }
             Action::Tool { tool, .. } => Task::Tool(Box::new(ToolCall {
                 tool: tool.value.clone(),
-                args: self.given_to(step, &scope)?,
+                args: self.sealed_arguments(step, &scope)?,
             })),
             Action::Compute { code, python, reads_files } => Task::Compute(Box::new(Compute {
                 code: match replaced(self.edits_of(&step.name), "code") {
@@ -60,7 +63,6 @@ impl Machine {
                     .get(&step.name.value)
                     .filter(|record| record.is_written_by_assistant())
                     .map(|_| code.value.clone()),
-                scope,
             })),
             Action::Skill { skill, .. } => {
                 Task::Nested(Box::new(self.sub_skill(step, *execution, skill, &scope)?))
@@ -77,6 +79,7 @@ impl Machine {
         };
         let timeout = until.map(|until| left(until, world.now));
         Ok(Some(Execution {
+            epoch: self.state.epoch,
             execution: *execution,
             step: step.name.value.clone(),
             attempt: *attempt,
@@ -86,7 +89,77 @@ impl Machine {
         }))
     }
 
-    fn process(&self, step: &Step, scope: &Scope) -> Result<Process, TextError> {
+    /// What the running step does, with everything in it, secrets included. The
+    /// task is one that [`Self::execution`] gave, here or in another process.
+    pub fn render(&self, task: Task, world: &World) -> Result<Rendered, TextError> {
+        let step = match &self.state.phase {
+            Phase::Running { step, .. } => self.node(step).map(|(_, node)| &node.step),
+            Phase::Transition(_) | Phase::Asking { .. } | Phase::Ended(_) => None,
+        };
+        let not_running = || TextError::new("no step is running".to_owned());
+        Ok(match task {
+            Task::Process(process) => Rendered::Process(Box::new(match process.plain() {
+                Some(process) => process,
+                None => self.process(step.ok_or_else(not_running)?, &self.scope(world))?,
+            })),
+            Task::Tool(call) if call.args.values().any(is_secret) => {
+                let args = self.given_to(step.ok_or_else(not_running)?, &self.scope(world))?;
+                Rendered::Tool(Box::new(ToolCall { args, ..*call }))
+            }
+            Task::Tool(call) => Rendered::Tool(call),
+            Task::Compute(compute) => Rendered::Compute(Box::new((*compute, self.scope(world)))),
+            Task::Nested(nested) => Rendered::Nested(nested),
+        })
+    }
+
+    /// The names as they would be with other secrets.
+    pub(super) fn disguised(&self, scope: &Scope) -> Scope {
+        let masked = |values: &IndexMap<String, Value>| {
+            let masked = values.iter().map(|(k, v)| (k.clone(), self.secrets.mask_value(v)));
+            Arc::new(masked.collect::<IndexMap<_, _>>())
+        };
+        Scope {
+            inputs: masked(&scope.inputs),
+            outputs: masked(&scope.outputs),
+            locals: masked(&scope.locals),
+            secrets: Arc::new(scope.secrets.disguised()),
+            ..scope.clone()
+        }
+    }
+
+    /// A program with what depends on a secret left out.
+    fn sealed_process(&self, step: &Step, scope: &Scope) -> Result<Process, TextError> {
+        let process = self.process(step, scope)?;
+        if self.secrets.is_empty() {
+            return Ok(process.sealed(|_, _| true));
+        }
+        let other = self.process(step, &self.disguised(scope)).ok();
+        let others = other.as_ref().map(Process::in_order).unwrap_or_default();
+        let alike = others.len() == process.in_order().len();
+        let same = |at: usize, text: &str| alike && others.get(at).is_some_and(|o| *o == text);
+        Ok(process.sealed(|at, text| same(at, text) && self.secrets.mask(text) == text))
+    }
+
+    /// What a tool or skill is given; what depends on a secret is marked.
+    pub(super) fn sealed_arguments(
+        &self,
+        step: &Step,
+        scope: &Scope,
+    ) -> Result<Map<String, Value>, TextError> {
+        let given = self.given_to(step, scope)?;
+        if self.secrets.is_empty() {
+            return Ok(given);
+        }
+        let others = self.given_to(step, &self.disguised(scope)).unwrap_or_default();
+        let seal = |(name, value): (String, Value)| {
+            let shows = others.get(&name) == Some(&value);
+            let shows = shows && self.secrets.mask_value(&value) == value;
+            (name, if shows { value } else { secret_marker() })
+        };
+        Ok(given.into_iter().map(seal).collect())
+    }
+
+    fn process(&self, step: &Step, scope: &Scope) -> Result<Process<String>, TextError> {
         let render = |template: &Option<Template>| {
             template.as_ref().map(|template| text::text(template, scope)).transpose()
         };

@@ -6,14 +6,13 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::event::{
     BadOutcome, Event, EventKind, PauseReason, ProcessRecord, Proposal, Remembered, StepCompleted,
-    StepFailed,
+    StepFailed, Stopping,
 };
 use crate::input::{End, Finished};
 use crate::journal::Phase;
 use crate::text::World;
 
 use super::run::Machine;
-use super::stop::Stopping;
 
 impl Machine {
     /// A step that was running when its driver died: nobody knows.
@@ -22,7 +21,6 @@ impl Machine {
         let Phase::Running { step, execution, nested: false, .. } = self.state.phase.clone() else {
             return;
         };
-        self.stopping = None;
         let failed = StepFailed {
             message: "Aye ended while the step ran: its outcome is unknown".to_owned(),
             ..failed(step, execution, BadOutcome::Unknown)
@@ -39,17 +37,17 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        let Finished { execution, end, process, took, known, learned, note, agreed } = finished;
+        let Finished { execution, end, process, took, known, learned, note, agreed, .. } = finished;
         for what in learned {
             let what = Remembered { message: self.secrets.mask(&what.message), ..what };
             self.emit(EventKind::MemoryLearned(Box::new(what)), world, events);
         }
         let took_ms = took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
         let process = process.map(|process| self.masked(process));
-        let stopping = self.stopping.clone();
+        let stopping = self.state.stopping.clone();
         let kind = match (end, &stopping) {
             // It ended before the stop reached it; its clean-up is due all the same.
-            (End::Exited { .. }, Some(Stopping::Cancel { by, reason }))
+            (End::Exited { .. }, Some(Stopping::Cancelled { by, reason }))
                 if self.cleans_up(&step) =>
             {
                 let (name, reason) = (step.clone(), reason.as_deref());
@@ -77,9 +75,11 @@ impl Machine {
                         Some(shown) => {
                             // Later steps get what it is; nobody else does.
                             let (value, parsed) = given;
-                            let revealed = Arc::make_mut(&mut self.revealed);
-                            revealed.extend(parsed.map(|p| (format!("{output}_parsed"), p)));
-                            revealed.insert(output.clone(), value);
+                            let secrets = Arc::make_mut(&mut self.secrets);
+                            if let Some(parsed) = parsed {
+                                secrets.reveal(format!("{output}_parsed"), parsed);
+                            }
+                            secrets.reveal(output.clone(), value);
                             (true, shown)
                         }
                     };
@@ -151,21 +151,20 @@ impl Machine {
                     ..failed(step.clone(), execution, BadOutcome::Timeout)
                 }))
             }
-            (End::Stopped, Some(Stopping::Cancel { by, reason })) => {
+            (End::Stopped, Some(Stopping::Cancelled { by, reason })) => {
                 let (name, reason) = (step.clone(), reason.as_deref());
                 let cancelled = self.cancelled_step(name, execution, by, reason, world.now);
                 EventKind::StepFailed(Box::new(StepFailed { process, took_ms, ..cancelled }))
             }
-            (End::Stopped, Some(Stopping::Interrupt { .. }) | None) if nested => {
+            (End::Stopped, Some(Stopping::Interrupted { .. }) | None) if nested => {
                 // Its runs are paused where they are; nothing is in doubt.
-                self.stopping = None;
                 let signal = match stopping {
-                    Some(Stopping::Interrupt { signal }) => Some(signal),
-                    Some(Stopping::Cancel { .. }) | None => None,
+                    Some(Stopping::Interrupted { signal }) => Some(signal),
+                    Some(Stopping::Cancelled { .. }) | None => None,
                 };
                 return self.pause(PauseReason::Interrupted, signal, world, events);
             }
-            (End::Stopped, Some(Stopping::Interrupt { .. }) | None) => {
+            (End::Stopped, Some(Stopping::Interrupted { .. }) | None) => {
                 EventKind::StepFailed(Box::new(StepFailed {
                     code: Some("CANCELLED".to_owned()),
                     message: "Aye was told to stop while the step ran".to_owned(),
@@ -190,7 +189,6 @@ impl Machine {
         let failed = matches!(&kind, EventKind::StepFailed(failed)
             if matches!(failed.outcome, BadOutcome::Failure | BadOutcome::Timeout));
         self.emit(kind, world, events);
-        self.stopping = None;
         if let (true, None, Some(known)) = (failed, &stopping, known)
             && self.rule_for(&step).is_none()
         {
@@ -198,13 +196,13 @@ impl Machine {
         }
         match stopping {
             // It ended by itself before the stop reached it: the run ends here all the same.
-            Some(Stopping::Cancel { by, reason }) if !stopped => {
+            Some(Stopping::Cancelled { by, reason }) if !stopped => {
                 self.cancel(Some(step), by, reason.as_deref(), world, events);
             }
-            Some(Stopping::Interrupt { signal }) => {
+            Some(Stopping::Interrupted { signal }) => {
                 self.pause(PauseReason::Interrupted, Some(signal), world, events);
             }
-            Some(Stopping::Cancel { .. }) => self.advance(world, events),
+            Some(Stopping::Cancelled { .. }) => self.advance(world, events),
             None if interrupted => self.pause(PauseReason::Interrupted, None, world, events),
             None => self.advance(world, events),
         }

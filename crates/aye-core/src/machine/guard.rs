@@ -41,7 +41,7 @@ impl Machine {
         let mut scope = self.scope(world);
         let outputs = Arc::make_mut(&mut scope.outputs);
         let known = |name: &str, shown: &Value| match done.hidden {
-            true => self.revealed.get(name).unwrap_or(shown).clone(),
+            true => self.secrets.revealed(name).unwrap_or(shown).clone(),
             false => shown.clone(),
         };
         outputs.insert(done.output.clone(), known(&done.output, &done.value));

@@ -1,13 +1,12 @@
 //! What each input means where the run stands.
 
-use crate::event::{Event, EventKind, PauseReason, Remembered};
+use crate::event::{Event, EventKind, PauseReason, Remembered, Stopping};
 use crate::input::{Attach, Input, Request};
 use crate::journal::{Phase, Transition};
 use crate::text::World;
 
 use super::refusal::Refusal;
 use super::run::Machine;
-use super::stop::Stopping;
 use super::validate_answer::validate_answer;
 
 /// What came of an input.
@@ -76,10 +75,15 @@ impl Machine {
                 Phase::Transition(_) | Phase::Running { .. } | Phase::Asking { .. },
                 Input::Attach(Attach { driver, epoch }),
             ) => {
-                if self.attached {
+                let current = self.state.epoch;
+                if epoch < current {
+                    return Err(Refusal::Stale { epoch, current });
+                }
+                if epoch == current && self.state.paused.is_none() {
                     return Err(Refusal::Driven);
                 }
-                self.attached = true;
+                let cancelled = self.cancelled_by();
+                self.epoch = Some(epoch);
                 self.emit(
                     EventKind::SkillResumed {
                         driver,
@@ -91,7 +95,13 @@ impl Machine {
                     world,
                     events,
                 );
-                self.lose_running_step(world, events);
+                if epoch > current {
+                    self.lose_running_step(world, events);
+                }
+                if let (Some((by, reason)), Phase::Transition(_)) = (cancelled, &self.state.phase) {
+                    // It had been cancelled before its driver died.
+                    self.cancel_lost(&by, reason.as_deref(), world, events);
+                }
                 self.advance(world, events);
                 Ok(())
             }
@@ -104,10 +114,14 @@ impl Machine {
                     return Err(Refusal::NotRunning(finished.execution));
                 }
                 // Only who started it can know how it ended.
-                if !self.attached {
+                let current = self.state.epoch;
+                if finished.epoch != current {
+                    return Err(Refusal::Stale { epoch: finished.epoch, current });
+                }
+                if !self.is_driven() {
                     return Err(Refusal::NotDriven);
                 }
-                match healing.filter(|_| self.stopping.is_none()) {
+                match healing.filter(|_| self.state.stopping.is_none()) {
                     Some(healing) => self.healed(step, &healing, finished, world, events),
                     None => self.step_finished(step, deadline, nested, finished, world, events),
                 }
@@ -169,23 +183,21 @@ impl Machine {
                 Phase::Running { step, nested, execution, .. },
                 Input::Request(Request::Cancel { by, reason }),
             ) => {
-                if nested && !self.attached {
+                if nested && self.is_abandoned() {
                     let failed = self.stopped_step(step.clone(), execution, &by, reason.as_deref());
                     self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
                     self.cancel(Some(step), by, reason.as_deref(), world, events);
-                } else if self.attached {
-                    // Who cancelled first did it; an interrupt gives way.
-                    if !matches!(self.stopping, Some(Stopping::Cancel { .. })) {
-                        self.stopping = Some(Stopping::Cancel { by, reason });
-                    }
-                } else {
+                } else if self.is_abandoned() {
                     self.lose_running_step(world, events);
                     self.cancel(Some(step), by, reason.as_deref(), world, events);
+                } else {
+                    let reason = reason.map(|reason| self.secrets.mask(&reason));
+                    self.stop(Stopping::Cancelled { by, reason }, world, events);
                 }
                 Ok(())
             }
             (Phase::Asking { question, .. }, Input::Request(Request::Cancel { by, reason })) => {
-                if self.attached && self.cleans_up(&question.step) {
+                if self.is_driven() && self.cleans_up(&question.step) {
                     self.cancel_question(&question, &by, reason.as_deref(), world, events);
                 } else {
                     self.cancel(Some(question.step), by, reason.as_deref(), world, events);
@@ -195,7 +207,7 @@ impl Machine {
             (
                 Phase::Transition(Transition::Retrying { step, .. }),
                 Input::Request(Request::Cancel { by, reason }),
-            ) if self.attached && self.cleans_up(&step) => {
+            ) if self.is_driven() && self.cleans_up(&step) => {
                 let reason = reason.as_deref();
                 let failed = self.cancelled_step(step, 0, &by, reason, world.now);
                 self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
@@ -214,7 +226,7 @@ impl Machine {
                 Ok(())
             }
             (Phase::Asking { question, still_ms, .. }, Input::Shown(shown)) => {
-                if !self.attached {
+                if !self.is_driven() {
                     return Err(Refusal::NotDriven);
                 }
                 self.shown(&question, still_ms, shown, world, events);
@@ -232,12 +244,12 @@ impl Machine {
                 Phase::Transition(_) | Phase::Running { .. } | Phase::Asking { .. },
                 Input::Continued { after },
             ) => {
-                if !self.attached {
+                if !self.is_driven() {
                     return Err(Refusal::NotDriven);
                 }
                 // Without a limit there is no time to give back.
                 if self.state.deadline().is_some() {
-                    let driver = self.state.started.driver.clone();
+                    let driver = self.state.driver.clone();
                     let ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
                     let resumed = EventKind::SkillResumed {
                         driver,
@@ -252,15 +264,14 @@ impl Machine {
             }
 
             (Phase::Running { .. }, Input::Interrupt { signal }) => {
-                if !self.attached {
+                if !self.is_driven() {
                     return Err(Refusal::NotDriven);
                 }
-                // A cancel that is under way already ends the run for good.
-                self.stopping.get_or_insert(Stopping::Interrupt { signal });
+                self.stop(Stopping::Interrupted { signal }, world, events);
                 Ok(())
             }
             (Phase::Transition(_) | Phase::Asking { .. }, Input::Interrupt { signal }) => {
-                if !self.attached {
+                if !self.is_driven() {
                     return Err(Refusal::NotDriven);
                 }
                 self.pause(PauseReason::Interrupted, Some(signal), world, events);
@@ -272,7 +283,7 @@ impl Machine {
                 Phase::Running { nested: true, .. } | Phase::Transition(_) | Phase::Asking { .. },
                 Input::Leave { message },
             ) => {
-                if !self.attached {
+                if !self.is_driven() {
                     return Err(Refusal::NotDriven);
                 }
                 self.pause(PauseReason::Waiting, Some(message), world, events);

@@ -1,18 +1,15 @@
 //! Repairing what is known to be wrong.
 
-use std::sync::Arc;
-
-use indexmap::IndexMap;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::event::{Event, EventKind, HealTriggered, RetryReason};
 use crate::heal::{Category, Failing};
 use crate::input::{End, Finished};
 use crate::journal::{Healing, StepOutcome, StepRecord};
-use crate::nested::{Child, ChildBody, Nested, ParentScope};
+use crate::nested::{Child, ChildBody, Nested};
 use crate::skill::HealRule;
 use crate::skill::{Action, OnError, Step};
-use crate::text::{Scope, World};
+use crate::text::World;
 
 use super::run::{Machine, after};
 
@@ -78,13 +75,20 @@ impl Machine {
     }
 
     /// The repair as a run inside the step.
-    pub(super) fn repair(
-        &self,
-        step: &str,
-        execution: u32,
-        healing: &Healing,
-        scope: &Scope,
-    ) -> Nested {
+    pub(super) fn repair(&self, step: &str, execution: u32) -> Nested {
+        let parent = self.parent_named(step, execution);
+        Nested {
+            children: vec![Child { parent, body: ChildBody::Repair }],
+            parallel: 1,
+            fail_fast: true,
+            deadline: self.running_deadline(),
+            is_list: false,
+            again: None,
+        }
+    }
+
+    /// What the repair of a step does.
+    pub(super) fn repair_steps(&self, healing: &Healing) -> Vec<Step> {
         let repair = match healing.fix.as_ref().and_then(|fix| fix.act.as_ref()) {
             Some(act) => Some(act.to_step("repair")),
             None => {
@@ -96,28 +100,7 @@ impl Machine {
                 })
             }
         };
-        let body: Vec<_> = repair.into_iter().collect();
-        let mut locals = IndexMap::clone(&scope.locals);
-        locals.insert("error".to_owned(), json!(self.error_of(step)));
-        locals.insert("failed".to_owned(), json!(step));
-        let outer = ParentScope {
-            inputs: Arc::clone(&scope.inputs),
-            outputs: Arc::clone(&scope.outputs),
-            steps: Arc::clone(&scope.steps),
-            secrets: self.secrets().clone(),
-            locals: Arc::new(locals),
-        };
-        let parent = self.parent_named(step, execution);
-        let body =
-            ChildBody::Item { flow: Arc::new(self.flow.of_item(&body)), outer: Box::new(outer) };
-        Nested {
-            children: vec![Child { parent, body }],
-            parallel: 1,
-            fail_fast: true,
-            deadline: self.running_deadline(),
-            is_list: false,
-            again: None,
-        }
+        repair.into_iter().collect()
     }
 
     /// A repair has ended: the step is tried again, or what was to be done

@@ -5,10 +5,16 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 
+use crate::effect::Text;
+use crate::flow::Flow;
 use crate::form::Form;
-use crate::nested::{Again, Child, ChildBody, Item, MOST_ITEMS, Nested, Parent, ParentScope};
-use crate::skill::{ForEach, Step, Template};
-use crate::text::{self, Scope, TextError};
+use crate::journal::Phase;
+use crate::nested::{
+    Again, Child, ChildBody, ChildRun, Item, MOST_ITEMS, Nested, Parent, ParentScope,
+};
+use crate::secrets::{is_secret, secret_marker};
+use crate::skill::{Action, ForEach, Step, Template};
+use crate::text::{self, Scope, TextError, World};
 
 use super::run::Machine;
 
@@ -49,14 +55,89 @@ impl Machine {
     /// The run that asks what a server asks while one of our steps waits for
     /// it. It sees nothing of ours.
     pub fn asked(&self, step: &str, execution: u32, form: Form) -> Child {
-        let flow = Arc::new(self.flow.of_item(&form.steps()));
-        let outer = ParentScope {
-            secrets: self.secrets().clone(),
-            locals: Arc::new(form.locals()),
-            ..ParentScope::default()
-        };
         let parent = Parent { form: Some(Box::new(form)), ..self.parent_named(step, execution) };
-        Child { parent, body: ChildBody::Item { flow, outer: Box::new(outer) } }
+        Child { parent, body: ChildBody::Form }
+    }
+
+    /// What a run inside the running step runs, secrets included. The children
+    /// of one step run the same steps: a host that has those of one may give
+    /// them for the next.
+    pub fn child(
+        &self,
+        child: &Child,
+        known: Option<Arc<Flow>>,
+        world: &World,
+    ) -> Result<ChildRun, TextError> {
+        let flow = |steps: &[Step]| known.unwrap_or_else(|| Arc::new(self.flow.of_item(steps)));
+        let lost = || TextError::new(format!("step `{}` does not run", child.parent.step));
+        let (_, node) = self.node(&child.parent.step).ok_or_else(lost)?;
+        let step = &node.step;
+        let scope = self.scope(world);
+        let steps = |flow, locals| {
+            let outer = ParentScope {
+                inputs: Arc::clone(&scope.inputs),
+                outputs: Arc::clone(&scope.outputs),
+                steps: Arc::clone(&scope.steps),
+                secrets: self.secrets().clone(),
+                locals: Arc::new(locals),
+            };
+            ChildRun::Steps { flow, outer: Box::new(outer) }
+        };
+        match (&child.body, &step.action) {
+            (ChildBody::Item { value }, Action::ForEach(each)) => {
+                let item = child.parent.item.as_ref().ok_or_else(lost)?;
+                let value = match is_secret(value) {
+                    true => self.secret_item(each, item, &scope),
+                    false => value.clone(),
+                };
+                let mut locals = IndexMap::clone(&scope.locals);
+                locals.insert(each.name.clone(), value);
+                locals.insert("index".to_owned(), json!(item.index));
+                Ok(steps(flow(&each.body), locals))
+            }
+            (ChildBody::Repair, _) => {
+                let Phase::Running { healing: Some(healing), .. } = &self.state.phase else {
+                    return Err(lost());
+                };
+                let mut locals = IndexMap::clone(&scope.locals);
+                locals.insert("error".to_owned(), json!(self.error_of(&step.name)));
+                locals.insert("failed".to_owned(), json!(step.name.value));
+                Ok(steps(flow(&self.repair_steps(healing)), locals))
+            }
+            (ChildBody::Form, _) => {
+                let form = child.parent.form.as_ref().ok_or_else(lost)?;
+                let outer = ParentScope {
+                    secrets: self.secrets().clone(),
+                    locals: Arc::new(form.locals()),
+                    ..ParentScope::default()
+                };
+                Ok(ChildRun::Steps { flow: flow(&form.steps()), outer: Box::new(outer) })
+            }
+            (
+                ChildBody::Skill { skill, written, inputs },
+                Action::Skill { skill: template, .. },
+            ) => {
+                let skill = match skill.clone().plain() {
+                    Some(skill) => skill,
+                    None => text::text(template, &scope)?,
+                };
+                let inputs = match inputs.values().any(is_secret) {
+                    true => self.given_to(step, &scope)?.into_iter().collect(),
+                    false => inputs.clone(),
+                };
+                Ok(ChildRun::Skill { skill, written: *written, inputs })
+            }
+            (ChildBody::Item { .. } | ChildBody::Skill { .. }, _) => Err(lost()),
+        }
+    }
+
+    /// An item that must not be written down, from the list as it is now; as it
+    /// was written down if the list has changed.
+    fn secret_item(&self, each: &ForEach, item: &Item, scope: &Scope) -> Value {
+        let index = usize::try_from(item.index).unwrap_or(usize::MAX);
+        let now = self.items(each, scope).unwrap_or_default();
+        let same = now.get(index).filter(|now| self.secrets.mask_value(now) == item.value);
+        same.unwrap_or(&item.value).clone()
     }
 
     pub(super) fn sub_skill(
@@ -66,10 +147,15 @@ impl Machine {
         skill: &Template,
         scope: &Scope,
     ) -> Result<Nested, TextError> {
-        let inputs = self.given_to(step, scope)?.into_iter().collect();
+        let inputs = self.sealed_arguments(step, scope)?.into_iter().collect();
         let called = text::text(skill, scope)?;
         let written = called == skill.value;
-        let body = ChildBody::Skill { skill: called, written, inputs };
+        let other = text::text(skill, &self.disguised(scope));
+        let skill = match other == Ok(called.clone()) && self.secrets.mask(&called) == called {
+            true => Text::Plain(called),
+            false => Text::secret(),
+        };
+        let body = ChildBody::Skill { skill, written, inputs };
         Ok(Nested {
             children: vec![Child { parent: self.parent_of(step, execution, None), body }],
             parallel: 1,
@@ -91,32 +177,21 @@ impl Machine {
         let written = written.map(|record| record.items.as_slice()).unwrap_or_default();
         // What was begun is finished, whatever the list would be now; only
         // what must not be written down is taken from it.
-        let now = self.items(each, scope).unwrap_or_default();
+        let now = match self.secrets.is_empty() {
+            true => Vec::new(),
+            false => self.items(each, scope).unwrap_or_default(),
+        };
         let same = now.len() == written.len()
             && now.iter().zip(written).all(|(now, then)| self.secrets.mask_value(now) == *then);
-        let items = if same { now } else { written.to_vec() };
-        let flow = Arc::new(self.flow.of_item(&each.body));
-        let child = |(index, value): (usize, Value)| {
+        let child = |(index, masked): (usize, &Value)| {
+            let hidden = same && now[index] != *masked;
+            let value = if hidden { secret_marker() } else { masked.clone() };
             let index = u32::try_from(index).unwrap_or(u32::MAX);
-            let masked = self.secrets.mask_value(&value);
-            let mut locals = IndexMap::clone(&scope.locals);
-            locals.insert(each.name.clone(), value);
-            locals.insert("index".to_owned(), json!(index));
-            let outer = ParentScope {
-                inputs: Arc::clone(&scope.inputs),
-                outputs: Arc::clone(&scope.outputs),
-                steps: Arc::clone(&scope.steps),
-                secrets: self.secrets().clone(),
-                locals: Arc::new(locals),
-            };
-            let item = Some(Item { index, value: masked });
-            Child {
-                parent: self.parent_of(step, execution, item),
-                body: ChildBody::Item { flow: Arc::clone(&flow), outer: Box::new(outer) },
-            }
+            let item = Some(Item { index, value: masked.clone() });
+            Child { parent: self.parent_of(step, execution, item), body: ChildBody::Item { value } }
         };
         Ok(Nested {
-            children: items.into_iter().enumerate().map(child).collect(),
+            children: written.iter().enumerate().map(child).collect(),
             parallel: usize::try_from(each.parallel.max(1)).unwrap_or(1),
             fail_fast: each.fail_fast,
             deadline: self.running_deadline(),
@@ -156,7 +231,7 @@ impl Machine {
 
     pub(super) fn running_deadline(&self) -> Option<jiff::Timestamp> {
         match &self.state.phase {
-            crate::journal::Phase::Running { deadline, .. } => *deadline,
+            Phase::Running { deadline, .. } => *deadline,
             _ => None,
         }
     }

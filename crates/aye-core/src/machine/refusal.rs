@@ -73,6 +73,14 @@ pub enum Refusal {
     /// This process drives the run already.
     #[error("the run is driven already")]
     Driven,
+    /// It comes from a driver that has lost the run.
+    #[error("it is of epoch {epoch}; the run is driven under epoch {current}")]
+    Stale {
+        /// When it was begun.
+        epoch: u64,
+        /// Where the run is now.
+        current: u64,
+    },
     /// Nobody drives the run.
     #[error("nobody drives the run")]
     NotDriven,

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::did_you_mean;
 use crate::effect::Effect;
-use crate::event::{Driver, Event, EventKind, Range, SkillStarted, VERSION};
+use crate::event::{
+    Driver, Event, EventKind, PlannedStep, Range, SkillStarted, StartedBy, VERSION,
+};
 use crate::flow::{self, Flow, Node, NodeId};
 use crate::id::RunId;
 use crate::journal::{FoldError, Phase, State, Status, Transition};
@@ -17,7 +19,6 @@ use crate::nested::{Parent, ParentScope};
 use crate::skill::HealRule;
 use crate::text::{Scope, Verbatim, World};
 
-use super::stop::Stopping;
 use crate::secrets::{Secrets, secret_marker};
 
 /// What a configuration can set.
@@ -72,6 +73,8 @@ pub struct Start {
     pub deadline: Option<Timestamp>,
     /// The tools that the project's settings call destructive.
     pub destructive_tools: Vec<String>,
+    /// Who or what started it.
+    pub started_by: Option<StartedBy>,
     /// The epoch of the driver's lease.
     pub epoch: u64,
 }
@@ -101,13 +104,9 @@ pub struct Machine {
     pub(super) limits: Limits,
     pub(super) outer: Option<ParentScope>,
     locals: Arc<IndexMap<String, Value>>,
-    /// Results that held a secret, as they were.
-    pub(super) revealed: Arc<IndexMap<String, Value>>,
-    /// This process drives the run.
-    pub(super) attached: bool,
-    /// Somebody wants the running step ended. Not journalled: if Aye dies
-    /// meanwhile, the request is still unhandled where it came from.
-    pub(super) stopping: Option<Stopping>,
+    /// The epoch of the lease under which the host speaks to this machine;
+    /// `None` as long as it only looks.
+    pub(super) epoch: Option<u64>,
     /// It was cut off, and so many of its processes were ended; for the next
     /// event that says that somebody takes it up.
     survivors: Option<u32>,
@@ -130,6 +129,8 @@ impl Machine {
                 nearest: did_you_mean(range.step(), names).map(str::to_owned),
             });
         }
+        // The runs of a `foreach` repeat what their step says.
+        let listed = start.outer.is_none();
         let mut secrets = start.secrets;
         let inputs = secrets.hide(start.inputs);
         let started = SkillStarted {
@@ -149,6 +150,8 @@ impl Machine {
             driver: start.driver,
             parent: start.parent.map(Box::new),
             destructive_tools: start.destructive_tools,
+            step_list: flow.nodes.iter().filter(|_| listed).map(planned).collect(),
+            started_by: start.started_by,
             epoch: start.epoch,
         };
         let event = Event {
@@ -162,14 +165,16 @@ impl Machine {
             Ok(state) => state,
             Err(error) => unreachable!("the first event is well formed: {error}"),
         };
-        let mut machine = Self::new(flow, limits, secrets, state, start.outer, true);
+        let epoch = Some(state.epoch);
+        let mut machine = Self::new(flow, limits, secrets, state, start.outer, epoch);
         let mut events = vec![event];
         machine.advance(world, &mut events);
         Ok((machine, events))
     }
 
-    /// Takes up a run from its journal. [`crate::input::Input::Attach`] makes
-    /// it go on.
+    /// A run as its journal says it stands. [`crate::input::Input::Attach`]
+    /// makes it go on under a new epoch; [`Self::under`] goes on speaking to it
+    /// under one that was taken before.
     pub fn restore(
         flow: Arc<Flow>,
         limits: Limits,
@@ -178,7 +183,31 @@ impl Machine {
         outer: Option<ParentScope>,
     ) -> Result<Self, FoldError> {
         let state = State::fold(events)?;
-        Ok(Self::new(flow, limits, secrets, state, outer, false))
+        Ok(Self::new(flow, limits, secrets, state, outer, None))
+    }
+
+    /// The host holds the lease of this epoch. If it is the one under which the
+    /// run is driven, the host is its driver; if it is a later one, that driver
+    /// is gone.
+    #[must_use]
+    pub fn under(self, epoch: u64) -> Self {
+        Self { epoch: Some(epoch), ..self }
+    }
+
+    /// The epoch under which the host speaks to it.
+    pub fn epoch(&self) -> Option<u64> {
+        self.epoch
+    }
+
+    /// Whether the host drives the run.
+    pub(super) fn is_driven(&self) -> bool {
+        self.state.paused.is_none() && self.epoch == Some(self.state.epoch)
+    }
+
+    /// Whether nobody drives the run, for certain: it was left, or the host
+    /// holds the lease that its driver had.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.state.paused.is_some() || self.epoch.is_some_and(|epoch| epoch > self.state.epoch)
     }
 
     /// Where the run stands.
@@ -191,6 +220,11 @@ impl Machine {
         &self.flow
     }
 
+    /// The same, for a run of the same steps.
+    pub fn shared_flow(&self) -> Arc<Flow> {
+        Arc::clone(&self.flow)
+    }
+
     /// Values that must not be shown.
     pub fn secrets(&self) -> &Secrets {
         &self.secrets
@@ -200,7 +234,7 @@ impl Machine {
     pub fn next_effect(&self) -> Effect {
         match &self.state.phase {
             Phase::Ended(_) => Effect::Finish,
-            Phase::Running { execution, .. } => match (self.state.paused, &self.stopping) {
+            Phase::Running { execution, .. } => match (self.state.paused, &self.state.stopping) {
                 (Some(why), _) => Effect::Rest(Some(why)),
                 (None, Some(_)) => Effect::Stop { execution: *execution },
                 (None, None) => Effect::Run { execution: *execution },
@@ -279,6 +313,14 @@ impl Machine {
         {
             *ended = self.survivors.take();
         }
+        if let EventKind::SkillPaused { duration_ms, .. }
+        | EventKind::SkillCompleted { duration_ms, .. }
+        | EventKind::SkillFailed { duration_ms, .. }
+        | EventKind::SkillCancelled { duration_ms, .. } = &mut kind
+        {
+            let since = self.clock(world).duration_since(self.state.started_at);
+            *duration_ms = u64::try_from(since.as_millis()).ok();
+        }
         let event = Event {
             v: VERSION,
             run: self.state.run.clone(),
@@ -334,7 +376,7 @@ impl Machine {
         }
         let mut results = IndexMap::clone(&self.state.outputs);
         for name in &self.state.hidden {
-            let value = self.revealed.get(name).cloned().unwrap_or_else(secret_marker);
+            let value = self.secrets.revealed(name).cloned().unwrap_or_else(secret_marker);
             results.insert(name.clone(), value);
         }
         Arc::new(results)
@@ -363,7 +405,7 @@ impl Machine {
         secrets: Secrets,
         state: State,
         outer: Option<ParentScope>,
-        attached: bool,
+        epoch: Option<u64>,
     ) -> Self {
         // As the journal says it, so that a resumed run decides as the run did.
         if flow.calls_any(&state.started.destructive_tools) {
@@ -392,7 +434,6 @@ impl Machine {
         Self {
             inputs,
             locals: Arc::new(locals),
-            revealed: Arc::default(),
             outer,
             about_run: Arc::new(about_run),
             about_skill: Arc::new(about_skill),
@@ -400,10 +441,18 @@ impl Machine {
             state,
             secrets: Arc::new(secrets),
             limits,
-            attached,
-            stopping: None,
+            epoch,
             survivors: None,
         }
+    }
+}
+
+fn planned(node: &Node) -> PlannedStep {
+    let step = &node.step;
+    PlannedStep {
+        name: step.name.value.clone(),
+        kind: step.action.kind().to_owned(),
+        description: step.description.as_ref().map(|text| text.trim().to_owned()),
     }
 }
 

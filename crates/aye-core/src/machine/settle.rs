@@ -89,7 +89,7 @@ impl Machine {
             Some(OnError::Fail | OnError::Continue | OnError::AutoHeal) => false,
             // Whoever was asked inside a nested step has decided already.
             None => {
-                let somebody = self.state.attended && !self.state.started.yes;
+                let somebody = self.state.driver.attended && !self.state.started.yes;
                 failed && somebody && !step.action.is_nested()
             }
         }
@@ -134,6 +134,7 @@ impl Machine {
                     message: Some(message),
                     step: Some(step),
                     ended: None,
+                    duration_ms: None,
                 };
                 self.emit(kind, world, events);
             }
@@ -145,6 +146,7 @@ impl Machine {
                     message: Some(message),
                     step: Some(step),
                     ended: None,
+                    duration_ms: None,
                 };
                 self.emit(kind, world, events);
             }
@@ -174,6 +176,7 @@ impl Machine {
                         message: Some(format!("ended in `{name}`")),
                         step: self.state.current.clone(),
                         ended: None,
+                        duration_ms: None,
                     },
                     world,
                     events,
@@ -205,7 +208,7 @@ impl Machine {
                 }
             }
         }
-        self.emit(EventKind::SkillCompleted { state, outputs }, world, events);
+        self.emit(EventKind::SkillCompleted { state, outputs, duration_ms: None }, world, events);
     }
 
     /// What a `return` step said, if the run ended there.
@@ -243,7 +246,14 @@ impl Machine {
                 let message = Some(noted(&told));
                 let why = CancelReason::Cancelled;
                 self.emit(
-                    EventKind::SkillCancelled { why, by, message, step, ended: None },
+                    EventKind::SkillCancelled {
+                        why,
+                        by,
+                        message,
+                        step,
+                        ended: None,
+                        duration_ms: None,
+                    },
                     world,
                     events,
                 );
@@ -261,6 +271,10 @@ impl Machine {
         events: &mut Vec<Event>,
     ) {
         let message = self.secrets.mask(message);
-        self.emit(EventKind::SkillFailed { why, message, step, state }, world, events);
+        self.emit(
+            EventKind::SkillFailed { why, message, step, state, duration_ms: None },
+            world,
+            events,
+        );
     }
 }

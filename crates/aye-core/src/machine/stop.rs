@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use crate::event::{
-    BadOutcome, CancelReason, Event, EventKind, PauseReason, Range, StepFailed, WindDownReason,
-    WindingDown,
+    BadOutcome, CancelReason, Event, EventKind, PauseReason, Range, StepFailed, Stopping,
+    WindDownReason, WindingDown,
 };
 use crate::flow::Target;
 use crate::question::Question;
@@ -12,15 +12,6 @@ use crate::text::World;
 
 use super::finish::failed;
 use super::run::{Machine, after};
-
-/// Why the running step is to be ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Stopping {
-    /// Somebody cancelled the run.
-    Cancel { by: String, reason: Option<String> },
-    /// Aye was told to stop.
-    Interrupt { signal: String },
-}
 
 impl Machine {
     pub(super) fn cancel(
@@ -38,10 +29,24 @@ impl Machine {
                 by: Some(by),
                 step,
                 ended: None,
+                duration_ms: None,
             },
             world,
             events,
         );
+    }
+
+    /// Records that the running step is to be ended. Who cancelled first did
+    /// it; an interrupt gives way to a cancel.
+    pub(super) fn stop(&mut self, why: Stopping, world: &World, events: &mut Vec<Event>) {
+        let replaces = match (&self.state.stopping, &why) {
+            (None, _) => true,
+            (Some(Stopping::Interrupted { .. }), Stopping::Cancelled { .. }) => true,
+            (Some(_), _) => false,
+        };
+        if replaces {
+            self.emit(EventKind::SkillStopping(why), world, events);
+        }
     }
 
     pub(super) fn pause(
@@ -51,10 +56,9 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        self.attached = false;
         if self.state.paused.is_none() {
             let message = message.map(|message| self.secrets.mask(&message));
-            self.emit(EventKind::SkillPaused { why, message }, world, events);
+            self.emit(EventKind::SkillPaused { why, message, duration_ms: None }, world, events);
         }
     }
 
@@ -74,6 +78,25 @@ impl Machine {
         let failed = self.cancelled_step(step, execution, by, reason, world.now);
         self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
         self.advance(world, events);
+    }
+
+    /// Ends a run that had been cancelled when its driver died, after the step
+    /// that was lost with it.
+    pub(super) fn cancel_lost(
+        &mut self,
+        by: &str,
+        reason: Option<&str>,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        let step = self.state.current.clone();
+        match step.clone().filter(|step| self.cleans_up(step)) {
+            Some(step) => {
+                let failed = self.cancelled_step(step, 0, by, reason, world.now);
+                self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
+            }
+            None => self.cancel(step, by.to_owned(), reason, world, events),
+        }
     }
 
     /// The end of the step in which the run was cancelled.
@@ -102,9 +125,9 @@ impl Machine {
 
     /// Who cancelled the run, and why, while its running step is being ended.
     pub fn cancelled_by(&self) -> Option<(String, Option<String>)> {
-        match &self.stopping {
-            Some(Stopping::Cancel { by, reason }) => Some((by.clone(), reason.clone())),
-            Some(Stopping::Interrupt { .. }) | None => None,
+        match &self.state.stopping {
+            Some(Stopping::Cancelled { by, reason }) => Some((by.clone(), reason.clone())),
+            Some(Stopping::Interrupted { .. }) | None => None,
         }
     }
 

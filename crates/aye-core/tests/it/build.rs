@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use aye_core::effect::{Effect, Execution, Process, Task};
-use aye_core::event::{Driver, Event, EventKind, ProcessRecord, Range};
+use aye_core::effect::{Execution, Process, Rendered};
+use aye_core::event::{Driver, Event, EventKind, ProcessRecord, Range, Stopping};
 use aye_core::flow::Flow;
 use aye_core::id::{QuestionId, RunId};
-use aye_core::input::{Attach, End, Finished, Input, Request};
+use aye_core::input::{Attach, End, Finished, Input, Request, Retry};
 use aye_core::journal::{Phase, State as RunState, Status};
 use aye_core::machine::{Limits, Machine, Refusal, Start};
 use aye_core::question::{Answer, Prompter, Question};
@@ -243,6 +243,28 @@ pub(crate) fn attach_as(driver: Driver) -> Input {
     Input::Attach(Attach { driver, epoch: 0 })
 }
 
+/// Says under which epoch, where a test does not: what runs was started under
+/// the run's own, whoever takes it up does so under the next.
+fn stamped(input: Input, epoch: u64) -> Input {
+    match input {
+        Input::Attach(attach) if attach.epoch == 0 => {
+            Input::Attach(Attach { epoch: epoch + 1, ..attach })
+        }
+        Input::Retry(retry) if retry.epoch == 0 => {
+            Input::Retry(Retry { epoch: epoch + 1, ..retry })
+        }
+        Input::Finished(finished) if finished.epoch == 0 => {
+            Input::Finished(Finished { epoch, ..finished })
+        }
+        other => other,
+    }
+}
+
+/// What comes back of something that was written down.
+pub(crate) fn through_json<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
+    serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
+}
+
 pub(crate) fn run_id() -> RunId {
     RunId::new("run00001").unwrap()
 }
@@ -263,7 +285,8 @@ pub(crate) fn start() -> Start {
         outer: None,
         deadline: None,
         destructive_tools: Vec::new(),
-        epoch: 0,
+        started_by: None,
+        epoch: 1,
     }
 }
 
@@ -278,6 +301,8 @@ pub(crate) fn answer_of(by: &str, value: &str) -> Answer {
 pub(crate) struct Run {
     pub(crate) machine: Machine,
     pub(crate) events: Vec<Event>,
+    /// The same as somebody reads them who has only what was written.
+    stored: Vec<Event>,
     pub(crate) world: World,
     pub(crate) names: Arc<Fakes>,
     pub(crate) flow: Arc<Flow>,
@@ -309,41 +334,59 @@ impl Run {
         let world = World { now: dawn(), names: Arc::clone(&names) as Arc<dyn Names> };
         let (machine, events) =
             Machine::start(Arc::clone(&flow), Limits::default(), start, &world).unwrap();
-        let run = Self { machine, events, world, names, flow };
+        let stored = events.iter().map(through_json).collect();
+        let run = Self { machine, events, stored, world, names, flow };
         run.check();
         run
     }
 
     pub(crate) fn send(&mut self, input: Input) -> Result<(), Refusal> {
+        let input = stamped(input, self.machine.state().epoch);
+        // A host that has nothing but the journal and the secrets does the same.
+        let mut other = self.restored();
+        let told = through_json(&input);
+        assert_eq!(told, input);
+        let expected = other.handle(told, &self.world);
         let reaction = self.machine.handle(input, &self.world);
+        assert_eq!(reaction, expected);
+        assert_eq!(other.secrets(), self.machine.secrets());
+        self.stored.extend(reaction.events.iter().map(through_json));
         self.events.extend(reaction.events);
         self.check();
         reaction.refusal.map_or(Ok(()), Err)
     }
 
     /// The journal is the truth: folding it gives the state, and the state
-    /// alone says what is wanted. Only a wish to stop the running step is
-    /// not journalled: after a restart it stands where it came from.
+    /// alone says what is wanted.
     fn check(&self) {
-        assert_eq!(&RunState::fold(&self.events).unwrap(), self.machine.state());
-        let expected = match self.machine.next_effect() {
-            Effect::Stop { execution } => Effect::Run { execution },
-            other => other,
-        };
+        assert_eq!(&RunState::fold(&self.stored).unwrap(), self.machine.state());
         let restored = self.restored();
-        assert_eq!(restored.next_effect(), expected);
+        let effect = self.machine.next_effect();
+        assert_eq!(restored.next_effect(), effect);
+        assert_eq!(through_json(&effect), effect);
+        let execution = self.machine.execution(&self.world);
+        assert_eq!(restored.execution(&self.world), execution);
+        assert_eq!(execution.as_ref().map(through_json).ok(), execution.ok());
         assert_eq!(restored.wake_at(), self.machine.wake_at());
     }
 
     fn restored(&self) -> Machine {
         let secrets = self.machine.secrets().clone();
-        Machine::restore(Arc::clone(&self.flow), Limits::default(), secrets, &self.events, None)
-            .unwrap()
+        let flow = Arc::clone(&self.flow);
+        let machine =
+            Machine::restore(flow, Limits::default(), secrets, &self.stored, None).unwrap();
+        match self.machine.epoch() {
+            Some(epoch) => machine.under(epoch),
+            None => machine,
+        }
     }
 
-    /// Aye dies and is started again; nothing is attached yet.
+    /// Aye dies and another process takes its lease; it does not drive the run yet.
     pub(crate) fn crash(&mut self) {
-        self.machine = self.restored();
+        self.stored = self.events.iter().map(through_json).collect();
+        let restored = self.restored();
+        let epoch = restored.state().epoch + 1;
+        self.machine = restored.under(epoch);
     }
 
     pub(crate) fn attach(&mut self) {
@@ -365,9 +408,9 @@ impl Run {
     }
 
     /// The program that runs.
-    pub(crate) fn process(&self) -> Process {
-        match self.execution().task {
-            Task::Process(process) => *process,
+    pub(crate) fn process(&self) -> Process<String> {
+        match self.machine.render(self.execution().task, &self.world).unwrap() {
+            Rendered::Process(process) => *process,
             other => panic!("no program runs: {other:?}"),
         }
     }
@@ -462,6 +505,10 @@ pub(crate) fn brief(kind: &EventKind) -> String {
         EventKind::SkillStarted(started) => format!("started {}", started.skill),
         EventKind::SkillPaused { why, .. } => format!("paused {}", word(why)),
         EventKind::SkillResumed { .. } => "resumed".to_owned(),
+        EventKind::SkillStopping(Stopping::Cancelled { by, .. }) => format!("stopping for {by}"),
+        EventKind::SkillStopping(Stopping::Interrupted { signal }) => {
+            format!("stopping on {signal}")
+        }
         EventKind::SkillCompleted { state, .. } => match state {
             Some(state) => format!("completed in {state}"),
             None => "completed".to_owned(),

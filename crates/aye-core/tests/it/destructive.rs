@@ -6,7 +6,7 @@ use aye_core::event::{EventKind, SkillStarted};
 use aye_core::fix::{Act, KnownFix};
 use aye_core::input::{End, Finished, Input};
 use aye_core::machine::{Limits, Machine, Refusal, Start};
-use aye_core::nested::ChildBody;
+use aye_core::nested::ChildRun;
 use aye_core::question::{Answer, Edits, Prompter};
 use aye_core::skill::{Action, By, Skill, Step, parse};
 use serde_json::{Value, json};
@@ -137,15 +137,15 @@ steps:
     let skill = parse("t.yaml", text).skills.into_iter().next().unwrap();
     let run = marked(skill);
     let Task::Nested(nested) = run.execution().task else { panic!("nothing is nested") };
-    let ChildBody::Item { flow, outer } = &nested.children[0].body else { panic!("an item") };
+    let child = run.machine.child(&nested.children[0], None, &run.world).unwrap();
+    let ChildRun::Steps { flow, outer } = child else { panic!("an item") };
     let begin = Start {
         run: nested.children[0].parent.child().unwrap(),
-        outer: Some((**outer).clone()),
+        outer: Some(*outer),
         parent: Some(nested.children[0].parent.clone()),
         destructive_tools: run.machine.state().started.destructive_tools.clone(),
         ..start()
     };
-    let flow = std::sync::Arc::clone(flow);
     let (inner, _) = Machine::start(flow, Limits::default(), begin, &run.world).unwrap();
     let Action::ForEach(deep) = &inner.flow().nodes[0].step.action else { panic!("a loop") };
     assert!(deep.body[0].destructive);

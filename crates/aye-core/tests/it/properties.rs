@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aye_core::event::{Event, EventKind, FailReason, RetryReason};
 use aye_core::flow::Flow;
-use aye_core::input::{End, Input};
+use aye_core::input::{Attach, End, Input};
 use aye_core::journal::{Ended, Phase, State};
 use aye_core::machine::{Limits, Machine, Refusal, Start};
 use aye_core::question::Purpose;
@@ -12,7 +12,7 @@ use aye_core::secrets::Secrets;
 use aye_core::skill::Skill;
 use proptest::prelude::{ProptestConfig, any, proptest};
 
-use crate::build::{Run, attach, start};
+use crate::build::{Run, attach, driver, start};
 use crate::oracle::{self, Script, Verdict, foresee};
 use crate::random::{Fate, Move, fate, moves, skill};
 
@@ -139,6 +139,7 @@ fn check_journal(events: &[Event]) {
                 over = true;
             }
             EventKind::SkillStarted(_) => assert_eq!(n, 0),
+            EventKind::SkillStopping(_) => assert!(running.is_some(), "nothing runs: {event:?}"),
             EventKind::SkillPaused { .. } | EventKind::SkillResumed { .. } => {}
             EventKind::MemoryRecalled(_) | EventKind::MemoryLearned(_) => {}
             EventKind::ConfirmationHeld { .. } => assert!(open),
@@ -374,7 +375,8 @@ fn a_journal_of_another_skill_does_not_break_the_machine() {
             None,
         )
         .unwrap();
-        let reaction = machine.handle(attach("bob"), &run.world);
+        let attach = Attach { driver: driver("bob"), epoch: machine.state().epoch + 1 };
+        let reaction = machine.handle(Input::Attach(attach), &run.world);
         assert_eq!(reaction.refusal, None);
         assert_eq!(
             machine.execution(&run.world).map(|e| e.is_none_or(|e| e.step == "else")),

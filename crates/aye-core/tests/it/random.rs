@@ -3,7 +3,7 @@
 use aye_core::event::{Driver, MemoryKind, ProcessRecord, Remembered};
 use aye_core::fix::{Act, KnownFix};
 use aye_core::id::QuestionId;
-use aye_core::input::{End, Finished, Input, Request, Retry};
+use aye_core::input::{Attach, End, Finished, Input, Request, Retry};
 use aye_core::question::{Answer, Edits, Prompter};
 use aye_core::skill::{Ask, By, EndStatus, OnError, Skill, State, Step};
 use proptest::collection::vec;
@@ -171,15 +171,28 @@ pub(crate) fn fate() -> impl Strategy<Value = Fate> {
 /// One thing that happens to a run. Where it says `offset`, 0 fits.
 #[derive(Debug, Clone)]
 pub(crate) enum Move {
-    Finish { offset: u32, end: End, code: Option<i32>, known: Option<Box<KnownFix>> },
-    Answer { offset: u32, answer: Answer },
-    Hold { offset: u32 },
+    Finish {
+        stale: bool,
+        offset: u32,
+        end: End,
+        code: Option<i32>,
+        known: Option<Box<KnownFix>>,
+    },
+    Answer {
+        offset: u32,
+        answer: Answer,
+    },
+    Hold {
+        offset: u32,
+    },
     Cancel,
     Tick,
     Shown(bool),
     Interrupt,
     Leave,
     Attach,
+    /// By a driver that had the run once, or still has it.
+    AttachAgain,
     Retry(Option<Edits>),
     Note(bool),
     Sleep(i64),
@@ -193,7 +206,7 @@ impl Move {
         let run = crate::build::run_id();
         let question = |offset: u32| QuestionId::new(&run, questions.wrapping_sub(offset));
         Some(match self {
-            Self::Finish { offset, end, code, known } => {
+            Self::Finish { stale, offset, end, code, known } => {
                 let process = code.map(|code| ProcessRecord {
                     exit_code: Some(code),
                     ..ProcessRecord::default()
@@ -201,7 +214,8 @@ impl Move {
                 let execution = execution.wrapping_add(*offset);
                 let known = known.clone();
                 let bare = Finished::bare(execution, end.clone(), None);
-                Input::Finished(Finished { process, known, ..bare })
+                let epoch = if *stale { 999 } else { 0 };
+                Input::Finished(Finished { epoch, process, known, ..bare })
             }
             Self::Answer { offset, answer } => {
                 Input::Request(Request::answer(question(*offset), answer.clone()))
@@ -215,6 +229,7 @@ impl Move {
             Self::Interrupt => Input::Interrupt { signal: "SIGINT".to_owned() },
             Self::Leave => Input::Leave { message: "gone".to_owned() },
             Self::Attach => attach_as(Driver { attended: true, ..driver("bob") }),
+            Self::AttachAgain => Input::Attach(Attach { driver: driver("bob"), epoch: 1 }),
             Self::Retry(edits) => Input::Retry(Retry {
                 driver: driver("bob"),
                 epoch: 0,
@@ -323,8 +338,8 @@ pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
     let code =
         prop_oneof![4 => Just(Some(0)), 1 => Just(Some(7)), 1 => Just(Some(1)), 1 => Just(None)];
     let one = prop_oneof![
-        12 => (offset(), end, code, option::weighted(0.3, known().prop_map(Box::new))).prop_map(
-            |(offset, end, code, known)| Move::Finish { offset, end, code, known }
+        12 => (option::weighted(0.05, Just(())), offset(), end, code, option::weighted(0.3, known().prop_map(Box::new))).prop_map(
+            |(stale, offset, end, code, known)| Move::Finish { stale: stale.is_some(), offset, end, code, known }
         ),
         2 => option::of(edits()).prop_map(Move::Retry),
         1 => any::<bool>().prop_map(Move::Note),
@@ -336,6 +351,7 @@ pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
         2 => Just(Move::Interrupt),
         2 => Just(Move::Leave),
         4 => Just(Move::Attach),
+        1 => Just(Move::AttachAgain),
         3 => (-30..60_i64).prop_map(Move::Sleep),
         2 => Just(Move::Crash),
         1 => prop_oneof![Just("one"), Just("two")].prop_map(Move::Branch),

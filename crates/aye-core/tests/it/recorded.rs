@@ -1,20 +1,24 @@
-//! A recorded journal of version 1: what was written once stays readable.
+//! Recorded journals: what was written once stays readable.
 //!
-//! The fixture is not to be changed. A later vocabulary gets a file of its
-//! own; `AYE_UPDATE=1` writes it.
+//! Two of them are not to be changed: `journal-v1` as the core first wrote it,
+//! and `journal-v1-november`, which a program of November 2026 wrote before
+//! runs had epochs and step lists. `journal-v1-epochs` is the newest layout;
+//! `AYE_UPDATE=1` writes it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use aye_core::event::{Event, ProcessRecord, Range};
+use aye_core::flow::Flow;
 use aye_core::id::RunId;
-use aye_core::input::{End, Input, Request};
-use aye_core::journal::State;
-use aye_core::machine::Start;
+use aye_core::input::{Attach, End, Finished, Input, Request};
+use aye_core::journal::{Phase, State};
+use aye_core::machine::{Limits, Machine, Refusal, Start};
 use aye_core::question::{Answer, Prompter};
 use aye_core::secrets::Secrets;
-use aye_core::skill::{Ask, By, EndStatus, OnError, OutputSpec, Skill, Step};
+use aye_core::skill::{Ask, AskKind, By, EndStatus, OnError, OutputSpec, Skill, Step, parse};
+use aye_core::text::World;
 use serde_json::json;
 
 use crate::build::{
@@ -22,7 +26,10 @@ use crate::build::{
     note, on_error, program, secs, start, state, states, steps, t, when,
 };
 
-const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/journal-v1.jsonl");
+const FIRST: &str = include_str!("../fixtures/journal-v1.jsonl");
+const NOVEMBER: &str = include_str!("../fixtures/journal-v1-november.jsonl");
+const NOVEMBER_SKILL: &str = include_str!("../fixtures/journal-v1-november.yaml");
+const NEWEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/journal-v1-epochs.jsonl");
 
 fn run_number(n: u32, start: Start) -> Start {
     Start { run: RunId::new(format!("fixture-{n}")).unwrap(), ..start }
@@ -165,9 +172,9 @@ static RECORDED: LazyLock<String> = LazyLock::new(read);
 fn read() -> String {
     if std::env::var("AYE_UPDATE").is_ok_and(|update| update == "1") {
         let runs = [completed(), failed(), cancelled()];
-        std::fs::write(FIXTURE, runs.map(|run| run.json()).concat()).unwrap();
+        std::fs::write(NEWEST, runs.map(|run| run.json()).concat()).unwrap();
     }
-    std::fs::read_to_string(FIXTURE).unwrap()
+    std::fs::read_to_string(NEWEST).unwrap()
 }
 
 fn runs(text: &str) -> Vec<Vec<Event>> {
@@ -199,9 +206,8 @@ fn summary(state: &State) -> String {
 
 #[test]
 fn the_recorded_journal_gives_the_state_it_gave() {
-    let text = RECORDED.as_str();
     let states: String =
-        runs(text).iter().map(|events| summary(&State::fold(events).unwrap())).collect();
+        runs(FIRST).iter().map(|events| summary(&State::fold(events).unwrap())).collect();
     insta::assert_snapshot!(states, @r#"
     fixture-1 completed after 45 events, 9 visits, 9 executions, 6 questions
       build: completed, attempt 2
@@ -232,7 +238,7 @@ fn the_recorded_journal_gives_the_state_it_gave() {
 
 #[test]
 fn the_recorded_journal_is_written_as_it_was() {
-    for line in RECORDED.as_str().lines() {
+    for line in [FIRST, NOVEMBER, RECORDED.as_str()].into_iter().flat_map(str::lines) {
         let event: Event = serde_json::from_str(line).unwrap();
         assert_eq!(serde_json::to_string(&event).unwrap(), line);
     }
@@ -253,6 +259,7 @@ fn the_recorded_journal_has_every_kind_of_event() {
         "skill_paused",
         "skill_resumed",
         "skill_started",
+        "skill_stopping",
         "step_completed",
         "step_failed",
         "step_retried",
@@ -261,4 +268,53 @@ fn the_recorded_journal_has_every_kind_of_event() {
     ];
     assert_eq!(found.into_iter().collect::<Vec<_>>(), every);
     assert!(!text.contains("hunter2") && !text.contains("s3cret"));
+}
+
+#[test]
+fn the_newest_layout_says_the_same() {
+    // How many events there are may differ, not what they say.
+    let of = |text: &str| -> Vec<String> {
+        let states = runs(text).into_iter().map(|events| State::fold(&events).unwrap());
+        states.map(|state| summary(&State { seq: 0, ..state })).collect()
+    };
+    assert_eq!(of(FIRST), of(RECORDED.as_str()));
+    let written: Vec<Vec<Event>> =
+        [completed(), failed(), cancelled()].map(|run| run.events).into();
+    assert_eq!(runs(RECORDED.as_str()), written, "`AYE_UPDATE=1` writes it anew");
+}
+
+/// The run of the program itself, as far as event `length`.
+fn november(length: usize) -> (Machine, World) {
+    let events: Vec<Event> = runs(NOVEMBER).swap_remove(0).into_iter().take(length).collect();
+    let skill = parse("flow.yaml", NOVEMBER_SKILL).skills.into_iter().next().unwrap();
+    let mut secrets = Secrets::default();
+    secrets.insert("token", "hunter2");
+    let flow = Arc::new(Flow::compile(skill));
+    let now = events.last().unwrap().at;
+    let world = World { now, names: Arc::new(crate::build::Fakes::default()) };
+    (Machine::restore(flow, Limits::default(), secrets, &events, None).unwrap(), world)
+}
+
+#[test]
+fn a_journal_of_november_is_taken_up_where_it_stands() {
+    let inside: Vec<&str> =
+        runs(NOVEMBER)[1..].iter().map(|run| State::fold(run).unwrap().status().word()).collect();
+    assert_eq!(inside, ["completed"; 3]);
+    // Its driver was told to stop; or had died in the middle of `slow`.
+    for (length, status) in [(22, "paused"), (20, "running")] {
+        let (mut machine, world) = november(length);
+        assert_eq!(machine.state().status().word(), status);
+        assert_eq!(machine.state().epoch, 0);
+        let attach = Attach { driver: crate::build::driver("bob"), epoch: 1 };
+        let reaction = machine.handle(Input::Attach(attach), &world);
+        assert_eq!(reaction.refusal, None);
+        let Phase::Asking { question, .. } = &machine.state().phase else { panic!("it asks") };
+        assert_eq!((question.step.as_str(), question.kind), ("slow", AskKind::Recover));
+    }
+    // Nobody has to look twice: what an old driver still says does not count.
+    let (machine, world) = november(20);
+    let end = End::Exited { value: json!(""), parsed: None };
+    let late = Input::Finished(Finished::bare(7, end, None));
+    let refused = machine.under(1).handle(late, &world).refusal;
+    assert_eq!(refused, Some(Refusal::NotDriven));
 }

@@ -195,8 +195,11 @@ fn what_is_no_journal_is_refused_and_leaves_the_state_alone() {
     assert_eq!(with(1, &|e| e.run = other.clone()), FoldError::Foreign(2));
     let twice = with(2, &|e| e.kind = events[1].kind.clone());
     assert_eq!(twice, FoldError::Misfit { seq: 3, kind: "step_started", phase: "running a step" });
-    let paused =
-        EventKind::SkillPaused { why: aye_core::event::PauseReason::Waiting, message: None };
+    let paused = EventKind::SkillPaused {
+        why: aye_core::event::PauseReason::Waiting,
+        message: None,
+        duration_ms: None,
+    };
     let mut state = State::fold(&events).unwrap();
     let before = state.clone();
     let seq = state.seq + 1;

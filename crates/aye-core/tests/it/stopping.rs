@@ -2,15 +2,15 @@
 
 use aye_core::effect::Effect;
 use aye_core::event::{BadOutcome, EventKind, PauseReason};
-use aye_core::input::{End, Finished, Input};
+use aye_core::input::{Attach, End, Finished, Input};
 use aye_core::journal::{Status, StepStatus};
 use aye_core::machine::Refusal;
 use aye_core::skill::{EndStatus, OnError, Skill, Step, StepTimeout};
 use serde_json::Value;
 
 use crate::build::{
-    Run, asking, attach, command, confirm, end, expiring, gated, on_error, secs, start, state,
-    states, steps,
+    Run, asking, attach, command, confirm, driver, end, expiring, gated, on_error, secs, start,
+    state, states, steps,
 };
 
 fn within(seconds: u64, skill: Skill) -> Skill {
@@ -346,7 +346,8 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     let mut run = Run::start(steps([command("a"), gated(command("b"), confirm("?"))]));
     assert_eq!(refused(&mut run, done(7)), Refusal::NotRunning(7));
     assert_eq!(refused(&mut run, leave()), Refusal::Busy);
-    assert_eq!(refused(&mut run, attach("bob")), Refusal::Driven);
+    let again = |epoch| Input::Attach(Attach { driver: driver("bob"), epoch });
+    assert_eq!(refused(&mut run, again(1)), Refusal::Driven);
     let mut orphan = Run::start(steps([command("a")]));
     orphan.crash();
     assert_eq!(refused(&mut orphan, done(1)), Refusal::NotDriven);

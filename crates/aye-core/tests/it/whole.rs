@@ -1,10 +1,11 @@
 //! Whole skills in the machine: retries, guards, early ends, loops, sub-skills.
 
 use aye_core::effect::{Effect, Task};
+use aye_core::flow::Flow;
 use aye_core::input::End;
 use aye_core::journal::Status;
 use aye_core::machine::{Limits, Machine};
-use aye_core::nested::{Child, ChildBody, Nested};
+use aye_core::nested::{Child, ChildRun, Nested, ParentScope};
 use aye_core::skill::{Skill, parse};
 use serde_json::{Value, json};
 
@@ -221,17 +222,24 @@ fn a_loop_is_a_run_for_each_item_and_goes_on_with_the_list_it_began_with() {
     assert_eq!(run.status(), Status::Completed);
 }
 
+/// The steps of a child and what they see.
+fn steps_of(run: &Run, child: &Child) -> (std::sync::Arc<Flow>, ParentScope) {
+    match run.machine.child(child, None, &run.world).unwrap() {
+        ChildRun::Steps { flow, outer } => (flow, *outer),
+        ChildRun::Skill { .. } => panic!("a skill"),
+    }
+}
+
 /// The run of an item, and what it runs first.
 fn begin(run: &Run, child: &Child) -> (Machine, Value) {
-    let ChildBody::Item { flow, outer } = &child.body else { panic!("an item") };
+    let (flow, outer) = steps_of(run, child);
     let begin = aye_core::machine::Start {
         run: child.parent.child().unwrap(),
         parent: Some(child.parent.clone()),
-        outer: Some((**outer).clone()),
+        outer: Some(outer),
         ..start()
     };
-    let (machine, _) =
-        Machine::start(std::sync::Arc::clone(flow), Limits::default(), begin, &run.world).unwrap();
+    let (machine, _) = Machine::start(flow, Limits::default(), begin, &run.world).unwrap();
     let execution = machine.execution(&run.world).unwrap().unwrap();
     let Task::Process(process) = execution.task else { panic!("a program") };
     (machine, json!(process.argv))
@@ -251,7 +259,7 @@ fn a_list_that_is_none_fails_and_an_empty_one_is_done() {
     assert_eq!(nested(&lines).children.len(), 2);
     let mut map = run(LOOP);
     map.finish(End::Exited { value: json!({ "k": 1 }), parsed: None }, None);
-    let ChildBody::Item { outer, .. } = &nested(&map).children[0].body else { panic!("an item") };
+    let (_, outer) = steps_of(&map, &nested(&map).children[0]);
     assert_eq!(outer.locals["n"], json!({ "key": "k", "value": 1 }));
 }
 
@@ -280,9 +288,8 @@ steps: [{ name: each, foreach: '{{ nothing }}', command: echo }]
 fn a_nested_step_rests_where_it_is_and_is_never_in_doubt() {
     let text = "name: t\nsteps:\n  - { name: call, skill: other, inputs: { a: 'x{{ 1 + 1 }}' } }\n";
     let mut run = run(text);
-    let ChildBody::Skill { skill, inputs, .. } = &nested(&run).children[0].body else {
-        panic!("a skill")
-    };
+    let called = run.machine.child(&nested(&run).children[0], None, &run.world).unwrap();
+    let ChildRun::Skill { skill, inputs, .. } = called else { panic!("a skill") };
     assert_eq!((skill.as_str(), &inputs["a"]), ("other", &json!("x2")));
     run.interrupt();
     run.stopped();

@@ -52,7 +52,11 @@ fn seen_by_another(home: &Path, durability: Durability) -> Result<Vec<Duration>,
         store.append(&writer.lease(), &[event], &[])?;
     }
     std::thread::sleep(BETWEEN);
-    let end = EventKind::SkillCompleted { state: None, outputs: std::iter::empty().collect() };
+    let end = EventKind::SkillCompleted {
+        state: None,
+        outputs: std::iter::empty().collect(),
+        duration_ms: None,
+    };
     let last = writer.event(Timestamp::now(), end);
     store.append(&writer.lease(), &[last], &[])?;
     let times = lines.map(|line| Ok(Duration::from_nanos(line?.parse()?))).collect();

@@ -72,6 +72,8 @@ impl Writer {
                 },
                 parent: None,
                 destructive_tools: Vec::new(),
+                step_list: Vec::new(),
+                started_by: None,
                 epoch: 0,
             })),
         )
@@ -85,6 +87,9 @@ impl Writer {
                 step: "merge_request".into(),
                 execution: 3,
                 attempt: 1,
+                index: None,
+                description: None,
+                machine: None,
                 kind: "command".into(),
                 command: Some("./make-mr --target main --title 'Release' ".repeat(3)),
                 idempotent: false,
@@ -143,7 +148,11 @@ impl Writer {
     }
 
     fn completed(&mut self, at: Timestamp) -> Event {
-        let kind = EventKind::SkillCompleted { state: None, outputs: std::iter::empty().collect() };
+        let kind = EventKind::SkillCompleted {
+            state: None,
+            outputs: std::iter::empty().collect(),
+            duration_ms: None,
+        };
         self.event(at, kind)
     }
 }

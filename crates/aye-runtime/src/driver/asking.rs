@@ -8,7 +8,7 @@ use aye_core::id::RunId;
 use aye_core::input::{Input, Request};
 use aye_core::journal::{Ended, Phase};
 use aye_core::machine::{Limits, Machine};
-use aye_core::nested::{ChildBody, Parent};
+use aye_core::nested::{ChildRun, Parent};
 use aye_core::text::World;
 
 use crate::commit;
@@ -69,7 +69,7 @@ impl Driver<'_> {
         };
         let child = machine.asked(step, execution, shown.clone());
         let deadline = machine.state().deadline();
-        match self.open_child(id, index, child, deadline, None)? {
+        match self.open_child(id, index, child, deadline, None, None)? {
             Begun::Going(lane) => self.asking.push(Asking { lane, call, ask, form, shown }),
             Begun::Refused(why) => {
                 self.declined(id, &form.server, &why);
@@ -196,7 +196,9 @@ pub fn close_form(
     });
     let Some(Parent { step, execution, form: Some(form), .. }) = parent else { return Ok(false) };
     let child = around.asked(step, *execution, Form::clone(form));
-    let ChildBody::Item { flow, outer } = child.body else { return Ok(false) };
+    let Ok(ChildRun::Steps { flow, outer }) = around.child(&child, None, world) else {
+        return Ok(false);
+    };
     let secrets = outer.secrets.clone();
     let mut machine = Machine::restore(flow, Limits::default(), secrets, &events, Some(*outer))
         .map_err(|error| Error::Journal { run: run.to_string(), error })?;

@@ -7,7 +7,7 @@ use aye_core::flow::Flow;
 use aye_core::input::{Attach, Input, Retry};
 use aye_core::journal::Phase;
 use aye_core::machine::{Limits, Machine, Start};
-use aye_core::nested::{Again, Child, ChildBody, DEEPEST, ParentScope};
+use aye_core::nested::{Again, Child, ChildRun, DEEPEST, ParentScope};
 use aye_core::secrets::Secrets;
 use aye_core::skill::{Given, resolve_inputs};
 use aye_core::text::{self, Scope, World};
@@ -58,6 +58,7 @@ impl Driver<'_> {
         child: Child,
         deadline: Option<Timestamp>,
         again: Option<Again>,
+        known_flow: Option<Arc<Flow>>,
     ) -> Result<Begun, Error> {
         let run = match child.parent.child() {
             Ok(run) if child.parent.depth <= DEEPEST => run,
@@ -69,6 +70,7 @@ impl Driver<'_> {
         let prepared = prepare(
             around,
             &child,
+            known_flow,
             known.as_ref().map(|(source, skill)| (source.as_str(), skill.as_str())),
             self.parts.skills,
             self.parts.store,
@@ -107,6 +109,7 @@ impl Driver<'_> {
             outer,
             deadline,
             destructive_tools: started.destructive_tools,
+            started_by: started.started_by,
             epoch: self.epoch(),
         };
         let begun = Machine::start(flow, self.parts.limits.clone(), start, &world);
@@ -130,11 +133,7 @@ impl Driver<'_> {
     /// unless it failed and is to be tried again.
     fn take_up_child(&mut self, id: LaneId, again: Option<Again>) -> Result<Begun, Error> {
         let root = self.lane(ROOT).machine.state();
-        let driver = aye_core::event::Driver {
-            pid: std::process::id(),
-            attended: root.attended,
-            ..root.started.driver.clone()
-        };
+        let driver = aye_core::event::Driver { pid: std::process::id(), ..root.driver.clone() };
         let epoch = self.epoch();
         let state = self.lane(id).machine.state();
         let again = again.filter(|again| state.turn < again.turn && state.failed_step().is_some());
@@ -170,30 +169,33 @@ fn said(error: &Error) -> String {
 fn prepare(
     around: &Machine,
     child: &Child,
+    known_flow: Option<Arc<Flow>>,
     known: Option<(&str, &str)>,
     skills: &dyn Skills,
     store: &dyn Store,
     world: &World,
 ) -> Result<Prepared, Error> {
-    match &child.body {
-        ChildBody::Item { flow, outer } => Ok(Prepared {
-            flow: Arc::clone(flow),
+    let child = around
+        .child(child, known_flow, world)
+        .map_err(|error| Error::Refused { message: error.to_string(), hint: error.hint })?;
+    match child {
+        ChildRun::Steps { flow, outer } => Ok(Prepared {
+            flow,
             source: None,
             inputs: IndexMap::new(),
             secrets: outer.secrets.clone(),
-            outer: Some(ParentScope::clone(outer)),
+            outer: Some(*outer),
         }),
-        ChildBody::Skill { skill, written, inputs } => {
+        ChildRun::Skill { skill, written, inputs } => {
             let (flow, source) = match known {
                 Some((digest, name)) => begun_with(store, digest, name, skills.lenient())?,
                 None => {
                     // What a value of the run names is no file that its author chose.
-                    let reach = if *written { Reach::AnyFile } else { Reach::Listed };
-                    skills.load(skill, Path::new(&around.state().started.file), reach)?
+                    let reach = if written { Reach::AnyFile } else { Reach::Listed };
+                    skills.load(&skill, Path::new(&around.state().started.file), reach)?
                 }
             };
-            let given =
-                inputs.iter().map(|(name, value)| (name.clone(), Given::Data(value.clone())));
+            let given = inputs.into_iter().map(|(name, value)| (name, Given::Data(value)));
             let scope = scope_of(&flow, world);
             let render =
                 |value: &Value| text::render_value(value, &scope).map_err(|e| e.to_string());
@@ -273,7 +275,7 @@ pub fn restore_inside(
         let Some(row) = store.run(&id)? else { return Ok(None) };
         let known = Some((row.source.as_str(), row.skill.as_str()));
         let Prepared { flow, secrets, outer, .. } =
-            prepare(around, &child, known, skills, store, world)?;
+            prepare(around, &child, None, known, skills, store, world)?;
         let machine =
             Machine::restore(flow, limits.clone(), secrets, &store.events(&id, 0)?, outer)
                 .map_err(|error| Error::Journal { run: id.to_string(), error })?;

@@ -77,12 +77,12 @@ impl Driver<'_> {
         id: LaneId,
         execution: u32,
         step: &str,
-        compute: Compute,
+        (compute, scope): (Compute, Scope),
         timeout: Option<Duration>,
     ) -> Result<(), Error> {
         let block = self.block(id, &compute);
         if compute.python {
-            let program = match compute::python_program(&block, &compute.scope) {
+            let program = match compute::python_program(&block, &scope) {
                 Ok(program) => program,
                 Err(error) => {
                     return self.finished(id, execution, failed_block(&error, None), None);
@@ -102,12 +102,7 @@ impl Driver<'_> {
             spec.timeout = timeout;
             // The result follows what it prints; a live view would show it.
             spec.live = false;
-            return self.run(
-                id,
-                execution,
-                spec,
-                Meaning::Python(Box::new((block, compute.scope))),
-            );
+            return self.run(id, execution, spec, Meaning::Python(Box::new((block, scope))));
         }
         let mut limits = Limits::default();
         limits.time = timeout.map_or(limits.time, |timeout| timeout.min(limits.time));
@@ -118,9 +113,8 @@ impl Driver<'_> {
         let memory = Arc::clone(&self.parts.memory);
         std::thread::spawn(move || {
             let mut host = Remembering { memory, quiet: Quiet::default() };
-            let result = compute::run(&block, &compute.scope, &mut host, &limits, &told);
-            let proposal =
-                result.as_ref().err().and_then(|error| proposal(&block, error, &compute.scope));
+            let result = compute::run(&block, &scope, &mut host, &limits, &told);
+            let proposal = result.as_ref().err().and_then(|error| proposal(&block, error, &scope));
             let host = host.quiet;
             let told = host.emitted.iter().map(|(name, data)| format!("{name}: {data}"));
             let lines = host.lines.iter().cloned().chain(told).collect();

@@ -15,7 +15,7 @@ use aye_process::{Happening, Running, Signals};
 
 use crate::auth;
 use crate::clock::Clock;
-use crate::commit::{self, Requests};
+use crate::commit;
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::prompter::Prompter;
@@ -114,6 +114,8 @@ pub struct Driver<'a> {
     /// The first signal that told us to stop.
     pub(super) told_to_stop: Option<i32>,
     pub(super) stopped_inside: Option<u32>,
+    /// Why a stop could not be written down.
+    unwritten: Option<Error>,
 }
 
 /// A run that is driven no further.
@@ -190,6 +192,7 @@ impl<'a> Driver<'a> {
             said_stopping: false,
             told_to_stop: None,
             stopped_inside: None,
+            unwritten: None,
         }
     }
 
@@ -302,22 +305,50 @@ impl<'a> Driver<'a> {
         input: Input,
         from: Option<RequestId>,
     ) -> Result<Option<Refusal>, Error> {
+        // What the journal does not have is not gone on from: once the step has
+        // ended, that is told.
+        if let Some(error) = self.unwritten.take_if(|_| matches!(input, Input::Finished(_))) {
+            return Err(error);
+        }
+        if self.unwritten.is_some() {
+            return Ok(None);
+        }
         let world = self.world();
         let input = auth::spend_code(input, &self.lane(id).machine, self.parts.home, &world);
         self.look_at(id);
         let Self { parts, lanes, .. } = self;
-        let Some(Lane { machine, unsettled, .. }) = lanes.get_mut(id).and_then(Option::as_mut)
-        else {
+        let Some(Lane { machine, .. }) = lanes.get_mut(id).and_then(Option::as_mut) else {
             unreachable!("lane {id} has ended")
         };
-        let requests = Requests { from, unsettled };
-        let reaction = commit::handle(parts.store, &parts.lease, machine, input, &world, requests)?;
+        let reaction = match commit::handle(parts.store, &parts.lease, machine, input, &world, from)
+        {
+            Ok(reaction) => reaction,
+            // What is to be stopped is stopped, written down or not.
+            Err(error) if matches!(machine.next_effect(), Effect::Stop { .. }) => {
+                return self.stop_unwritten(error.into());
+            }
+            Err(error) => return Err(error.into()),
+        };
         self.questions.note(&reaction.events);
         // While the view still speaks of the step that failed.
         self.advise(id, &reaction.events);
         self.show(id, &reaction.events);
         self.learn(id, &reaction.events);
         Ok(reaction.refusal)
+    }
+
+    /// Stops what runs although that could not be written down.
+    fn stop_unwritten(&mut self, error: Error) -> Result<Option<Refusal>, Error> {
+        let at_work = |id: LaneId| self.lane(id).work.execution().map(|execution| (id, execution));
+        let running: Vec<(LaneId, u32)> = self.live().into_iter().filter_map(at_work).collect();
+        if running.is_empty() {
+            return Err(error);
+        }
+        self.unwritten = Some(error);
+        for (id, execution) in running {
+            self.stop(id, execution)?;
+        }
+        Ok(None)
     }
 
     /// Waits for whoever reads what is shown, unless Aye is told to stop; if it

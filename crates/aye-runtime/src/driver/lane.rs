@@ -16,7 +16,6 @@ use aye_core::question::Question;
 use aye_core::text::Scope;
 
 use crate::compute::Block;
-use crate::store::RequestId;
 use crate::tools::CommandTool;
 
 use super::editing::Opened;
@@ -36,10 +35,6 @@ pub(super) struct Lane {
     /// The labels of the runs it is in, its own last; empty for the run itself.
     pub(super) path: Vec<String>,
     pub(super) work: Work,
-    /// Requests that have been taken and have no consequence yet: they are
-    /// settled with the events that come of them, so that a crash before
-    /// then leaves them waiting for the next driver.
-    pub(super) unsettled: Vec<RequestId>,
     /// How often it was cancelled: twice means at once.
     pub(super) cancels: u32,
     /// Why nobody can be asked here.
@@ -52,15 +47,7 @@ impl Lane {
         parent: Option<(LaneId, usize)>,
         path: Vec<String>,
     ) -> Self {
-        Self {
-            machine,
-            parent,
-            path,
-            work: Work::Nothing,
-            unsettled: Vec::new(),
-            cancels: 0,
-            unasked: None,
-        }
+        Self { machine, parent, path, work: Work::Nothing, cancels: 0, unasked: None }
     }
 
     /// Whether it waits for an answer to this question.

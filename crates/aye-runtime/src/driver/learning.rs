@@ -30,7 +30,8 @@ pub(super) struct OpenFailure {
 impl Driver<'_> {
     /// Tells a machine how a step ended, and what memory has to do with it.
     pub(super) fn tell_end(&mut self, id: LaneId, finished: Finished) -> Result<(), Error> {
-        let finished = self.with_memory(id, finished);
+        let epoch = self.epoch();
+        let finished = self.with_memory(id, Finished { epoch, ..finished });
         self.apply(id, Input::Finished(finished), None)?;
         Ok(())
     }

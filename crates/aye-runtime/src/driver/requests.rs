@@ -31,9 +31,6 @@ impl Driver<'_> {
         for letter in self.parts.store.pending_within(&root)? {
             let is_for = |id: &LaneId| self.lane(*id).machine.state().run == letter.run;
             let Some(id) = self.live().into_iter().find(is_for) else { continue };
-            if self.lane(id).unsettled.contains(&letter.id) {
-                continue;
-            }
             let cancels = matches!(letter.request, Request::Cancel { .. });
             self.lane_mut(id).cancels += u32::from(cancels);
             self.apply(id, Input::Request(letter.request), Some(letter.id))?;
@@ -48,7 +45,7 @@ impl Driver<'_> {
         let answered = matches!(lane.machine.state().phase, Phase::Transition(_));
         if lane.unasked.is_some() && answered && self.told_to_stop.is_none() && id != ROOT {
             self.lane_mut(id).unasked = None;
-            let driver = self.lane(ROOT).machine.state().started.driver.clone();
+            let driver = self.lane(ROOT).machine.state().driver.clone();
             let epoch = self.epoch();
             self.apply(id, Input::Attach(Attach { driver, epoch }), None)?;
         }

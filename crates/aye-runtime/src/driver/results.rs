@@ -66,7 +66,7 @@ impl Driver<'_> {
     fn held(&self) -> usize {
         let lanes = self.lanes.iter().flatten().map(|lane| {
             let inside = match &lane.work {
-                Work::Nested { inside, .. } => inside.results().iter().map(size).sum(),
+                Work::Nested { inside, .. } => inside.results().map(size).sum(),
                 _ => 0,
             };
             inside + lane.machine.state().outputs.values().map(size).sum::<usize>()

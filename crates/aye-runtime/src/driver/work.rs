@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use aye_core::effect::{Effect, Execution, Process, Task};
+use aye_core::effect::{Effect, Execution, Process, Rendered};
 use aye_core::event::{LeftProcess, ProcessRecord};
 use aye_core::input::{End, Finished};
 use aye_core::text::TextError;
@@ -31,20 +31,24 @@ impl Driver<'_> {
             Err(error) => return self.finished(id, execution, unrendered(error), None),
         };
         let Execution { step, attempt, timeout, own_limit, task, .. } = resolved;
+        let task = match self.lane(id).machine.render(task, &self.world()) {
+            Ok(task) => task,
+            Err(error) => return self.finished(id, execution, unrendered(error), None),
+        };
         if let Some(end) = self.warn_before_step(id, &step, attempt)? {
             return self.finished(id, execution, end, None);
         }
         match task {
-            Task::Process(process) => {
+            Rendered::Process(process) => {
                 let mut spec = self.spec(id, execution, &step, &process);
                 spec.timeout = timeout;
                 self.run(id, execution, spec, Meaning::Text)
             }
-            Task::Compute(compute) => self.compute(id, execution, &step, *compute, timeout),
-            Task::Tool(call) => {
+            Rendered::Compute(block) => self.compute(id, execution, &step, *block, timeout),
+            Rendered::Tool(call) => {
                 self.call(id, execution, &step, *call, Within { timeout, own_limit })
             }
-            Task::Nested(nested) => self.start_inside(id, execution, *nested),
+            Rendered::Nested(nested) => self.start_inside(id, execution, *nested),
         }
     }
 
@@ -172,7 +176,13 @@ impl Driver<'_> {
         self.tell_end(id, Finished { process, ..Finished::bare(execution, end, None) })
     }
 
-    pub(super) fn spec(&self, id: LaneId, execution: u32, step: &str, process: &Process) -> Spec {
+    pub(super) fn spec(
+        &self,
+        id: LaneId,
+        execution: u32,
+        step: &str,
+        process: &Process<String>,
+    ) -> Spec {
         let (program, args) = match process.argv.split_first() {
             Some((program, args)) => (program.clone(), args),
             None => (String::new(), [].as_slice()),

@@ -86,10 +86,11 @@ impl Derived {
         let at = milliseconds(event.at);
         match &event.kind {
             EventKind::SkillStarted(_)
+            | EventKind::SkillStopping(_)
             | EventKind::StepCompleted(_)
             | EventKind::MemoryRecalled(_)
             | EventKind::MemoryLearned(_) => {}
-            EventKind::SkillPaused { why, message } => {
+            EventKind::SkillPaused { why, message, .. } => {
                 self.stand(RunStatus::Paused, Some(word(why)), message.clone());
             }
             EventKind::SkillResumed { driver, .. } => {

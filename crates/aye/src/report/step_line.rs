@@ -192,11 +192,11 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             };
             format!("{} {}", mark(Glyph::Asking, Tone::Warn), taken)
         }
-        EventKind::SkillPaused { why: PauseReason::Interrupted, message } => {
+        EventKind::SkillPaused { why: PauseReason::Interrupted, message, .. } => {
             let by = message.as_deref().unwrap_or("a signal");
             format!("{} interrupted by {by}", mark(Glyph::Paused, Tone::Warn))
         }
-        EventKind::SkillPaused { why: PauseReason::Waiting, message } => {
+        EventKind::SkillPaused { why: PauseReason::Waiting, message, .. } => {
             let why = message.as_deref().map(escape_control_line)?;
             format!("{} nobody can be asked here: {why}", mark(Glyph::Paused, Tone::Warn))
         }
@@ -209,6 +209,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             format!("{} resumed by {}", mark(Glyph::Running, Tone::Ask), escape_control_line(&who))
         }
         EventKind::SkillStarted(_)
+        | EventKind::SkillStopping(_)
         | EventKind::SkillCompleted { .. }
         | EventKind::SkillFailed { .. }
         | EventKind::SkillCancelled { .. }

@@ -109,6 +109,8 @@ impl Tale {
             driver: driver(),
             parent: parent.map(Box::new),
             destructive_tools: Vec::new(),
+            step_list: Vec::new(),
+            started_by: None,
             epoch: 0,
         }));
         self.event(kind)
@@ -119,6 +121,9 @@ impl Tale {
             step: step.into(),
             execution: 1,
             attempt: 1,
+            index: None,
+            description: None,
+            machine: None,
             kind: "command".into(),
             command: Some("make it".into()),
             idempotent: false,
@@ -149,6 +154,7 @@ impl Tale {
         self.event(EventKind::SkillPaused {
             why: PauseReason::Waiting,
             message: Some("nobody is here".into()),
+            duration_ms: None,
         })
     }
 
@@ -167,6 +173,7 @@ impl Tale {
         self.event(EventKind::SkillCompleted {
             state: None,
             outputs: [("summary".to_owned(), json!("done"))].into_iter().collect(),
+            duration_ms: None,
         })
     }
 
@@ -176,6 +183,7 @@ impl Tale {
             message: format!("`{step}` failed"),
             step: Some(step.into()),
             state: None,
+            duration_ms: None,
         })
     }
 
@@ -186,6 +194,7 @@ impl Tale {
             message: None,
             step: None,
             ended: None,
+            duration_ms: None,
         })
     }
 

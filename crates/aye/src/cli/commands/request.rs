@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use aye_core::event::EventKind;
 use aye_core::input::Request;
 
 use crate::cli::Context;
@@ -51,6 +52,9 @@ pub(crate) fn send(
     loop {
         bell.drain()?;
         match store.verdict(id)? {
+            // Whoever cancels waits for what runs to end.
+            Some(Verdict::Accepted)
+                if since.elapsed() < PATIENCE && is_stopping(store, row, request)? => {}
             Some(Verdict::Accepted) => return Ok(Sent::Accepted),
             Some(Verdict::Refused(why)) => {
                 if why == ENDED {
@@ -77,6 +81,14 @@ pub(crate) fn send(
         }
         bell.wait(Duration::from_millis(500))?;
     }
+}
+
+/// Whether a run that was cancelled has still to end what it runs.
+fn is_stopping(store: &dyn Store, row: &RunRow, request: &Request) -> Result<bool, Error> {
+    let Request::Cancel { .. } = request else { return Ok(false) };
+    let last = store.run(&row.id)?.map_or(0, |row| row.last_seq);
+    let events = store.events(&row.id, last.saturating_sub(1))?;
+    Ok(matches!(events.last().map(|event| &event.kind), Some(EventKind::SkillStopping(_))))
 }
 
 /// An answer says where it was given.

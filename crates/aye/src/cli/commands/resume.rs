@@ -17,7 +17,7 @@ use crate::cli::{Context, environment, say};
 use crate::paint::{escape_control_line, plural};
 use crate::report::{Verbosity, run_command};
 use aye_runtime::auth;
-use aye_runtime::commit::{self, Committed, Requests};
+use aye_runtime::commit::{self, Committed};
 use aye_runtime::driver::{GONE, close_form, restore_inside};
 use aye_runtime::error::Error;
 use aye_runtime::skills::{SkillFile, relative_to, skill_name};
@@ -296,6 +296,7 @@ impl Held {
         let lease = store.acquire(&outer.id, &context.holder())?;
         let outermost =
             Loaded::read(store, &outer, &context)?.machine(&context, Secrets::default())?;
+        let outermost = outermost.under(lease.epoch());
         let names = context.names(&PathBuf::from(&row.workspace));
         let world = World { now: context.now(), names };
         Ok((Self { context, lease, outermost, world }, outer))
@@ -310,8 +311,7 @@ impl Held {
         from: Option<RequestId>,
     ) -> Result<Committed, Error> {
         let input = auth::spend_code(input, machine, &self.context.home, &self.world);
-        let requests = Requests { from, unsettled: &mut Vec::new() };
-        Ok(commit::handle(store, &self.lease, machine, input, &self.world, requests)?)
+        Ok(commit::handle(store, &self.lease, machine, input, &self.world, from)?)
     }
 
     /// The machine of a run, which may be inside of others.
@@ -321,6 +321,7 @@ impl Held {
         }
         let limits = self.context.limits();
         restore_inside(store, &self.outermost, &row.id, &self.context.runtime, limits, &self.world)?
+            .map(|machine| machine.under(self.lease.epoch()))
             .ok_or_else(|| {
                 let message = format!("run `{}` is not where the run around it stands", row.id);
                 Error::Refused { message, hint: None }

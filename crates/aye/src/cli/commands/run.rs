@@ -1,9 +1,10 @@
 //! `aye run`.
 
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use aye_core::event::{Driver, Range};
+use aye_core::event::{Driver, Range, StartedBy};
 use aye_core::flow::Flow;
 use aye_core::id::RunId;
 use aye_core::machine::{Machine, Start, StartError};
@@ -24,6 +25,7 @@ use aye_runtime::dry_run;
 use aye_runtime::error::Error;
 use aye_runtime::skills::{SkillFile, skill_name};
 use aye_runtime::store::Source;
+use aye_runtime::trust;
 
 use super::background::{self, BackgroundCommand};
 use super::drive::{AskMode, Beginning, drive};
@@ -222,6 +224,7 @@ pub(super) struct StartRequest {
     environment: Option<String>,
     range: Option<Range>,
     yes: bool,
+    started_by: StartedBy,
 }
 
 impl StartRequest {
@@ -244,6 +247,7 @@ impl StartRequest {
             environment,
             range: None,
             yes: false,
+            started_by: started_by(context),
         }
     }
 
@@ -275,9 +279,19 @@ impl StartRequest {
             outer: None,
             deadline: None,
             destructive_tools: context.settings.tools.destructive(),
+            started_by: Some(self.started_by),
             epoch: 0,
         };
         (start, source)
+    }
+}
+
+/// Who or what starts a run from here.
+fn started_by(context: &Context) -> StartedBy {
+    match context.started_by {
+        trust::StartedBy::Assistant => StartedBy::Assistant,
+        trust::StartedBy::Person if std::io::stdin().is_terminal() => StartedBy::Terminal,
+        trust::StartedBy::Person => StartedBy::Script,
     }
 }
 

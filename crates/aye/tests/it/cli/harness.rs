@@ -184,7 +184,7 @@ fn settled(text: &str) -> String {
         (&format!("`{user}` on `{host}`"), "`USER` on `HOST`"),
         (&format!(r#""user":\s*"{user}""#), r#""user":"USER""#),
         (&format!(r#""by":\s*"{user}""#), r#""by":"USER""#),
-        (&format!(r#""host":\s*"{host}""#), r#""host":"HOST""#),
+        (&format!(r#""(host|machine)":\s*"{host}""#), r#""$1":"HOST""#),
     ];
     let mut text = text.to_owned();
     for (pattern, with) in patterns {

@@ -109,13 +109,13 @@ fn verbose_adds_the_events() {
     --- stdout
     first | hello big world
     --- stderr
-    {"v":1,"run":"RUN","seq":1,"at":"TIME","type":"skill_started","skill":"two","file":"two.yaml","source":"DIGEST","steps":2,"workspace":"PLACE/work","range":{"only":"first"},"driver":{"user":"USER","host":"HOST","pid":PID}}
+    {"v":1,"run":"RUN","seq":1,"at":"TIME","type":"skill_started","skill":"two","file":"two.yaml","source":"DIGEST","steps":2,"workspace":"PLACE/work","range":{"only":"first"},"driver":{"user":"USER","host":"HOST","pid":PID},"step_list":[{"name":"first","kind":"command"},{"name":"second","kind":"shell"}],"started_by":"script","epoch":1}
     two  run RUN
-    {"v":1,"run":"RUN","seq":2,"at":"TIME","type":"step_started","step":"first","execution":1,"attempt":1,"kind":"command","command":"echo hello 'big world'","deadline":"TIME"}
+    {"v":1,"run":"RUN","seq":2,"at":"TIME","type":"step_started","step":"first","execution":1,"attempt":1,"index":0,"machine":"HOST","kind":"command","command":"echo hello 'big world'","deadline":"TIME"}
     ▸ first  echo hello 'big world'
     {"v":1,"run":"RUN","seq":3,"at":"TIME","type":"step_completed","step":"first","execution":1,"output":"greeting","value":"hello big world","process":{"exit_code":0,"duration_ms":N,"stdout":"hello big world\n","left_running":0,"cpu_ms":N}}
     ✓ first  DURATION
-    {"v":1,"run":"RUN","seq":4,"at":"TIME","type":"skill_completed"}
+    {"v":1,"run":"RUN","seq":4,"at":"TIME","type":"skill_completed","duration_ms":N}
     ✓ two completed in DURATION  1 step done
     --- exit 0
     "#);

@@ -205,6 +205,7 @@ impl<'c> Asked<'c> {
             outer: Some(outer),
             deadline: None,
             destructive_tools: Vec::new(),
+            started_by: None,
             epoch: 0,
         };
         let begun = Machine::start(Arc::new(flow), self.context.limits(), start, &self.world());

@@ -1,0 +1,123 @@
+//! The beginning of a run.
+
+use indexmap::IndexMap;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::nested::Parent;
+use crate::question::Namespaces;
+
+use super::{is_false, is_zero};
+
+/// The beginning of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SkillStarted {
+    /// The skill's name.
+    pub skill: String,
+    /// Where its file was.
+    pub file: String,
+    /// Digest of the file's text; the store keeps the text under it.
+    pub source: String,
+    /// Inputs with defaults applied; secrets masked.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub inputs: IndexMap<String, Value>,
+    /// How many steps the skill has.
+    pub steps: u32,
+    /// The directory it runs in.
+    pub workspace: String,
+    /// `--environment`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<String>,
+    /// When the whole run has to be over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
+    /// `--from` or `--only`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
+    /// `--yes` was given.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub yes: bool,
+    /// Who and which process.
+    pub driver: Driver,
+    /// The step of another run that this one belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Box<Parent>>,
+    /// The tools that the project's settings call destructive: their steps are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub destructive_tools: Vec<String>,
+    /// The steps as the file has them, in order. Absent in the runs of a
+    /// `foreach`: the step around them says what they consist of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub step_list: Vec<PlannedStep>,
+    /// Who or what started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_by: Option<StartedBy>,
+    /// The epoch of the lease under which it began.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub epoch: u64,
+}
+
+/// A step as the file has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedStep {
+    /// Its name.
+    pub name: String,
+    /// `command`, `shell`, `confirm`, …
+    pub kind: String,
+    /// What the file says about it; never rendered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// Who or what started a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StartedBy {
+    /// A person at a terminal.
+    Terminal,
+    /// A program without a terminal: a shell script, a pipe, CI.
+    Script,
+    /// An assistant.
+    Assistant,
+    /// A schedule.
+    Schedule,
+    /// The web page.
+    Web,
+}
+
+/// Which part of a skill is run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Range {
+    /// From this step on.
+    From(String),
+    /// This step alone.
+    Only(String),
+}
+
+impl Range {
+    /// The step it begins with.
+    pub fn step(&self) -> &str {
+        match self {
+            Self::From(step) | Self::Only(step) => step,
+        }
+    }
+}
+
+/// Who drives a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Driver {
+    /// The operating system's user.
+    pub user: String,
+    /// The machine.
+    pub host: String,
+    /// The process.
+    pub pid: u32,
+    /// Somebody is there who can be asked what to do about a failure.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub attended: bool,
+    /// The namespaces that it lives in, where they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespaces: Option<Namespaces>,
+}

@@ -1,0 +1,219 @@
+//! Which runs of a nested step are begun, and what becomes of the step.
+//!
+//! A function of what the runs say of themselves: a host that restores it tells
+//! it again which have been begun and which have ended, in any order, and gets
+//! the same.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::event::{CancelReason, FailReason};
+use crate::input::{End, Finished};
+use crate::journal::{Ended, Phase, State};
+
+use super::{Nested, Parent};
+
+/// The runs of a nested step: which go on, and how the others ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Schedule {
+    parallel: usize,
+    fail_fast: bool,
+    is_list: bool,
+    runs: Vec<Slot>,
+    /// The next that has not been begun.
+    next: usize,
+    going: usize,
+    /// Nothing further is begun.
+    held: bool,
+}
+
+/// One of the runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Slot {
+    Waiting,
+    Going,
+    Ended(Box<ChildEnd>),
+}
+
+/// How a run inside a step ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChildEnd {
+    /// How.
+    pub outcome: Ended,
+    /// By then the time of the step was up.
+    pub past: bool,
+    /// What it gives to the step.
+    pub result: Value,
+    /// What the run is called beneath its step.
+    pub label: String,
+    /// In words.
+    pub message: String,
+    /// Who declined.
+    pub by: Option<String>,
+    /// A person agreed in it to what follows.
+    pub agreed: bool,
+}
+
+impl ChildEnd {
+    /// How a run ended, if it has; `past` says that the time of the step is up.
+    pub fn of(state: &State, result: Value, past: bool) -> Option<Self> {
+        let Phase::Ended(outcome) = state.phase else { return None };
+        let label = state.started.parent.as_ref().map(|parent| Parent::label(parent));
+        Some(Self {
+            outcome,
+            past,
+            result,
+            label: label.unwrap_or_default(),
+            message: state.end_message.clone().unwrap_or_default(),
+            by: state.ended_by.clone(),
+            agreed: state.agreed,
+        })
+    }
+
+    /// A run that could not be begun.
+    pub fn refused(label: String, message: String) -> Self {
+        let outcome = Ended::Failed(FailReason::StepFailed);
+        let (past, result) = (false, Value::Null);
+        Self { outcome, past, result, label, message, by: None, agreed: false }
+    }
+
+    fn is_timed_out(&self) -> bool {
+        self.past && self.outcome == Ended::Failed(FailReason::RunTimedOut)
+    }
+
+    fn is_failed(&self) -> bool {
+        matches!(self.outcome, Ended::Failed(_)) && !self.is_timed_out()
+    }
+
+    /// Somebody said no, which in a list leaves only that item out.
+    fn is_declined(&self) -> bool {
+        use CancelReason::{Declined, FinalState};
+        matches!(self.outcome, Ended::Cancelled(Declined | FinalState))
+    }
+
+    fn is_cancelled(&self) -> bool {
+        matches!(self.outcome, Ended::Cancelled(_))
+    }
+}
+
+impl Schedule {
+    /// Nothing has been begun yet.
+    pub fn new(nested: &Nested) -> Self {
+        Self {
+            parallel: nested.parallel.max(1),
+            fail_fast: nested.fail_fast,
+            is_list: nested.is_list,
+            runs: vec![Slot::Waiting; nested.children.len()],
+            next: 0,
+            going: 0,
+            held: false,
+        }
+    }
+
+    /// The run to begin now, if there is room for one. It counts as begun.
+    pub fn begin(&mut self) -> Option<usize> {
+        if self.held || self.going >= self.parallel {
+            return None;
+        }
+        let index = self.next;
+        let slot = self.runs.get_mut(index)?;
+        *slot = Slot::Going;
+        self.going += 1;
+        self.next += 1;
+        Some(index)
+    }
+
+    /// A run that an earlier driver has begun.
+    pub fn begun(&mut self, index: usize) {
+        let Some(slot @ Slot::Waiting) = self.runs.get_mut(index) else { return };
+        *slot = Slot::Going;
+        self.going += 1;
+        self.next = self.next.max(index + 1);
+    }
+
+    /// A run that was begun has ended, or could not be begun after all.
+    pub fn ended(&mut self, index: usize, end: ChildEnd) {
+        let Some(slot @ Slot::Going) = self.runs.get_mut(index) else { return };
+        let aborted = end.outcome == Ended::Failed(FailReason::Aborted);
+        self.held |= aborted
+            || end.is_timed_out()
+            || end.is_failed() && self.fail_fast
+            || end.is_cancelled() && !(self.is_list && end.is_declined());
+        *slot = Slot::Ended(Box::new(end));
+        self.going -= 1;
+    }
+
+    /// The step is to end: nothing further is begun.
+    pub fn stop(&mut self) {
+        self.held = true;
+    }
+
+    /// Whether nothing goes on.
+    pub fn is_over(&self) -> bool {
+        self.going == 0
+    }
+
+    /// What the runs gave so far, in the order of the items.
+    pub fn results(&self) -> impl Iterator<Item = &Value> {
+        const NOTHING: &Value = &Value::Null;
+        self.runs.iter().map(|run| match run {
+            Slot::Ended(end) if end.outcome == Ended::Completed => &end.result,
+            Slot::Ended(_) | Slot::Waiting | Slot::Going => NOTHING,
+        })
+    }
+
+    /// What becomes of the step, now that nothing inside it goes on.
+    pub fn finish(self, epoch: u64, execution: u32, stopped: bool) -> Finished {
+        let ends: Vec<&ChildEnd> = self.ends().collect();
+        let agreed = ends.iter().any(|end| end.agreed);
+        let left_out = match self.is_list {
+            true => ends.iter().filter(|end| end.is_declined()).count(),
+            false => 0,
+        };
+        let note = (left_out > 0).then(|| format!("{left_out} of {} declined", self.runs.len()));
+        let end = if stopped { End::Stopped } else { self.end(&ends) };
+        Finished { epoch, note, agreed, ..Finished::bare(execution, end, None) }
+    }
+
+    fn ends(&self) -> impl Iterator<Item = &ChildEnd> {
+        self.runs.iter().filter_map(|run| match run {
+            Slot::Ended(end) => Some(&**end),
+            Slot::Waiting | Slot::Going => None,
+        })
+    }
+
+    fn end(&self, ends: &[&ChildEnd]) -> End {
+        // Of several it matters which; one is the step itself.
+        let said = |end: &ChildEnd| match self.is_list {
+            true => format!("{}: {}", end.label, end.message),
+            false => end.message.clone(),
+        };
+        let no = ends.iter().find(|end| end.is_cancelled() && !(self.is_list && end.is_declined()));
+        if let Some(end) = no {
+            let expired = end.outcome == Ended::Cancelled(CancelReason::Expired);
+            return End::Declined { expired, by: end.by.clone(), message: said(end) };
+        }
+        if ends.iter().any(|end| end.is_timed_out()) {
+            return End::TimedOut;
+        }
+        let failed: Vec<String> =
+            ends.iter().filter(|end| end.is_failed()).map(|end| said(end)).collect();
+        if failed.is_empty() {
+            let mut results = self.results().cloned();
+            let value = match self.is_list {
+                true => Value::Array(results.collect()),
+                false => results.next().unwrap_or_default(),
+            };
+            return End::Exited { value, parsed: None };
+        }
+        let message = match self.is_list {
+            true => {
+                let (count, all) = (failed.len(), self.runs.len());
+                format!("{count} of {all} failed: {}", failed.join("; "))
+            }
+            false => failed.join("; "),
+        };
+        End::Failed { code: "NESTED".to_owned(), message, hint: None, proposal: None }
+    }
+}
