@@ -74,7 +74,7 @@ pub struct Settings {
     /// The user's own directories with skills.
     pub user_skills: Vec<PathBuf>,
     /// Keys of the project that do not count, because it is not trusted.
-    pub left_out: Vec<&'static str>,
+    pub left_out: Vec<String>,
 }
 
 /// What widens what may happen, or narrows it.
@@ -141,6 +141,7 @@ impl Settings {
         let durability = limiter.durability("durability", project.durability, durability);
         let keep = user.keep.unwrap_or(Some(DEFAULT_KEEP));
         let keep = limiter.keep("keep", project.keep, keep);
+        let tools = limiter.tools(project.tools, user.tools);
         let left_out = limiter.left_out();
         let usual = || vec![root.join(".aye/skills"), root.join("skills")];
         Self {
@@ -154,7 +155,7 @@ impl Settings {
             grace,
             max_processes,
             left_out,
-            tools: project.tools.or_own(user.tools),
+            tools,
             mcp: project.mcp.over(&user.mcp),
             project: Powers {
                 root: root.clone(),

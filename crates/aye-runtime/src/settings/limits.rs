@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use crate::store::Durability;
 
+use super::ToolSettings;
+
 /// Chooses limit by limit, and notes what it leaves out.
 pub(super) struct Limiter<F> {
     is_trusted: Option<F>,
     trusted: bool,
-    left_out: Vec<&'static str>,
+    left_out: Vec<String>,
 }
 
 impl<F: FnOnce() -> bool> Limiter<F> {
@@ -65,8 +67,23 @@ impl<F: FnOnce() -> bool> Limiter<F> {
         })
     }
 
-    /// The keys whose limits do not count.
-    pub(super) fn left_out(self) -> Vec<&'static str> {
+    /// Both tools; of a name that both have, the project's, if it is trusted: the
+    /// user's own skills mean their own.
+    pub(super) fn tools(&mut self, mut project: ToolSettings, user: ToolSettings) -> ToolSettings {
+        let both = |name: &&str| user.names().any(|own| own == *name);
+        let both: Vec<String> = project.names().filter(both).map(str::to_owned).collect();
+        if !both.is_empty() && !self.is_trusted() {
+            for name in both {
+                project.servers.remove(&name);
+                project.commands.remove(&name);
+                self.left_out.push(format!("tools.{name}"));
+            }
+        }
+        project.or_own(user)
+    }
+
+    /// The keys that do not count.
+    pub(super) fn left_out(self) -> Vec<String> {
         self.left_out
     }
 
@@ -81,13 +98,17 @@ impl<F: FnOnce() -> bool> Limiter<F> {
         if !is_looser(&wanted, &without) {
             return wanted;
         }
+        if self.is_trusted() {
+            return wanted;
+        }
+        self.left_out.push(key.to_owned());
+        without
+    }
+
+    fn is_trusted(&mut self) -> bool {
         if let Some(is_trusted) = self.is_trusted.take() {
             self.trusted = is_trusted();
         }
-        if self.trusted {
-            return wanted;
-        }
-        self.left_out.push(key);
-        without
+        self.trusted
     }
 }

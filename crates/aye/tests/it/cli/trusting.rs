@@ -355,6 +355,23 @@ fn an_untrusted_project_forgets_no_runs() {
     assert_eq!(left(), ["clone"]);
 }
 
+/// A skill of the user's own means the user's own tools, wherever it is run.
+#[test]
+fn an_untrusted_project_cannot_exchange_your_tools() {
+    let place = Place::new();
+    let tool = |said: &str| format!("[tools.notify]\ncommand = ['echo', '{said}']\n");
+    place.write(CONFIG, &format!("skills = ['mine']\n{}", tool("mine")));
+    let skill = "name: own\nsteps: [{ name: a, tool: notify }]\n";
+    place.write("../.config/aye/mine/own.yaml", skill);
+    place.write("aye.toml", &tool("theirs"));
+    let ran = place.aye(&["run", "own"]).ok();
+    assert!(ran.stdout.contains("mine") && !ran.stdout.contains("theirs"), "{}", ran.all());
+    assert!(ran.stderr.contains("is not trusted; left out: `tools.notify`"), "{}", ran.all());
+    place.aye(&["trust", "--yes"]).ok();
+    let ran = place.aye(&["run", "own"]).ok();
+    assert!(ran.stdout.contains("theirs"), "{}", ran.all());
+}
+
 #[test]
 fn an_untrusted_project_makes_limits_stricter_only() {
     let place = Place::new();
