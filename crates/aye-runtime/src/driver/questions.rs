@@ -168,12 +168,12 @@ impl<'a> Questions<'a> {
 
     /// What becomes readable when something happens where questions are asked.
     pub(super) fn wake(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.asking().filter_map(|prompter| prompter.wake())
+        self.asking().filter_map(Prompter::wake)
     }
 
     /// When a prompter wants to be asked again at the latest.
     pub(super) fn look_at(&self) -> Option<Instant> {
-        self.asking().filter_map(|prompter| prompter.look_at()).min()
+        self.asking().filter_map(Prompter::look_at).min()
     }
 
     /// The prompters that have a question.
