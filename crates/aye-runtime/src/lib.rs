@@ -11,6 +11,10 @@
 //! ```
 
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(all(feature = "compute", feature = "tools")),
+    expect(dead_code, reason = "blocks and servers are what uses it")
+)]
 
 pub mod advisor;
 pub mod auth;

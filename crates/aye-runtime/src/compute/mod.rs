@@ -6,33 +6,66 @@
 //! from the [`Host`], files of the workspace. What comes back is data or a [`ComputeError`] that says where and why. Nothing
 //! of this runs before a block, or an expression that the template engine
 //! cannot read, is met.
+//!
+//! All of it but its data is the feature `compute`; without it a block fails, and templates are
+//! plain Jinja.
 
 mod block;
-mod context;
 mod diff;
-mod engine;
 mod error;
-mod explain;
-mod expression;
-mod files;
 mod host;
+mod proposal;
+mod python_program;
+
+#[cfg(feature = "compute")]
+mod context;
+#[cfg(feature = "compute")]
+mod engine;
+#[cfg(feature = "compute")]
+mod explain;
+#[cfg(feature = "compute")]
+mod expression;
+#[cfg(feature = "compute")]
+mod files;
+#[cfg(feature = "compute")]
 mod monty;
+#[cfg(feature = "compute")]
 mod pool;
+#[cfg(feature = "compute")]
 mod propose;
+#[cfg(feature = "compute")]
 mod python;
+#[cfg(feature = "compute")]
 mod run;
+#[cfg(feature = "compute")]
 mod source;
+#[cfg(feature = "compute")]
 mod value;
+#[cfg(feature = "compute")]
 mod wire;
+#[cfg(not(feature = "compute"))]
+mod without_compute;
+#[cfg(feature = "compute")]
 mod worker;
 
 pub use block::{Block, Limits};
 pub use diff::diff;
 pub use error::{ComputeError, Place};
-pub use expression::PythonExpressions;
 pub use host::{Host, Quiet};
-pub use pool::is_aye;
-pub use propose::{Change, Proposal, propose};
-pub use python::{PythonProgram, PythonResult, python_program, python_result};
-pub use run::{check, missing_module, run};
-pub use worker::{WORD, work};
+pub use proposal::{Change, Proposal};
+pub use python_program::{PythonProgram, PythonResult};
+
+#[cfg(feature = "compute")]
+pub use self::{
+    expression::PythonExpressions,
+    pool::is_aye,
+    propose::propose,
+    python::{python_program, python_result},
+    run::{check, missing_module, run},
+    worker::{WORD, work},
+};
+#[cfg(not(feature = "compute"))]
+pub use without_compute::{
+    PythonExpressions, WORD, check, is_aye, missing_module, propose, python_program, python_result,
+    run, work,
+};

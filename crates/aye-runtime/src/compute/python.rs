@@ -10,30 +10,13 @@ use serde_json::{Map, Value, json};
 
 use super::block::{Block, Limits};
 use super::error::ComputeError;
+use super::python_program::{PythonProgram, PythonResult};
 use super::{explain, source};
 
 /// Runs a block: reads the context, gives the names, finds the result.
 const PROGRAM: &str = include_str!("python.py");
 /// What stands before the result.
 const MARK: &str = "\u{1e}aye-result ";
-
-/// How to run a block with `python3`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PythonProgram {
-    /// The program and its arguments.
-    pub argv: Vec<String>,
-    /// What it reads: the code and the context. It may hold secrets.
-    pub stdin: String,
-}
-
-/// What came of it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PythonResult {
-    /// The result of the block.
-    pub value: Value,
-    /// What it printed.
-    pub printed: String,
-}
 
 /// How to run a block with `python3`, with the names it uses.
 pub fn python_program(block: &Block, scope: &Scope) -> Result<PythonProgram, ComputeError> {

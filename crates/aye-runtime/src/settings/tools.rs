@@ -301,7 +301,7 @@ pub(super) fn duration(text: &Spanned<String>) -> Result<Option<Duration>, Diagn
 fn address(name: &str, url: Spanned<String>) -> Result<String, Diagnostic> {
     let place = url.span();
     let text = url.into_inner();
-    let parsed: hyper::Uri = text.parse().map_err(|_| {
+    let parsed: http::Uri = text.parse().map_err(|_| {
         wrong(format!("{} is no address", quote(&text)), place.clone())
             .hint("write `https://host/path`")
     })?;

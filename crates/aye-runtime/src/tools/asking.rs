@@ -7,24 +7,15 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
+use super::event::ToolEvent;
 use super::form::form;
 use super::handler::Shared;
-use super::outbox::{Outbox, ToolEvent};
-
-/// What becomes of a server's question.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Reply {
-    /// Somebody answered.
-    Accept(Map<String, Value>),
-    /// Somebody said no, or nobody can be asked.
-    Decline,
-    /// It is no longer of interest.
-    Cancel,
-}
+use super::hub::Reply;
+use super::outbox::Outbox;
 
 /// The questions of servers that are open.
 #[derive(Debug)]

@@ -32,7 +32,7 @@ pub(super) enum HttpError {
     Broken(#[from] hyper::Error),
     /// The request cannot be written.
     #[error("the request cannot be sent: {0}")]
-    Request(#[from] hyper::http::Error),
+    Request(#[from] http::Error),
     /// The message cannot be written.
     #[error("the message cannot be written: {0}")]
     Message(#[from] serde_json::Error),

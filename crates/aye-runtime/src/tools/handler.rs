@@ -19,7 +19,8 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 
-use super::outbox::{Outbox, ToolEvent};
+use super::event::ToolEvent;
+use super::outbox::Outbox;
 
 /// What all parts of one connection share.
 #[derive(Debug, Clone)]

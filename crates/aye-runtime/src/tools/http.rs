@@ -94,8 +94,8 @@ impl Http {
             request = request.header(HEADER_SESSION_ID, session);
         }
         if let Some(token) = token {
-            let mut value = HeaderValue::from_str(&format!("Bearer {token}"))
-                .map_err(hyper::http::Error::from)?;
+            let mut value =
+                HeaderValue::from_str(&format!("Bearer {token}")).map_err(http::Error::from)?;
             value.set_sensitive(true);
             request = request.header(header::AUTHORIZATION, value);
         }

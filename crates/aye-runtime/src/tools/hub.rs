@@ -1,24 +1,24 @@
 //! What the driver sees of the tools.
 
+use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
-use std::thread::JoinHandle;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use aye_process::SpawnError;
+use aye_process::policy::Policy;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Map, Value};
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::settings::ToolSettings;
 
-use super::asking::Reply;
 use super::command::{self, CommandTool};
 use super::error::ToolError;
+use super::event::ToolEvent;
 use super::launch::Launch;
 use super::names::{self, Known};
-use super::outbox::{Outbox, ToolEvent};
-use super::server::World;
-use super::worker::{self, Order};
+use super::thread::Worker;
+use super::trust::Trust;
 
 /// A call of a server's tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +40,39 @@ pub struct Call {
     pub run: Option<Duration>,
 }
 
+/// Where tools are used: the same for all servers of a run.
+#[derive(Debug, Clone)]
+pub struct World {
+    /// Where servers work, and what they are told as their root.
+    pub workspace: PathBuf,
+    /// The user's environment; servers get little of it.
+    pub environment: BTreeMap<String, String>,
+    /// Who decides what may be started.
+    pub trust: Trust,
+    /// What may run at all.
+    pub policy: Policy,
+    /// Tags the processes of servers, so that a later start finds what is left of them.
+    pub run: Option<String>,
+}
+
+/// What becomes of a server's question.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply {
+    /// Somebody answered.
+    Accept(Map<String, Value>),
+    /// Somebody said no, or nobody can be asked.
+    Decline,
+    /// It is no longer of interest.
+    Cancel,
+}
+
+/// What the driver wants.
+pub(super) enum Order {
+    Call(Call),
+    List(String),
+    Cancel(u64),
+}
+
 /// The tools of a run. No thread, no runtime and no server before the first
 /// call; dropping it ends them all.
 #[derive(Debug)]
@@ -51,13 +84,6 @@ pub struct Tools {
     stillborn: Option<ToolEvent>,
     /// Somebody is there whom servers may ask.
     may_ask: bool,
-}
-
-#[derive(Debug)]
-struct Worker {
-    orders: Option<UnboundedSender<Order>>,
-    outbox: Outbox,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl Tools {
@@ -75,7 +101,7 @@ impl Tools {
     /// Answers a server.
     pub fn reply(&self, ask: u64, reply: Reply) {
         if let Some(worker) = &self.at_work {
-            worker.outbox.questions().reply(ask, reply);
+            worker.reply(ask, reply);
         }
     }
 
@@ -137,7 +163,7 @@ impl Tools {
 
     /// Readable when [`next`](Self::next) has something; `None` before the first call.
     pub fn fd(&self) -> Option<BorrowedFd<'_>> {
-        self.at_work.as_ref().map(|worker| worker.outbox.fd())
+        self.at_work.as_ref().map(Worker::fd)
     }
 
     /// The next thing that happened, if any.
@@ -146,7 +172,7 @@ impl Tools {
         if let Some(event) = self.stillborn.take() {
             return Some(event);
         }
-        self.at_work.as_ref()?.outbox.next()
+        self.at_work.as_ref()?.next()
     }
 
     /// Waits for the next thing; `None` when the time is up or nothing can come.
@@ -170,37 +196,14 @@ impl Tools {
     }
 
     fn order(&mut self, order: Order) -> Result<(), ToolError> {
-        if self.at_work.is_none() {
-            self.at_work =
-                Some(self.start().map_err(|error| {
-                    ToolError::server(format!("tools cannot be used: {error}"))
-                })?);
-        }
-        let orders = self.at_work.as_ref().and_then(|worker| worker.orders.as_ref());
-        match orders.map(|orders| orders.send(order).is_ok()) {
-            Some(true) => Ok(()),
-            _ => Err(ToolError::server("tools cannot be used: their thread has ended")),
-        }
-    }
-
-    fn start(&self) -> std::io::Result<Worker> {
-        let outbox = Outbox::new(self.may_ask)?;
-        let (orders, received) = unbounded_channel();
-        let (settings, world) = (self.settings.clone(), self.world.clone());
-        let events = outbox.clone();
-        let thread = std::thread::Builder::new()
-            .name("aye-tools".to_owned())
-            .spawn(move || worker::work(settings, world, events, received))?;
-        Ok(Worker { orders: Some(orders), outbox, thread: Some(thread) })
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        // Without orders it ends its servers and itself, within seconds.
-        self.orders = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+        let worker = match self.at_work.take() {
+            Some(worker) => worker,
+            None => Worker::start(&self.settings, &self.world, self.may_ask)
+                .map_err(|error| ToolError::server(format!("tools cannot be used: {error}")))?,
+        };
+        match self.at_work.insert(worker).order(order) {
+            true => Ok(()),
+            false => Err(ToolError::server("tools cannot be used: their thread has ended")),
         }
     }
 }

@@ -16,9 +16,9 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use super::error::ToolError;
+use super::event::ListedTool;
 use super::handler::Shared;
 use super::http::Http;
-use super::outbox::ListedTool;
 use super::probe::Probed;
 use super::program::{LAST_WORDS, PipeTransport, Program};
 use super::result::ToolResult;

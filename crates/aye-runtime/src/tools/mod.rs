@@ -7,36 +7,55 @@
 //! launch (what would be started) -- trust (was it agreed to)      crate::schema (arguments)   result
 //! command (named commands: argv for the driver to run like any step)
 //! ```
+//!
+//! The worker and what is behind it are the feature `tools`; without it servers are refused.
 
-mod asking;
 mod command;
-mod connect;
 mod error;
-mod form;
-mod handler;
-mod http;
+mod event;
 mod hub;
 mod launch;
-mod link;
 mod names;
-mod outbox;
-mod probe;
-mod program;
 mod result;
-mod server;
 mod shell_argument;
 mod trust;
+
+#[cfg(feature = "tools")]
+mod asking;
+#[cfg(feature = "tools")]
+mod connect;
+#[cfg(feature = "tools")]
+mod form;
+#[cfg(feature = "tools")]
+mod handler;
+#[cfg(feature = "tools")]
+mod http;
+#[cfg(feature = "tools")]
+mod link;
+#[cfg(feature = "tools")]
+mod outbox;
+#[cfg(feature = "tools")]
+mod probe;
+#[cfg(feature = "tools")]
+mod program;
+#[cfg(feature = "tools")]
+mod server;
+#[cfg(feature = "tools")]
+mod thread;
+#[cfg(not(feature = "tools"))]
+#[path = "without_servers.rs"]
+mod thread;
+#[cfg(feature = "tools")]
 mod watched;
+#[cfg(feature = "tools")]
 mod worker;
 
-pub use asking::Reply;
 pub use command::CommandTool;
 pub use error::ToolError;
-pub use hub::{Call, Tools};
+pub use event::{ListedTool, ToolEvent};
+pub use hub::{Call, Reply, Tools, World};
 pub use launch::Launch;
 pub use names::Known;
-pub use outbox::{ListedTool, ToolEvent};
 pub use result::ToolResult;
-pub use server::World;
 pub use shell_argument::{ShellArgument, shell_argument};
 pub use trust::Trust;

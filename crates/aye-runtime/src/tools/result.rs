@@ -1,10 +1,12 @@
 //! What a call gave.
 
+#[cfg(feature = "tools")]
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value};
 
 use super::error::ToolError;
 
+#[cfg(feature = "tools")]
 /// How much of a tool's own words an error repeats.
 const LONGEST_ERROR: usize = 16 * 1024;
 
@@ -38,6 +40,7 @@ impl ToolResult {
         }
     }
 
+    #[cfg(feature = "tools")]
     pub(super) fn from_server(tool: &str, result: CallToolResult) -> Result<Self, ToolError> {
         let text = text_of(&result.content);
         if result.is_error == Some(true) {
@@ -55,11 +58,13 @@ impl ToolResult {
     }
 }
 
+#[cfg(feature = "tools")]
 fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(LONGEST_ERROR)]
 }
 
 /// Text as it is; what is no text is named.
+#[cfg(feature = "tools")]
 fn text_of(content: &[ContentBlock]) -> String {
     let parts: Vec<String> = content
         .iter()
@@ -79,6 +84,7 @@ fn text_of(content: &[ContentBlock]) -> String {
     parts.join("\n")
 }
 
+#[cfg(feature = "tools")]
 fn named(what: &str, kind: &str, base64: &str) -> String {
     format!("[{what} {kind}, {} bytes]", base64.len() / 4 * 3)
 }

@@ -1,8 +1,6 @@
 //! One server for the length of a run: started on first use, started again
 //! once if it ends, and no more than that.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,28 +12,14 @@ use tokio::sync::Mutex;
 use crate::settings::{Reach, ServerSettings};
 
 use super::error::ToolError;
+use super::event::ToolEvent;
 use super::handler::Shared;
 use super::http;
+use super::hub::World;
 use super::launch::{self, Launch};
 use super::link::Link;
-use super::outbox::{Outbox, ToolEvent};
+use super::outbox::Outbox;
 use super::program::Program;
-use super::trust::Trust;
-
-/// Where tools are used: the same for all servers of a run.
-#[derive(Debug, Clone)]
-pub struct World {
-    /// Where servers work, and what they are told as their root.
-    pub workspace: PathBuf,
-    /// The user's environment; servers get little of it.
-    pub environment: BTreeMap<String, String>,
-    /// Who decides what may be started.
-    pub trust: Trust,
-    /// What may run at all.
-    pub policy: Policy,
-    /// Tags the processes of servers, so that a later start finds what is left of them.
-    pub run: Option<String>,
-}
 
 /// One server.
 pub(super) struct Server {

@@ -13,22 +13,16 @@ use tokio::sync::oneshot;
 use crate::settings::ToolSettings;
 
 use super::error::ToolError;
-use super::hub::Call;
+use super::event::{ListedTool, ToolEvent};
+use super::hub::{Call, Order, World};
 use super::names::{self, Known};
-use super::outbox::{ListedTool, Outbox, ToolEvent};
+use super::outbox::Outbox;
 use super::result::ToolResult;
-use super::server::{Server, World};
+use super::server::Server;
 use crate::schema;
 
 /// How long ending all servers may take in all.
 const END: Duration = Duration::from_secs(8);
-
-/// What the driver wants.
-pub(super) enum Order {
-    Call(Call),
-    List(String),
-    Cancel(u64),
-}
 
 /// Everything the tasks share.
 struct Shop {

@@ -20,31 +20,10 @@ use std::ops::Range;
 use aye_core::text::Scope;
 
 use super::error::ComputeError;
+use super::proposal::{Change, Proposal};
 use super::run::roomy;
 use super::source;
 use code::Code;
-
-/// A block as it was probably meant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proposal {
-    /// All of its code.
-    pub code: String,
-    /// Why, in one sentence. It may name keys of values, never what they hold.
-    pub why: String,
-    /// The lines that differ; there are as many lines as before.
-    pub changes: Vec<Change>,
-}
-
-/// A line that differs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// The line of the block, from 1.
-    pub line: usize,
-    /// What it is.
-    pub before: String,
-    /// What it would be.
-    pub after: String,
-}
 
 /// Proposes what to write instead, for an error of a block with this code and
 /// `output`, run with this scope.
