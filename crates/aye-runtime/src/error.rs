@@ -6,8 +6,56 @@ use aye_core::journal::FoldError;
 use aye_core::skill::InputError;
 use aye_process::Signal;
 
+use serde::{Deserialize, Serialize};
+
 use crate::store::{LeaseError, StoreError};
 use crate::tools::ToolError;
+
+/// An error as another process is told of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What kind of error.
+    pub kind: ErrorKind,
+    /// What went wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// The exit code it stands for.
+    pub exit_code: u8,
+}
+
+/// The kinds of errors, for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "they are the variants of `Error`")]
+pub enum ErrorKind {
+    Usage,
+    InvalidSkill,
+    Inputs,
+    NotFound,
+    File,
+    System,
+    Settings,
+    Store,
+    Held,
+    Journal,
+    Output,
+    Unattended,
+    Tool,
+    Interrupted,
+    Refused,
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        Self {
+            kind: error.kind(),
+            message: error.to_string(),
+            hint: error.hint(),
+            exit_code: error.exit_code(),
+        }
+    }
+}
 
 /// A failure that ends a command: printed once, at the edge.
 #[derive(Debug, thiserror::Error)]
@@ -113,6 +161,9 @@ pub enum Error {
         /// How to go on.
         hint: Option<String>,
     },
+    /// Another process refused: the one that was to drive the run.
+    #[error("{}", .0.message)]
+    Remote(Failure),
     /// What was asked for did not happen.
     #[error("{message}")]
     Refused {
@@ -134,11 +185,36 @@ impl Error {
         Self::NotFound { message: message.into(), hint: Some(hint.into()) }
     }
 
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Usage { .. } => ErrorKind::Usage,
+            Self::InvalidSkill(_) => ErrorKind::InvalidSkill,
+            Self::Inputs(_) => ErrorKind::Inputs,
+            Self::NotFound { .. } => ErrorKind::NotFound,
+            Self::File { .. } | Self::Log(_) | Self::Input(_) => ErrorKind::File,
+            Self::Signals(_) | Self::Wait(_) | Self::Background { .. } | Self::Listen { .. } => {
+                ErrorKind::System
+            }
+            Self::Settings(_) => ErrorKind::Settings,
+            Self::Store(_) | Self::Lease(LeaseError::Store(_)) => ErrorKind::Store,
+            Self::Lease(LeaseError::Held(_)) => ErrorKind::Held,
+            Self::Journal { .. } => ErrorKind::Journal,
+            Self::Output(_) => ErrorKind::Output,
+            Self::Unattended { .. } => ErrorKind::Unattended,
+            Self::Tool(_) => ErrorKind::Tool,
+            Self::Interrupted { .. } => ErrorKind::Interrupted,
+            Self::Refused { .. } => ErrorKind::Refused,
+            Self::Remote(failure) => failure.kind,
+        }
+    }
+
     /// The exit code it stands for.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Usage { .. } | Self::InvalidSkill(_) | Self::Inputs(_) | Self::Settings(_) => 2,
             Self::NotFound { .. } => 3,
+            Self::Remote(failure) => failure.exit_code,
             Self::Unattended { .. } => 6,
             Self::Interrupted { signal, .. } => u8::try_from(signal.exit_code()).unwrap_or(1),
             Self::Tool(error) => match error.code {
@@ -174,6 +250,7 @@ impl Error {
             | Self::Interrupted { hint, .. }
             | Self::Refused { hint, .. } => hint.clone(),
             Self::Tool(error) => error.hint.clone(),
+            Self::Remote(failure) => failure.hint.clone(),
             Self::Inputs(errors) => {
                 let hints: Vec<String> = errors.iter().filter_map(InputError::hint).collect();
                 (!hints.is_empty()).then(|| hints.join("\n    "))

@@ -1,7 +1,10 @@
 //! Runs skills: what any front end of Aye needs and none of how it looks.
 //!
 //! ```text
-//! front end -> skills, settings (find, read) -> driver (the loop) -> processes, compute, tools
+//! front end -> Runtime: usecases (prepare, start, resume, submit, read)
+//!                  |
+//!                  v
+//!          skills, settings (find, read) -> driver (the loop) -> processes, compute, tools
 //!                                                 |     ^              prompters (people)
 //!                                                 v     | events
 //!                                               store (journal, lease, mailbox)
@@ -40,3 +43,4 @@ pub mod skills;
 pub mod store;
 pub mod tools;
 pub mod trust;
+pub mod usecases;

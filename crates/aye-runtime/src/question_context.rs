@@ -15,7 +15,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 use budget::{Budget, size};
-use cut::Redactor;
+pub use cut::Redactor;
 
 /// The version of the document.
 pub const VERSION: u32 = 1;
@@ -188,7 +188,7 @@ fn named(values: &IndexMap<String, Value>, room: usize, veil: &Redactor<'_>) -> 
         }
         let name = veil.start(name, 80, 120);
         if !budget.has(&name) {
-            budget.add(&name, veil.value(value));
+            budget.add(&name, veil.value(value, VALUE));
         }
     }
     budget.into_fields()

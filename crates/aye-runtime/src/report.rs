@@ -56,6 +56,33 @@ pub trait Report {
     fn resized(&mut self) {}
 }
 
+/// Shows nothing: the journal has it all.
+#[derive(Debug, Clone, Copy)]
+pub struct Silent;
+
+impl Report for Silent {
+    fn event(&mut self, _: Place<'_>, _: &Event, _: &State) {}
+    fn output(&mut self, _: usize, _: Stream, _: &[u8]) {}
+    fn wants_output(&self) -> bool {
+        false
+    }
+    fn shows_color(&self) -> bool {
+        false
+    }
+    fn is_live(&self) -> bool {
+        false
+    }
+    fn is_verbose(&self) -> bool {
+        false
+    }
+    fn step_begins(&mut self, _: usize, _: bool) {}
+    fn step_ends(&mut self, _: usize) {}
+    fn tick(&mut self, _: usize, _: Duration, _: Option<Duration>, _: usize) {}
+    fn stopping(&mut self, _: &str) {}
+    fn note(&mut self, _: &str) {}
+    fn pause(&mut self) {}
+}
+
 /// Where something happens: in the run itself, or in a run inside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place<'a> {

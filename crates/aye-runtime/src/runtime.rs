@@ -9,14 +9,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use aye_core::event::Driver;
+use aye_core::event::{self, Driver};
 use aye_core::id::RunId;
 use aye_core::machine::Limits;
 use aye_core::text::{Names, World};
 use jiff::Timestamp;
 
 use crate::advisor::Advisor;
-use crate::clock::Clock;
+use crate::clock::{Clock, SystemClock};
 use crate::error::Error;
 use crate::fmt::{escape_control_line, shell_word};
 use crate::memory::Memory;
@@ -44,14 +44,34 @@ pub struct Parts {
     pub clock: Arc<dyn Clock + Send + Sync>,
     /// On whose word something is started.
     pub started_by: StartedBy,
+    /// Whether a person started it at a terminal, or a script did.
+    pub at_terminal: bool,
     /// What this process is called in the lock of a run, such as `aye run`.
     pub command: String,
     /// How a process is started that drives a run in the background.
     pub background: BackgroundProgram,
 }
 
+impl Parts {
+    /// For a program that embeds Aye: a person started it, nothing of the
+    /// environment is seen by templates, and no run goes to the background.
+    pub fn new(home: impl Into<PathBuf>, directory: impl Into<PathBuf>) -> Self {
+        Self {
+            home: home.into(),
+            directory: directory.into(),
+            env: BTreeMap::new(),
+            user_settings: None,
+            clock: Arc::new(SystemClock::default()),
+            started_by: StartedBy::Person,
+            at_terminal: false,
+            command: "embedded".to_owned(),
+            background: BackgroundProgram::default(),
+        }
+    }
+}
+
 /// The program that is started to drive a run in the background. It has to
-/// call `usecases::background`.
+/// answer as `usecases::background` says.
 #[derive(Debug, Clone, Default)]
 pub struct BackgroundProgram {
     /// The program; none if this process cannot start one.
@@ -79,6 +99,7 @@ pub struct Runtime {
     pub clock: Arc<dyn Clock + Send + Sync>,
     /// How a process is started that drives a run in the background.
     pub background: BackgroundProgram,
+    at_terminal: bool,
     command: String,
     /// What of the settings counts; looked up once.
     granted: OnceLock<Arc<Granted>>,
@@ -97,6 +118,7 @@ impl Runtime {
             started_by: parts.started_by,
             clock: parts.clock,
             background: parts.background,
+            at_terminal: parts.at_terminal,
             command: parts.command,
             granted: OnceLock::new(),
         })
@@ -194,6 +216,15 @@ impl Runtime {
     /// Opens the journal to read; an error if nothing was ever run.
     pub fn journal(&self) -> Result<Box<dyn Store>, Error> {
         self.store_to_read()?.ok_or_else(Self::no_journal)
+    }
+
+    /// Who or what starts a run from here, as the journal records it.
+    pub fn started_from(&self) -> event::StartedBy {
+        match (self.started_by, self.at_terminal) {
+            (StartedBy::Assistant, _) => event::StartedBy::Assistant,
+            (StartedBy::Person, true) => event::StartedBy::Terminal,
+            (StartedBy::Person, false) => event::StartedBy::Script,
+        }
     }
 
     /// Who we are.

@@ -21,6 +21,7 @@ mod agreement;
 mod cache;
 mod confidence;
 mod emit;
+mod entry;
 mod error;
 mod failure;
 mod fingerprint;
@@ -47,6 +48,7 @@ mod words;
 
 pub use confidence::{BLOCK, WARN, confidence};
 pub use emit::emit;
+pub use entry::{EntryKind, fix_json, issue_json, usage_json};
 pub use error::{MemoryError, Problem};
 pub use failure::{Ending, Failure};
 pub use fingerprint::fingerprint;

@@ -1,11 +1,12 @@
-//! Texts cut to a length, secrets masked first.
+//! Texts for an assistant: secrets masked first, then cut to a length, and harmless.
 
 use std::io::{self, Write};
 
 use aye_core::secrets::{Secrets, is_secret};
 use serde_json::Value;
 
-use super::VALUE;
+use crate::fmt::escape_control_lines;
+
 use super::budget::char_size;
 
 /// What stands where something was cut.
@@ -14,21 +15,22 @@ const ELLIPSIS: char = '…';
 const WINDOW: usize = 8 * 1024;
 
 /// Hides secrets, however long the texts are that hold them.
-pub(super) struct Redactor<'a> {
+pub struct Redactor<'a> {
     secrets: Option<&'a Secrets>,
     /// The bytes of the longest of them.
     longest: usize,
 }
 
 impl<'a> Redactor<'a> {
-    pub(super) fn new(secrets: Option<&'a Secrets>) -> Self {
+    /// Hides these; whoever reads a journal knows none and needs none.
+    pub fn new(secrets: Option<&'a Secrets>) -> Self {
         let longest = secrets.and_then(|all| all.values().map(str::len).max()).unwrap_or(0);
         Self { secrets, longest }
     }
 
     /// The beginning of a text: at most so many characters, and so many bytes
     /// inside the quotes of JSON.
-    pub(super) fn start(&self, text: &str, chars: usize, bytes: usize) -> String {
+    pub fn start(&self, text: &str, chars: usize, bytes: usize) -> String {
         let (seen, cut) = match text.len() > self.window() {
             false => (self.mask(text), false),
             true => {
@@ -39,15 +41,15 @@ impl<'a> Redactor<'a> {
                 (masked, true)
             }
         };
-        let kept = kept(&seen.chars(), chars, bytes, cut);
-        match kept {
+        let seen = escape_control_lines(&seen);
+        match kept(&seen.chars(), chars, bytes, cut) {
             None => seen,
             Some(count) => seen.chars().take(count).chain([ELLIPSIS]).collect(),
         }
     }
 
     /// The end of a text, with the same limits.
-    pub(super) fn end(&self, text: &str, chars: usize, bytes: usize) -> String {
+    pub fn end(&self, text: &str, chars: usize, bytes: usize) -> String {
         let (seen, cut) = match text.len() > self.window() {
             false => (self.mask(text), false),
             true => {
@@ -56,6 +58,7 @@ impl<'a> Redactor<'a> {
                 (masked[from..].to_owned(), true)
             }
         };
+        let seen = escape_control_lines(&seen);
         match kept(&seen.chars().rev(), chars, bytes, cut) {
             None => seen,
             Some(count) => {
@@ -65,19 +68,19 @@ impl<'a> Redactor<'a> {
         }
     }
 
-    /// A value; one that is too long becomes the beginning of its text.
-    pub(super) fn value(&self, value: &Value) -> Value {
+    /// A value; one that is too long becomes the beginning of its text, because
+    /// half a list is another list.
+    pub fn value(&self, value: &Value, chars: usize) -> Value {
         match value {
-            value if is_secret(value) => Value::from("***"),
-            Value::String(text) => self.start(text, VALUE, VALUE * 4).into(),
-            Value::Null | Value::Bool(_) | Value::Number(_) => self.masked(value),
-            Value::Array(_) | Value::Object(_) => {
+            Value::Array(_) | Value::Object(_) if !is_secret(value) => {
                 let text = self.beginning(value);
-                match text.chars().count() > VALUE {
-                    true => self.start(&text, VALUE, VALUE * 4).into(),
+                match text.chars().count() > chars {
+                    true => self.start(&text, chars, chars * 4).into(),
                     false => self.masked(value),
                 }
             }
+            Value::String(text) => self.start(text, chars, chars * 4).into(),
+            other => self.masked(other),
         }
     }
 
@@ -97,8 +100,23 @@ impl<'a> Redactor<'a> {
         self.secrets.map_or_else(|| text.to_owned(), |secrets| secrets.mask(text))
     }
 
-    fn masked(&self, value: &Value) -> Value {
-        self.secrets.map_or_else(|| value.clone(), |secrets| secrets.mask_value(value))
+    /// The whole value, with what is secret in it masked and every text made
+    /// harmless.
+    pub fn masked(&self, value: &Value) -> Value {
+        if is_secret(value) {
+            return Value::from("***");
+        }
+        match value {
+            Value::String(text) => escape_control_lines(&self.mask(text)).into(),
+            Value::Array(items) => items.iter().map(|item| self.masked(item)).collect(),
+            Value::Object(map) => {
+                map.iter().map(|(name, item)| (name.clone(), self.masked(item))).collect()
+            }
+            // A number can be a secret too.
+            other => {
+                self.secrets.map_or_else(|| other.clone(), |secrets| secrets.mask_value(other))
+            }
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aye_core::skill::HealRule;
+use serde::{Deserialize, Serialize};
 
 use crate::settings::{AdvisorSettings, PolicySettings, Powers, Settings};
 
@@ -11,7 +12,8 @@ use super::book::{Agreements, TrustFile};
 use super::power::{Power, outside};
 
 /// On whose word something is started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StartedBy {
     /// Somebody typed it.
     Person,

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::paint::{ColorChoice, Paint, Tone};
+use crate::paint::{ColorChoice, Paint};
 use crate::prompt::{self, Escape, PromptConfig};
 use crate::report::Verbosity;
 use aye_runtime::clock::SystemClock;
@@ -94,6 +94,7 @@ impl Context {
                 user_settings: user_settings.map(|config: PathBuf| config.join("aye/config.toml")),
                 clock: Arc::new(SystemClock::of(&env)),
                 started_by: StartedBy::Person,
+                at_terminal: std::io::stdin().is_terminal(),
                 command: command_shown(),
                 env,
             })?,
@@ -112,20 +113,6 @@ impl Context {
     /// The same, seen from where a run was begun.
     pub fn at(&self, workspace: &str) -> Result<Self, Error> {
         Ok(Self { runtime: self.runtime.at(workspace)?, ..self.clone() })
-    }
-
-    /// The same on somebody else's word.
-    #[must_use]
-    pub fn started_by(&self, started_by: StartedBy) -> Self {
-        Self { runtime: self.runtime.started_by(started_by), ..self.clone() }
-    }
-
-    /// Says what of `aye.toml` does not count.
-    pub fn say_left_out(&self) {
-        if let Some(words) = self.left_out() {
-            let mark = self.paint_err.text(Tone::Warn, "warning:");
-            super::say(&format!("{mark} {words}\nhint: `aye trust` shows it and asks\n"));
-        }
     }
 
     /// How to ask on this terminal, and whether.

@@ -14,7 +14,6 @@ use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 
 pub use args::{Cli, Global};
-pub(crate) use commands::assist;
 pub use context::Context;
 
 use crate::harmless::{harmless, json_line};
@@ -22,6 +21,8 @@ use crate::paint::{Paint, Tone, escape_control_lines};
 use crate::report::fold;
 use crate::term;
 use aye_runtime::error::Error;
+
+use args::Command;
 
 const VERSION: &str = concat!("aye ", env!("CARGO_PKG_VERSION"), "\n");
 
@@ -60,23 +61,26 @@ pub fn main() -> u8 {
             return error.exit_code();
         }
     };
-    let context = match Context::new(&cli.global, cli.command.is_of_anywhere()) {
-        Ok(context) => context,
-        Err(error) => {
-            report_error(&error, cli.global.json, context::paint_of_errors());
-            return error.exit_code();
-        }
+    // Who started a background process is told in words for programs.
+    let in_background = matches!(cli.command, Command::Background);
+    let context = Context::new(&cli.global, cli.command.is_of_anywhere());
+    let (json, paint) = match &context {
+        Ok(context) => (context.json, context.paint_err),
+        Err(_) => (cli.global.json, context::paint_of_errors()),
     };
-    if !matches!(cli.command, args::Command::Background) {
+    if let (Ok(context), false) = (&context, in_background) {
         for warning in environment::ignored(&context.env) {
             let mark = context.paint_err.text(Tone::Warn, "warning:");
             say(&format!("{mark} {warning}\n"));
         }
     }
-    match commands::run(cli.command, &context) {
+    match context.and_then(|context| commands::run(cli.command, &context)) {
         Ok(code) => code,
         Err(error) => {
-            report_error(&error, context.json, context.paint_err);
+            match in_background {
+                true => aye_runtime::usecases::background::refuse(&error),
+                false => report_error(&error, json, paint),
+            }
             error.exit_code()
         }
     }

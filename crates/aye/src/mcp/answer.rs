@@ -2,15 +2,16 @@
 
 use aye_core::input::Request;
 use aye_core::question::{Answer, Edits, Prompter, Question};
+use indexmap::IndexMap;
 
-use crate::cli::assist::{self, Sent};
 use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
 use aye_runtime::store::QuestionRow;
+use aye_runtime::usecases::Sent;
 
 use super::handle::Handle;
-use super::look;
 use super::pause::relayable;
+use super::standing;
 use super::world::World;
 
 /// What is answered.
@@ -26,10 +27,10 @@ pub(super) struct Word {
 /// Sends an answer to whoever drives the run; if nobody does, the run goes on
 /// in a process of its own. A note, if something is to be said.
 pub(super) fn answer(world: &World, handle: &Handle, word: Word) -> Result<Option<String>, Error> {
-    let context = &world.context;
+    let runtime = &world.runtime;
     let (row, question) = handle.open_question()?;
-    context.at(&handle.outer.workspace)?.must_be_trusted()?;
-    if context.now() >= look::expires(row, context) {
+    runtime.at(&handle.outer.workspace)?.must_be_trusted()?;
+    if runtime.now() >= standing::expires(row, runtime) {
         return Err(Error::Refused {
             message: format!("the execution id of question `{}` has expired", row.id),
             hint: Some(format!("the person can still answer: `aye answer {}`", row.id)),
@@ -49,23 +50,22 @@ pub(super) fn answer(world: &World, handle: &Handle, word: Word) -> Result<Optio
         reason: word.reason,
         digest: Some(question.digest.clone()),
         edits: word.edits,
-        vouched: elicited && context.settings.mcp.elicited_is_person,
+        vouched: elicited && runtime.settings.mcp.elicited_is_person,
         ..Answer::new(word.value, word.by, word.prompter)
     };
     let request = Request::answer(question.id.clone(), answer);
-    let mut store = context.store()?;
-    let sent = assist::send(context, &mut *store, &handle.row, &request)?;
-    drop(store);
-    match sent {
+    match runtime.submit(&handle.row, &request)? {
         Sent::Accepted => Ok(None),
-        Sent::AcceptedUndriven => match assist::go_on(&handle.outer, context) {
-            Ok(()) => Ok(Some("nobody drove the run; it goes on in the background".to_owned())),
-            // The answer counts; somebody else may have taken the run up by now.
-            Err(error) => Ok(Some(format!(
-                "the answer was taken, but the run was not taken up: {}",
-                escape_control_line(&error.to_string())
-            ))),
-        },
+        Sent::AcceptedUndriven => {
+            match runtime.resume_detached(&handle.outer, IndexMap::new(), &mut |_| {}) {
+                Ok(()) => Ok(Some("nobody drove the run; it goes on in the background".to_owned())),
+                // The answer counts; somebody else may have taken the run up by now.
+                Err(error) => Ok(Some(format!(
+                    "the answer was taken, but the run was not taken up: {}",
+                    escape_control_line(&error.to_string())
+                ))),
+            }
+        }
         Sent::Refused(why) if !relayable(question) => Err(not_through_you(row, &why)),
         Sent::Refused(why) => Err(Error::Refused {
             message: format!(
@@ -84,7 +84,7 @@ pub(super) fn counts(world: &World, question: &Question) -> bool {
     let plain = question.approvals <= 1 && !question.reauth && question.typed.is_none();
     let by = match question.by {
         aye_core::skill::By::Anyone => true,
-        aye_core::skill::By::Human => world.context.settings.mcp.elicited_is_person,
+        aye_core::skill::By::Human => world.runtime.settings.mcp.elicited_is_person,
         aye_core::skill::By::Names(_) => false,
     };
     plain && by && !question.secret

@@ -26,13 +26,13 @@ use serde_json::{Value, json};
 use crate::paint::{escape_control_line, escape_control_lines};
 use aye_runtime::error::Error;
 use aye_runtime::store::Store;
+use aye_runtime::usecases::Overview;
 
 use super::answer::{self, Word};
 use super::budget;
 use super::call::Call;
 use super::edge::harmless;
 use super::handle::Handle;
-use super::look::Look;
 use super::pause;
 use super::report::refused;
 use super::world::World;
@@ -86,7 +86,7 @@ impl Call<'_> {
         };
         if self.is_modern() {
             let world = self.assistant.world();
-            let state = world.handles.form(&question, &self.bound, world.context.now());
+            let state = world.handles.form(&question, &self.bound, world.runtime.now());
             let request = InputRequest::Elicitation(ElicitRequest::new(params));
             let requests = BTreeMap::from([(FORM.to_owned(), request)]);
             return Ok(Asked::Form(InputRequiredResult::new(Some(requests), state)));
@@ -108,7 +108,7 @@ impl Call<'_> {
         }
         let run = run.clone();
         let found = self.assistant.blocking(move |world| {
-            let look = Look::at(&*world.journal()?, &run)?;
+            let look = Overview::of(&*world.journal()?, &run)?;
             let asks = look.asks.filter(|asking| answer::counts(world, &asking.question));
             Ok(asks.and_then(|asking| {
                 let question = asking.question;
@@ -125,7 +125,7 @@ impl Call<'_> {
         let forms = self.cx.client_capabilities().and_then(|can| can.elicitation);
         // A client that says neither means forms: they came first.
         let can_show = forms.is_some_and(|can| can.form.is_some() || can.url.is_none());
-        can_show && self.assistant.world().context.settings.mcp.forms
+        can_show && self.assistant.world().runtime.settings.mcp.forms
     }
 
     /// A form that the client gives back, by the key it was sent with. Only a
@@ -158,7 +158,7 @@ impl Call<'_> {
         let bound = self.bound.clone();
         let returned = self.returned(move |world, store| {
             let (handle, asked) = world.handles.open_form(&state, &bound, store)?;
-            Ok((handle, world.context.now().duration_since(asked).unsigned_abs()))
+            Ok((handle, world.runtime.now().duration_since(asked).unsigned_abs()))
         });
         let Returned { run, question, waited } = match returned.await? {
             Ok(returned) => returned,

@@ -3,22 +3,24 @@
 
 use serde_json::{Map, Value};
 
-use aye_core::secrets::is_secret;
+use aye_runtime::question_context::Redactor;
 
-use crate::paint::{escape_control_line, escape_control_lines};
+use crate::paint::escape_control_line;
 
 /// The longest value, in characters.
 pub(super) const VALUE: usize = 200;
 /// The most that a pause may take, in bytes of JSON.
 pub(super) const WHOLE: usize = 4096;
 
+/// What masks, cuts and makes harmless: the same as for an advisor. The journal
+/// has its secrets masked already.
+fn redactor() -> Redactor<'static> {
+    Redactor::new(None)
+}
+
 /// Text that is data: made harmless and cut.
 pub(super) fn text(text: &str, most: usize) -> String {
-    let text = escape_control_lines(text);
-    match text.char_indices().nth(most) {
-        None => text,
-        Some((at, _)) => format!("{}…", &text[..at]),
-    }
+    redactor().start(text, most + 1, usize::MAX)
 }
 
 /// The same on one line: it cannot be taken for a line of ours.
@@ -32,41 +34,19 @@ pub(super) fn quoted(text: &str) -> String {
     lines.join("\n")
 }
 
-/// A value as it is shown: secrets masked, long ones cut. What is cut becomes
-/// text, because half a list is another list.
+/// A value as it is shown: secrets masked, long ones cut.
 pub(super) fn value(value: &Value) -> Value {
     cut(value, VALUE)
 }
 
 /// The same, with a limit of its own.
 pub(super) fn cut(value: &Value, most: usize) -> Value {
-    if is_secret(value) {
-        return Value::from("***");
-    }
-    match value {
-        Value::String(string) => Value::from(text(string, most)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-        Value::Array(_) | Value::Object(_) => {
-            let shown = masked(value);
-            let written = shown.to_string();
-            if written.chars().count() <= most { shown } else { Value::from(text(&written, most)) }
-        }
-    }
+    redactor().value(value, most + 1)
 }
 
 /// The value with the secrets inside it masked and every text made harmless.
 pub(super) fn masked(value: &Value) -> Value {
-    if is_secret(value) {
-        return Value::from("***");
-    }
-    match value {
-        Value::String(string) => Value::from(escape_control_lines(string)),
-        Value::Array(items) => items.iter().map(masked).collect(),
-        Value::Object(map) => {
-            map.iter().map(|(name, value)| (name.clone(), masked(value))).collect()
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-    }
+    redactor().masked(value)
 }
 
 /// Leaves out what matters least until the whole fits. `least` names lists and
@@ -123,7 +103,7 @@ mod tests {
 
     #[test]
     fn long_values_are_cut_and_stay_json() {
-        assert_eq!(value(&json!("a".repeat(201))), json!(format!("{}…", "a".repeat(200))));
+        assert_eq!(value(&json!("a".repeat(202))), json!(format!("{}…", "a".repeat(200))));
         assert_eq!(value(&json!({ "a": [1, 2] })), json!({ "a": [1, 2] }));
         let long = value(&json!(vec!["é"; 100]));
         assert_eq!(long.as_str().map(|text| text.chars().count()), Some(201));

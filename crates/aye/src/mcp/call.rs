@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use aye_core::digest::digest;
 use aye_core::id::RunId;
-use aye_core::input::Request;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ProgressNotificationParam};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -15,7 +14,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc::unbounded_channel;
 
-use crate::cli::assist;
 use aye_runtime::error::Error;
 
 use super::asking::Asked;
@@ -47,14 +45,14 @@ const GLANCE: Duration = Duration::from_secs(5);
 impl Call<'_> {
     /// How long a call waits for a run.
     pub(super) fn patience(&self) -> Duration {
-        self.assistant.world().context.settings.mcp.patience
+        self.assistant.world().runtime.settings.mcp.patience
     }
 
     /// How long a form may be waited for, if one is worth showing. Clients give
     /// a call up after a minute or so, and a call that was given up would stop
     /// the run: the whole must not take longer.
     pub(super) fn time_for_a_form(&self) -> Option<Duration> {
-        let settings = &self.assistant.world().context.settings.mcp;
+        let settings = &self.assistant.world().runtime.settings.mcp;
         let whole = settings.patience.max(settings.form_timeout);
         let left = whole.saturating_sub(self.since.elapsed());
         (left >= GLANCE.min(settings.form_timeout)).then(|| left.min(settings.form_timeout))
@@ -152,13 +150,9 @@ impl Call<'_> {
     async fn stop_run(&self, run: RunId) -> Result<(), ErrorData> {
         let by = self.who.clone();
         let stopped = self.assistant.blocking(move |world| {
-            let request =
-                Request::Cancel { by, reason: Some("the request was cancelled".to_owned()) };
-            let row = world.journal()?.run(&run)?;
-            match row {
-                Some(row) => assist::cancel(&row, &request, &world.context).map(drop),
-                None => Ok(()),
-            }
+            let Some(row) = world.journal()?.run(&run)? else { return Ok(()) };
+            let reason = Some("the request was cancelled".to_owned());
+            world.runtime.cancel_detached(&row, by, reason).map(drop)
         });
         // Nobody waits for the answer any more.
         let _ = stopped.await?;
@@ -210,5 +204,5 @@ pub(super) fn who(cx: &RequestContext<RoleServer>, world: &World) -> String {
     let name: String =
         crate::paint::escape_control_line(name.trim()).chars().take(LONGEST).collect();
     let name = if name.is_empty() { "an assistant" } else { &name };
-    format!("{name} for {}", world.context.driver().user)
+    format!("{name} for {}", world.runtime.driver().user)
 }

@@ -64,7 +64,7 @@ pub(super) fn of(cx: &RequestContext<RoleServer>, now: Timestamp) -> Option<Clie
 
 /// Notes a client. That it could not be written down is no reason to refuse it.
 pub(super) fn note(world: &World, client: Client) {
-    let home = &world.context.home;
+    let home = &world.runtime.home;
     let mut all: BTreeMap<String, Client> =
         seen(home).into_iter().map(|client| (client.name.clone(), client)).collect();
     all.insert(client.name.clone(), client);

@@ -12,7 +12,7 @@ use super::world::World;
 pub(super) fn values(world: &World, argument: &ArgumentInfo) -> Vec<String> {
     let all: Vec<String> = match argument.name.as_str() {
         "skill" | "name" => world
-            .context
+            .runtime
             .library()
             .files()
             .iter()
@@ -21,7 +21,7 @@ pub(super) fn values(world: &World, argument: &ArgumentInfo) -> Vec<String> {
             .map(|flow| skill_name(&flow).to_owned())
             .collect(),
         "id" | "execution_id" => {
-            let store = world.context.store_to_read().ok().flatten();
+            let store = world.runtime.store_to_read().ok().flatten();
             let runs = store.and_then(|store| store.runs(&RunFilter::default()).ok());
             let runs = runs.unwrap_or_default().into_iter().filter(|row| world.is_here(row));
             match argument.name.as_str() {

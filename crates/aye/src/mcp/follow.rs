@@ -10,8 +10,9 @@ use aye_core::id::RunId;
 use tokio::sync::mpsc::UnboundedSender;
 
 use aye_runtime::error::Error;
+use aye_runtime::usecases::{Overview, Subscription};
 
-use super::look::{Look, Standing};
+use super::standing::{Standing, standing};
 use super::world::World;
 
 /// How long a ring of the bell is waited for; then we look anyway.
@@ -49,19 +50,17 @@ pub(super) struct Following {
 /// Waits; blocks its thread.
 pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error> {
     let store = world.journal()?;
-    let mut bell = store.listen()?;
     let since = Instant::now();
     let mut told = Instant::now();
-    let mut after = following.after.load(Ordering::Relaxed);
+    let after = following.after.load(Ordering::Relaxed);
+    let mut subscription = Subscription::to_run(&*store, &following.run, after)?;
     let mut last = String::new();
     let mut looked: Option<Instant> = None;
     let mut resting = false;
     loop {
-        bell.drain()?;
-        let events = store.events_within(&following.run, after)?;
+        let events = subscription.events()?;
         let news = !events.is_empty();
         for (number, event) in events {
-            after = number;
             following.after.store(number, Ordering::Relaxed);
             if let Some(words) = words(&event) {
                 last.clone_from(&words);
@@ -77,7 +76,7 @@ pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error
         // A driver that dies says nothing: its lock is looked at from time to time.
         if news || looked.is_none_or(|looked| looked.elapsed() >= DRIVER) {
             looked = Some(Instant::now());
-            if rests(&Look::at(&*store, &following.run)?, following.known.as_deref()) {
+            if rests(&Overview::of(&*store, &following.run)?, following.known.as_deref()) {
                 resting = true;
                 continue;
             }
@@ -93,15 +92,15 @@ pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error
             let _ = following.news.send(format!("still at it: {last}"));
         }
         let rest = following.patience.saturating_sub(since.elapsed());
-        bell.wait(LOOK.min(rest).max(Duration::from_millis(1)))?;
+        subscription.wait(LOOK.min(rest).max(Duration::from_millis(1)))?;
     }
 }
 
 /// Whether there is something to tell: not that it goes on, and not a question
 /// that is known.
-fn rests(look: &Look, known: Option<&str>) -> bool {
+fn rests(look: &Overview, known: Option<&str>) -> bool {
     let asks = look.asks.as_ref().map(|asking| asking.question.id.as_str());
-    look.standing() != Standing::Running && (known.is_none() || asks != known)
+    standing(look) != Standing::Running && (known.is_none() || asks != known)
 }
 
 /// An event as progress, if it is worth telling.

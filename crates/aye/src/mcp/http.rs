@@ -23,8 +23,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 
-use crate::cli::Context;
 use aye_runtime::error::Error;
+use aye_runtime::runtime::Runtime;
 
 use super::key;
 use super::service::Assistant;
@@ -52,8 +52,8 @@ type Answer = Response<BoxBody<Bytes, Infallible>>;
 type Service = StreamableHttpService<Assistant, LocalSessionManager>;
 
 /// The token, made if there is none, and where it stands.
-pub(crate) fn token(context: &Context) -> Result<(PathBuf, String), Error> {
-    key::load_or_make(&context.home, TOKEN)
+pub(crate) fn token(runtime: &Runtime) -> Result<(PathBuf, String), Error> {
+    key::load_or_make(&runtime.home, TOKEN)
 }
 
 /// The service itself, for whatever serves it.
@@ -72,13 +72,13 @@ fn service(world: &Arc<World>) -> Service {
 /// Serves at a loopback address until the process is ended. `ready` is told
 /// the address once clients can connect.
 pub(crate) fn serve(
-    context: Arc<Context>,
+    served: Arc<Runtime>,
     address: &str,
     ready: impl FnOnce(SocketAddr) -> Result<(), Error>,
 ) -> Result<u8, Error> {
     let address = loopback(address)?;
-    let (_, token) = token(&context)?;
-    let world = Arc::new(World::new(context)?);
+    let (_, token) = token(&served)?;
+    let world = Arc::new(World::new(served)?);
     let failed = |source| Error::Listen { address, source };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()

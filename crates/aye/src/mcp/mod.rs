@@ -4,11 +4,11 @@
 //! client -- stdio (stdio) or HTTP (http) --> service -- one file a family --> tools/
 //!                                               |                              |
 //!                      asking (forms, both eras) |                              v
-//!                                               v         cli::assist: run --detach, answer, cancel, resume
+//!                                               v         usecases: start_detached, submit, cancel, resume_detached
 //!                               report <- pause, steps, place                   |
 //!                                  ^  (cut and masked by budget)                v
 //!                                  |                              aye background: drives the run
-//!                                look, follow <---- journal <------------------+
+//!                                standing, follow <---- journal <------------------+
 //! ```
 //!
 //! The server drives no run: it starts processes of their own, reads the
@@ -33,13 +33,13 @@ mod follow;
 mod handle;
 mod http;
 mod key;
-mod look;
 mod pause;
 mod place;
 mod prompts;
 mod report;
 mod resources;
 mod service;
+mod standing;
 mod stdio;
 mod steps;
 mod tasks;

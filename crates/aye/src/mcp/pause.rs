@@ -10,17 +10,18 @@ use aye_core::question::{Purpose, Question};
 use aye_core::skill::{AskKind, By};
 use serde_json::{Map, Value, json};
 
-use crate::cli::{Context, assist};
 use aye_runtime::driver::tool_of;
 use aye_runtime::error::Error;
 use aye_runtime::memory::{Query, SHOWN};
+use aye_runtime::runtime::Runtime;
 use aye_runtime::skills::SkillFile;
 use aye_runtime::store::{RunRow, Store};
+use aye_runtime::usecases::{AskingRun, LoadedRun};
 
 use super::budget;
 use super::handle::Handles;
-use super::look::{Asking, Standing};
 use super::place::Place;
+use super::standing::{Standing, asks_for, expires};
 use super::steps;
 
 /// The answer that changes what a failed step is given.
@@ -31,12 +32,12 @@ const MESSAGE: usize = 2000;
 /// Adds what is asked to what is told of the run.
 pub(super) fn describe(
     payload: &mut Map<String, Value>,
-    asking: &Asking,
+    asking: &AskingRun,
     handles: &Handles,
     store: &dyn Store,
-    context: &Context,
+    runtime: &Runtime,
 ) -> Result<(), Error> {
-    let Asking { run, state, question, .. } = asking;
+    let AskingRun { run, state, question, .. } = asking;
     let place = Place::find(store, run, &question.step)?;
     let mut set = |name: &str, value: Value| {
         payload.insert(name.to_owned(), value);
@@ -55,21 +56,23 @@ pub(super) fn describe(
     set("answered_by", who(question).into());
     set("relayable", relayable(question).into());
     set("advice_wanted", question.ai_assist.into());
-    set("expires_at", asking.expires(context).to_string().into());
+    set("expires_at", expires(&asking.row, runtime).to_string().into());
     set("variables", variables(asking, place.as_ref()));
     set("recent_steps", steps::recent(state));
-    set("known_issues", known(asking, store, context)?);
+    set("known_issues", known(asking, store, runtime)?);
     if let Some(place) = &place {
         set("defined", place.shown());
     }
     if question.purpose == Purpose::Recover {
         set("error", steps::failure(state, &question.step));
-        if let Some(args) = assist::arguments(store, run, &question.step, context) {
+        let loaded = LoadedRun::read(store, run, runtime).ok();
+        let args = loaded.and_then(|loaded| loaded.arguments(&question.step, runtime));
+        if let Some(args) = args {
             let args = args.iter().map(|(name, value)| (name.clone(), budget::value(value)));
             set("args", Value::Object(args.collect()));
         }
     }
-    let expired = context.now() >= asking.expires(context);
+    let expired = runtime.now() >= expires(&asking.row, runtime);
     set("next", next(asking, expired, handles));
     budget::fit(
         payload,
@@ -139,7 +142,7 @@ fn options(question: &Question) -> Value {
     shown.collect()
 }
 
-fn variables(asking: &Asking, place: Option<&Place>) -> Value {
+fn variables(asking: &AskingRun, place: Option<&Place>) -> Value {
     let mut shown = Map::new();
     for (name, value) in &asking.state.started.inputs {
         shown.insert(format!("inputs.{name}"), budget::value(value));
@@ -157,7 +160,7 @@ fn variables(asking: &Asking, place: Option<&Place>) -> Value {
             shown.insert(name, budget::value(value));
         }
     }
-    if asking.standing() == Standing::ComputeError {
+    if asks_for(asking) == Standing::ComputeError {
         let names: Vec<&String> = asking.state.outputs.keys().collect();
         shown.insert("names".to_owned(), budget::value(&json!(names)));
     }
@@ -165,9 +168,9 @@ fn variables(asking: &Asking, place: Option<&Place>) -> Value {
 }
 
 /// What people wrote down about it. It is data, whoever wrote it.
-fn known(asking: &Asking, store: &dyn Store, context: &Context) -> Result<Value, Error> {
-    let Asking { run, state, question, .. } = asking;
-    let memory = context.memory();
+fn known(asking: &AskingRun, store: &dyn Store, runtime: &Runtime) -> Result<Value, Error> {
+    let AskingRun { run, state, question, .. } = asking;
+    let memory = runtime.memory();
     let tool = tool(store, run, asking)?;
     let record = state.steps.get(&question.step);
     let issues: Vec<_> = match question.purpose {
@@ -197,7 +200,7 @@ fn known(asking: &Asking, store: &dyn Store, context: &Context) -> Result<Value,
     Ok(shown.collect())
 }
 
-fn tool(store: &dyn Store, run: &RunRow, asking: &Asking) -> Result<String, Error> {
+fn tool(store: &dyn Store, run: &RunRow, asking: &AskingRun) -> Result<String, Error> {
     let Some(source) = store.source(&run.source)? else { return Ok(String::new()) };
     let read = SkillFile::from_text(source.file.into(), source.text);
     let tools = read.flows.iter().map(|flow| tool_of(flow, &asking.state, &asking.question.step));
@@ -205,7 +208,7 @@ fn tool(store: &dyn Store, run: &RunRow, asking: &Asking) -> Result<String, Erro
 }
 
 /// The calls that may follow, exactly as they are made.
-fn next(asking: &Asking, expired: bool, handles: &Handles) -> Value {
+fn next(asking: &AskingRun, expired: bool, handles: &Handles) -> Value {
     let question = &asking.question;
     let id = handles.of_question(question).unwrap_or_default();
     if !relayable(question) || expired {

@@ -8,10 +8,11 @@ use serde_json::{Map, Value, json};
 use crate::paint::{escape_control_line, escape_control_lines};
 use aye_runtime::error::Error;
 use aye_runtime::store::Store;
+use aye_runtime::usecases::Overview;
 
 use super::budget;
-use super::look::{Look, Standing};
 use super::pause;
+use super::standing::{Standing, standing};
 use super::steps;
 use super::world::World;
 
@@ -53,8 +54,8 @@ pub(super) fn run(
     run: &RunId,
     note: Option<&str>,
 ) -> Result<Told, Error> {
-    let look = Look::at(store, run)?;
-    let standing = look.standing();
+    let look = Overview::of(store, run)?;
+    let standing = standing(&look);
     let handle = world.handles.of_run(run);
     let mut data = Map::new();
     let mut set = |name: &str, value: Value| {
@@ -77,7 +78,7 @@ pub(super) fn run(
         if !look.driven {
             set("driven", false.into());
         }
-        pause::describe(&mut data, asking, &world.handles, store, &world.context)?;
+        pause::describe(&mut data, asking, &world.handles, store, &world.runtime)?;
         let text = asked_text(&data);
         return Ok(Told { data: Value::Object(data), text });
     }
@@ -103,10 +104,10 @@ pub(super) fn run(
     Ok(Told { data: Value::Object(data), text })
 }
 
-fn message(look: &Look) -> String {
+fn message(look: &Overview) -> String {
     let said = look.state.end_message.as_deref().or(look.row.message.as_deref());
     let said = budget::text(said.unwrap_or_default(), 3 * budget::VALUE);
-    match look.standing() {
+    match standing(look) {
         Standing::Running => {
             let step = look.row.step.as_deref().unwrap_or("its first step");
             format!("the run goes on in the background; it is at `{step}`")
@@ -125,10 +126,10 @@ fn message(look: &Look) -> String {
     }
 }
 
-fn next(look: &Look, handle: &str) -> Value {
+fn next(look: &Overview, handle: &str) -> Value {
     let logs = json!({ "tool": "skill_logs", "arguments": { "execution_id": handle },
         "when": "to see what its steps wrote" });
-    match look.standing() {
+    match standing(look) {
         Standing::Running => json!([
             { "tool": "skill_status", "arguments": { "execution_id": handle, "wait": 30 },
               "when": "to hear how it goes on" },

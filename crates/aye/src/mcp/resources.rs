@@ -10,10 +10,11 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 use aye_runtime::error::Error;
+use aye_runtime::memory::EntryKind;
 use aye_runtime::skills::{SkillFile, skill_name};
 use aye_runtime::store::RunFilter;
 
-use super::tools::{Word, memory_entries};
+use super::tools::memory_entries;
 use super::world::World;
 use super::{budget, report};
 
@@ -60,7 +61,7 @@ impl Named {
 
 pub(super) fn list(world: &World) -> Result<ListResourcesResult, Error> {
     let mut all = Vec::new();
-    for path in world.context.library().files() {
+    for path in world.runtime.library().files() {
         let Ok(file) = SkillFile::read(&path) else { continue };
         for flow in &file.flows {
             let name = skill_name(flow);
@@ -73,7 +74,7 @@ pub(super) fn list(world: &World) -> Result<ListResourcesResult, Error> {
             );
         }
     }
-    if let Some(store) = world.context.store_to_read()? {
+    if let Some(store) = world.runtime.store_to_read()? {
         let runs = store.runs(&RunFilter { limit: RUNS, ..RunFilter::default() })?;
         for row in runs.into_iter().filter(|row| world.is_here(row)) {
             let about = format!("{}, began {}", row.status.word(), row.started);
@@ -115,18 +116,18 @@ pub(super) fn read(world: &World, uri: &str) -> Result<Option<ReadResourceResult
     let Some(named) = Named::of(uri) else { return Ok(None) };
     let (text, mime) = match &named {
         Named::Run(run) => {
-            let Some(store) = world.context.store_to_read()? else { return Ok(None) };
+            let Some(store) = world.runtime.store_to_read()? else { return Ok(None) };
             let outer = store.outermost(run)?.filter(|row| world.is_here(row));
             let Some(outer) = outer else { return Ok(None) };
             (pretty(&report::run(world, &*store, &outer.id, None)?.data), JSON)
         }
         Named::Skill(name) => {
-            let context = &world.context;
+            let context = &world.runtime;
             let Ok((path, _)) = context.library().find(name) else { return Ok(None) };
             (SkillFile::read(&context.directory.join(path))?.text, YAML)
         }
         Named::Memory(kind) => {
-            let kind: Word =
+            let kind: EntryKind =
                 serde_json::from_value(json!(kind)).map_err(|error| Error::Output(error.into()))?;
             (pretty(&Value::Array(memory_entries(world, kind))), JSON)
         }

@@ -62,7 +62,7 @@ impl Assistant {
 
     /// Notes what the client can do, once.
     async fn note(&self, cx: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        let Some(client) = clients::of(cx, self.world.context.now()) else { return Ok(()) };
+        let Some(client) = clients::of(cx, self.world.runtime.now()) else { return Ok(()) };
         let told = format!("{} {} {}", client.name, client.version, client.protocol);
         if self.world.is_new(told) {
             let noted = self.blocking(move |world| {

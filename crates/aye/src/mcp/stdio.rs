@@ -11,15 +11,15 @@ use std::task::{Context as Turn, Poll};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, ReadBuf};
 
-use crate::cli::Context;
 use aye_runtime::error::Error;
+use aye_runtime::runtime::Runtime;
 
 use super::service::Assistant;
 use super::world::World;
 
 /// Serves until the client closes its end.
-pub(crate) fn serve(context: Arc<Context>) -> Result<u8, Error> {
-    let world = Arc::new(World::new(context)?);
+pub(crate) fn serve(served: Arc<Runtime>) -> Result<u8, Error> {
+    let world = Arc::new(World::new(served)?);
     let (input, output) = take_over().map_err(failed)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()

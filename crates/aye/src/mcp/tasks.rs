@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use aye_core::id::RunId;
-use aye_core::input::Request;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolResponse, CallToolResult, CreateTaskResult, DetailedTask, ElicitRequest, ElicitResult,
@@ -18,13 +17,13 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use crate::cli::assist;
 use aye_runtime::error::Error;
+use aye_runtime::usecases::Overview;
 
 use super::asking::{Asked, Form, Returned, read};
 use super::call::Call;
-use super::look::{Look, Standing};
 use super::report;
+use super::standing::{Standing, standing};
 use super::world::World;
 
 /// How often a client should ask.
@@ -41,7 +40,7 @@ impl Call<'_> {
     /// A run that goes on, as a task.
     pub(super) async fn as_task(&self, run: RunId) -> Result<CallToolResponse, ErrorData> {
         let made = self.assistant.blocking(move |world| {
-            let look = Look::at(&*world.journal()?, &run)?;
+            let look = Overview::of(&*world.journal()?, &run)?;
             Ok(head(world, &look))
         });
         match made.await? {
@@ -59,8 +58,8 @@ impl Call<'_> {
         let form = form.and_then(keyed).filter(|(key, _)| !world.is_noted(key));
         let told = self.assistant.blocking(move |world| {
             let store = world.journal()?;
-            let look = Look::at(&*store, &run)?;
-            let payload = match (look.standing(), form) {
+            let look = Overview::of(&*store, &run)?;
+            let payload = match (standing(&look), form) {
                 (Standing::Running, _) => TaskPayload::Working,
                 (Standing::Cancelled, _) => TaskPayload::Cancelled,
                 (_, Some((key, params))) => {
@@ -117,11 +116,9 @@ impl Call<'_> {
         let by = self.who.clone();
         let stopped = self.assistant.blocking(move |world| {
             let row = world.journal()?.run(&run)?.filter(|row| !row.status.is_ended());
-            let request = Request::Cancel { by, reason: Some("the task was cancelled".to_owned()) };
-            match row {
-                Some(row) => assist::cancel(&row, &request, &world.context).map(drop),
-                None => Ok(()),
-            }
+            let Some(row) = row else { return Ok(()) };
+            let reason = Some("the task was cancelled".to_owned());
+            world.runtime.cancel_detached(&row, by, reason).map(drop)
         });
         stopped.await?.map_err(|error| unable(&error))
     }
@@ -134,7 +131,7 @@ impl Call<'_> {
     }
 }
 
-fn head(world: &World, look: &Look) -> Task {
+fn head(world: &World, look: &Overview) -> Task {
     let row = &look.row;
     let id = world.handles.of_run(&row.id);
     let (began, updated) = (row.started.to_string(), row.updated.to_string());

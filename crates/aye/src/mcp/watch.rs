@@ -77,7 +77,7 @@ fn watch(world: &World, wanted: &Wanted, news: &UnboundedSender<String>) -> Resu
     let mut journal: Option<(Box<dyn Store>, Listener)> = None;
     loop {
         if journal.is_none()
-            && let Some(store) = world.context.store_to_read()?
+            && let Some(store) = world.runtime.store_to_read()?
         {
             let bell = store.listen()?;
             journal = Some((store, bell));
@@ -127,7 +127,7 @@ fn watch(world: &World, wanted: &Wanted, news: &UnboundedSender<String>) -> Resu
 
 /// The files that something is made of.
 fn paths(world: &World, named: &Named) -> Vec<PathBuf> {
-    let context = &world.context;
+    let context = &world.runtime;
     match named {
         Named::Run(_) => Vec::new(),
         Named::Skill(name) => {

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::cli::Context;
 use aye_runtime::error::Error;
+use aye_runtime::runtime::Runtime;
 use aye_runtime::store::{RunRow, Store};
 
 use super::handle::Handles;
@@ -17,7 +17,7 @@ const KEY: &str = "mcp.key";
 
 /// The server's world.
 pub(super) struct World {
-    pub(super) context: Arc<Context>,
+    pub(super) runtime: Arc<Runtime>,
     pub(super) handles: Handles,
     /// The clients that were noted already.
     noted: Mutex<HashSet<String>>,
@@ -26,10 +26,10 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(context: Arc<Context>) -> Result<Self, Error> {
-        let (_, key) = key::load_or_make(&context.home, KEY)?;
+    pub(super) fn new(runtime: Arc<Runtime>) -> Result<Self, Error> {
+        let (_, key) = key::load_or_make(&runtime.home, KEY)?;
         let (noted, closing) = (Mutex::default(), AtomicBool::new(false));
-        Ok(Self { context, handles: Handles::new(key), noted, closing })
+        Ok(Self { runtime, handles: Handles::new(key), noted, closing })
     }
 
     /// Whether something is noted for the first time since we started.
@@ -44,18 +44,18 @@ impl World {
 
     /// The journal, to read.
     pub(super) fn journal(&self) -> Result<Box<dyn Store>, Error> {
-        self.context.journal()
+        self.runtime.journal()
     }
 
     /// Whether a run belongs to the project that is served. An assistant that
     /// works on one project has no business with the questions of another.
     pub(super) fn is_here(&self, row: &RunRow) -> bool {
-        Path::new(&row.workspace).starts_with(&self.context.settings.root)
+        Path::new(&row.workspace).starts_with(&self.runtime.settings.root)
     }
 
     /// The last event of the journal; 0 if there is none.
     pub(super) fn position(&self) -> Result<u64, Error> {
-        match self.context.store_to_read()? {
+        match self.runtime.store_to_read()? {
             Some(store) => Ok(store.position()?),
             None => Ok(0),
         }

@@ -28,7 +28,7 @@ pub use output_buffer::{OutputBuffer, OutputBuffers};
 pub use plain::PlainReport;
 pub(crate) use sanitizer::Sanitizer;
 pub use step_line::step_line;
-pub use summary::{Around, answer_command, run_command, standing, stopped, summary};
+pub use summary::{Around, answer_command, standing, stopped, summary};
 pub use timeline::{Decision, Timeline, shown_status, took};
 
 /// A line with what stands in front of it, the further in the more; the items

@@ -24,8 +24,6 @@ pub struct PlainReport<O, E> {
     colors: [bool; 2],
     verbosity: Verbosity,
     voices: StreamStates,
-    /// Nobody looks: what steps write goes to their logs alone.
-    mute: bool,
 }
 
 impl<O: Write, E: Write> PlainReport<O, E> {
@@ -38,14 +36,7 @@ impl<O: Write, E: Write> PlainReport<O, E> {
             colors: paints.map(|paint| paint.color),
             verbosity,
             voices: StreamStates::default(),
-            mute: false,
         }
-    }
-
-    /// The same for nobody: a run in the background.
-    #[must_use]
-    pub fn muted(self) -> Self {
-        Self { mute: true, ..self }
     }
 
     /// One write for all of them: whoever reads the same file sees whole lines.
@@ -95,7 +86,7 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
     }
 
     fn wants_output(&self) -> bool {
-        !self.mute
+        true
     }
 
     fn shows_color(&self) -> bool {

@@ -1,14 +1,12 @@
 //! The end of a report: what happened and what to do next.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::Duration;
 
 use aye_core::event::{FailReason, PauseReason};
 use aye_core::id::RunId;
 use aye_core::journal::{Ended, Phase, State, Status, StepStatus};
 use aye_core::question::Question;
-use aye_core::secrets::is_secret;
 use aye_core::skill::AskKind;
 use serde_json::Value;
 
@@ -16,6 +14,7 @@ use crate::paint::{
     Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural, shell_word,
 };
 use aye_runtime::driver::Outcome;
+use aye_runtime::usecases::run_command;
 
 /// What happened, in a few lines.
 pub fn summary(state: &State, outcome: Outcome, inside: Option<u32>, paint: Paint) -> String {
@@ -171,36 +170,6 @@ fn choices_shown(question: &Question) -> String {
     let options = options.take(MOST).map(|offer| shell_word(&escape_control_line(&offer.value)));
     let more = (question.options.len() > MOST).then(|| "…".to_owned());
     text.into_iter().chain(options).chain(more).collect::<Vec<_>>().join("|")
-}
-
-/// What to type to run the skill again with the same inputs.
-pub fn run_command(state: &State) -> String {
-    let started = &state.started;
-    let path = Path::new(&started.file);
-    let own_file = path.file_stem().is_some_and(|stem| stem == started.skill.as_str());
-    let among_skills = path.parent().is_some_and(|parent| parent.ends_with("skills"));
-    let skill = match (own_file, among_skills) {
-        (true, true) => started.skill.clone(),
-        (true, false) => started.file.clone(),
-        (false, _) => format!("{}#{}", started.file, started.skill),
-    };
-    let mut words = vec!["aye".to_owned(), "run".to_owned(), shell_word(&skill)];
-    for (name, value) in &started.inputs {
-        let value = match value {
-            Value::Null => continue,
-            value if is_secret(value) => {
-                words.push(format!("-i {name}=…"));
-                continue;
-            }
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        words.push(format!("-i {}", shell_word(&format!("{name}={value}"))));
-    }
-    if let Some(environment) = &started.environment {
-        words.push(format!("--environment {}", shell_word(environment)));
-    }
-    escape_control_line(&words.join(" "))
 }
 
 /// How many steps stand like this.

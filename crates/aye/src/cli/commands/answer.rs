@@ -5,7 +5,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use aye_core::event::{Event, EventKind};
 use aye_core::id::QuestionId;
 use aye_core::input::Request;
-use aye_core::journal::{Phase, State};
+use aye_core::journal::Phase;
 use aye_core::question::{Answer, Edits, FixScope, Prompter, Question};
 use aye_core::skill::AskKind;
 use clap::Args;
@@ -24,11 +24,11 @@ use aye_runtime::driver::{Kept, keep};
 use aye_runtime::error::Error;
 use aye_runtime::memory::Scope;
 use aye_runtime::prompter::QuestionContext;
-use aye_runtime::store::{Found, Listener, QuestionRow, QuestionState, RunRow, Store};
+use aye_runtime::store::{Found, QuestionRow, QuestionState, RunRow, Store};
+use aye_runtime::usecases::{Sent, Subscription, find_question, state_of};
 
 use super::changes::Changes;
 use super::output::{print_line, tell_people};
-use super::request::{Sent, leave, send};
 use super::resume::{self, ResumeArgs};
 
 const EXAMPLES: &str = "\
@@ -144,7 +144,7 @@ fn as_recorded(question: &QuestionRow, context: &Context) -> Result<String, Erro
 /// Who else has to agree, once an answer was taken.
 fn still_missing(question: &QuestionRow, context: &Context) -> Result<String, Error> {
     let Some(reader) = context.store_to_read()? else { return Ok(String::new()) };
-    Ok(match find(&*reader, question.id.as_str())? {
+    Ok(match find_question(&*reader, question.id.as_str())? {
         QuestionRow { state: QuestionState::Open, missing: 1, .. } => {
             "; one more person has to agree".to_owned()
         }
@@ -162,7 +162,7 @@ pub(super) fn answer(
     context: &Context,
 ) -> Result<(RunRow, QuestionRow, Came), Error> {
     let reader = context.journal()?;
-    let question = find(&*reader, &args.question)?;
+    let question = find_question(&*reader, &args.question)?;
     let row = context.find_run(&*reader, question.run.as_str())?;
     let asked = reader.asked(&question.id)?;
     let outer = reader.outermost(&row.id)?.unwrap_or_else(|| row.clone());
@@ -189,7 +189,7 @@ pub(super) fn answer(
             None => given.value.clone(),
         };
         // Nobody would be there to keep it: it is never written down.
-        if asked.as_ref().is_some_and(|asked| asked.secret) && reader.holder(&outer.id)?.is_none() {
+        if asked.as_ref().is_some_and(|asked| asked.secret) && !reader.is_driven(&outer.id)? {
             return Err(Error::Refused {
                 message: format!("`{}` asks for a secret and nobody drives the run", question.id),
                 hint: Some(format!("answer it where the run goes on: `aye resume {}`", outer.id)),
@@ -207,9 +207,8 @@ pub(super) fn answer(
             edits: edits.clone(),
             ..Answer::new(given.value, context.driver().user, Prompter::Command)
         };
-        let mut store = context.store()?;
         let request = Request::Answer { question: question.id.clone(), answer, code };
-        match send(context, &mut *store, &row, &request)? {
+        match context.submit(&row, &request)? {
             sent @ (Sent::Accepted | Sent::AcceptedUndriven) => {
                 let scope = scope.filter(|_| edits.is_none());
                 remember(&row, asked.as_ref(), &choice, scope, context)?;
@@ -218,7 +217,8 @@ pub(super) fn answer(
             }
             Sent::Refused(why) => {
                 let error = refused(&question, asked.as_ref(), &why);
-                let open = find(&*reader, question.id.as_str())?.state == QuestionState::Open;
+                let open =
+                    find_question(&*reader, question.id.as_str())?.state == QuestionState::Open;
                 // The code may have been mistyped: asked again, here.
                 if args.choice.is_some() || !coded || !open {
                     return Err(error);
@@ -345,24 +345,9 @@ fn refused(question: &QuestionRow, asked: Option<&Question>, why: &str) -> Error
     }
 }
 
-fn find(reader: &dyn Store, name: &str) -> Result<QuestionRow, Error> {
-    match reader.question(name)? {
-        Found::One(question) => Ok(question),
-        Found::None => {
-            let message = format!("there is no question `{}`", escape_control_line(name));
-            Err(Error::not_found(message, "`aye inbox` lists the open ones"))
-        }
-        Found::Several(rows) => {
-            let names: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-            let message = format!("`{name}` stands for several questions: {}", names.join(", "));
-            Err(Error::usage(message, "write more letters of the id"))
-        }
-    }
-}
-
 /// Somebody else was quicker.
 fn closed(reader: &dyn Store, question: &QuestionRow) -> Result<Error, Error> {
-    let row = find(reader, question.id.as_str())?;
+    let row = find_question(reader, question.id.as_str())?;
     let by = match (&row.answered_by, &row.prompter) {
         (Some(by), Some(prompter)) => format!(" by {by} through {prompter}"),
         (Some(by), None) => format!(" by {by}"),
@@ -387,8 +372,7 @@ fn ask_here(
     args: &AnswerArgs,
     context: &Context,
 ) -> Result<AskOutcome, Error> {
-    let state = State::fold(&reader.events(&row.id, 0)?)
-        .map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
+    let state = state_of(reader, &row.id)?;
     let (deadline, agreed) = match &state.phase {
         Phase::Asking { question, agreed, .. } if question.id == asked.id => {
             ([question.deadline, state.deadline()].into_iter().flatten().min(), agreed.clone())
@@ -415,7 +399,7 @@ fn ask_here(
     let config = context.config(Escape::Dismisses, !args.no_input);
     let config = PromptConfig { opened_with: args.opened_with.clone(), ..config };
     let mut journal = Journal {
-        bell: reader.listen()?,
+        subscription: Subscription::to_run(reader, &row.id, 0)?,
         reader,
         row,
         question: &asked.id,
@@ -428,7 +412,7 @@ fn ask_here(
 /// The question as the journal has it, while it is shown here.
 struct Journal<'a> {
     reader: &'a dyn Store,
-    bell: Listener,
+    subscription: Subscription<'a>,
     row: &'a RunRow,
     question: &'a QuestionId,
     run_ends: Option<Timestamp>,
@@ -437,11 +421,11 @@ struct Journal<'a> {
 
 impl RemoteQuestion for Journal<'_> {
     fn wake(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.bell.as_fd())
+        Some(self.subscription.as_fd())
     }
 
     fn news(&mut self) -> Result<News, Error> {
-        self.bell.drain()?;
+        self.subscription.drain()?;
         Ok(match self.reader.question(self.question.as_str())? {
             Found::One(row) if row.state == QuestionState::Open => {
                 News::Open([row.deadline, self.run_ends].into_iter().flatten().min())
@@ -453,7 +437,7 @@ impl RemoteQuestion for Journal<'_> {
     fn hold(&mut self, _now: Timestamp) -> Result<(), Error> {
         let by = self.context.driver().user;
         let request = Request::Hold { question: self.question.clone(), by };
-        leave(self.context, self.row, &request)
+        self.context.submit_unheard(self.row, &request)
     }
 }
 

@@ -17,13 +17,8 @@ pub struct AuditArgs {
 }
 
 pub(super) fn run(args: &AuditArgs, context: &Context) -> Result<u8, Error> {
-    let store = context.journal()?;
-    let run = match &args.run {
-        Some(name) => Some(context.find_run(&*store, name)?.id),
-        None => None,
-    };
-    let mut findings = Vec::new();
-    let audited = store.audit(run.as_ref(), &mut |finding| findings.push(finding.to_string()))?;
+    let (audited, findings) = context.audit(args.run.as_deref())?;
+    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
     if context.json {
         print_json(&serde_json::json!({
             "runs": audited.runs, "events": audited.events, "findings": findings,

@@ -1,15 +1,14 @@
 //! `aye cancel`.
 
-use aye_core::input::Request;
 use clap::Args;
+use indexmap::IndexMap;
 
 use crate::cli::Context;
 use aye_runtime::error::Error;
-use aye_runtime::store::RunStatus;
+use aye_runtime::usecases::{CancelOutcome, Cancelling, ResumeRequest, Sent};
 
+use super::drive::{AskMode, drive, warn};
 use super::output::print_line;
-use super::request::{Sent, send};
-use super::resume::{self, Loaded, ResumeArgs};
 use super::runs;
 
 // Options of `aye cancel`.
@@ -24,59 +23,32 @@ pub struct CancelArgs {
 }
 
 pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
-    let reader = context.journal()?;
-    let mut row = context.find_run(&*reader, &args.run)?;
-    let outer = reader.outermost(&row.id)?.unwrap_or_else(|| row.clone());
-    drop(reader);
-    if row.status.is_ended() {
-        return Err(Error::Refused {
-            message: format!("run `{}` has ended already: it {}", row.id, ended(row.status)),
-            hint: Some(format!("`aye show {}` tells how", row.id)),
-        });
-    }
-    let mut store = context.store()?;
-    let request = Request::Cancel { by: context.driver().user, reason: args.reason };
-    let undriven = store.holder(&outer.id)?.is_none();
-    if undriven {
-        row = outer;
-    }
-    if undriven && Loaded::read(&*store, &row, context)?.cleans_up() {
-        // Somebody has to drive its clean-up: whoever cancels.
-        store.send(&row.id, &request, &context.driver().user, context.now())?;
-        drop(store);
-        let resumed = ResumeArgs {
-            run: row.id.to_string(),
-            inputs: Vec::new(),
-            no_input: true,
-            detach: false,
-        };
-        let code = resume::run(&resumed, context)?;
-        if context.json {
-            runs::print_as_listed(&row, context)?;
+    let row = context.find_run(&*context.journal()?, &args.run)?;
+    let by = context.driver().user;
+    let cancelling = context.cancel(&row, by, args.reason, &mut |w| warn(&w, context))?;
+    let Cancelling { row, outcome } = cancelling;
+    match outcome {
+        CancelOutcome::NeedsDriver => {
+            let there = context.at(&row.workspace)?;
+            let (secrets, attended) = (IndexMap::new(), false);
+            let request = ResumeRequest { row: row.clone(), secrets, attended };
+            let active = context.resume(&request, &mut |warning| warn(&warning, context))?;
+            let code = drive(active, AskMode::Nobody, &there)?;
+            if context.json {
+                runs::print_as_listed(&row, context)?;
+            }
+            Ok(if code == 5 { 0 } else { code })
         }
-        return Ok(if code == 5 { 0 } else { code });
-    }
-    match send(context, &mut *store, &row, &request)? {
-        Sent::Accepted | Sent::AcceptedUndriven if context.json => {
-            runs::print_as_listed(&row, context)?;
+        CancelOutcome::Sent(Sent::Accepted | Sent::AcceptedUndriven) => {
+            match context.json {
+                true => runs::print_as_listed(&row, context)?,
+                false => print_line(&format!("run {} is cancelled", row.id))?,
+            }
+            Ok(0)
         }
-        Sent::Accepted | Sent::AcceptedUndriven => {
-            print_line(&format!("run {} is cancelled", row.id))?;
-        }
-        Sent::Refused(why) => {
-            return Err(Error::Refused {
-                message: format!("run `{}` was not cancelled: {why}", row.id),
-                hint: None,
-            });
-        }
-    }
-    Ok(0)
-}
-
-/// How a run ended, after `it`.
-pub(super) fn ended(status: RunStatus) -> &'static str {
-    match status {
-        RunStatus::Cancelled => "was cancelled",
-        other => other.word(),
+        CancelOutcome::Sent(Sent::Refused(why)) => Err(Error::Refused {
+            message: format!("run `{}` was not cancelled: {why}", row.id),
+            hint: None,
+        }),
     }
 }

@@ -18,15 +18,24 @@ pub(super) fn collect(
         Some(file) => from_file(file)?,
         None => IndexMap::new(),
     };
+    for (name, value) in texts(pairs)? {
+        given.insert(name, Given::Text(value));
+    }
+    Ok(given)
+}
+
+/// `-i k=v` alone.
+pub(super) fn texts(pairs: &[String]) -> Result<IndexMap<String, String>, Error> {
+    let mut texts = IndexMap::new();
     for pair in pairs {
         // Split once: a value may hold further `=`.
         let (name, value) =
             pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
                 Error::usage(format!("`{pair}` is no input"), "write `-i name=value`")
             })?;
-        given.insert(name.to_owned(), Given::Text(value.to_owned()));
+        texts.insert(name.to_owned(), value.to_owned());
     }
-    Ok(given)
+    Ok(texts)
 }
 
 /// `--set k=v`: JSON where it is some, else text.

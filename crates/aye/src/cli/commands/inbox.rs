@@ -19,6 +19,7 @@ use crate::paint::{Glyph, Tone, duration, escape_control_line};
 use crate::report::{answer_command, place_words};
 use aye_runtime::error::Error;
 use aye_runtime::store::Store;
+use aye_runtime::usecases::{OpenQuestion, Subscription, open_questions};
 
 use super::output::{print, print_json, print_json_line};
 use super::runs::ago;
@@ -107,10 +108,8 @@ pub(super) fn run(args: &InboxArgs, context: &Context) -> Result<u8, Error> {
 
 fn open(store: &dyn Store) -> Result<Vec<Waiting>, Error> {
     let mut waiting = Vec::new();
-    for row in store.open_questions()? {
-        let asked = store.asked(&row.id)?;
-        let driven = store.is_driven(&row.run)?;
-        let around = store.place_of(&row.run)?;
+    for one in open_questions(store)? {
+        let OpenQuestion { row, question: asked, driven, around } = one;
         let item = around.iter().rev().find_map(|parent| parent.item.as_ref());
         waiting.push(Waiting {
             id: row.id.to_string(),
@@ -185,11 +184,11 @@ pub(super) fn entry(question: &Question, context: &Context) -> String {
 /// for programs and screen readers.
 fn stream(context: &Context) -> Result<u8, Error> {
     let store = context.store()?;
-    let mut bell = store.listen()?;
+    let mut subscription = Subscription::to_all(&*store, 0)?;
     let mut signals = catch_signals()?;
     let mut known: Option<Vec<String>> = None;
     loop {
-        bell.drain()?;
+        subscription.drain()?;
         let open = open(&*store)?;
         let ids: Vec<String> = open.iter().map(|one| one.id.clone()).collect();
         let changed = known.as_ref() != Some(&ids);
@@ -208,7 +207,7 @@ fn stream(context: &Context) -> Result<u8, Error> {
                 Signal::Continue | Signal::Resize => {}
             }
         }
-        bell.wait(LOOK)?;
+        subscription.wait(LOOK)?;
     }
 }
 

@@ -1,22 +1,18 @@
 //! `aye logs`.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::io::{IsTerminal as _, Write as _};
-use std::time::Duration;
 
-use aye_core::event::{EventKind, StepStarted};
 use aye_core::id::RunId;
+use aye_process::Stream;
 use aye_process::lines::Lines;
-use aye_process::{LogReader, Stream};
 use clap::Args;
 
 use crate::cli::Context;
 use crate::paint::{Tone, escape_control_line};
 use crate::report::{Sanitizer, output_json};
 use aye_runtime::error::Error;
-
-/// How often a followed log is looked at.
-const LOOK: Duration = Duration::from_millis(100);
+use aye_runtime::usecases::{LogItem, LogRequest, read_logs};
 
 // Options of `aye logs`.
 #[derive(Debug, Args)]
@@ -39,101 +35,37 @@ pub struct LogsArgs {
 pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
     let store = context.journal()?;
     let row = context.find_run(&*store, &args.run)?;
-    let mut bell = if args.follow { Some(store.listen()?) } else { None };
-    let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
-    let mut paths: HashMap<RunId, String> = HashMap::new();
-    let mut shown = 0;
-    let mut seq = 0;
-    let mut open: Option<Open> = None;
-    let config = PromptConfig {
+    let config = LogFormat {
         json: context.json,
         tail: args.tail,
         clean: [std::io::stdout().is_terminal(), std::io::stderr().is_terminal()],
         colors: [context.paint_out.color, context.paint_err.color],
     };
-    loop {
-        if let Some(bell) = &mut bell {
-            bell.drain()?;
+    let request = LogRequest { run: &row, step: args.step.as_deref(), follow: args.follow };
+    let mut open: Option<Open> = None;
+    let told = read_logs(&*store, &request, &mut |item| match (item, &mut open) {
+        (LogItem::Began { run, path, step, attempt }, before) => {
+            let half = before.as_ref().is_some_and(|before| before.half);
+            let named = args.step.is_none() || attempt > 1 || !path.is_empty();
+            if named && !context.json {
+                // What is written to a pipe keeps its bytes; the heading begins a line.
+                let begin = if half { "\n" } else { "" };
+                let name = escape_control_line(&format!("{path}{step}"));
+                heading(context, &format!("{begin}== {name}"), attempt)?;
+            }
+            *before = Some(Open::new(run, step, args.tail.is_none()));
+            Ok(())
         }
-        let driven = store.holder(&outer)?.is_some();
-        for (number, event) in store.events_within(&row.id, seq)? {
-            seq = number;
-            if let EventKind::SkillStarted(started) = &event.kind
-                && let Some(parent) = &started.parent
-            {
-                let around = paths.get(&parent.run).cloned().unwrap_or_default();
-                paths.insert(event.run.clone(), format!("{around}{}/", parent.label()));
-            }
-            if let Some(open) = &mut open
-                && let Some(step) = ended(&event.kind)
-                && (&event.run, step) == (&open.run, open.step.as_str())
-            {
-                open.finish(&config)?;
-            }
-            if let EventKind::StepStarted(started) = &event.kind
-                && has_log(started)
-                && let path = paths.get(&event.run).map_or("", String::as_str)
-                && args.step.as_ref().is_none_or(|step| {
-                    *step == started.step || *step == format!("{path}{}", started.step)
-                })
-            {
-                let mut half = false;
-                if let Some(open) = &mut open {
-                    open.finish(&config)?;
-                    half = open.half;
-                }
-                shown += 1;
-                let named = args.step.is_none() || started.attempt > 1 || !path.is_empty();
-                if named && !context.json {
-                    // What is written to a pipe keeps its bytes; the heading begins a line.
-                    let before = if half { "\n" } else { "" };
-                    let name = escape_control_line(&format!("{path}{}", started.step));
-                    heading(context, &format!("{before}== {name}"), started.attempt)?;
-                }
-                let base = store.log(&event.run, started.execution, &started.step);
-                open = Some(Open {
-                    reader: LogReader::new(base),
-                    run: event.run.clone(),
-                    step: started.step.clone(),
-                    lines: Default::default(),
-                    tidy: Default::default(),
-                    half: false,
-                    last: VecDeque::new(),
-                    caught_up: args.tail.is_none(),
-                });
-            }
-        }
-        if let Some(open) = &mut open {
-            open.pour(&config)?;
-            if args.follow {
-                open.catch_up(&config)?;
-            }
-        }
-        let Some(bell) = bell.as_mut().filter(|_| driven) else { break };
-        bell.wait(LOOK)?;
-    }
-    if let Some(open) = &mut open {
-        open.finish(&config)?;
-    }
-    if let (0, Some(step)) = (shown, &args.step) {
+        (LogItem::Output(stream, bytes), Some(open)) => open.add(stream, bytes, &config),
+        (LogItem::Ended, Some(open)) => open.finish(&config),
+        (LogItem::CaughtUp, Some(open)) => open.catch_up(&config),
+        (_, None) => Ok(()),
+    })?;
+    if let (0, Some(step)) = (told, &args.step) {
         let message = format!("step `{step}` of run `{}` has run no command", row.id);
         return Err(Error::not_found(message, format!("`aye show {}` lists its steps", row.id)));
     }
     Ok(0)
-}
-
-/// Whether a step that started may have written something.
-pub(crate) fn has_log(started: &StepStarted) -> bool {
-    matches!(started.kind.as_str(), "command" | "shell" | "tool" | "compute")
-}
-
-/// The step that has ended.
-fn ended(kind: &EventKind) -> Option<&str> {
-    match kind {
-        EventKind::StepCompleted(ended) => Some(&ended.step),
-        EventKind::StepFailed(ended) => Some(&ended.step),
-        _ => None,
-    }
 }
 
 fn heading(context: &Context, name: &str, attempt: u32) -> Result<(), Error> {
@@ -144,7 +76,7 @@ fn heading(context: &Context, name: &str, attempt: u32) -> Result<(), Error> {
 }
 
 /// How what steps wrote is shown.
-struct PromptConfig {
+struct LogFormat {
     /// As lines of JSON.
     json: bool,
     /// Only so many lines of each step.
@@ -157,7 +89,6 @@ struct PromptConfig {
 
 /// The log that is being shown.
 struct Open {
-    reader: LogReader,
     run: RunId,
     step: String,
     /// What is not a line yet.
@@ -172,28 +103,32 @@ struct Open {
 }
 
 impl Open {
-    /// Shows what has come since: each stream to its own, or lines of JSON.
-    fn pour(&mut self, config: &PromptConfig) -> Result<(), Error> {
-        let mut buffer = [0; 64 * 1024];
-        loop {
-            let read = self.reader.read(&mut buffer).map_err(Error::Log)?;
-            let Some((stream, length)) = read else { return Ok(()) };
-            let bytes = &buffer[..length];
-            let at = usize::from(stream == Stream::Stderr);
-            if !config.json && !config.clean[at] && config.tail.is_none() {
-                write(stream, bytes)?;
-                self.half = bytes.last().is_some_and(|last| *last != b'\n');
-                continue;
-            }
-            let mut lines = Vec::new();
-            self.lines[at].push(bytes, &mut |line| lines.push(line.to_owned()));
-            self.take(stream, lines, config)?;
+    fn new(run: &RunId, step: &str, caught_up: bool) -> Self {
+        Self {
+            run: run.clone(),
+            step: step.to_owned(),
+            lines: Default::default(),
+            tidy: Default::default(),
+            half: false,
+            last: VecDeque::new(),
+            caught_up,
         }
     }
 
+    /// Shows what the step wrote: each stream to its own, or lines of JSON.
+    fn add(&mut self, stream: Stream, bytes: &[u8], config: &LogFormat) -> Result<(), Error> {
+        let at = usize::from(stream == Stream::Stderr);
+        if !config.json && !config.clean[at] && config.tail.is_none() {
+            self.half = bytes.last().is_some_and(|last| *last != b'\n');
+            return write(stream, bytes);
+        }
+        let mut lines = Vec::new();
+        self.lines[at].push(bytes, &mut |line| lines.push(line.to_owned()));
+        self.take(stream, lines, config)
+    }
+
     /// Shows the rest, half lines too.
-    fn finish(&mut self, config: &PromptConfig) -> Result<(), Error> {
-        self.pour(config)?;
+    fn finish(&mut self, config: &LogFormat) -> Result<(), Error> {
         for (at, stream) in [Stream::Stdout, Stream::Stderr].into_iter().enumerate() {
             let mut lines = Vec::new();
             self.lines[at].finish(&mut |line| lines.push(line.to_owned()));
@@ -207,7 +142,7 @@ impl Open {
         &mut self,
         stream: Stream,
         lines: Vec<String>,
-        config: &PromptConfig,
+        config: &LogFormat,
     ) -> Result<(), Error> {
         let (Some(most), false) = (config.tail, self.caught_up) else {
             return self.show(stream, &lines, config);
@@ -218,7 +153,7 @@ impl Open {
     }
 
     /// Shows the last lines, and from now on what comes.
-    fn catch_up(&mut self, config: &PromptConfig) -> Result<(), Error> {
+    fn catch_up(&mut self, config: &LogFormat) -> Result<(), Error> {
         self.caught_up = true;
         for (stream, line) in std::mem::take(&mut self.last) {
             self.show(stream, &[line], config)?;
@@ -226,12 +161,7 @@ impl Open {
         Ok(())
     }
 
-    fn show(
-        &mut self,
-        stream: Stream,
-        lines: &[String],
-        config: &PromptConfig,
-    ) -> Result<(), Error> {
+    fn show(&mut self, stream: Stream, lines: &[String], config: &LogFormat) -> Result<(), Error> {
         let at = usize::from(stream == Stream::Stderr);
         let mut text = String::new();
         for line in lines {

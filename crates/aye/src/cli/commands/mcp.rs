@@ -4,6 +4,7 @@ mod install;
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -11,8 +12,8 @@ use serde_json::json;
 use crate::cli::{Context, say};
 use crate::mcp;
 use aye_runtime::error::Error;
+use aye_runtime::trust::StartedBy;
 
-use super::assist;
 use super::output::{print_json, print_json_line, print_line};
 
 const EXAMPLES: &str = "\
@@ -76,6 +77,7 @@ pub(super) fn run(args: &McpArgs, context: &Context) -> Result<u8, Error> {
         context = context.at(directory)?;
     }
     let context = &context;
+    let served = Arc::new(context.runtime.started_by(StartedBy::Assistant));
     match (&args.command, &args.http) {
         (Some(McpCommand::Token), _) => {
             let (_, token) = mcp::token(context)?;
@@ -89,7 +91,7 @@ pub(super) fn run(args: &McpArgs, context: &Context) -> Result<u8, Error> {
         (Some(McpCommand::Install(args)), _) => install::run(args, context),
         (None, Some(address)) => {
             let (token, _) = mcp::token(context)?;
-            mcp::serve_http(assist::quiet(context.clone()), address, |bound| {
+            mcp::serve_http(served, address, |bound| {
                 let url = format!("http://{bound}/mcp");
                 match context.json {
                     true => print_json_line(&json!({ "url": url }))?,
@@ -105,7 +107,7 @@ pub(super) fn run(args: &McpArgs, context: &Context) -> Result<u8, Error> {
                     "this is for assistants, which start it themselves: `aye mcp install --help`\n",
                 );
             }
-            mcp::serve_stdio(assist::quiet(context.clone()))
+            mcp::serve_stdio(served)
         }
     }
 }

@@ -12,13 +12,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::cli::Context;
 use crate::paint::{Tone, escape_control_line};
 use aye_runtime::error::Error;
-use aye_runtime::memory::Memory;
+use aye_runtime::memory::{EntryKind, Memory};
 
 use super::output::{print_json, print_line};
-
-pub(crate) use list::{entries, fix_json, issue_json};
-pub(crate) use show::one;
-pub(crate) use stats::Counts;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -152,6 +148,18 @@ pub enum Kind {
     Failures,
 }
 
+impl From<Kind> for EntryKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Fixes => Self::Fixes,
+            Kind::Issues => Self::Issues,
+            Kind::Preferences => Self::Preferences,
+            Kind::Usage => Self::Usage,
+            Kind::Failures => Self::Failures,
+        }
+    }
+}
+
 // Options of `aye memory check`.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
@@ -215,7 +223,7 @@ pub(super) fn run(args: &MemoryArgs, context: &Context) -> Result<u8, Error> {
         MemoryCommand::Agree { id, yes } => agree::run(id, *yes, &memory, context),
         MemoryCommand::Check(args) => check::run(args, &memory, context),
         MemoryCommand::Learn(args) => learn::run(args, &memory, context),
-        MemoryCommand::Stats { weeks } => stats::run(*weeks, &memory, context),
+        MemoryCommand::Stats { weeks } => stats::run(*weeks, context),
     };
     // What was passed over is said once, whatever the command came to.
     for problem in memory.problems() {

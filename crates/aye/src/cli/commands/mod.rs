@@ -1,7 +1,6 @@
 //! One file per verb.
 
 pub(super) mod answer;
-pub(crate) mod assist;
 pub(super) mod audit;
 pub(super) mod auth;
 pub(super) mod cancel;
@@ -38,7 +37,6 @@ mod given;
 mod missing;
 mod output;
 mod references;
-mod request;
 
 use aye_runtime::error::Error;
 
@@ -48,7 +46,7 @@ use super::context::Context;
 /// Carries a command out and returns the exit code.
 pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
     if matches!(command, Command::Background) {
-        background::leave_session();
+        aye_runtime::usecases::background::leave_session();
     }
     if steps_may_run(&command) {
         // Without a guard the steps still run; only a kill -9 of Aye itself

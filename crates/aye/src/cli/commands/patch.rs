@@ -17,6 +17,7 @@ use aye_runtime::prompter::QuestionContext;
 use aye_runtime::replace::{refuse_links, replace};
 use aye_runtime::skills::{SkillFile, skill_name};
 use aye_runtime::store::Store;
+use aye_runtime::usecases::state_of;
 
 use super::output::{print_json, print_line};
 
@@ -41,8 +42,7 @@ pub struct PatchArgs {
 pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
     let reader = context.journal()?;
     let row = context.find_run(&*reader, &args.run)?;
-    let state = State::fold(&reader.events(&row.id, 0)?)
-        .map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
+    let state = state_of(&*reader, &row.id)?;
     let wanted = |step: &str| args.step.as_deref().is_none_or(|wanted| wanted == step);
     let changed: Vec<Mended> = mended(&state).into_iter().filter(|one| wanted(&one.step)).collect();
     if changed.is_empty() {

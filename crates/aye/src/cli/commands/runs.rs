@@ -1,18 +1,16 @@
 //! `aye runs`.
 
-use std::path::Path;
-
 use clap::builder::FalseyValueParser;
 use clap::{Args, Subcommand};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::cli::{Context, environment};
 use crate::paint::{Glyph, Paint, Tone, escape_control, escape_control_line, plural};
 use crate::term;
 use aye_runtime::error::Error;
-use aye_runtime::store::{Pruned, RunFilter, RunRow, RunStatus};
-use aye_runtime::trust::Retention;
+use aye_runtime::store::{RunFilter, RunRow, RunStatus};
+use aye_runtime::usecases::ListedRun;
 
 use super::inbox::since;
 use super::output::{print_json, print_json_line, print_line, print_words};
@@ -90,30 +88,12 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
         ..RunFilter::default()
     };
     let narrowed = filter.status.is_some() || filter.skill.is_some();
-    let store = context.store_to_read()?;
-    let mut rows = match &store {
-        Some(store) => store.runs(&filter)?,
-        None => Vec::new(),
-    };
-    let mut driven = Vec::new();
-    for row in &mut rows {
-        let held = match &store {
-            Some(store) if !row.status.is_ended() => {
-                // Who is asked inside it is waited for all the same.
-                row.waiting = store.waiting_within(&row.id)?;
-                store.holder(&row.id)?.is_some()
-            }
-            Some(_) | None => false,
-        };
-        driven.push(held);
-    }
+    let runs = context.runs(&filter)?;
     if context.json {
-        let listed: Vec<Listed<'_>> =
-            rows.iter().zip(&driven).map(|(row, driven)| listed(row, *driven)).collect();
-        print_json(&listed)?;
+        print_json(&runs.iter().map(listed).collect::<Vec<_>>())?;
         return Ok(0);
     }
-    if rows.is_empty() {
+    if runs.is_empty() {
         let text = match narrowed {
             true => "no such runs; `aye runs` lists all",
             false => "no runs; start one with `aye run SKILL`",
@@ -124,36 +104,31 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
     }
     let now = context.now();
     let columns = term::columns(std::io::stdout());
-    let widest = rows
+    let widest = runs
         .iter()
-        .map(|row| term::width(&escape_control_line(&row.skill)))
+        .map(|run| term::width(&escape_control_line(&run.row.skill)))
         .max()
         .unwrap_or(0)
         .min(28);
-    let text: String = rows
-        .iter()
-        .zip(driven)
-        .map(|(row, driven)| line(row, driven, widest, columns, now, context.paint_out))
-        .collect();
+    let text: String =
+        runs.iter().map(|run| line(run, widest, columns, now, context.paint_out)).collect();
     print_words(&text)?;
     Ok(0)
 }
 
 /// One run as it stands now, as a line of JSON.
 pub(super) fn print_as_listed(row: &RunRow, context: &Context) -> Result<(), Error> {
-    let store = context.store()?;
-    let row = context.find_run(&*store, row.id.as_str())?;
-    let driven = store.is_driven(&row.id)?;
-    print_json_line(&listed(&row, driven))
+    print_json_line(&listed(&context.run(row.id.as_str())?))
 }
 
-fn listed(row: &RunRow, driven: bool) -> Listed<'_> {
+fn listed(run: &ListedRun) -> Listed<'_> {
+    let ListedRun { row, driven } = run;
     Listed {
         id: row.id.as_str(),
         skill: &row.skill,
         status: row.status.word(),
         waiting: row.waiting,
-        driven,
+        driven: *driven,
         step: row.step.as_deref(),
         message: row.message.as_deref(),
         environment: row.environment.as_deref(),
@@ -165,13 +140,13 @@ fn listed(row: &RunRow, driven: bool) -> Listed<'_> {
 }
 
 fn line(
-    row: &RunRow,
-    driven: bool,
+    run: &ListedRun,
     widest: usize,
     columns: Option<usize>,
     now: Timestamp,
     paint: Paint,
 ) -> String {
+    let ListedRun { row, driven } = run;
     let (glyph, tone) = match row.status {
         status if row.waiting > 0 && !status.is_ended() => (Glyph::Asking, Tone::Ask),
         status => look(status),
@@ -235,23 +210,9 @@ fn prune(args: &PruneArgs, context: &Context) -> Result<u8, Error> {
     let older_than = args.older_than.as_deref().map(aye_core::skill::parse_duration).transpose();
     let older_than = older_than
         .map_err(|error| Error::usage(error.to_string(), "write a time such as `30d` or `12h`"))?;
-    let is_empty = context.store_to_read()?.is_none();
-    let now = context.now();
-    let pruned = match older_than {
-        _ if is_empty => Pruned::default(),
-        Some(age) => {
-            let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
-            let before = now.checked_sub(age).unwrap_or(Timestamp::MIN);
-            context.store()?.prune(before, args.dry_run)?
-        }
-        None => {
-            let user = context.user_settings.as_deref();
-            let mut retention = Retention::new(&context.home, user, now);
-            let mut may_go =
-                |workspace: &Path, ended: Timestamp| retention.may_forget(workspace, ended);
-            context.store()?.prune_where(now, args.dry_run, &mut may_go)?
-        }
-    };
+    let found = context.prune(older_than, args.dry_run)?;
+    let is_empty = found.is_none();
+    let pruned = found.unwrap_or_default();
     if context.json {
         print_json(&serde_json::json!({
             "runs": pruned.runs, "events": pruned.events, "bytes": pruned.bytes,

@@ -15,10 +15,10 @@ use crate::report::{Place, Report, indent, stopped};
 use aye_runtime::driver::Outcome;
 use aye_runtime::error::Error;
 use aye_runtime::store::{RunRow, Store};
+use aye_runtime::usecases::{LoadedRun, Subscription, has_log};
 
 use super::drive::{choose_report, conclude};
-use super::logs::has_log;
-use super::resume::Loaded;
+use super::inbox::catch_signals;
 
 /// How often output is looked for, and the bottom line painted.
 const LOOK: Duration = Duration::from_millis(100);
@@ -37,23 +37,21 @@ pub struct WatchArgs {
 pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
     let store = context.journal()?;
     let row = context.find_run(&*store, &args.run)?;
-    let loaded = Loaded::read(&*store, &row, context)?;
-    let (mut report, _outlets) = choose_report(context, &loaded.flow, false)?;
-    let mut signals = Signals::catch().map_err(Error::Signals)?;
-    let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
-    let mut bell = store.listen()?;
+    let loaded = LoadedRun::read(&*store, &row, context)?;
+    let (mut report, _outlets) = choose_report(context, &loaded.flow)?;
+    let mut signals = catch_signals()?;
+    let subscription = Subscription::to_run(&*store, &row.id, 0)?;
     let mut watch = Watch {
         store: &*store,
         row: &row,
         report: &mut *report,
-        seen: 0,
+        subscription,
         runs: IndexMap::new(),
         asked: HashSet::new(),
     };
     loop {
-        bell.drain()?;
         // Asked first: who leaves after the last event leaves nothing unseen.
-        let driven = store.holder(&outer)?.is_some();
+        let driven = store.is_driven(&row.id)?;
         watch.catch_up(context)?;
         if let Some(signal) = stop_asked(&mut signals, watch.report) {
             watch.report.pause();
@@ -67,7 +65,7 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
             return Ok(outcome.exit_code(&state));
         }
         watch.tick(context);
-        bell.wait(LOOK)?;
+        watch.subscription.wait(LOOK)?;
     }
 }
 
@@ -97,8 +95,7 @@ struct Watch<'a> {
     store: &'a dyn Store,
     row: &'a RunRow,
     report: &'a mut dyn Report,
-    /// The number of the last event that was shown.
-    seen: u64,
+    subscription: Subscription<'a>,
     /// In the order in which they began; the run itself is the first.
     runs: IndexMap<RunId, Seen>,
     /// The questions that were mentioned.
@@ -120,8 +117,7 @@ impl Watch<'_> {
 
     /// Shows every event and all output since the last look.
     fn catch_up(&mut self, context: &Context) -> Result<(), Error> {
-        for (number, event) in self.store.events_within(&self.row.id, self.seen)? {
-            self.seen = number;
+        for (_, event) in self.subscription.events()? {
             self.event(&event)?;
         }
         for lane in 0..self.runs.len() {

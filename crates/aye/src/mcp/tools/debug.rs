@@ -3,13 +3,13 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::mcp::look::Look;
 use crate::mcp::place::Place;
 use crate::mcp::report::Told;
 use crate::mcp::world::World;
 use crate::mcp::{budget, steps};
 use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
+use aye_runtime::usecases::Overview;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,7 +21,7 @@ pub(super) struct Args {
 pub(super) fn debug(world: &World, args: &Args) -> Result<Told, Error> {
     let store = world.journal()?;
     let handle = world.handles.open(&args.execution_id, &*store)?;
-    let look = Look::at(&*store, &handle.outer.id)?;
+    let look = Overview::of(&*store, &handle.outer.id)?;
     // A question inside a run is about a step there.
     let (row, state, at) = match look.asks {
         Some(asking) => (asking.run, asking.state, Some(asking.question.step)),

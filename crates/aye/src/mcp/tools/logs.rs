@@ -3,16 +3,14 @@
 use std::collections::VecDeque;
 
 use aye_core::event::EventKind;
-use aye_process::lines::Lines;
-use aye_process::{LogReader, Stream};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::cli::assist::has_log;
 use crate::mcp::budget;
 use crate::mcp::report::Told;
 use crate::mcp::world::World;
 use aye_runtime::error::Error;
+use aye_runtime::usecases::{has_log, tail_of_log};
 
 /// How many lines of each step, if nothing else is said.
 const LINES: usize = 50;
@@ -52,7 +50,8 @@ pub(super) fn read(world: &World, args: &Args) -> Result<Told, Error> {
     let mut room = WHOLE;
     // The newest first: what does not fit is old.
     for (run, step, execution, attempt) in started.iter().rev().take(LOGS) {
-        let (mut last, mut left_out) = tail(&store.log(run, *execution, step), lines)?;
+        let (last, mut left_out) = tail_of_log(&*store, run, (*execution, step), lines)?;
+        let mut last: VecDeque<String> = last.iter().map(|line| budget::text(line, LINE)).collect();
         while last.iter().map(|line| line.len() + 1).sum::<usize>() > room {
             last.pop_front();
             left_out += 1;
@@ -73,33 +72,4 @@ pub(super) fn read(world: &World, args: &Args) -> Result<Told, Error> {
         }));
     }
     Ok(Told { data: json!({ "logs": logs }), text: text.join("\n") })
-}
-
-/// The last lines of a log, and how many came before.
-fn tail(base: &std::path::Path, most: usize) -> Result<(VecDeque<String>, usize), Error> {
-    let mut reader = LogReader::new(base);
-    let mut lines = [Lines::default(), Lines::default()];
-    let mut last: VecDeque<String> = VecDeque::new();
-    let mut left_out = 0;
-    let mut keep = |line: &str| {
-        last.push_back(budget::text(line, LINE));
-        if last.len() > most {
-            last.pop_front();
-            left_out += 1;
-        }
-    };
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        let read = reader.read(&mut buffer).map_err(|source| Error::File {
-            doing: "read",
-            path: base.to_path_buf(),
-            source,
-        })?;
-        let Some((stream, length)) = read else { break };
-        lines[usize::from(stream == Stream::Stderr)].push(&buffer[..length], &mut keep);
-    }
-    for rest in &mut lines {
-        rest.finish(&mut keep);
-    }
-    Ok((last, left_out))
 }

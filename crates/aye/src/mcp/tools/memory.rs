@@ -3,12 +3,14 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::cli::assist::{self, Counts, MemoryKind};
 use crate::mcp::budget;
 use crate::mcp::report::Told;
 use crate::mcp::world::World;
 use aye_runtime::error::Error;
-use aye_runtime::memory::{Act, Change, ErrorText, Keep, NewFix, Origin, OriginKind, Query};
+use aye_runtime::memory::{
+    Act, Change, EntryKind, ErrorText, Keep, NewFix, Origin, OriginKind, Query, fix_json,
+    issue_json,
+};
 
 /// How many entries are told at once.
 const MOST: usize = 50;
@@ -23,7 +25,7 @@ pub(super) struct Check {
 }
 
 pub(super) fn check(world: &World, args: &Check) -> Result<Told, Error> {
-    let memory = world.context.memory();
+    let memory = world.runtime.memory();
     let query = Query { tool: &args.tool, skill: None, step: None, error: &args.error, args: None };
     let issues = memory.known_issues(&query);
     let fixes = memory.fixes_for(&query);
@@ -36,8 +38,8 @@ pub(super) fn check(world: &World, args: &Check) -> Result<Told, Error> {
     }));
     let shown = |entry: Value| budget::masked(&entry);
     let data = json!({
-        "issues": issues.iter().map(|(_, one)| shown(assist::issue_json(one))).collect::<Vec<_>>(),
-        "fixes": fixes.iter().map(|fix| shown(assist::fix_json(fix))).collect::<Vec<_>>(),
+        "issues": issues.iter().map(|(_, one)| shown(issue_json(one))).collect::<Vec<_>>(),
+        "fixes": fixes.iter().map(|fix| shown(fix_json(fix))).collect::<Vec<_>>(),
     });
     let text = match lines.is_empty() {
         true => "nothing is known about it".to_owned(),
@@ -67,7 +69,7 @@ pub(super) fn learn(world: &World, args: &Learn, by: &str) -> Result<Told, Error
         kind: OriginKind::Assistant,
         by: by.to_owned(),
         run: None,
-        at: world.context.now(),
+        at: world.runtime.now(),
         other: Map::new(),
     };
     let new = NewFix {
@@ -81,7 +83,7 @@ pub(super) fn learn(world: &World, args: &Learn, by: &str) -> Result<Told, Error
         from,
         keep: Keep::default(),
     };
-    let memory = world.context.memory();
+    let memory = world.runtime.memory();
     let id = memory.remember_fix(new, &str::to_owned)?;
     let standing = memory.fixes().into_iter().find(|fix| fix.value.id == id);
     let standing = standing.map_or("proposed", |fix| fix.value.standing().word());
@@ -100,7 +102,7 @@ pub(super) struct One {
 }
 
 pub(super) fn one(world: &World, args: &One) -> Result<Told, Error> {
-    let entry = assist::memory_entry(&args.id, &world.context.memory(), &world.context)?;
+    let entry = world.runtime.memory().entry(&args.id, world.runtime.now())?;
     let entry = budget::masked(&entry);
     let kind = match args.id.split('-').next() {
         Some("fix") => "fixes",
@@ -115,30 +117,8 @@ pub(super) fn one(world: &World, args: &One) -> Result<Told, Error> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Search {
-    kind: Word,
+    kind: EntryKind,
     text: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(in crate::mcp) enum Word {
-    Issues,
-    Fixes,
-    Preferences,
-    Usage,
-    Failures,
-}
-
-impl From<Word> for MemoryKind {
-    fn from(word: Word) -> Self {
-        match word {
-            Word::Issues => Self::Issues,
-            Word::Fixes => Self::Fixes,
-            Word::Preferences => Self::Preferences,
-            Word::Usage => Self::Usage,
-            Word::Failures => Self::Failures,
-        }
-    }
 }
 
 pub(super) fn query(world: &World, args: &Search) -> Result<Told, Error> {
@@ -162,15 +142,12 @@ pub(super) fn query(world: &World, args: &Search) -> Result<Told, Error> {
 }
 
 /// The entries of a kind, made harmless.
-pub(in crate::mcp) fn entries(world: &World, kind: Word) -> Vec<Value> {
-    let memory = world.context.memory();
-    match budget::masked(&assist::memory_entries(kind.into(), &memory, world.context.now())) {
-        Value::Array(entries) => entries,
-        _ => Vec::new(),
-    }
+pub(in crate::mcp) fn entries(world: &World, kind: EntryKind) -> Vec<Value> {
+    let memory = world.runtime.memory();
+    memory.entries(kind, world.runtime.now()).iter().map(budget::masked).collect()
 }
 
 pub(super) fn stats(world: &World) -> Result<Told, Error> {
-    let counts = Counts::take(WEEKS, &world.context.memory(), &world.context)?;
-    Ok(Told { data: counts.shown(), text: counts.words() })
+    let counts = world.runtime.memory_counts(WEEKS)?;
+    Ok(Told { data: counts.to_json(), text: counts.words() })
 }

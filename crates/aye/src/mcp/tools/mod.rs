@@ -17,7 +17,7 @@ use super::call::{Call, finish, read};
 use super::report::{Told, refused};
 use super::world::World;
 
-pub(super) use memory::{Word, entries as memory_entries};
+pub(super) use memory::entries as memory_entries;
 
 /// No arguments.
 #[derive(Debug, Deserialize)]

@@ -4,15 +4,14 @@
 use std::time::Duration;
 
 use aye_core::id::RunId;
-use aye_core::input::Request;
 use aye_core::question::{Edits, FixScope, Prompter, Purpose};
+use aye_core::skill::Given;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::cli::assist::{self, Sent};
 use crate::mcp::answer::{self, Word};
 use crate::mcp::call::{Call, finish, read};
 use crate::mcp::handle::Handle;
@@ -22,6 +21,7 @@ use crate::mcp::world::World;
 use crate::mcp::{budget, catalog};
 use aye_runtime::error::Error;
 use aye_runtime::store::QuestionState;
+use aye_runtime::usecases::{Prepared, Sent, SkillError, Warning};
 
 /// How many questions are listed.
 const MOST: usize = 50;
@@ -50,15 +50,35 @@ pub(super) async fn run(
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let begun = work(call, request, |world, args: Run, _| {
-        let context = &world.context;
-        let ready = assist::prepare(&args.skill, args.inputs, args.environment, context)?;
+        let runtime = &world.runtime;
+        let skill = runtime.check_skill(&args.skill).map_err(with_places)?;
+        let given = args.inputs.into_iter().map(|(name, value)| (name, Given::Data(value)));
+        let prepared = runtime.prepare(skill, given.collect())?;
+        let prepared = Prepared { environment: args.environment, ..prepared };
         if args.dry_run {
-            return Ok(Begun::Told(planned(&ready.plan(context)?)?));
+            return Ok(Begun::Told(planned(&runtime.plan(&prepared)?)?));
         }
         // What was left out of the settings is said: the run itself is silent.
-        Ok(Begun::Run(ready.start(context)?, context.left_out()))
+        let mut note = None;
+        let mut warn = |warning: Warning| note = Some(warning.message(&runtime.directory));
+        let run = runtime.start_detached(prepared, &mut warn)?;
+        Ok(Begun::Run(run, note))
     });
     go(call, begun.await?).await
+}
+
+/// Why a skill cannot be run, with the places of its errors.
+fn with_places(error: SkillError) -> Error {
+    let places = match &error {
+        SkillError::Invalid(file) => file.render(false),
+        SkillError::Failed(_) => String::new(),
+    };
+    match error.into_error() {
+        Error::InvalidSkill(message) => {
+            Error::InvalidSkill(format!("{message}\n{}", places.trim_end()))
+        }
+        other => other,
+    }
 }
 
 /// Reads what was given and does it, on behalf of whoever calls.
@@ -224,8 +244,7 @@ pub(super) async fn cancel(
         if outer.status.is_ended() {
             return Ok(Begun::Run(outer.id, Some("the run had ended already".to_owned())));
         }
-        let request = Request::Cancel { by, reason: args.reason };
-        match assist::cancel(&outer, &request, &world.context)? {
+        match world.runtime.cancel_detached(&outer, by, args.reason)? {
             Sent::Accepted | Sent::AcceptedUndriven => Ok(Begun::Run(outer.id, None)),
             Sent::Refused(why) => Err(Error::Refused {
                 message: format!("run `{}` was not cancelled: {why}", outer.id),
@@ -246,7 +265,7 @@ pub(super) async fn cancel(
 }
 
 pub(super) fn inbox(world: &World) -> Result<Told, Error> {
-    let Some(store) = world.context.store_to_read()? else {
+    let Some(store) = world.runtime.store_to_read()? else {
         return Ok(Told { data: json!({ "questions": [] }), text: "nothing waits".to_owned() });
     };
     let mut found = Vec::new();
@@ -264,7 +283,7 @@ pub(super) fn inbox(world: &World) -> Result<Told, Error> {
         let mut shown = json!({
             "question": row.id.as_str(), "skill": row.skill, "step": row.step,
             "message": message, "relayable": may, "asked_at": row.asked.to_string(),
-            "expires_at": crate::mcp::look::expires(row, &world.context).to_string(),
+            "expires_at": crate::mcp::standing::expires(row, &world.runtime).to_string(),
             "options": question.options.iter().map(|offer| offer.value.as_str()).collect::<Vec<_>>(),
             "person": format!("aye answer {}", row.id),
         });

@@ -12,7 +12,7 @@ use aye_runtime::error::Error;
 use aye_runtime::skills::{SkillFile, relative_to, skill_name};
 
 pub(super) fn list(world: &World) -> Result<Told, Error> {
-    let context = &world.context;
+    let context = &world.runtime;
     let mut found = Vec::new();
     let mut lines = Vec::new();
     for path in context.library().files() {
@@ -60,7 +60,7 @@ pub(super) struct Describe {
 }
 
 pub(super) fn describe(world: &World, args: &Describe) -> Result<Told, Error> {
-    let context = &world.context;
+    let context = &world.runtime;
     let (path, name) = context.library().find(&args.skill)?;
     let file = SkillFile::read(&context.directory.join(&path))?;
     if file.has_errors() {

@@ -92,7 +92,7 @@ fn secrets_are_wanted_again() {
     ");
     assert_snapshot!(place.aye(&["resume", "last", "-i", "tok=x"]).all(), @r"
     --- stderr
-    error: `tok` is no secret input of this run
+    error: `tok` is not a secret input of this run
     hint: a resumed run keeps the inputs it was started with
     --- exit 2
     ");

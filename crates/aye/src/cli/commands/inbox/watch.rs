@@ -1,18 +1,19 @@
 //! `aye inbox --watch` on a terminal: pick a question, answer it, come back.
 
-use aye_core::id::RunId;
 use aye_process::Signal;
+use indexmap::IndexMap;
 
 use crate::cli::commands::answer::{self, AnswerArgs, Came};
-use crate::cli::commands::background::{self, BackgroundCommand};
+use crate::cli::commands::drive::warn;
 use crate::cli::commands::{confirm, output};
-use crate::cli::{Context, report_error, say};
+use crate::cli::{Context, report_error};
 use crate::paint::{Glyph, Tone, escape_control_line};
 use crate::prompt::view::Item;
 use crate::prompt::{AskOutcome, Escape, InboxAction, InboxView, Nowhere, ask_alone};
 use aye_runtime::error::Error;
 use aye_runtime::prompter::QuestionContext;
 use aye_runtime::store::RunRow;
+use aye_runtime::usecases::Subscription;
 
 use super::{Waiting, catch_signals, open, since};
 
@@ -75,15 +76,15 @@ fn browse(
     context: &Context,
 ) -> Result<Left, Error> {
     let store = context.store()?;
-    let mut bell = store.listen()?;
+    let mut subscription = Subscription::to_all(&*store, 0)?;
     let mut signals = catch_signals()?;
     loop {
-        bell.drain()?;
+        subscription.drain()?;
         let items: Vec<Item> = open(&*store)?.iter().map(|one| item(one, context)).collect();
         if !items.iter().any(|item| Some(&item.id) == mark.as_ref()) {
             *mark = items.first().map(|item| item.id.clone());
         }
-        let wake = [signals.fd(), std::os::fd::AsFd::as_fd(&bell)];
+        let wake = [signals.fd(), std::os::fd::AsFd::as_fd(&subscription)];
         match desk.ask(&items, mark, &wake).map_err(|why| gone(&why))? {
             InboxAction::Open(question) => return Ok(Left::For(question)),
             InboxAction::Leave => return Ok(Left::Enough),
@@ -155,21 +156,11 @@ fn offer_to_go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
     };
     let config = context.config(Escape::Dismisses, true);
     let said = ask_alone(&posed, config, &context.clock, &mut Nowhere::until(None))?;
-    let run: RunId = row.id.clone();
+    let run = &row.id;
     match said {
         AskOutcome::Answered(given) if given.value == confirm::YES => {
-            let orders = BackgroundCommand::Resume {
-                run: run.clone(),
-                skill: row.skill.clone(),
-                inputs: Vec::new(),
-                relayed: false,
-            };
-            let begun = background::start(&orders, context)?;
-            say(&begun.said);
-            if begun.code.is_none() {
-                output::print_line(&format!("it goes on; follow with: aye watch {run}"))?;
-            }
-            Ok(())
+            context.resume_detached(row, IndexMap::new(), &mut |w| warn(&w, context))?;
+            output::print_line(&format!("it goes on; follow with: aye watch {run}"))
         }
         _ => output::print_line(&format!("go on with: aye resume {run}")),
     }

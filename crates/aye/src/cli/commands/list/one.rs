@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use crate::cli::Context;
 use crate::cli::commands::output::{print, print_json};
-use crate::cli::commands::run::{Chosen, choose};
-use crate::cli::say;
+use crate::cli::commands::run::check_skill;
 use crate::paint::{
     Glyph, Paint, Tone, escape_control_line, escape_control_lines, plural, shell_word,
 };
 use crate::term;
 use aye_runtime::error::Error;
 use aye_runtime::skills::skill_name;
+use aye_runtime::usecases::CheckedSkill;
 
 use super::Listed;
 
@@ -38,10 +38,7 @@ struct Part {
 }
 
 pub(super) fn run(wanted: &str, context: &Context) -> Result<u8, Error> {
-    let Chosen { path, flow, .. } = choose(wanted, context).map_err(|refused| {
-        say(&refused.said);
-        refused.error
-    })?;
+    let CheckedSkill { path, flow, .. } = check_skill(wanted, context)?;
     let file = path.display().to_string();
     let plan: Vec<Part> = flow.nodes.iter().map(|node| part(&node.step)).collect();
     if context.json {

@@ -9,10 +9,8 @@ use crate::cli::commands::scripted::{Asked, Asking, ask};
 use crate::paint::{Paint, Tone, escape_control, escape_control_line, plural, shell_word};
 use crate::prompt::Escape;
 use aye_runtime::error::Error;
-use aye_runtime::memory::{Act, Fix, Memory, OriginKind, Placed, Standing};
+use aye_runtime::memory::{Act, Fix, Memory, OriginKind, Placed, Standing, fix_json};
 use aye_runtime::origin::require_person;
-
-use super::list::fix_json;
 
 pub(super) fn run(name: &str, yes: bool, memory: &Memory, context: &Context) -> Result<u8, Error> {
     require_person(&context.home, "agree to a fix")?;

@@ -10,10 +10,12 @@ use aye_core::heal::Category;
 use aye_runtime::error::Error;
 
 use crate::paint::{Tone, escape_control_line};
-use aye_runtime::memory::{Memory, Query, SAME, fingerprint, mistake, similarity};
+use aye_runtime::memory::{
+    Memory, Query, SAME, fingerprint, fix_json, issue_json, mistake, similarity, usage_json,
+};
 
 use super::CheckArgs;
-use super::list::{fix_json, fix_line, issue_json, issue_line, usage_json, usage_line};
+use super::list::{fix_line, issue_line, usage_line};
 
 /// More of an error than this says no more.
 const MOST: u64 = 1024 * 1024;

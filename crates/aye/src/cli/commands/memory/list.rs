@@ -1,7 +1,6 @@
 //! `aye memory list`.
 
 use jiff::Timestamp;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::cli::Context;
@@ -10,7 +9,7 @@ use crate::paint::{Paint, Tone, escape_control_line, plural, shell_word};
 use crate::term;
 use aye_runtime::error::Error;
 use aye_runtime::memory::{
-    Change, Failure, Fix, Issue, Memory, Placed, Preference, Standing, UsagePattern,
+    Change, EntryKind, Failure, Fix, Issue, Memory, Placed, Preference, Standing, UsagePattern,
 };
 
 use super::Kind;
@@ -23,7 +22,10 @@ pub(super) fn run(what: Option<Kind>, memory: &Memory, context: &Context) -> Res
     let kinds = what.map_or_else(|| all.to_vec(), |kind| vec![kind]);
     let now = context.now();
     if context.json {
-        let lists = kinds.iter().map(|kind| (key(*kind).to_owned(), entries(*kind, memory, now)));
+        let lists = kinds.iter().map(|kind| {
+            let kind = EntryKind::from(*kind);
+            (kind.word().to_owned(), Value::Array(memory.entries(kind, now)))
+        });
         let mut shown: Map<String, Value> = lists.collect();
         shown.insert("problems".to_owned(), json!(memory.problems()));
         print_json(&shown)?;
@@ -36,29 +38,6 @@ pub(super) fn run(what: Option<Kind>, memory: &Memory, context: &Context) -> Res
         false => print(&text)?,
     }
     Ok(0)
-}
-
-fn key(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Fixes => "fixes",
-        Kind::Issues => "issues",
-        Kind::Preferences => "preferences",
-        Kind::Usage => "usage",
-        Kind::Failures => "failures",
-    }
-}
-
-/// The entries of a kind, as data.
-pub(crate) fn entries(kind: Kind, memory: &Memory, now: Timestamp) -> Value {
-    match kind {
-        Kind::Fixes => memory.fixes().iter().map(fix_json).collect(),
-        Kind::Issues => memory.issues().iter().map(issue_json).collect(),
-        Kind::Preferences => {
-            memory.preferences().iter().map(|one| preference_json(one, now)).collect()
-        }
-        Kind::Usage => memory.usage().iter().map(|one| usage_json(one, now)).collect(),
-        Kind::Failures => memory.failures().iter().map(|one| placed(one, &one.value)).collect(),
-    }
 }
 
 fn section(kind: Kind, memory: &Memory, now: Timestamp, paint: Paint) -> String {
@@ -211,46 +190,4 @@ fn times(count: u64) -> String {
 
 fn short(text: &str) -> String {
     term::fit(&escape_control_line(text), SHORT)
-}
-
-pub(crate) fn fix_json(fix: &Placed<Fix>) -> Value {
-    let mut shown = placed(fix, &fix.value);
-    shown["standing"] = fix.value.standing().word().into();
-    if let Some(written) = &fix.value.written_id {
-        shown["written_id"] = written.as_str().into();
-    }
-    shown
-}
-
-pub(crate) fn issue_json(issue: &Placed<Issue>) -> Value {
-    let value = &issue.value;
-    json!({
-        "layer": issue.layer, "file": issue.file, "line": issue.line,
-        "id": value.id, "pattern": value.pattern.as_str(), "tools": value.tools,
-        "meaning": value.meaning, "fix": value.fix, "commands": value.commands,
-        "tags": value.tags,
-    })
-}
-
-pub(super) fn preference_json(one: &Placed<Preference>, now: Timestamp) -> Value {
-    let mut shown = placed(one, &one.value);
-    shown["expired"] = one.value.is_expired(now).into();
-    shown
-}
-
-pub(super) fn usage_json(one: &Placed<UsagePattern>, now: Timestamp) -> Value {
-    let mut shown = placed(one, &one.value);
-    shown["confidence"] = one.value.confidence(now).into();
-    shown["level"] = json!(one.value.warning(now).map(|warning| warning.level));
-    shown
-}
-
-fn placed<T>(place: &Placed<T>, value: &impl Serialize) -> Value {
-    let mut shown = json!({ "layer": place.layer, "file": place.file, "line": place.line });
-    if let (Some(shown), Ok(Value::Object(value))) =
-        (shown.as_object_mut(), serde_json::to_value(value))
-    {
-        shown.extend(value);
-    }
-    shown
 }

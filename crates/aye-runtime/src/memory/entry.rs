@@ -1,0 +1,129 @@
+//! Entries as data, for programs.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::error::Error;
+
+use super::{Fix, Issue, Memory, Placed, Preference, UsagePattern};
+
+/// The kinds of entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EntryKind {
+    /// What to do about errors.
+    Fixes,
+    /// What people wrote down about errors.
+    Issues,
+    /// Answers that are given again.
+    Preferences,
+    /// Calls that keep failing in the same way.
+    Usage,
+    /// The last failures.
+    Failures,
+}
+
+impl EntryKind {
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fixes => "fixes",
+            Self::Issues => "issues",
+            Self::Preferences => "preferences",
+            Self::Usage => "usage",
+            Self::Failures => "failures",
+        }
+    }
+}
+
+impl Memory {
+    /// The entries of a kind.
+    pub fn entries(&self, kind: EntryKind, now: Timestamp) -> Vec<Value> {
+        match kind {
+            EntryKind::Fixes => self.fixes().iter().map(fix_json).collect(),
+            EntryKind::Issues => self.issues().iter().map(issue_json).collect(),
+            EntryKind::Preferences => {
+                self.preferences().iter().map(|one| preference_json(one, now)).collect()
+            }
+            EntryKind::Usage => self.usage().iter().map(|one| usage_json(one, now)).collect(),
+            EntryKind::Failures => {
+                self.failures().iter().map(|one| placed(one, &one.value)).collect()
+            }
+        }
+    }
+
+    /// The entry of this name, or the only one whose name begins like that.
+    pub fn entry(&self, id: &str, now: Timestamp) -> Result<Value, Error> {
+        let kinds = [EntryKind::Fixes, EntryKind::Issues, EntryKind::Preferences, EntryKind::Usage];
+        let all: Vec<Value> = kinds.into_iter().flat_map(|kind| self.entries(kind, now)).collect();
+        let name = |entry: &Value| entry["id"].as_str().unwrap_or_default().to_owned();
+        if let Some(found) = all.iter().find(|entry| name(entry) == id) {
+            return Ok(found.clone());
+        }
+        let mut begin: Vec<&Value> =
+            all.iter().filter(|entry| name(entry).starts_with(id)).collect();
+        if begin.is_empty() {
+            begin.extend(all.iter().filter(|entry| entry["written_id"] == id));
+        }
+        match begin.as_slice() {
+            [one] => Ok((*one).clone()),
+            [] => Err(Error::not_found(
+                format!("memory has no `{id}`"),
+                "`aye memory list` shows what there is",
+            )),
+            several => {
+                let names: Vec<String> = several.iter().map(|entry| name(entry)).collect();
+                Err(Error::usage(
+                    format!("`{id}` stands for several: {}", names.join(", ")),
+                    "write more letters of the name",
+                ))
+            }
+        }
+    }
+}
+
+/// A fix.
+pub fn fix_json(fix: &Placed<Fix>) -> Value {
+    let mut shown = placed(fix, &fix.value);
+    shown["standing"] = fix.value.standing().word().into();
+    if let Some(written) = &fix.value.written_id {
+        shown["written_id"] = written.as_str().into();
+    }
+    shown
+}
+
+/// A known issue.
+pub fn issue_json(issue: &Placed<Issue>) -> Value {
+    let value = &issue.value;
+    json!({
+        "layer": issue.layer, "file": issue.file, "line": issue.line,
+        "id": value.id, "pattern": value.pattern.as_str(), "tools": value.tools,
+        "meaning": value.meaning, "fix": value.fix, "commands": value.commands,
+        "tags": value.tags,
+    })
+}
+
+fn preference_json(one: &Placed<Preference>, now: Timestamp) -> Value {
+    let mut shown = placed(one, &one.value);
+    shown["expired"] = one.value.is_expired(now).into();
+    shown
+}
+
+/// A pattern of use.
+pub fn usage_json(one: &Placed<UsagePattern>, now: Timestamp) -> Value {
+    let mut shown = placed(one, &one.value);
+    shown["confidence"] = one.value.confidence(now).into();
+    shown["level"] = json!(one.value.warning(now).map(|warning| warning.level));
+    shown
+}
+
+fn placed<T>(place: &Placed<T>, value: &impl Serialize) -> Value {
+    let mut shown = json!({ "layer": place.layer, "file": place.file, "line": place.line });
+    if let (Some(shown), Ok(Value::Object(value))) =
+        (shown.as_object_mut(), serde_json::to_value(value))
+    {
+        shown.extend(value);
+    }
+    shown
+}

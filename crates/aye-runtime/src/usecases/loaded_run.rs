@@ -1,0 +1,132 @@
+//! A run as the journal has it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use aye_core::event::Event;
+use aye_core::flow::Flow;
+use aye_core::journal::State;
+use aye_core::machine::Machine;
+use aye_core::secrets::{Secrets, is_secret};
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+use crate::error::Error;
+use crate::runtime::Runtime;
+use crate::skills::{SkillFile, skill_name};
+use crate::store::{RunRow, RunStatus, Store};
+
+use super::warning::Warning;
+
+/// A run, with the skill it was started with.
+pub struct LoadedRun {
+    /// As listed.
+    pub row: RunRow,
+    /// What it does.
+    pub flow: Arc<Flow>,
+    /// What happened in it.
+    pub state: State,
+    text: String,
+    events: Vec<Event>,
+}
+
+impl LoadedRun {
+    /// Reads a run and its skill.
+    pub fn read(store: &dyn Store, row: &RunRow, runtime: &Runtime) -> Result<Self, Error> {
+        let source = store.source(&row.source)?.ok_or_else(|| {
+            let message = format!("the skill of run `{}` is not in the journal", row.id);
+            Error::not_found(message, "it was started by another program")
+        })?;
+        let text = source.text.clone();
+        let file = SkillFile::from_text(PathBuf::from(&source.file), source.text);
+        let file = file.or_lenient(runtime.settings.lenient);
+        let flow = file.flows.into_iter().find(|flow| skill_name(flow) == row.skill);
+        let flow = flow.ok_or_else(|| {
+            let message = format!("this version cannot read the skill of run `{}`", row.id);
+            Error::not_found(message, "resume it with the version that started it")
+        })?;
+        let events = store.events(&row.id, 0)?;
+        let state = State::fold(&events)
+            .map_err(|error| Error::Journal { run: row.id.to_string(), error })?;
+        Ok(Self { row: row.clone(), flow: Arc::new(flow), state, text, events })
+    }
+
+    /// Whether something has to be done when the run is cancelled where it is.
+    pub fn cleans_up(&self) -> bool {
+        let node = self.row.step.as_ref().and_then(|step| self.flow.find(step));
+        node.is_some_and(|node| self.flow.nodes[node].routes.cancelled.is_some())
+    }
+
+    /// The machine, where the journal leaves it.
+    pub fn machine(&self, runtime: &Runtime, secrets: Secrets) -> Result<Machine, Error> {
+        let flow = Arc::clone(&self.flow);
+        Machine::restore(flow, runtime.limits(), secrets, &self.events, None)
+            .map_err(|error| Error::Journal { run: self.row.id.to_string(), error })
+    }
+
+    /// What a step is given as it stands, secrets masked; nothing where that
+    /// needs what only the driver of the run knows.
+    pub fn arguments(&self, step: &str, runtime: &Runtime) -> Option<Map<String, Value>> {
+        if self.row.parent.is_some() {
+            return None;
+        }
+        let machine = self.machine(runtime, Secrets::default()).ok()?;
+        machine.arguments(step, &runtime.world(Path::new(&self.row.workspace)))
+    }
+
+    /// The secrets that the journal does not keep and that are needed again.
+    pub fn lost_secrets(&self) -> impl Iterator<Item = &str> {
+        let known = self.state.started.inputs.iter().chain(&*self.state.outputs);
+        known.filter(|(_, value)| is_secret(value)).map(|(name, _)| name.as_str())
+    }
+
+    /// The secrets of the run, given again.
+    pub fn secrets(&self, given: &IndexMap<String, String>) -> Result<Secrets, Error> {
+        let State { started, outputs, .. } = &self.state;
+        let mut secrets = Secrets::default();
+        for (name, text) in given {
+            if started.inputs.get(name).is_some_and(is_secret) {
+                secrets.insert(name.clone(), text.clone());
+            } else if outputs.get(name).is_some_and(is_secret) {
+                secrets.insert_answer(name.clone(), text.clone());
+            } else {
+                let message = format!("`{name}` is not a secret input of this run");
+                let hint = "a resumed run keeps the inputs it was started with";
+                return Err(Error::usage(message, hint));
+            }
+        }
+        let mut needed = started.inputs.iter().filter(|(_, value)| is_secret(value));
+        match needed.find(|(name, _)| secrets.get(name).is_none()) {
+            None => Ok(secrets),
+            Some((name, _)) => {
+                let message = format!("secret input `{name}` is not kept in the journal");
+                let hint = format!("give it again: `aye resume {} -i {name}=…`", self.row.id);
+                Err(Error::usage(message, hint))
+            }
+        }
+    }
+
+    /// Whether the skill's file is still what the run was started with.
+    pub(super) fn changed(&self) -> Option<Warning> {
+        let file = PathBuf::from(&self.row.workspace).join(&self.row.file);
+        match std::fs::read_to_string(&file) {
+            Ok(text) if text == self.text => None,
+            Ok(_) => Some(Warning::SkillChanged { file, gone: false }),
+            Err(_) => Some(Warning::SkillChanged { file, gone: true }),
+        }
+    }
+
+    /// The error for a run that is over.
+    pub(super) fn has_ended(&self, hint: String) -> Error {
+        let message = format!("run `{}` has ended: it {}", self.row.id, ended(self.row.status));
+        Error::Refused { message, hint: Some(hint) }
+    }
+}
+
+/// How a run ended, after `it`.
+pub(super) fn ended(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Cancelled => "was cancelled",
+        other => other.word(),
+    }
+}

@@ -1,0 +1,181 @@
+//! What steps wrote.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use aye_core::event::{Event, EventKind, StepStarted};
+use aye_core::id::RunId;
+use aye_process::lines::Lines;
+use aye_process::{LogReader, Stream};
+
+use crate::error::Error;
+use crate::store::{RunRow, Store};
+
+use super::subscribe::Subscription;
+
+/// How often a log that is followed is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Which logs are wanted.
+pub struct LogRequest<'a> {
+    /// The run.
+    pub run: &'a RunRow,
+    /// Only those of this step, or of the step at this path.
+    pub step: Option<&'a str>,
+    /// Go on for as long as somebody drives the run.
+    pub follow: bool,
+}
+
+/// A piece of a log.
+pub enum LogItem<'a> {
+    /// A step began; what follows is its.
+    Began {
+        /// The run it is in.
+        run: &'a RunId,
+        /// The runs around it, each with a slash.
+        path: &'a str,
+        /// The step.
+        step: &'a str,
+        /// The attempt.
+        attempt: u32,
+    },
+    /// The step wrote this.
+    Output(Stream, &'a [u8]),
+    /// The step writes no more.
+    Ended,
+    /// That is all so far; what the step may write still follows.
+    CaughtUp,
+}
+
+/// Whether a step that started may have written something.
+pub fn has_log(started: &StepStarted) -> bool {
+    matches!(started.kind.as_str(), "command" | "shell" | "tool" | "compute")
+}
+
+/// Tells what the steps of a run wrote, in order; says how many steps that were.
+pub fn read_logs(
+    store: &dyn Store,
+    request: &LogRequest<'_>,
+    tell: &mut dyn FnMut(LogItem<'_>) -> Result<(), Error>,
+) -> Result<usize, Error> {
+    let LogRequest { run, step, follow } = *request;
+    let mut subscription =
+        if follow { Some(Subscription::to_run(store, &run.id, 0)?) } else { None };
+    let mut paths: HashMap<RunId, String> = HashMap::new();
+    let mut told = 0;
+    let mut open: Option<OpenLog> = None;
+    loop {
+        // Asked first: who leaves after the last event leaves nothing unread.
+        let driven = store.is_driven(&run.id)?;
+        let events = match &mut subscription {
+            Some(subscription) => subscription.events()?,
+            None => store.events_within(&run.id, 0)?,
+        };
+        for (_, event) in &events {
+            if let EventKind::SkillStarted(started) = &event.kind
+                && let Some(parent) = &started.parent
+            {
+                let around = paths.get(&parent.run).cloned().unwrap_or_default();
+                paths.insert(event.run.clone(), format!("{around}{}/", parent.label()));
+            }
+            if open.as_ref().is_some_and(|open| open.is_ended_by(event)) {
+                finish(open.as_mut(), tell)?;
+            }
+            let EventKind::StepStarted(started) = &event.kind else { continue };
+            let path = paths.get(&event.run).map_or("", String::as_str);
+            let is_wanted = step.is_none_or(|wanted| {
+                wanted == started.step || wanted == format!("{path}{}", started.step)
+            });
+            if has_log(started) && is_wanted {
+                finish(open.as_mut(), tell)?;
+                told += 1;
+                let (step, attempt) = (started.step.as_str(), started.attempt);
+                tell(LogItem::Began { run: &event.run, path, step, attempt })?;
+                let base = store.log(&event.run, started.execution, step);
+                let (run, step) = (event.run.clone(), step.to_owned());
+                open = Some(OpenLog { reader: LogReader::new(base), run, step, ended: false });
+            }
+        }
+        if let Some(open) = open.as_mut().filter(|open| !open.ended) {
+            open.pour(tell)?;
+            if follow {
+                tell(LogItem::CaughtUp)?;
+            }
+        }
+        match subscription.as_mut().filter(|_| driven) {
+            Some(subscription) => subscription.wait(LOOK)?,
+            None => break,
+        }
+    }
+    finish(open.as_mut(), tell)?;
+    Ok(told)
+}
+
+/// The last lines of a step's log, and how many came before.
+pub fn tail_of_log(
+    store: &dyn Store,
+    run: &RunId,
+    (execution, step): (u32, &str),
+    most: usize,
+) -> Result<(VecDeque<String>, usize), Error> {
+    let mut log = LogReader::new(store.log(run, execution, step));
+    let mut lines = [Lines::default(), Lines::default()];
+    let mut last: VecDeque<String> = VecDeque::new();
+    let mut left_out = 0;
+    let mut keep = |line: &str| {
+        last.push_back(line.to_owned());
+        if last.len() > most {
+            last.pop_front();
+            left_out += 1;
+        }
+    };
+    let mut buffer = vec![0; 64 * 1024];
+    while let Some((stream, length)) = log.read(&mut buffer).map_err(Error::Log)? {
+        lines[usize::from(stream == Stream::Stderr)].push(&buffer[..length], &mut keep);
+    }
+    for rest in &mut lines {
+        rest.finish(&mut keep);
+    }
+    Ok((last, left_out))
+}
+
+/// The log that is being told.
+struct OpenLog {
+    reader: LogReader,
+    run: RunId,
+    step: String,
+    ended: bool,
+}
+
+impl OpenLog {
+    fn is_ended_by(&self, event: &Event) -> bool {
+        let step = match &event.kind {
+            EventKind::StepCompleted(ended) => &ended.step,
+            EventKind::StepFailed(ended) => &ended.step,
+            _ => return false,
+        };
+        (&event.run, step) == (&self.run, &self.step)
+    }
+
+    fn pour(
+        &mut self,
+        tell: &mut dyn FnMut(LogItem<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut buffer = [0; 64 * 1024];
+        while let Some((stream, length)) = self.reader.read(&mut buffer).map_err(Error::Log)? {
+            tell(LogItem::Output(stream, &buffer[..length]))?;
+        }
+        Ok(())
+    }
+}
+
+/// Tells the rest of a log.
+fn finish(
+    open: Option<&mut OpenLog>,
+    tell: &mut dyn FnMut(LogItem<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let Some(open) = open.filter(|open| !open.ended) else { return Ok(()) };
+    open.pour(tell)?;
+    open.ended = true;
+    tell(LogItem::Ended)
+}

@@ -1,0 +1,42 @@
+//! What a front end can ask for, one file each. Requests, results and errors
+//! are typed; nothing here prints, and nothing knows of options or colours.
+//!
+//! ```text
+//! check_skill -> CheckedSkill -> Prepared -- plan
+//!                                   |
+//!                                   +-- start ----------> ActiveRun -- drive(Surface) --> FinishedRun
+//! resume, retry ----------------------------------------^     ^
+//!                                   |                         | run_in_background
+//!                                   +-- start_detached ... another process
+//! submit, cancel -> the driver of the run, or here if nobody drives it (undriven)
+//! ```
+
+mod active_run;
+mod audit;
+pub mod background;
+mod loaded_run;
+mod logs;
+mod memory_counts;
+mod prepare;
+mod prune;
+mod read;
+mod resume;
+mod start;
+mod submit;
+mod subscribe;
+mod undriven;
+mod warning;
+
+pub use active_run::{ActiveRun, FinishedRun, Surface};
+pub use loaded_run::LoadedRun;
+pub use logs::{LogItem, LogRequest, has_log, read_logs, tail_of_log};
+pub use memory_counts::Counts;
+pub use prepare::{CheckedSkill, Prepared, SkillError, no_such_step};
+pub use read::{
+    AskingRun, ListedRun, OpenQuestion, Overview, find_question, open_questions, state_of,
+};
+pub use resume::{ResumeRequest, RetryRequest, RetryTarget, run_command};
+pub use start::StartRequest;
+pub use submit::{CancelOutcome, Cancelling, Sent};
+pub use subscribe::Subscription;
+pub use warning::Warning;

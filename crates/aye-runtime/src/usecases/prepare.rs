@@ -1,0 +1,211 @@
+//! Everything that can be known before a run: the skill, its inputs, the way
+//! it would take.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use aye_core::diagnostic::{self, Diagnostic, Source};
+use aye_core::event::Range;
+use aye_core::flow::Flow;
+use aye_core::machine::StartError;
+use aye_core::nested::DEEPEST;
+use aye_core::skill::{Action, Body, Given, InputError, Inputs, Step, resolve_inputs};
+use aye_core::text;
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use crate::driver::{Skills as _, scope_of};
+use crate::dry_run::{self, Plan};
+use crate::error::Error;
+use crate::runtime::Runtime;
+use crate::skills::{Reach, SkillFile};
+use crate::trust::StartedBy;
+
+/// A skill that can be run.
+pub struct CheckedSkill {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it does.
+    pub flow: Arc<Flow>,
+    /// The whole file.
+    pub text: String,
+    /// What its author should look at.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Why a skill cannot be run.
+pub enum SkillError {
+    /// It has errors.
+    Invalid(Box<SkillFile>),
+    /// It was not found, cannot be read, or may not be run.
+    Failed(Error),
+}
+
+impl From<Error> for SkillError {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl SkillError {
+    /// In short, without the places.
+    pub fn into_error(self) -> Error {
+        match self {
+            Self::Failed(error) => error,
+            Self::Invalid(file) => {
+                Error::InvalidSkill(format!("`{}` cannot be run", file.path.display()))
+            }
+        }
+    }
+}
+
+/// A skill with everything that a run of it depends on.
+pub struct Prepared {
+    /// The skill.
+    pub skill: CheckedSkill,
+    /// Its inputs, complete and checked.
+    pub inputs: Inputs,
+    /// The environment it runs against.
+    pub environment: Option<String>,
+    /// The part of it that is run.
+    pub range: Option<Range>,
+    /// Yes to every question that allows it.
+    pub yes: bool,
+}
+
+impl Runtime {
+    /// Finds a skill by its name or path and checks it.
+    pub fn check_skill(&self, wanted: &str) -> Result<CheckedSkill, SkillError> {
+        if self.directory.to_str().is_none() {
+            let message = format!("`{}` is not a UTF-8 path", self.directory.display());
+            return Err(Error::usage(message, "run it from a directory whose path is text").into());
+        }
+        self.must_be_trusted()?;
+        let (path, name) = self.library().find(wanted)?;
+        let file = SkillFile::read(&self.directory.join(&path))?;
+        let file = file.or_lenient(self.settings.lenient).marked(&self.settings.tools);
+        let mut file = SkillFile { path: path.clone(), ..file };
+        if file.has_errors() {
+            return Err(SkillError::Invalid(Box::new(file)));
+        }
+        let warnings = std::mem::take(&mut file.diagnostics);
+        let (flow, text) = file.into_flow(name.as_deref())?;
+        let skill = CheckedSkill { path, flow: Arc::new(flow), text, warnings };
+        if self.started_by == StartedBy::Assistant
+            && let Some(step) = self.interactive_step(&skill)
+        {
+            let refused = Error::Refused {
+                message: format!("step `{step}` is interactive: it needs a person's terminal"),
+                hint: Some(format!("ask the person to run it: `aye run {wanted}`")),
+            };
+            return Err(refused.into());
+        }
+        Ok(skill)
+    }
+
+    /// Inputs with their defaults, checked.
+    pub fn complete_inputs(
+        &self,
+        flow: &Flow,
+        given: IndexMap<String, Given>,
+    ) -> Result<Inputs, Vec<InputError>> {
+        let world = self.world(&self.directory);
+        let scope = scope_of(flow, &world);
+        let render = |value: &Value| text::render_value(value, &scope).map_err(|e| e.to_string());
+        resolve_inputs(&flow.skill.inputs, given, render)
+    }
+
+    /// The whole skill with these inputs, every question asked.
+    pub fn prepare(
+        &self,
+        skill: CheckedSkill,
+        given: IndexMap<String, Given>,
+    ) -> Result<Prepared, Error> {
+        let inputs = self.complete_inputs(&skill.flow, given).map_err(Error::Inputs)?;
+        Ok(Prepared { skill, inputs, environment: None, range: None, yes: false })
+    }
+
+    /// The way a run would take; nothing is run.
+    pub fn plan(&self, prepared: &Prepared) -> Result<Plan, Error> {
+        let Prepared { skill, inputs, environment, range, .. } = prepared;
+        let world = self.world(&self.directory);
+        let plan =
+            dry_run::plan(&skill.flow, inputs, range.as_ref(), environment.as_deref(), &world);
+        let mut plan = plan.map_err(|error| no_such_step(&error))?;
+        plan.warnings.extend(prepared.questions_left_out());
+        Ok(plan)
+    }
+
+    /// The first step that needs a terminal, in the skill or in one it calls.
+    fn interactive_step(&self, skill: &CheckedSkill) -> Option<String> {
+        let steps: Vec<Step> = skill.flow.nodes.iter().map(|node| node.step.clone()).collect();
+        let mut open = vec![(0, skill.path.clone(), steps)];
+        let mut seen: Vec<String> = Vec::new();
+        while let Some((depth, path, steps)) = open.pop() {
+            for step in steps {
+                if step.interactive {
+                    return Some(step.name.value);
+                }
+                match step.action {
+                    Action::ForEach(each) => open.push((depth, path.clone(), each.body)),
+                    // One whose name is only known later is looked at when it begins.
+                    Action::Skill { skill, .. }
+                        if depth < DEEPEST && !seen.contains(&skill.value) =>
+                    {
+                        seen.push(skill.value.clone());
+                        if let Ok((flow, source)) = self.load(&skill.value, &path, Reach::AnyFile) {
+                            let steps = flow.nodes.into_iter().map(|node| node.step).collect();
+                            open.push((depth + 1, source.file.into(), steps));
+                        }
+                    }
+                    _ => {}
+                }
+                if !step.then.is_empty() {
+                    open.push((depth, path.clone(), step.then));
+                }
+            }
+        }
+        None
+    }
+}
+
+impl CheckedSkill {
+    /// What its author should look at, as text.
+    pub fn render_warnings(&self, color: bool) -> String {
+        let name = self.path.to_string_lossy();
+        let source = Source::new(&name, &self.text);
+        self.warnings.iter().map(|found| diagnostic::render(found, &source, color) + "\n").collect()
+    }
+}
+
+impl Prepared {
+    /// A part of a run may begin behind the questions that lead up to it.
+    pub fn questions_left_out(&self) -> Option<String> {
+        let (flow, range) = (&self.skill.flow, self.range.as_ref()?);
+        let Body::Steps(_) = flow.skill.body else { return None };
+        let before = flow.nodes[..flow.find(range.step())?].iter().map(|node| &node.step);
+        let names: Vec<&str> = before
+            .filter(|step| step.question().is_some())
+            .map(|step| step.name.as_str())
+            .collect();
+        let what = match names[..] {
+            [] => return None,
+            [one] => format!("the question of `{one}` before it"),
+            _ => format!("the questions of `{}` before it", names.join("`, `")),
+        };
+        Some(match range {
+            Range::From(step) => format!("beginning at `{step}` leaves out {what}"),
+            Range::Only(step) => format!("`{step}` alone leaves out {what}"),
+        })
+    }
+}
+
+/// The error for a range that begins at a step that the skill does not have.
+pub fn no_such_step(error: &StartError) -> Error {
+    let StartError::NoSuchStep { nearest, .. } = error;
+    let hint = match nearest {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`--dry-run` shows its steps".to_owned(),
+    };
+    Error::not_found(error.to_string(), hint)
+}

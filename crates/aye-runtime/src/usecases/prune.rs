@@ -1,0 +1,66 @@
+//! Forgetting finished runs.
+
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::error::Error;
+use crate::runtime::Runtime;
+use crate::settings::DEFAULT_KEEP;
+use crate::store::Pruned;
+use crate::trust::Retention;
+
+use super::active_run::FinishedRun;
+
+impl Runtime {
+    /// Forgets finished runs that are older than this, or as the project of each
+    /// says; a dry run only counts. `None` if nothing was ever run.
+    pub fn prune(
+        &self,
+        older_than: Option<Duration>,
+        dry_run: bool,
+    ) -> Result<Option<Pruned>, Error> {
+        if self.store_to_read()?.is_none() {
+            return Ok(None);
+        }
+        let (now, mut store) = (self.now(), self.store()?);
+        let pruned = match older_than {
+            Some(age) => {
+                let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
+                store.prune(now.checked_sub(age).unwrap_or(Timestamp::MIN), dry_run)?
+            }
+            None => {
+                let mut retention = self.retention();
+                let mut may_go =
+                    |workspace: &Path, ended: Timestamp| retention.may_forget(workspace, ended);
+                store.prune_where(now, dry_run, &mut may_go)?
+            }
+        };
+        Ok(Some(pruned))
+    }
+
+    fn retention(&self) -> Retention<'_> {
+        Retention::new(&self.home, self.user_settings.as_deref(), self.now())
+    }
+}
+
+impl FinishedRun {
+    /// Finished runs are kept for a while and then forgotten, a few at a time, each
+    /// as its own project says: the journal is shared with others.
+    pub fn forget_old_runs(&mut self) {
+        const AT_ONCE: usize = 20;
+        let Self { runtime, store, .. } = self;
+        let mut retention = runtime.retention();
+        let kept = [runtime.settings.keep, Some(DEFAULT_KEEP)];
+        let before = kept.into_iter().filter_map(|keep| retention.limit(keep)).max();
+        // The run is over and told: that there was no room to tidy up is no news.
+        let Some(before) = before.filter(|at| store.has_finished_older_than(*at).unwrap_or(false))
+        else {
+            return;
+        };
+        let _ = store.prune_some(before, AT_ONCE, &mut |workspace, ended| {
+            retention.may_forget(workspace, ended)
+        });
+    }
+}

@@ -1,0 +1,214 @@
+//! Sending a request to a run: an answer, a hold, a cancellation.
+
+use std::time::{Duration, Instant};
+
+use aye_core::event::EventKind;
+use aye_core::input::Request;
+use indexmap::IndexMap;
+
+use crate::error::Error;
+use crate::origin::origin;
+use crate::runtime::Runtime;
+use crate::store::{ENDED, LeaseError, RunRow, Store, Verdict};
+
+use super::loaded_run::{LoadedRun, ended};
+use super::undriven::{apply, settle_requests};
+use super::warning::Warning;
+
+/// How long a driver may take to say what became of a request.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What became of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sent {
+    /// The driver took it.
+    Accepted,
+    /// Nobody drives the run; it was taken all the same.
+    AcceptedUndriven,
+    /// It was not taken, and why.
+    Refused(String),
+}
+
+/// A run that is being cancelled.
+pub struct Cancelling {
+    /// The run: the outermost, if nobody drives it.
+    pub row: RunRow,
+    /// What became of the request.
+    pub outcome: CancelOutcome,
+}
+
+/// What became of cancelling a run.
+pub enum CancelOutcome {
+    /// The request was sent.
+    Sent(Sent),
+    /// Nobody drives the run and something has to be cleaned up: the request
+    /// waits for the driver that resumes the run.
+    NeedsDriver,
+}
+
+impl Runtime {
+    /// Sends a request to the run's driver, or applies it if there is none.
+    pub fn submit(&self, row: &RunRow, request: &Request) -> Result<Sent, Error> {
+        self.submit_to(&mut *self.store()?, row, request, &mut |_| {})
+    }
+
+    /// Leaves a request without waiting for what becomes of it: the journal
+    /// tells.
+    pub fn submit_unheard(&self, row: &RunRow, request: &Request) -> Result<(), Error> {
+        let mut store = self.store()?;
+        if store.holder(&row.id)?.is_none() {
+            match apply(self, &mut *store, row, request.clone(), &mut |_| {}) {
+                Ok(_) => return Ok(()),
+                // Somebody took it up in this moment: they will read it.
+                Err(Error::Lease(LeaseError::Held(_))) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        store.send(&row.id, request, &self.driver().user, self.now())?;
+        Ok(())
+    }
+
+    /// Cancels a run.
+    pub fn cancel(
+        &self,
+        row: &RunRow,
+        by: String,
+        reason: Option<String>,
+        warn: &mut dyn FnMut(Warning),
+    ) -> Result<Cancelling, Error> {
+        if row.status.is_ended() {
+            return Err(Error::Refused {
+                message: format!("run `{}` has ended already: it {}", row.id, ended(row.status)),
+                hint: Some(format!("`aye show {}` tells how", row.id)),
+            });
+        }
+        let mut store = self.store()?;
+        let request = Request::Cancel { by, reason };
+        let outer = store.outermost(&row.id)?.unwrap_or_else(|| row.clone());
+        let undriven = store.holder(&outer.id)?.is_none();
+        let row = if undriven { outer } else { row.clone() };
+        if undriven && LoadedRun::read(&*store, &row, self)?.cleans_up() {
+            // Its clean-up would be started.
+            self.at(&row.workspace)?.must_be_trusted()?;
+            store.send(&row.id, &request, &self.driver().user, self.now())?;
+            return Ok(Cancelling { row, outcome: CancelOutcome::NeedsDriver });
+        }
+        let sent = self.submit_to(&mut *store, &row, &request, warn)?;
+        Ok(Cancelling { row, outcome: CancelOutcome::Sent(sent) })
+    }
+
+    /// Cancels a run; what has to be cleaned up is driven in the background.
+    pub fn cancel_detached(
+        &self,
+        row: &RunRow,
+        by: String,
+        reason: Option<String>,
+    ) -> Result<Sent, Error> {
+        let Cancelling { row, outcome } = self.cancel(row, by, reason, &mut |_| {})?;
+        match outcome {
+            CancelOutcome::Sent(sent) => Ok(sent),
+            CancelOutcome::NeedsDriver => {
+                self.resume_detached(&row, IndexMap::new(), &mut |_| {})?;
+                Ok(Sent::Accepted)
+            }
+        }
+    }
+
+    fn submit_to(
+        &self,
+        store: &mut dyn Store,
+        row: &RunRow,
+        request: &Request,
+        warn: &mut dyn FnMut(Warning),
+    ) -> Result<Sent, Error> {
+        let request = &self.stamped(request);
+        // Whoever drives the outermost run drives those inside.
+        let driven = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
+        if store.holder(&driven)?.is_none() {
+            match apply(self, store, row, request.clone(), warn) {
+                Ok(None) => return Ok(Sent::AcceptedUndriven),
+                Ok(Some(why)) => return Ok(Sent::Refused(why)),
+                // Somebody took it up in this moment: they will read it.
+                Err(Error::Lease(LeaseError::Held(_))) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let mut bell = store.listen()?;
+        let id = store.send(&row.id, request, &self.driver().user, self.now())?;
+        let since = Instant::now();
+        loop {
+            bell.drain()?;
+            match store.verdict(id)? {
+                // Who cancels waits for what runs to end.
+                Some(Verdict::Accepted)
+                    if since.elapsed() < PATIENCE && is_stopping(store, row, request)? => {}
+                Some(Verdict::Accepted) => return Ok(Sent::Accepted),
+                Some(Verdict::Refused(why)) => {
+                    if why == ENDED {
+                        record_late(self, store, row, request);
+                    }
+                    return Ok(Sent::Refused(why));
+                }
+                None => {}
+            }
+            // The driver may have gone before it read its requests.
+            if store.holder(&driven)?.is_none() {
+                match settle_requests(self, store, row) {
+                    Ok(()) => return Ok(undriven(store.verdict(id)?)),
+                    // Somebody took it up in this moment: they will read it.
+                    Err(Error::Lease(LeaseError::Held(_))) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            if since.elapsed() > PATIENCE {
+                return Err(Error::Refused {
+                    message: format!("the driver of run `{}` does not answer", row.id),
+                    hint: Some("it will read this when it can".to_owned()),
+                });
+            }
+            bell.wait(Duration::from_millis(500))?;
+        }
+    }
+
+    /// An answer says where it was given.
+    fn stamped(&self, request: &Request) -> Request {
+        let mut request = request.clone();
+        if let Request::Answer { answer, .. } = &mut request {
+            answer.origin = Some(origin(&self.home));
+        }
+        request
+    }
+}
+
+/// A run that ended meanwhile did not read the answer; that somebody answered
+/// is recorded all the same, as soon as its last driver is gone.
+fn record_late(runtime: &Runtime, store: &mut dyn Store, row: &RunRow, request: &Request) {
+    const TRIES: u32 = 40;
+    if !matches!(request, Request::Answer { .. }) {
+        return;
+    }
+    for _ in 0..TRIES {
+        match apply(runtime, store, row, request.clone(), &mut |_| {}) {
+            Err(Error::Lease(LeaseError::Held(_))) => std::thread::sleep(Duration::from_millis(50)),
+            // It counts no more: that it could not be written down is no news.
+            Ok(_) | Err(_) => return,
+        }
+    }
+}
+
+/// Whether a run that was cancelled has still to end what it runs.
+fn is_stopping(store: &dyn Store, row: &RunRow, request: &Request) -> Result<bool, Error> {
+    let Request::Cancel { .. } = request else { return Ok(false) };
+    let last = store.run(&row.id)?.map_or(0, |row| row.last_seq);
+    let events = store.events(&row.id, last.saturating_sub(1))?;
+    Ok(matches!(events.last().map(|event| &event.kind), Some(EventKind::SkillStopping(_))))
+}
+
+/// What became of a request that we read ourselves.
+fn undriven(verdict: Option<Verdict>) -> Sent {
+    match verdict {
+        Some(Verdict::Accepted) => Sent::AcceptedUndriven,
+        Some(Verdict::Refused(why)) => Sent::Refused(why),
+        None => Sent::Refused("it was not read".to_owned()),
+    }
+}

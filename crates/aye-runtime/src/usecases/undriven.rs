@@ -1,0 +1,142 @@
+//! Requests to a run that nobody drives: applied here, without driving it.
+
+use std::path::Path;
+
+use aye_core::input::{Input, Request};
+use aye_core::machine::Machine;
+use aye_core::secrets::Secrets;
+use aye_core::text::World;
+
+use crate::auth;
+use crate::commit::{self, Committed};
+use crate::driver::{GONE, close_form, restore_inside};
+use crate::error::Error;
+use crate::runtime::Runtime;
+use crate::store::{Lease, RequestId, RunRow, Store, Verdict};
+
+use super::loaded_run::LoadedRun;
+use super::resume::end_survivors;
+use super::warning::Warning;
+
+/// A run that nobody drives, held while it is looked after.
+struct Held {
+    runtime: Runtime,
+    lease: Lease,
+    outermost: Machine,
+    world: World,
+}
+
+impl Held {
+    /// Takes the lease of the outermost run: it covers those inside.
+    fn take(
+        runtime: &Runtime,
+        store: &mut dyn Store,
+        row: &RunRow,
+    ) -> Result<(Self, RunRow), Error> {
+        let outer = store.outermost(&row.id)?.unwrap_or_else(|| row.clone());
+        let runtime = runtime.at(&outer.workspace)?;
+        let lease = store.acquire(&outer.id, &runtime.holder())?;
+        let outermost =
+            LoadedRun::read(store, &outer, &runtime)?.machine(&runtime, Secrets::default())?;
+        let outermost = outermost.under(lease.epoch());
+        let world = runtime.world(Path::new(&row.workspace));
+        Ok((Self { runtime, lease, outermost, world }, outer))
+    }
+
+    /// Tells a run something and commits what follows.
+    fn tell(
+        &self,
+        store: &mut dyn Store,
+        machine: &mut Machine,
+        input: Input,
+        from: Option<RequestId>,
+    ) -> Result<Committed, Error> {
+        let input = auth::spend_code(input, machine, &self.runtime.home, &self.world);
+        Ok(commit::handle(store, &self.lease, machine, input, &self.world, from)?)
+    }
+
+    /// The machine of a run, which may be inside of others.
+    fn machine(&self, store: &dyn Store, row: &RunRow) -> Result<Machine, Error> {
+        if row.parent.is_none() {
+            return Ok(self.outermost.clone());
+        }
+        let limits = self.runtime.limits();
+        restore_inside(store, &self.outermost, &row.id, &self.runtime, limits, &self.world)?
+            .map(|machine| machine.under(self.lease.epoch()))
+            .ok_or_else(|| {
+                let message = format!("run `{}` is not where the run around it stands", row.id);
+                Error::Refused { message, hint: None }
+            })
+    }
+}
+
+/// Applies a request; says why it was refused, if it was.
+pub(super) fn apply(
+    runtime: &Runtime,
+    store: &mut dyn Store,
+    row: &RunRow,
+    request: Request,
+    warn: &mut dyn FnMut(Warning),
+) -> Result<Option<String>, Error> {
+    let (held, outer) = Held::take(runtime, store, row)?;
+    let mut ended = None;
+    if let Request::Cancel { .. } = request {
+        ended = Some(end_survivors(&outer, warn)?);
+        cancel_inside(&held, store, row, &request)?;
+    }
+    if close_form(store, &held.lease, &held.outermost, &row.id, &held.world)? {
+        let cancelled = matches!(request, Request::Cancel { .. });
+        return Ok((!cancelled).then(|| GONE.to_owned()));
+    }
+    let mut machine = held.machine(store, row)?;
+    if let Some(ended) = ended {
+        machine.ended_survivors(ended);
+    }
+    // Time may have run out while nobody looked.
+    held.tell(store, &mut machine, Input::Tick, None)?;
+    let reaction = held.tell(store, &mut machine, Input::Request(request), None)?;
+    Ok(reaction.refusal.map(|refusal| refusal.to_string()))
+}
+
+/// Ends the runs inside one that is cancelled, the innermost first.
+fn cancel_inside(
+    held: &Held,
+    store: &mut dyn Store,
+    row: &RunRow,
+    request: &Request,
+) -> Result<(), Error> {
+    for inside in store.runs_inside(&row.id)? {
+        if inside.status.is_ended() {
+            continue;
+        }
+        if close_form(store, &held.lease, &held.outermost, &inside.id, &held.world)? {
+            continue;
+        }
+        cancel_inside(held, store, &inside, request)?;
+        let mut machine = held.machine(store, &inside)?;
+        held.tell(store, &mut machine, Input::Request(request.clone()), None)?;
+    }
+    Ok(())
+}
+
+/// Reads the requests that the last driver of a run left unread.
+pub(super) fn settle_requests(
+    runtime: &Runtime,
+    store: &mut dyn Store,
+    row: &RunRow,
+) -> Result<(), Error> {
+    let (held, _) = Held::take(runtime, store, row)?;
+    if close_form(store, &held.lease, &held.outermost, &row.id, &held.world)? {
+        for pending in store.pending(&row.id)? {
+            let gone = Verdict::Refused(GONE.to_owned());
+            store.append(&held.lease, &[], &[(pending.id, gone)])?;
+        }
+        return Ok(());
+    }
+    let mut machine = held.machine(store, row)?;
+    held.tell(store, &mut machine, Input::Tick, None)?;
+    for pending in store.pending(&row.id)? {
+        held.tell(store, &mut machine, Input::Request(pending.request), Some(pending.id))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! What somebody should hear before a run begins or goes on.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::fmt::{escape_control_line, plural};
+use crate::skills::relative_to;
+
+/// Something that does not stop a run, and that somebody should know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Warning {
+    /// What of `aye.toml` does not count, and why.
+    SettingsLeftOut(String),
+    /// The file of the skill is not what the run was started with.
+    SkillChanged {
+        /// The file.
+        file: PathBuf,
+        /// It does not exist any more.
+        gone: bool,
+    },
+    /// Processes of the run outlived its last driver; they are ended now.
+    Survivors(usize),
+}
+
+impl Warning {
+    /// In words, for somebody in this directory.
+    pub fn message(&self, directory: &Path) -> String {
+        match self {
+            Self::SettingsLeftOut(words) => words.clone(),
+            Self::SkillChanged { file, gone } => {
+                let file = relative_to(file, directory);
+                let file = escape_control_line(&file.to_string_lossy());
+                let became = if *gone { "is gone" } else { "has changed" };
+                format!("`{file}` {became}; the run goes on with what it started with")
+            }
+            Self::Survivors(count) => {
+                format!("the run had left {} behind: ending them", plural(*count, "process"))
+            }
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::SettingsLeftOut(_) => Some("`aye trust` shows it and asks"),
+            Self::SkillChanged { .. } | Self::Survivors(_) => None,
+        }
+    }
+}

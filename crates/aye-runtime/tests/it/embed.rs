@@ -1,0 +1,37 @@
+//! The example that embeds the runtime: built here, and run.
+
+use aye_core::journal::Ended;
+use aye_runtime::driver::Outcome;
+
+#[path = "../../examples/embed.rs"]
+#[expect(dead_code, reason = "its `main` is for people")]
+mod example;
+
+const SKILL: &str = "\
+name: greet
+steps:
+  - name: sure
+    confirm:
+      message: Greet?
+      options:
+        - { label: Yes, value: proceed }
+        - { label: No, value: cancel }
+  - name: greet
+    command: touch
+    args: [greeted]
+";
+
+#[test]
+fn a_program_runs_a_skill_and_answers_its_question() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("greet.yaml"), SKILL).unwrap();
+    let outcome = example::embed(directory.path(), "greet.yaml").unwrap();
+    assert_eq!(outcome, Outcome::Ended(Ended::Completed));
+    assert!(directory.path().join("greeted").exists());
+}
+
+#[test]
+fn the_example_is_short() {
+    let lines = include_str!("../../examples/embed.rs").lines().count();
+    assert!(lines <= 40, "the example has {lines} lines");
+}
