@@ -81,6 +81,34 @@ pub struct Question {
 }
 
 impl Question {
+    /// A question of a step to anyone, without options, limits or conditions. A
+    /// yes in advance does not answer it. Whoever asks says what else it has.
+    pub fn new(id: QuestionId, kind: AskKind, message: impl Into<String>) -> Self {
+        Self {
+            id,
+            kind,
+            purpose: Purpose::Ask,
+            step: String::new(),
+            title: String::new(),
+            message: message.into(),
+            options: Vec::new(),
+            default: None,
+            deadline: None,
+            pattern: None,
+            secret: false,
+            by: By::Anyone,
+            approvals: 1,
+            reauth: false,
+            typed: None,
+            overridable: false,
+            remember: false,
+            ai_assist: false,
+            person_only: Vec::new(),
+            follows: None,
+            digest: String::new(),
+        }
+    }
+
     /// What `--yes` answers: the default if that goes on; else, for a
     /// confirmation, the first option that does. A choice or a text without
     /// a default has no yes.

@@ -82,12 +82,9 @@ impl Machine {
         // A secret's default would stand in the journal.
         let default = ask.default.as_ref().filter(|_| !secret);
         let mut question = Question {
-            id: self.next_question(),
-            kind: ask.kind,
             purpose,
             step: step.name.value.clone(),
             title,
-            message: show(&ask.message)?,
             options,
             default: default.map(|text| show(text)).transpose()?,
             deadline: ask.timeout.map(|limit| after(world.now, limit)),
@@ -100,9 +97,8 @@ impl Machine {
             overridable: ask.overridable,
             remember: ask.remember && !destructive,
             ai_assist: ask.ai_assist,
-            person_only: Vec::new(),
             follows,
-            digest: String::new(),
+            ..Question::new(self.next_question(), ask.kind, show(&ask.message)?)
         };
         sound(&question)?;
         let changes = match purpose {
@@ -258,27 +254,17 @@ impl Machine {
             _ => false,
         });
         let mut question = Question {
-            id: self.next_question(),
-            kind: AskKind::Recover,
             purpose: Purpose::Recover,
             step: step.to_owned(),
             title: title.to_owned(),
-            message,
             options: offers.iter().map(offer).collect(),
-            default: None,
-            deadline: None,
-            pattern: None,
-            secret: false,
             by,
             approvals: gate.map_or(1, |gate| gate.approvals.max(1)),
             reauth: gate.is_some_and(|gate| gate.reauth),
             typed,
-            overridable: false,
-            remember: false,
-            ai_assist: false,
             person_only: person_only.map(str::to_owned).collect(),
             follows,
-            digest: String::new(),
+            ..Question::new(self.next_question(), AskKind::Recover, message)
         };
         question.digest = bind(&question, &[]);
         question

@@ -5,8 +5,8 @@ use aye::prompt::dialog::{Dialog, Reply};
 use aye::prompt::key::Decoder;
 use aye::prompt::line::Line;
 use aye_core::id::QuestionId;
-use aye_core::question::{Offer, Purpose, Question};
-use aye_core::skill::{AskKind, By, ChoiceAction};
+use aye_core::question::{Offer, Question};
+use aye_core::skill::{AskKind, ChoiceAction};
 
 use super::Target;
 
@@ -91,26 +91,11 @@ fn question(kind: AskKind) -> Question {
         _ => vec![offer("proceed", ChoiceAction::Proceed), offer("cancel", ChoiceAction::Cancel)],
     };
     Question {
-        person_only: Vec::new(),
-        id: QuestionId::from_text("abcdefgh12-1"),
-        kind,
-        purpose: Purpose::Ask,
         step: "release".into(),
         title: "Production release".into(),
-        message: "Go?".into(),
         options,
-        default: None,
-        deadline: None,
-        pattern: None,
-        secret: false,
-        by: By::Anyone,
-        approvals: 1,
-        reauth: false,
-        typed: None,
         overridable: true,
-        remember: false,
-        ai_assist: false,
-        follows: None,
         digest: "0".into(),
+        ..Question::new(QuestionId::from_text("abcdefgh12-1"), kind, "Go?")
     }
 }

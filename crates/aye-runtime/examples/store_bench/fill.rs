@@ -8,7 +8,7 @@ use aye_core::event::{
 };
 use aye_core::id::{QuestionId, RunId};
 use aye_core::question::{Purpose, Question};
-use aye_core::skill::{AskKind, By};
+use aye_core::skill::AskKind;
 use aye_runtime::store::{Durability, Journal as _, Lease, Source, SqliteStore};
 use jiff::Timestamp;
 use serde_json::json;
@@ -122,27 +122,16 @@ impl Writer {
 
     fn ask(&mut self, at: Timestamp) -> Event {
         let question = Question {
-            id: QuestionId::new(&self.run, 1),
-            kind: AskKind::Confirm,
             purpose: Purpose::Gate,
             step: "merge_request".into(),
             title: "Production release".into(),
-            message: "Release `abc123` to production?".into(),
-            options: Vec::new(),
-            default: None,
-            deadline: None,
-            pattern: None,
-            secret: false,
-            by: By::Anyone,
-            approvals: 1,
-            reauth: false,
-            typed: None,
             overridable: true,
-            remember: false,
-            ai_assist: false,
-            person_only: Vec::new(),
-            follows: None,
             digest: "d".into(),
+            ..Question::new(
+                QuestionId::new(&self.run, 1),
+                AskKind::Confirm,
+                "Release `abc123` to production?",
+            )
         };
         self.event(at, EventKind::ConfirmationRequired(Box::new(question)))
     }

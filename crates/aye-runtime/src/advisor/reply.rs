@@ -85,8 +85,8 @@ fn lines(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
     use aye_core::id::QuestionId;
-    use aye_core::question::{Offer, Purpose};
-    use aye_core::skill::{AskKind, By, ChoiceAction};
+    use aye_core::question::Offer;
+    use aye_core::skill::{AskKind, ChoiceAction};
 
     fn question() -> Question {
         let offer = |value: &str, label: &str| Offer {
@@ -96,27 +96,11 @@ mod tests {
             action: ChoiceAction::Proceed,
         };
         Question {
-            id: QuestionId::from_text("abcdefgh12-1"),
-            kind: AskKind::Choose,
-            purpose: Purpose::Ask,
             step: "s".to_owned(),
-            title: String::new(),
-            message: String::new(),
             options: vec![offer("go", "Go on"), offer("stop", "Stop")],
-            default: None,
-            deadline: None,
-            pattern: None,
-            secret: false,
-            by: By::Anyone,
-            approvals: 1,
-            reauth: false,
-            typed: None,
             overridable: true,
-            remember: false,
             ai_assist: true,
-            person_only: Vec::new(),
-            follows: None,
-            digest: String::new(),
+            ..Question::new(QuestionId::from_text("abcdefgh12-1"), AskKind::Choose, String::new())
         }
     }
 

@@ -20,30 +20,18 @@ fn offer(value: &str, label: &str, action: ChoiceAction) -> Offer {
 
 fn question(message: &str) -> Question {
     Question {
-        id: QuestionId::from_text("abcdefgh12-1"),
-        kind: AskKind::Confirm,
         purpose: Purpose::Gate,
         step: "deploy".into(),
         title: "Release".into(),
-        message: message.into(),
         options: vec![
             offer("proceed", "Proceed", ChoiceAction::Proceed),
             offer("cancel", "Cancel", ChoiceAction::Cancel),
         ],
-        default: None,
-        deadline: None,
-        pattern: None,
-        secret: false,
         by: By::Human,
-        approvals: 1,
-        reauth: false,
-        typed: None,
-        overridable: false,
-        remember: false,
         ai_assist: true,
-        person_only: Vec::new(),
         follows: Some("kubectl apply -f web.yaml".into()),
         digest: "0".into(),
+        ..Question::new(QuestionId::from_text("abcdefgh12-1"), AskKind::Confirm, message)
     }
 }
 

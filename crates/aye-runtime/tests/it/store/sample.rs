@@ -10,7 +10,7 @@ use aye_core::event::{
 use aye_core::id::{QuestionId, RunId};
 use aye_core::nested::Parent;
 use aye_core::question::{Answer, Offer, Prompter, Purpose, Question};
-use aye_core::skill::{AskKind, By, ChoiceAction};
+use aye_core::skill::{AskKind, ChoiceAction};
 use aye_runtime::store::{Durability, Holder, Source, StoreError};
 use jiff::Timestamp;
 use serde_json::json;
@@ -214,30 +214,19 @@ impl Tale {
             action,
         };
         let question = Question {
-            id: self.question_id(number),
-            kind: AskKind::Confirm,
             purpose: Purpose::Gate,
             step: format!("gate{number}"),
             title: "Production release".into(),
-            message: "Release `abc`?".into(),
             options: vec![
                 offer("proceed", ChoiceAction::Proceed),
                 offer("cancel", ChoiceAction::Cancel),
             ],
-            default: None,
             deadline: Some(moment(600_000)),
-            pattern: None,
-            secret: false,
-            by: By::Anyone,
             approvals,
-            reauth: false,
-            typed: None,
             overridable: true,
-            remember: false,
-            ai_assist: false,
-            person_only: Vec::new(),
             follows: Some("./make-mr abc".into()),
             digest: "d".into(),
+            ..Question::new(self.question_id(number), AskKind::Confirm, "Release `abc`?")
         };
         self.event(EventKind::ConfirmationRequired(Box::new(question)))
     }

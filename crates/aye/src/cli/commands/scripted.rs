@@ -4,8 +4,8 @@ use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use aye_core::id::QuestionId;
-use aye_core::question::{Offer, Purpose, Question};
-use aye_core::skill::{AskKind, By, parse_duration};
+use aye_core::question::Question;
+use aye_core::skill::{AskKind, parse_duration};
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use jiff::{SignedDuration, Timestamp};
@@ -79,27 +79,9 @@ pub(super) fn question(
         return Err(Error::usage("the message is empty", "say what is asked"));
     }
     Ok(Question {
-        id: QuestionId::from_text("script"),
-        kind,
-        purpose: Purpose::Ask,
-        step: String::new(),
         title: title.unwrap_or_default().to_owned(),
-        message: message.to_owned(),
-        options: Vec::<Offer>::new(),
-        default: None,
-        deadline: None,
-        pattern: None,
-        secret: false,
-        by: By::Anyone,
-        approvals: 1,
-        reauth: false,
-        typed: None,
         overridable: true,
-        remember: false,
-        ai_assist: false,
-        person_only: Vec::new(),
-        follows: None,
-        digest: String::new(),
+        ..Question::new(QuestionId::from_text("script"), kind, message)
     })
 }
 

@@ -2,7 +2,7 @@
 
 use aye_core::id::QuestionId;
 use aye_core::question::{Offer, Purpose, Question};
-use aye_core::skill::{AskKind, By, ChoiceAction};
+use aye_core::skill::{AskKind, ChoiceAction};
 use jiff::Timestamp;
 
 pub(super) fn moment(seconds: i64) -> Timestamp {
@@ -15,27 +15,11 @@ pub(super) fn offer(value: &str, label: &str, action: ChoiceAction) -> Offer {
 
 fn question(kind: AskKind, message: &str) -> Question {
     Question {
-        id: QuestionId::from_text("abcdefgh12-1"),
-        kind,
-        purpose: Purpose::Ask,
         step: "release".into(),
         title: "Production release".into(),
-        message: message.into(),
-        options: Vec::new(),
-        default: None,
-        deadline: None,
-        pattern: None,
-        secret: false,
-        by: By::Anyone,
-        approvals: 1,
-        reauth: false,
-        typed: None,
         overridable: true,
-        remember: false,
-        ai_assist: false,
-        person_only: Vec::new(),
-        follows: None,
         digest: "0".into(),
+        ..Question::new(QuestionId::from_text("abcdefgh12-1"), kind, message)
     }
 }
 
