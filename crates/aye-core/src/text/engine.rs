@@ -9,8 +9,8 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Rest, ValueKind, ValueOrKwargs};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, State, UndefinedBehavior, Value};
 
-use super::functions;
 use super::moment::Moment;
+use super::{compare, filters, functions};
 
 /// Bounds the work of one template: loops over long lists are no programs.
 const FUEL: u64 = 1_000_000;
@@ -63,6 +63,8 @@ fn make(undefined: UndefinedBehavior) -> Environment<'static> {
         Moment::from_state(state).map(Value::from_object)
     });
     functions::add(&mut engine);
+    compare::add(&mut engine);
+    filters::add(&mut engine);
     engine
 }
 

@@ -4,8 +4,10 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-use minijinja::value::{Object, ObjectRepr, ValueKind};
+use minijinja::value::{Object, ObjectRepr, Rest, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior, Value};
+
+use super::compare;
 
 /// Adds them all.
 pub(super) fn add(engine: &mut Environment<'_>) {
@@ -16,8 +18,8 @@ pub(super) fn add(engine: &mut Environment<'_>) {
     engine.add_function("isinstance", is_instance);
     engine.add_function("any", |value: Value| Ok::<_, Error>(items(&value)?.any(|v| v.is_true())));
     engine.add_function("all", |value: Value| Ok::<_, Error>(items(&value)?.all(|v| v.is_true())));
-    engine.add_function("min", |value: Value| extreme(&value, Ordering::Less));
-    engine.add_function("max", |value: Value| extreme(&value, Ordering::Greater));
+    engine.add_function("min", |args: Rest<Value>| extreme("min", &args, Ordering::Less));
+    engine.add_function("max", |args: Rest<Value>| extreme("max", &args, Ordering::Greater));
     for name in ["sum", "abs", "round"] {
         engine.add_function(name, move |state: &mut State<'_, '_>, value: Value| {
             state.apply_filter(name, &[value])
@@ -100,9 +102,14 @@ fn items(value: &Value) -> Result<minijinja::value::ValueIter, Error> {
     value.try_iter()
 }
 
-fn extreme(value: &Value, wanted: Ordering) -> Result<Value, Error> {
-    let best = items(value)?.reduce(|a, b| if b.cmp(&a) == wanted { b } else { a });
-    best.ok_or_else(|| wrong("an empty list has no smallest and no largest item".to_owned()))
+/// `max(xs)` and `max(a, b)`.
+fn extreme(name: &str, args: &[Value], wanted: Ordering) -> Result<Value, Error> {
+    let best = match args {
+        [list] => compare::extreme(name, items(list)?, wanted),
+        _ if args.iter().any(Value::is_undefined) => Err(ErrorKind::UndefinedError.into()),
+        _ => compare::extreme(name, args.iter().cloned(), wanted),
+    };
+    best?.ok_or_else(|| wrong("an empty list has no smallest and no largest item".to_owned()))
 }
 
 /// `isinstance(x, str)`, `isinstance(x, (list, dict))`.

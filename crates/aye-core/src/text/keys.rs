@@ -29,3 +29,8 @@ pub(crate) fn of_text(result: &str, step: &str, key: &str) -> Option<String> {
         _ => None,
     }
 }
+
+/// Whether people look for what a step left behind under this key.
+pub(crate) fn is_of_step(key: &str) -> bool {
+    OF_STEP.contains(&key) || WROTE.contains(&key)
+}

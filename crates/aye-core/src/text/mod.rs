@@ -8,8 +8,11 @@
 //! go to [`Expressions`], if the outside has one.
 
 mod apart;
+mod chains;
+mod compare;
 mod diff;
 mod engine;
+mod filters;
 mod functions;
 pub(crate) mod keys;
 mod missing;
@@ -22,6 +25,7 @@ mod weigh;
 mod words;
 
 pub use apart::{Work, work};
+pub use chains::{NumberComparison, number_comparisons};
 pub use diff::{changes, diff};
 pub use render::{
     TextError, holds, names_in, names_in_condition, names_in_condition_with, names_in_with, render,

@@ -7,6 +7,7 @@ use minijinja::{Environment, Error, ErrorKind, Expression, Template};
 use serde_json::Value;
 
 use super::apart::{UNDEFINED, Work, apart};
+use super::compare::guarded;
 use super::engine::{engine, is_function};
 use super::missing::undefined;
 use super::python_fallback::{Spliced, calls_foreign, calls_now, outside_quotes};
@@ -147,7 +148,7 @@ pub(super) fn with_template<T>(
     expressions: Option<&dyn Expressions>,
     then: impl FnOnce(&Template<'_, '_>, &Spliced<'_>) -> T,
 ) -> Result<T, TextError> {
-    let wrong = match engine.template_from_named_str("template", template) {
+    let wrong = match engine.template_from_named_str("template", &guarded(template, false)) {
         Ok(compiled)
             if !calls_now(template)
                 && !calls_foreign(template, &compiled.undeclared_variables(false)) =>
@@ -155,10 +156,10 @@ pub(super) fn with_template<T>(
             return Ok(then(&compiled, &Spliced::untouched(template)));
         }
         Ok(_) => None,
-        Err(error) => Some(error),
+        Err(_) => engine.template_from_named_str("template", template).err(),
     };
     let spliced = Spliced::template(template, engine, expressions);
-    match engine.template_from_named_str("template", &spliced.text) {
+    match engine.template_from_named_str("template", &guarded(&spliced.text, false)) {
         Ok(compiled) => Ok(then(&compiled, &spliced)),
         // What is wrong is said of the template as it was written.
         Err(error) => Err(explain(&wrong.unwrap_or(error), None, &[])),
@@ -172,7 +173,7 @@ pub(super) fn with_expression<T>(
     expressions: Option<&dyn Expressions>,
     then: impl FnOnce(&Expression<'_, '_>, &Spliced<'_>) -> T,
 ) -> Result<T, TextError> {
-    let wrong = match engine.compile_expression(expression) {
+    let wrong = match engine.compile_expression(&guarded(expression, true)) {
         Ok(compiled)
             if !calls_now(expression)
                 && !calls_foreign(expression, &compiled.undeclared_variables(false)) =>
@@ -180,10 +181,10 @@ pub(super) fn with_expression<T>(
             return Ok(then(&compiled, &Spliced::untouched(expression)));
         }
         Ok(_) => None,
-        Err(error) => Some(error),
+        Err(_) => engine.compile_expression(expression).err(),
     };
     let spliced = Spliced::expression(expression, engine, expressions);
-    match engine.compile_expression(&spliced.text) {
+    match engine.compile_expression(&guarded(&spliced.text, true)) {
         Ok(compiled) => Ok(then(&compiled, &spliced)),
         Err(error) => Err(explain(&wrong.unwrap_or(error), None, &[])),
     }

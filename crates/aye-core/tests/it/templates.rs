@@ -274,3 +274,133 @@ fn filters_and_tests_that_nobody_has_are_found() {
     assert_eq!(text("{{ 'a b/ü&' | urlencode }}", &scope()).unwrap(), "a%20b/%C3%BC%26");
     assert_eq!(text("{{ {'a': 'x y', 'b': 1} | urlencode }}", &scope()).unwrap(), "a=x%20y&b=1");
 }
+
+#[test]
+fn comparing_what_has_no_order_is_an_error() {
+    let outputs = json!({
+        "failures": "0", "v": "12", "ratio": "0.5", "n": 7, "none": null, "flag": true,
+        "xs": ["1", "2"], "mixed": [1, "2"], "rows": [{ "n": 1 }, { "n": "2" }], "map": { "a": 1 },
+    });
+    let scope = Scope {
+        outputs: Arc::new(outputs.as_object().unwrap().clone().into_iter().collect()),
+        ..scope()
+    };
+    let said = |condition: &str| match holds(condition, &scope) {
+        Err(error) => format!("{error}; {}", error.hint.as_deref().unwrap_or_default()),
+        Ok(held) => held.to_string(),
+    };
+    let refused = |condition: &str, message: &str, hint: &str| {
+        assert_eq!(said(condition), format!("{message}; {hint}"), "{condition}");
+    };
+    refused(
+        "failures > 0",
+        "`failures > 0` compares text with a number",
+        "write `failures | int > 0`",
+    );
+    refused("100 >= v", "`100 >= v` compares a number with text", "write `100 >= v | int`");
+    refused("ratio < 1", "`ratio < 1` compares text with a number", "write `ratio | float < 1`");
+    refused(
+        "failures == 0",
+        "`failures == 0` compares text with a number",
+        "write `failures | int == 0`",
+    );
+    refused("n != '7'", "`n != '7'` compares a number with text", "write `n != 7`");
+    refused("1 < n < '9'", "`n < '9'` compares a number with text", "write `n < 9`");
+    refused(
+        "none > 1",
+        "`none > 1` compares nothing (`none`) with a number",
+        "write `(none or 0) > 1` if it may be missing",
+    );
+    refused(
+        "(v ~ '0') > 1",
+        "`(v ~ '0') > 1` compares text with a number",
+        "write `((v ~ '0')) | int > 1`",
+    );
+    let cast = "compare values of one type: `x | int`, `x | string`, `x | length`";
+    refused("map < map", "`map < map` compares a mapping with a mapping", cast);
+    refused("xs > 1", "`xs > 1` compares a list with a number", cast);
+    let tests = "make them one type first: `x | int`, or `xs | map('int')` for a list";
+    refused("v is gt 3", "the test `gt` compares text with a number", tests);
+    refused("n is eq '7'", "the test `eq` compares a number with text", tests);
+    refused("xs | select('gt', 1) | list", "the test `gt` compares text with a number", tests);
+    refused(
+        "rows | selectattr('n', 'eq', 2) | list",
+        "the test `eq` compares text with a number",
+        tests,
+    );
+    let order =
+        "make them one type first: `xs | map('int')` for numbers, `xs | map('string')` for text";
+    refused("mixed | sort", "`sort` cannot order a number and text", order);
+    refused("rows | sort(attribute='n')", "`sort` cannot order a number and text", order);
+    refused("sorted(mixed)", "`sort` cannot order a number and text", order);
+    refused("mixed | min", "`min` cannot order a number and text", order);
+    refused("max(mixed)", "`max` cannot order text and a number", order);
+    // In a loop, in a block and in text as well.
+    let template = "{% for x in xs %}{% if x > 1 %}{{ x }}{% endif %}{% endfor %}";
+    assert_eq!(text(template, &scope).unwrap_err().hint.as_deref(), Some("write `x | int > 1`"));
+}
+
+#[test]
+fn comparing_what_has_an_order_is_as_in_python() {
+    let value = |expression: &str| render(&format!("{{{{ {expression} }}}}"), &scope()).unwrap();
+    for held in [
+        "n > 3",
+        "n == 7.0",
+        "'a' < 'b'",
+        "[1, 2] < [1, 3]",
+        "true < 2",
+        "false == 0",
+        "n != 'x'",
+        "n != '8'",
+        "nothing == none",
+        "nothing != 0",
+        "1 < n <= 7",
+        "not n < 3",
+        "'7' == n | string",
+        "1 < n in [7]",
+        "plan.tags == ['a', 'b']",
+        "n is gt 3",
+        "max(1, n) == 7",
+        "[3, 1] | sort == [1, 3]",
+        "(n < 3) == false",
+        "now() >= now()",
+    ] {
+        assert_eq!(value(held), json!(true), "{held}");
+    }
+    assert_eq!(value("[1, 2, 3] | select('gt', 1) | list"), json!([2, 3]));
+    assert_eq!(names_in_condition("a < b.c and d == 1").unwrap(), ["a", "b.c", "d"]);
+    assert!(holds("never > 1", &scope()).unwrap_err().message.contains("`never` is not defined"));
+    let lenient = Scope { lenient: true, ..scope() };
+    assert!(!holds("never > 1 or never == 0", &lenient).unwrap());
+}
+
+#[test]
+fn the_filters_of_jinja_are_there() {
+    let value = |expression: &str| render(&format!("{{{{ {expression} }}}}"), &scope()).unwrap();
+    for (expression, wanted) in [
+        ("'one two three four' | truncate(11)", json!("one two...")),
+        ("'one two three four' | truncate(11, true, '')", json!("one two thr")),
+        ("'short text' | truncate(length=8)", json!("short text")),
+        ("'aaa bb cccccc' | wordwrap(5)", json!("aaa\nbb\nccccc\nc")),
+        ("'it is one-off' | wordcount", json!(4)),
+        ("1500000 | filesizeformat", json!("1.5 MB")),
+        ("2048 | filesizeformat(binary=true)", json!("2.0 KiB")),
+        ("'ab' | center(6)", json!("  ab  ")),
+        ("'<p>a <b>c</b></p>' | striptags", json!("a c")),
+        (
+            "'see https://a.b/c?d=1&e, now' | urlize",
+            json!(
+                "see <a href=\"https://a.b/c?d=1&amp;e\" rel=\"noopener\">https://a.b/c?d=1&amp;e</a>, now"
+            ),
+        ),
+        ("inputs.html | forceescape", json!("&lt;b&gt;&amp;&lt;/b&gt;")),
+        ("{'a': 1, 'b': none, 'c': '\"'} | xmlattr", json!(" a=\"1\" c=\"&#34;\"")),
+    ] {
+        assert_eq!(value(expression), wanted, "{expression}");
+    }
+    // Chosen by chance, and the same however often it is asked in one visit.
+    let one = value("range(1000) | random");
+    assert_eq!(value("range(1000) | random"), one);
+    let other = Scope { run: Arc::new(json!({ "id": "run00002" })), ..scope() };
+    assert_ne!(render("{{ range(1000) | random }}", &other).unwrap(), one);
+}
