@@ -206,16 +206,19 @@ impl HealMatch {
         *self == Self::default()
     }
 
-    /// Whether the rule is for this failure.
-    pub fn fits(&self, failing: &Failing<'_>) -> bool {
+    /// Whether the rule can be for a failure of this step, whatever it says.
+    pub fn could_fit(&self, step: &str, tool: Option<&str>, program: Option<&str>) -> bool {
         let named = |wanted: &Option<String>, found: Option<&str>| match wanted {
             None => true,
             Some(wanted) => found.is_some_and(|found| like(wanted, found)),
         };
-        let program = failing.program.map(|path| path.rsplit('/').next().unwrap_or(path));
-        named(&self.tool, failing.tool)
-            && named(&self.command, program)
-            && named(&self.step, Some(failing.step))
+        let program = program.map(|path| path.rsplit('/').next().unwrap_or(path));
+        named(&self.tool, tool) && named(&self.command, program) && named(&self.step, Some(step))
+    }
+
+    /// Whether the rule is for this failure.
+    pub fn fits(&self, failing: &Failing<'_>) -> bool {
+        self.could_fit(failing.step, failing.tool, failing.program)
             && (self.errors.is_empty()
                 || self.errors.iter().any(|words| has_words(failing.error, words)))
             && (self.codes.is_empty()

@@ -15,6 +15,13 @@ pub struct Span {
     pub end: usize,
 }
 
+impl Span {
+    /// Whether another place is inside of this one.
+    pub fn holds(self, other: Self) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+}
+
 /// A value with the place where it was written.
 ///
 /// Two values are equal when they say the same, wherever they stand.

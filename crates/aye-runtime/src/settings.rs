@@ -192,7 +192,7 @@ fn read(
     }
     let text = std::fs::read_to_string(path).map_err(failed)?;
     let bad = |found: &Diagnostic| Error::Settings(placed(found, path, directory, &text));
-    let file: File = toml::from_str(&text).map_err(|error| bad(&unreadable(&error)))?;
+    let file: File = toml::from_str(&text).map_err(|error| bad(&unreadable(&error, &text)))?;
     let root = path.parent().unwrap_or(directory);
     file.read(root).map_err(|found| bad(&found))
 }
@@ -224,13 +224,50 @@ fn span(range: std::ops::Range<usize>) -> Span {
     Span { start: range.start, end: range.end }
 }
 
+/// The tables, and the keys that only one of them has.
+const TABLES: [(&str, &[&str]); 3] = [
+    ("run", &["step_timeout", "grace", "max_processes", "undefined"]),
+    ("journal", &["durability", "keep"]),
+    ("policy", &["allow", "workspace_only", "check_shell_values"]),
+];
+
 /// What the reader of TOML says, in our words.
-fn unreadable(error: &toml::de::Error) -> Diagnostic {
+fn unreadable(error: &toml::de::Error, text: &str) -> Diagnostic {
     let message = error.message().replace("unknown field", "unknown key");
+    let range = error.span().unwrap_or_default();
+    let written = text.get(range.clone()).unwrap_or_default();
+    let line = text.get(..range.start).and_then(|before| before.lines().last());
+    let hint = hint(&message, written, line.unwrap_or_default());
     let found = Diagnostic::error("settings", message);
-    match error.span() {
+    let found = match error.span() {
         Some(range) => found.label(span(range), ""),
         None => found,
+    };
+    match hint {
+        Some(hint) => found.hint(hint),
+        None => found,
+    }
+}
+
+/// What to write instead, where that is plain.
+fn hint(message: &str, written: &str, key: &str) -> Option<String> {
+    let times = ["timeout", "grace", "keep", "expires", "patience"];
+    let is_time = times.iter().any(|word| key.contains(word));
+    let unknown = message.strip_prefix("unknown key `").and_then(|rest| rest.split('`').next());
+    if let Some(key) = unknown {
+        if key == "skills" {
+            return Some("it stands at the top of the file, before the first `[table]`".to_owned());
+        }
+        let (table, _) = TABLES.iter().find(|(_, keys)| keys.contains(&key))?;
+        return Some(format!("it belongs under `[{table}]`"));
+    }
+    let number = written.trim().parse::<u64>().ok();
+    match (is_time && message.contains("expected a string"), number) {
+        (true, Some(number)) => Some(format!(
+            "a time has its unit, in quotes: `\"{number}s\"` for seconds, `\"{number}ms\"` for \
+             milliseconds"
+        )),
+        _ => None,
     }
 }
 

@@ -1,21 +1,24 @@
 //! Reading skill files; `library` finds them.
 
+mod blocks;
+mod fix;
 mod library;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use aye_core::diagnostic::{self, Diagnostic, Source};
-use aye_core::flow::{Flow, lint};
-use aye_core::skill::{self, Action, Skill, Step};
-use aye_core::span::Span;
+use aye_core::diagnostic::{self, Diagnostic, Severity, Source};
+use aye_core::flow::{Flow, UNKNOWN_NAME, lint};
+use aye_core::skill::{self, Skill};
+use aye_core::span::Spanned;
 use aye_core::yaml::{MAX_BYTES, too_large};
 
-use crate::compute::{self, Block, ComputeError, PythonExpressions};
+use crate::compute::PythonExpressions;
 use crate::error::Error;
 use crate::settings::ToolSettings;
 
+pub use fix::{Fixed, fix};
 pub use library::{Library, Reach, relative_to};
 
 /// How long all compute blocks of a file may take to be checked: they take
@@ -30,8 +33,11 @@ pub struct SkillFile {
     pub path: PathBuf,
     /// What is in it.
     pub text: String,
-    /// The skills without an error.
+    /// The skills that can be read. One that uses a name nobody defines is
+    /// among them: a run of it may have begun before that was looked for.
     pub flows: Vec<Flow>,
+    /// Every skill there is, by its name, with the whole of it as its place.
+    pub declared: Vec<Spanned<String>>,
     /// Errors and warnings, sorted by place.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -48,8 +54,13 @@ impl SkillFile {
         }
         // What is too large need not be read to be refused.
         if let Some(refused) = too_large(about.len()) {
-            let (text, flows) = (String::new(), Vec::new());
-            return Ok(Self { path: path.to_path_buf(), text, flows, diagnostics: vec![refused] });
+            return Ok(Self {
+                path: path.to_path_buf(),
+                text: String::new(),
+                flows: Vec::new(),
+                declared: Vec::new(),
+                diagnostics: vec![refused],
+            });
         }
         let mut bytes = Vec::new();
         let file = std::fs::File::open(path).map_err(failed)?;
@@ -72,22 +83,46 @@ impl SkillFile {
         for skill in parsed.skills {
             let flow = Flow::compile(skill);
             let mut found = lint(&flow, &text, Some(&PythonExpressions));
-            found.extend(blocks(&flow, &text, until));
-            let sound = !found.iter().any(Diagnostic::is_error);
+            found.extend(blocks::check(&flow, &text, until));
+            let readable = !found.iter().any(|one| one.is_error() && one.code != UNKNOWN_NAME);
             diagnostics.extend(found);
-            if sound {
+            if readable {
                 flows.push(flow);
             }
         }
         diagnostic::sort(&mut diagnostics);
-        Self { path, text, flows, diagnostics }
+        let diagnostics = diagnostic::without_allowed(diagnostics, &text);
+        Self { path, text, flows, declared: parsed.declared, diagnostics }
+    }
+
+    /// What concerns one of several skills: the errors of its siblings do not.
+    #[must_use]
+    pub fn only(mut self, name: Option<&str>) -> Self {
+        let wanted = match (name, &self.declared[..]) {
+            (Some(name), declared) => declared.iter().find(|skill| skill.value == name),
+            (None, _) => None,
+        };
+        let Some(wanted) = wanted.map(|skill| skill.span) else { return self };
+        let others: Vec<_> =
+            self.declared.iter().map(|skill| skill.span).filter(|span| *span != wanted).collect();
+        self.diagnostics.retain(|found| !others.iter().any(|other| other.holds(found.span())));
+        self
     }
 
     /// What undefined names mean in skills that do not say.
     #[must_use]
     pub fn or_lenient(mut self, lenient: bool) -> Self {
         for flow in &mut self.flows {
+            let own = flow.skill.lenient.is_some();
             flow.skill.lenient.get_or_insert(lenient);
+            if own || !lenient {
+                continue;
+            }
+            // Such a name is empty here: nothing fails because of it.
+            let names = self.diagnostics.iter_mut().filter(|found| found.code == UNKNOWN_NAME);
+            for found in names.filter(|found| flow.skill.span.holds(found.span())) {
+                found.severity = Severity::Warning;
+            }
         }
         self
     }
@@ -107,6 +142,13 @@ impl SkillFile {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }
 
+    /// How many of its skills can be run.
+    pub fn valid(&self) -> usize {
+        let errors = || self.diagnostics.iter().filter(|found| found.is_error());
+        let whole = |flow: &&Flow| !errors().any(|found| flow.skill.span.holds(found.span()));
+        self.flows.iter().filter(whole).count()
+    }
+
     /// Its diagnostics as text.
     pub fn render(&self, color: bool) -> String {
         let name = self.path.to_string_lossy();
@@ -114,81 +156,33 @@ impl SkillFile {
         self.diagnostics.iter().map(|d| diagnostic::render(d, &source, color) + "\n").collect()
     }
 
+    /// Several skills are there, and none was named.
+    pub fn several(&self) -> Error {
+        let names: Vec<&str> = self.declared.iter().map(|skill| skill.as_str()).collect();
+        let path = self.path.display();
+        let hint = format!("name one: `{path}#{}`", names.first().copied().unwrap_or(""));
+        Error::usage(format!("`{path}` holds {} skills: {}", names.len(), names.join(", ")), hint)
+    }
+
     /// Takes the one flow that is meant.
     pub fn into_flow(self, name: Option<&str>) -> Result<(Flow, String), Error> {
-        let names: Vec<String> =
-            self.flows.iter().map(|flow| skill_name(flow).to_owned()).collect();
+        let names: Vec<&str> = self.declared.iter().map(|skill| skill.as_str()).collect();
         let path = self.path.display().to_string();
-        let index = match name {
-            None if names.len() == 1 => 0,
-            None => {
-                let hint =
-                    format!("name one: `{path}#{}`", names.first().map_or("", String::as_str));
-                let message =
-                    format!("`{path}` holds {} skills: {}", names.len(), names.join(", "));
-                return Err(Error::usage(message, hint));
-            }
-            Some(name) => names.iter().position(|known| known == name).ok_or_else(|| {
+        let name = match name {
+            None if names.len() == 1 => names[0],
+            None => return Err(self.several()),
+            Some(name) if !names.contains(&name) => {
                 let message = format!("`{path}` has no skill `{name}`");
-                Error::not_found(message, format!("it has: {}", names.join(", ")))
-            })?,
+                return Err(Error::not_found(message, format!("it has: {}", names.join(", "))));
+            }
+            Some(name) => name,
         };
+        let found = self.flows.iter().position(|flow| skill_name(flow) == name);
+        let index = found
+            .ok_or_else(|| Error::InvalidSkill(format!("skill `{name}` of `{path}` has errors")))?;
         let mut flows = self.flows;
         Ok((flows.swap_remove(index), self.text))
     }
-}
-
-/// What cannot be read in the compute steps of a flow, or is sure to fail. It is said by `until`.
-fn blocks(flow: &Flow, text: &str, until: Instant) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    let mut steps: Vec<&Step> = flow.nodes.iter().map(|node| &node.step).collect();
-    while let Some(step) = steps.pop() {
-        if let Action::ForEach(each) = &step.action {
-            steps.extend(&each.body);
-        }
-        let Action::Compute { code, python: false, .. } = &step.action else { continue };
-        let output = step.output.as_ref().unwrap_or(&step.name).value.clone();
-        let block = Block { code: code.value.clone(), output: Some(output), ..Block::default() };
-        let message = |error: &ComputeError| {
-            format!("`compute` of step `{}`: {}", step.name.value, error.message)
-        };
-        let (mut diagnostic, error) =
-            match compute::check(&block, until.saturating_duration_since(Instant::now())) {
-                Err(error) => (Diagnostic::error("bad-code", message(&error)), error),
-                Ok(()) => match compute::missing_module(&block) {
-                    Some(error) => (Diagnostic::warning("missing-module", message(&error)), error),
-                    None => continue,
-                },
-            };
-        diagnostic = match place_in(text, code.span, &error) {
-            Some(span) => diagnostic.label(span, ""),
-            None => {
-                let line = error.place.as_ref().map(|place| place.line);
-                let line = line.map(|line| format!("line {line} of the block"));
-                diagnostic.label(code.span, line.unwrap_or_default())
-            }
-        };
-        found.push(match error.hint {
-            Some(hint) => diagnostic.hint(hint.into_string()),
-            None => diagnostic,
-        });
-    }
-    found
-}
-
-/// Where the line of a block that an error is about stands in the file; `None`
-/// if the block is not written line by line.
-fn place_in(text: &str, block: Span, error: &ComputeError) -> Option<Span> {
-    let place = error.place.as_deref()?;
-    let source = place.source.as_str();
-    let mut start = block.start;
-    for _ in 1..place.line {
-        start += text.get(start..)?.find('\n')? + 1;
-    }
-    let written = text.get(start..)?.lines().next()?;
-    let at = start + written.find(source.trim_end()).filter(|_| !source.trim().is_empty())?;
-    let bytes = |column: usize| source.chars().take(column).map(char::len_utf8).sum::<usize>();
-    Some(Span { start: at + bytes(place.columns.start), end: at + bytes(place.columns.end) })
 }
 
 /// The name of a flow's skill.

@@ -29,7 +29,10 @@ pub fn plan_view(plan: &Plan, paint: Paint) -> String {
         let gate =
             if step.destructive { paint.text(Tone::Bad, " destructive") } else { String::new() };
         let limit = match &step.timeout {
-            Some(limit) => dim(&format!(" at most {limit}")),
+            Some(limit) => {
+                let default = if step.default_timeout { " (default)" } else { "" };
+                dim(&format!(" at most {limit}{default}"))
+            }
             None => String::new(),
         };
         let name = paint.text(Tone::Strong, &step.step);
@@ -51,15 +54,32 @@ pub fn plan_view(plan: &Plan, paint: Paint) -> String {
                 " ".clone_into(&mut mark);
             }
         }
+        if !step.otherwise.is_empty() {
+            let otherwise = escape_control_line(&step.otherwise.join(", "));
+            let _ = writeln!(text, "     {}", dim(&otherwise));
+        }
     }
     if let Some(end) = &plan.end {
         let _ = writeln!(text, "     {} {end}", dim("ends in"));
+    }
+    let is_end = |shown: &&String| {
+        plan.end.as_ref().is_some_and(|end| shown.starts_with(&format!("{end} (")))
+    };
+    let others: Vec<&str> =
+        plan.ends.iter().filter(|shown| !is_end(shown)).map(String::as_str).collect();
+    if !others.is_empty() {
+        let others = escape_control_line(&others.join(", "));
+        let _ = writeln!(text, "     {} {others}", dim("other ends:"));
     }
     let inside = plan.steps.iter().filter(|step| step.holds != Some(false));
     let inside: Vec<String> = inside
         .filter_map(|step| Some(format!("questions {}", step.asks_inside.as_ref()?)))
         .collect();
     let mut counts = vec![plural(plan.steps.len(), "step")];
+    let mut inside = inside;
+    if !plan.may_ask.is_empty() {
+        inside.push(format!("further questions if it comes to `{}`", plan.may_ask.join("`, `")));
+    }
     match plan.questions {
         0 if inside.is_empty() => counts.push("no questions".to_owned()),
         0 => {}

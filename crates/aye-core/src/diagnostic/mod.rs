@@ -5,6 +5,8 @@
 //! [`Source`] the spans point into. Text from a file never reaches a terminal
 //! unescaped: see [`visible()`].
 
+mod allow;
+mod fix;
 mod json;
 mod render;
 mod source;
@@ -13,6 +15,8 @@ mod visible;
 
 use crate::span::Span;
 
+pub use allow::without_allowed;
+pub use fix::{Fix, Unit};
 pub use json::{JsonDiagnostic, JsonLabel, to_json};
 pub use render::render;
 pub use source::{Position, Source};
@@ -52,6 +56,8 @@ pub struct Diagnostic {
     pub labels: Vec<(Span, String)>,
     /// What to write instead.
     pub hint: Option<String>,
+    /// Changes that put it right; one of them is enough.
+    pub fixes: Vec<Fix>,
 }
 
 impl Diagnostic {
@@ -66,7 +72,7 @@ impl Diagnostic {
     }
 
     fn new(severity: Severity, code: &'static str, message: String) -> Self {
-        Self { severity, code, message, labels: Vec::new(), hint: None }
+        Self { severity, code, message, labels: Vec::new(), hint: None, fixes: Vec::new() }
     }
 
     /// Adds a place; the first one added is the one the message is about.
@@ -80,6 +86,20 @@ impl Diagnostic {
     #[must_use]
     pub fn hint(mut self, text: impl Into<String>) -> Self {
         self.hint = Some(text.into());
+        self
+    }
+
+    /// Adds a change that certainly puts it right.
+    #[must_use]
+    pub fn fix(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.fixes.push(Fix { span, text: text.into(), unit: None });
+        self
+    }
+
+    /// Adds a change that puts it right if numbers are meant in this unit.
+    #[must_use]
+    pub fn fix_in(mut self, unit: Unit, span: Span, text: impl Into<String>) -> Self {
+        self.fixes.push(Fix { span, text: text.into(), unit: Some(unit) });
         self
     }
 

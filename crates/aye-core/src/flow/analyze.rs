@@ -1,6 +1,6 @@
 //! What looks wrong with a graph although it can be run.
 
-use crate::skill::Body;
+use crate::skill::{Body, EndStatus, State};
 
 use crate::span::Span;
 
@@ -29,6 +29,22 @@ pub enum Concern {
         /// Where the first one's name stands.
         span: Span,
     },
+    /// Only failures lead there, and the run still ends as completed.
+    FailureEndsWell {
+        /// The state.
+        state: String,
+        /// Where its name stands.
+        span: Span,
+    },
+    /// Saying no there, or nothing, does what a failure does.
+    DeclineFails {
+        /// The state with the gate.
+        state: String,
+        /// Where a failure leads.
+        target: String,
+        /// Where the state's name stands.
+        span: Span,
+    },
     /// No way leads to an end.
     NoEnd {
         /// Where the initial state is named.
@@ -42,6 +58,8 @@ impl Concern {
         match self {
             Self::Unreachable { .. } => "unreachable",
             Self::Cycle { .. } => "cycle",
+            Self::FailureEndsWell { .. } => "failure-completes",
+            Self::DeclineFails { .. } => "decline-fails",
             Self::NoEnd { .. } => "no-end",
         }
     }
@@ -65,6 +83,12 @@ impl Concern {
                 };
                 format!("cycle: {shown} -> {first}{count}")
             }
+            Self::FailureEndsWell { state, .. } => {
+                format!("only failures lead to `{state}`, and the run ends there as completed")
+            }
+            Self::DeclineFails { state, target, .. } => {
+                format!("saying no at `{state}`, or nothing, leads to `{target}`")
+            }
             Self::NoEnd { .. } => "no way leads to a final state".to_owned(),
         }
     }
@@ -72,9 +96,24 @@ impl Concern {
     /// Where.
     pub fn span(&self) -> Span {
         match self {
-            Self::Unreachable { span, .. } | Self::Cycle { span, .. } | Self::NoEnd { span } => {
-                *span
+            Self::Unreachable { span, .. }
+            | Self::Cycle { span, .. }
+            | Self::FailureEndsWell { span, .. }
+            | Self::DeclineFails { span, .. }
+            | Self::NoEnd { span } => *span,
+        }
+    }
+
+    /// What to write instead, where that is plain.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::FailureEndsWell { .. } => {
+                Some("lead it to a final state with `status: failed`".to_owned())
             }
+            Self::DeclineFails { .. } => {
+                Some("add `declined: …` to its transitions, the state for a no".to_owned())
+            }
+            Self::Unreachable { .. } | Self::Cycle { .. } | Self::NoEnd { .. } => None,
         }
     }
 }
@@ -129,10 +168,86 @@ pub fn analyze(flow: &Flow) -> Vec<Concern> {
         let states = cycle.into_iter().map(|n| flow.nodes[n].step.name.value.clone()).collect();
         concerns.push(Concern::Cycle { states, span });
     }
+    concerns.extend(ends_well_after_failure(flow, states));
+    concerns.extend(declines_that_fail(flow));
     if !ending {
         concerns.push(Concern::NoEnd { span: initial.span });
     }
     concerns
+}
+
+/// States that only failures lead to and that end a run as completed.
+fn ends_well_after_failure(flow: &Flow, states: &[State]) -> Vec<Concern> {
+    let reach = |follow: &dyn Fn(&str) -> bool| {
+        let mut reached: Vec<Target> = Vec::new();
+        let mut open = vec![flow.start];
+        while let Some(target) = open.pop() {
+            if reached.contains(&target) {
+                continue;
+            }
+            reached.push(target);
+            if let Target::Step(node) = target {
+                let routes = flow.nodes[node].routes.labelled();
+                open.extend(routes.iter().filter(|(word, _)| follow(word)).map(|route| route.1));
+            }
+        }
+        reached
+    };
+    let all = reach(&|_| true);
+    let well = reach(&|word| !matches!(word, "failure" | "timeout"));
+    let completes = |target: Option<Target>| match target {
+        None => true,
+        Some(Target::Step(_)) => false,
+        Some(Target::End(end)) => flow.endings[end].status == EndStatus::Completed,
+    };
+    let ends_well = |name: &str| match flow.find(name) {
+        Some(node) => {
+            let routes = &flow.nodes[node].routes;
+            let onward = routes.codes.get(&0).copied().or(routes.success);
+            // A final state that acts ends as its way there says.
+            let by_outcome = matches!(onward, Some(Target::End(end))
+                if flow.endings[end].status == EndStatus::ByOutcome
+                    && flow.endings[end].name.as_deref() != Some(name));
+            (Target::Step(node), by_outcome || completes(onward))
+        }
+        None => {
+            let end = flow.endings.iter().position(|end| end.name.as_deref() == Some(name));
+            let end = end.unwrap_or_default();
+            (Target::End(end), completes(Some(Target::End(end))))
+        }
+    };
+    let found = states.iter().map(|state| &state.step.name).filter(|name| {
+        let (target, well_ended) = ends_well(name);
+        well_ended && all.contains(&target) && !well.contains(&target)
+    });
+    found
+        .map(|name| Concern::FailureEndsWell { state: name.value.clone(), span: name.span })
+        .collect()
+}
+
+/// Gated states whose failure is handled and whose refusal is not.
+fn declines_that_fail(flow: &Flow) -> Vec<Concern> {
+    let mut found = Vec::new();
+    for node in flow.nodes.iter().filter(|node| node.can_decline()) {
+        let (None, Some(target)) = (node.routes.declined, node.routes.failure) else { continue };
+        let target = match target {
+            Target::Step(next) => flow.nodes[next].step.name.value.clone(),
+            // Nothing is done there, and the run counts as cancelled.
+            Target::End(end)
+                if matches!(
+                    flow.endings[end].status,
+                    EndStatus::ByOutcome | EndStatus::Cancelled
+                ) =>
+            {
+                continue;
+            }
+            Target::End(end) => flow.endings[end].name.clone().unwrap_or_default(),
+        };
+        let name = &node.step.name;
+        let (state, span) = (name.value.clone(), name.span);
+        found.push(Concern::DeclineFails { state, target, span });
+    }
+    found
 }
 
 fn successors(flow: &Flow, node: NodeId) -> Vec<Target> {

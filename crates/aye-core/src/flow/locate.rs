@@ -44,3 +44,9 @@ pub(super) fn line_in(source: &str, span: Span, template: &str, at: usize) -> Sp
         _ => span,
     }
 }
+
+/// Where a piece of a text stands as it was written, if it does.
+pub(super) fn text_in(source: &str, span: Span, text: &str) -> Option<Span> {
+    let start = span.start + source.get(span.start..span.end)?.find(text)?;
+    Some(Span { start, end: start + text.len() })
+}

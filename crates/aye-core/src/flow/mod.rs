@@ -5,6 +5,7 @@
 //! same thing from here on. The machine only ever asks [`Flow::route`].
 
 mod analyze;
+mod ending;
 mod graph;
 mod linearize;
 mod lint;
@@ -15,7 +16,7 @@ mod texts;
 
 pub use analyze::{Concern, analyze};
 pub use graph::{Ending, Flow, Node, NodeId, Routes, Target};
-pub use lint::lint;
+pub use lint::{UNKNOWN_NAME, lint};
 pub(crate) use reading::reads;
 pub use route::{Outcome, Route};
 pub use texts::results_of;

@@ -91,6 +91,7 @@ impl State {
             hidden: Vec::new(),
             steps: Arc::default(),
             current: None,
+            entered_after: None,
             entered_at: event.at,
             results: IndexMap::new(),
             final_state: None,
@@ -551,6 +552,9 @@ impl State {
     /// The record of a step, counting a visit if the run comes from elsewhere.
     fn enter(&mut self, step: &str, at: jiff::Timestamp) -> &mut StepRecord {
         let fresh = self.phase.is_between_visits();
+        if let Phase::Transition(Transition::Settled(settled)) = &self.phase {
+            self.entered_after = Some(settled.clone());
+        }
         let steps = Arc::make_mut(&mut self.steps);
         let record = steps.entry(step.to_owned()).or_insert_with(StepRecord::new);
         if fresh || record.visits == 0 {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::event::{Driver, PauseReason, SkillStarted, Stopping, WindingDown};
 use crate::id::{QuestionId, RunId};
 
-use super::phase::{Ended, Phase, Status};
+use super::phase::{Ended, Phase, Settled, Status};
 use super::record::StepRecord;
 
 /// Everything a run is: the fold of its events.
@@ -60,6 +60,8 @@ pub struct State {
     pub steps: Arc<IndexMap<String, StepRecord>>,
     /// The step that was entered last.
     pub current: Option<String>,
+    /// How the step before it ended.
+    pub entered_after: Option<Settled>,
     /// When that was, or when its last retry was decided: `now` in its
     /// templates, so that what is asked, intended and done is the same.
     pub entered_at: Timestamp,

@@ -19,6 +19,20 @@ impl Machine {
         self.flow.skill.heal.iter().chain(self.limits.heal.iter())
     }
 
+    /// Whether a rule can be for a failure of this step.
+    pub(super) fn can_heal(&self, step: &Step) -> bool {
+        let record = self.state.steps.get(step.name.as_str());
+        let (tool, program) = match &step.action {
+            Action::Tool { tool, .. } => (Some(tool.as_str()), None),
+            Action::Command { .. } => {
+                (None, record.and_then(|record| record.command.as_deref().and_then(first_word)))
+            }
+            Action::Shell { .. } => (None, Some("sh")),
+            _ => (None, None),
+        };
+        self.rules().any(|rule| rule.when.could_fit(&step.name, tool, program))
+    }
+
     /// The rule that is for the failure of this step.
     pub(super) fn rule_for(&self, step: &str) -> Option<&HealRule> {
         if self.state.winding_down.is_some() || self.rules().next().is_none() {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::event::{CancelReason, Event, EventKind, FailReason, Range, WindDownReason};
 use crate::flow::{Outcome, Route};
-use crate::journal::{Settled, StepOutcome};
+use crate::journal::{Phase, Settled, StepOutcome, Transition};
 use crate::skill::{Action, EndStatus, OnError, Step};
 use crate::text::{self, World};
 
@@ -38,16 +38,7 @@ impl Machine {
             return;
         }
         let only = matches!(self.state.started.range, Some(Range::Only(_)));
-        let outcome = match &close {
-            StepOutcome::Success => Outcome::Success,
-            StepOutcome::Skipped => Outcome::Skipped,
-            StepOutcome::Failure(code) => Outcome::Failure(*code),
-            StepOutcome::Guarded => Outcome::Guarded,
-            StepOutcome::Timeout if last => Outcome::RunTimeout,
-            StepOutcome::Timeout => Outcome::Timeout,
-            StepOutcome::Declined { .. } => Outcome::Declined,
-            StepOutcome::Cancelled => Outcome::Cancelled,
-        };
+        let outcome = outcome_of(&close, last);
         let route = match (only, outcome) {
             (true, Outcome::Success | Outcome::Skipped) => Route::Done,
             (true, _) => Route::Uncaught,
@@ -115,7 +106,13 @@ impl Machine {
         }
         let message =
             self.state.steps.get(&step).and_then(|r| r.message.clone()).unwrap_or_default();
-        let told = format!("step `{step}`: {message}");
+        let mut told = format!("step `{step}`: {message}");
+        let heals = self.node(&step).is_some_and(|(_, node)| {
+            node.step.on_error == Some(OnError::AutoHeal) && !self.can_heal(&node.step)
+        });
+        if heals && matches!(close, StepOutcome::Failure(_) | StepOutcome::Timeout) {
+            told.push_str(" (`on_error: auto_heal`, but no heal rule is for it)");
+        }
         match close {
             StepOutcome::Success
             | StepOutcome::Skipped
@@ -158,22 +155,37 @@ impl Machine {
         if self.state.winding_down.is_some() {
             return self.wound_down("", world, events);
         }
-        match ending.status {
-            EndStatus::Completed => self.finish_well(ending.name, world, events),
+        let (status, led) = match ending.status {
+            EndStatus::ByOutcome => self.led_to(ending.name.as_deref()),
+            status => (status, None),
+        };
+        let name = ending.name.clone().unwrap_or_default();
+        let message = match led.as_ref().and_then(|led| self.state.steps.get_key_value(&led.step)) {
+            Some((step, record)) => {
+                let why = record.message.as_deref().unwrap_or("failed");
+                format!("ended in `{name}`: step `{step}`: {why}")
+            }
+            None => format!("ended in `{name}`"),
+        };
+        match status {
+            EndStatus::Completed | EndStatus::ByOutcome => {
+                self.finish_well(ending.name, world, events);
+            }
             EndStatus::Failed => {
-                let name = ending.name.clone().unwrap_or_default();
-                let message = format!("ended in `{name}`");
                 let step = self.state.current.clone();
                 let why = FailReason::FinalState;
                 self.fail_run(why, &message, step, ending.name, world, events);
             }
             EndStatus::Cancelled => {
-                let name = ending.name.unwrap_or_default();
+                let by = match led.map(|led| led.close) {
+                    Some(StepOutcome::Declined { by, .. }) => by,
+                    _ => None,
+                };
                 self.emit(
                     EventKind::SkillCancelled {
                         why: CancelReason::FinalState,
-                        by: None,
-                        message: Some(format!("ended in `{name}`")),
+                        by,
+                        message: Some(message),
                         step: self.state.current.clone(),
                         ended: None,
                         duration_ms: None,
@@ -183,6 +195,24 @@ impl Machine {
                 );
             }
         }
+    }
+
+    /// How the run ends at a final state that does not say it, and the end of
+    /// the step that led there.
+    fn led_to(&self, name: Option<&str>) -> (EndStatus, Option<Settled>) {
+        let settled = match &self.state.phase {
+            // A final state that acts has ended itself; what counts is how it was reached.
+            Phase::Transition(Transition::Settled(last)) if name == Some(last.step.as_str()) => {
+                self.state.entered_after.clone()
+            }
+            Phase::Transition(Transition::Settled(last)) => Some(last.clone()),
+            _ => None,
+        };
+        let status = settled.as_ref().and_then(|settled| {
+            let (node, _) = self.node(&settled.step)?;
+            Some(self.flow.status_after(node, outcome_of(&settled.close, settled.last)))
+        });
+        (status.unwrap_or(EndStatus::Completed), settled)
     }
 
     fn finish_well(&mut self, state: Option<String>, world: &World, events: &mut Vec<Event>) {
@@ -276,5 +306,19 @@ impl Machine {
             world,
             events,
         );
+    }
+}
+
+/// The end of a step, as far as routing cares.
+fn outcome_of(close: &StepOutcome, last: bool) -> Outcome {
+    match close {
+        StepOutcome::Success => Outcome::Success,
+        StepOutcome::Skipped => Outcome::Skipped,
+        StepOutcome::Failure(code) => Outcome::Failure(*code),
+        StepOutcome::Guarded => Outcome::Guarded,
+        StepOutcome::Timeout if last => Outcome::RunTimeout,
+        StepOutcome::Timeout => Outcome::Timeout,
+        StepOutcome::Declined { .. } => Outcome::Declined,
+        StepOutcome::Cancelled => Outcome::Cancelled,
     }
 }

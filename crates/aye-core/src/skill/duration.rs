@@ -7,7 +7,7 @@ use std::time::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 
-use crate::diagnostic::quote;
+use crate::diagnostic::{Unit, quote};
 use crate::yaml::decode::Text;
 
 /// Units and their milliseconds, the longest first.
@@ -41,6 +41,14 @@ pub enum DurationError {
 }
 
 impl DurationError {
+    /// What a number without a unit is in each.
+    pub(super) fn readings(&self) -> Vec<(Unit, String)> {
+        let Self::NoUnit(number) = self else { return Vec::new() };
+        let Ok(count) = number.parse::<u64>() else { return Vec::new() };
+        let (ms, s) = (Duration::from_millis(count), Duration::from_secs(count));
+        vec![(Unit::Milliseconds, compact(ms)), (Unit::Seconds, compact(s))]
+    }
+
     /// What to write instead.
     pub fn hint(&self) -> String {
         match self {
@@ -53,9 +61,16 @@ impl DurationError {
                 _ => format!("write `{number}s` for seconds or `{number}ms` for milliseconds"),
             },
             Self::TooLong => "write `0` for no limit".to_owned(),
+            Self::Malformed(word) if is_endless(word) => "write `0` for no limit".to_owned(),
             _ => "write it like `30s`, `5m`, `1h30m`, `500ms` or `2d`".to_owned(),
         }
     }
+}
+
+/// Words that people write for no limit at all.
+fn is_endless(word: &str) -> bool {
+    let words = ["none", "never", "off", "no", "false", "infinite", "infinity", "unlimited"];
+    words.contains(&word.to_lowercase().as_str())
 }
 
 /// Reads a duration. A number needs its unit, `0` excepted.

@@ -57,10 +57,14 @@ impl InputError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unknown { nearest: Some(near), .. } => Some(format!("did you mean `{near}`?")),
-            Self::Unknown { known, .. } if known.is_empty() => {
-                Some("it takes no inputs".to_owned())
+            Self::Unknown { name, known, .. } => {
+                let takes = match known.is_empty() {
+                    true => "it takes no inputs".to_owned(),
+                    false => format!("it takes: {}", known.join(", ")),
+                };
+                let declare = format!("`- {{ name: {name}, type: string }}` under `inputs:`");
+                Some(format!("{takes}; declare it in the skill: {declare}"))
             }
-            Self::Unknown { known, .. } => Some(format!("it takes: {}", known.join(", "))),
             Self::Missing(name) => Some(format!("give it with `-i {name}=…`")),
             Self::Invalid { .. } => None,
         }

@@ -18,6 +18,8 @@ use crate::span::{Span, Spanned};
 pub struct Skill {
     /// The name people run it by.
     pub name: Spanned<String>,
+    /// The whole skill in the file.
+    pub span: Span,
     /// What it does, for listings.
     pub description: Option<String>,
     /// The author's own version text.
@@ -94,6 +96,8 @@ pub struct Transitions {
     Copy,
     PartialEq,
     Eq,
+    PartialOrd,
+    Ord,
     Default,
     serde::Serialize,
     serde::Deserialize,
@@ -102,12 +106,15 @@ pub struct Transitions {
 #[serde(rename_all = "snake_case")]
 pub enum EndStatus {
     /// All went well.
-    #[default]
     Completed,
     /// The run counts as failed.
     Failed,
     /// The run counts as cancelled.
     Cancelled,
+    /// As the outcome that led there: what is meant where nothing is written.
+    #[default]
+    #[serde(skip)]
+    ByOutcome,
 }
 
 /// One step.

@@ -1,8 +1,9 @@
-//! The front door: text in, sound skills and diagnostics out.
+//! The front door: text in, valid skills and diagnostics out.
 
 use super::check::Checker;
 use super::model::Skill;
 use crate::diagnostic::{self, Diagnostic};
+use crate::span::{Span, Spanned};
 use crate::yaml;
 
 /// What a file holds.
@@ -10,6 +11,9 @@ use crate::yaml;
 pub struct Parsed {
     /// The skills without an error, in file order.
     pub skills: Vec<Skill>,
+    /// Every skill there is, also those with an error: its name and where the
+    /// whole of it stands.
+    pub declared: Vec<Spanned<String>>,
     /// Everything there is to say, sorted by place.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -28,14 +32,17 @@ pub fn parse(file_name: &str, text: &str) -> Parsed {
     let tree = yaml::read(text, &mut diagnostics);
     let mut parsed = match tree {
         Some(tree) => {
-            let readable = diagnostics.is_empty();
+            let broken: Vec<Span> = diagnostics.iter().map(Diagnostic::span).collect();
             let mut checker = Checker::new(&tree, diagnostics);
-            let skills = checker.file(stem(file_name));
-            let diagnostics = checker.report.finish();
-            // A key given twice may stand for anything: nothing is sound then.
-            Parsed { skills: if readable { skills } else { Vec::new() }, diagnostics }
+            let mut skills = checker.file(stem(file_name));
+            let (declared, diagnostics) = (checker.declared, checker.report.finish());
+            // A key given twice may stand for anything: its skill is not sound.
+            let in_a_skill = |span: &Span| declared.iter().any(|skill| skill.span.holds(*span));
+            let readable = broken.iter().all(in_a_skill);
+            skills.retain(|skill| readable && !broken.iter().any(|span| skill.span.holds(*span)));
+            Parsed { skills, declared, diagnostics }
         }
-        None => Parsed { skills: Vec::new(), diagnostics },
+        None => Parsed { diagnostics, ..Parsed::default() },
     };
     diagnostic::sort(&mut parsed.diagnostics);
     parsed

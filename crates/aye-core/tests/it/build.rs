@@ -148,6 +148,7 @@ pub(crate) fn expiring(ask: Ask, seconds: u64, default: Option<&str>) -> Ask {
 
 fn skill(body: Body) -> Skill {
     Skill {
+        span: Span::default(),
         name: t("test"),
         description: None,
         version: None,

@@ -214,3 +214,35 @@ fn a_flow_without_an_end_says_so() {
     let by_code = states([state(command("a"), &[("0", "a")])]);
     assert_eq!(messages(by_code), ["cycle: a -> a", "no way leads to a final state"]);
 }
+
+#[test]
+fn failures_that_end_well_and_declines_that_fail_are_told() {
+    let concerns = |skill| {
+        let flow = Flow::compile(skill);
+        analyze(&flow).iter().map(Concern::message).collect::<Vec<_>>()
+    };
+    let rollback = |to: &[(&str, &str)]| {
+        states([
+            state(command("a"), &[("success", "done"), ("failure", "undo")]),
+            state(command("undo"), to),
+            end("done", EndStatus::ByOutcome),
+            end("failed", EndStatus::Failed),
+        ])
+    };
+    let told = "only failures lead to `undo`, and the run ends there as completed";
+    let found = concerns(rollback(&[("success", "done")]));
+    assert_eq!(found, ["state `failed` cannot be reached", told]);
+    assert_eq!(concerns(rollback(&[("success", "failed")])), Vec::<String>::new());
+    let gate = |to: &[(&str, &str)]| {
+        states([
+            state(gated(command("a"), confirm("sure?")), to),
+            state(command("undo"), &[("success", "failed")]),
+            end("over", EndStatus::ByOutcome),
+            end("failed", EndStatus::Failed),
+        ])
+    };
+    let said = "saying no at `a`, or nothing, leads to `undo`";
+    assert_eq!(concerns(gate(&[("success", "over"), ("failure", "undo")])), [said]);
+    let declined = [("success", "over"), ("failure", "undo"), ("declined", "over")];
+    assert_eq!(concerns(gate(&declined)), Vec::<String>::new());
+}

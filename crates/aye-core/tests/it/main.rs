@@ -10,6 +10,7 @@ mod epochs;
 mod flow;
 mod gates;
 mod inputs;
+mod lint;
 mod nested;
 mod oracle;
 mod properties;

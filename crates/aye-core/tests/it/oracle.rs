@@ -39,7 +39,13 @@ pub(crate) struct World<'a> {
 
 /// The steps acted on, in order, and the end.
 pub(crate) fn foresee(skill: &Skill, world: &World<'_>) -> (Vec<String>, Verdict) {
-    let mut walk = Walk { skill, world, acted: Vec::new(), budget: skill.step_limit };
+    let mut walk = Walk {
+        skill,
+        world,
+        acted: Vec::new(),
+        budget: skill.step_limit,
+        led: EndStatus::Completed,
+    };
     let verdict = match &skill.body {
         Body::Steps(steps) => walk.list(steps),
         Body::States { initial, .. } => walk.state(initial),
@@ -52,6 +58,8 @@ struct Walk<'a> {
     world: &'a World<'a>,
     acted: Vec<String>,
     budget: u32,
+    /// How the last outcome would end a run.
+    led: EndStatus,
 }
 
 /// How one visit to a step ended.
@@ -91,8 +99,9 @@ impl Walk<'_> {
         };
         if let Some(status) = ends {
             let name = name.to_owned();
+            let status = if *status == EndStatus::ByOutcome { self.led } else { *status };
             return match status {
-                EndStatus::Completed => Verdict::Completed(Some(name)),
+                EndStatus::Completed | EndStatus::ByOutcome => Verdict::Completed(Some(name)),
                 EndStatus::Failed => Verdict::FailedIn(name),
                 EndStatus::Cancelled => Verdict::CancelledIn(name),
             };
@@ -103,31 +112,40 @@ impl Walk<'_> {
         let visit = self.visit(step, catches(to, self.outcome(step)));
         let name = name.to_owned();
         let on = |walk: &mut Self| match &to.success {
-            Some(next) => walk.state(next),
+            Some(next) => walk.led_to(EndStatus::Completed, next),
             None => Verdict::Completed(None),
         };
         match visit {
             Visit::Good => match (to.codes.get(&0), &to.success) {
-                (Some(next), _) | (None, Some(next)) => self.state(next),
+                (Some(next), _) | (None, Some(next)) => self.led_to(EndStatus::Completed, next),
                 (None, None) => Verdict::Completed(None),
             },
             Visit::LeftOut => on(self),
             Visit::Bad(code) => {
                 let exact = code.and_then(|code| to.codes.get(&code));
                 let late = if code.is_none() { to.timeout.as_ref() } else { None };
-                match exact.or(late).or(to.failure.as_ref()) {
-                    Some(next) => self.state(next),
-                    None if step.on_error == Some(OnError::Continue) => on(self),
-                    None if code.is_none() => Verdict::TimedOutAt(name),
-                    None => Verdict::FailedAt(name),
+                match (exact, late.or(to.failure.as_ref())) {
+                    (Some(next), _) => return self.led_to(EndStatus::Completed, next),
+                    (None, Some(next)) => return self.led_to(EndStatus::Failed, next),
+                    (None, None) => {}
+                }
+                match () {
+                    () if step.on_error == Some(OnError::Continue) => on(self),
+                    () if code.is_none() => Verdict::TimedOutAt(name),
+                    () => Verdict::FailedAt(name),
                 }
             }
             Visit::Refused => match to.declined.as_ref().or(to.failure.as_ref()) {
-                Some(next) => self.state(next),
+                Some(next) => self.led_to(EndStatus::Cancelled, next),
                 None => Verdict::DeclinedAt(name),
             },
             Visit::GivenUp => Verdict::AbortedAt(name),
         }
+    }
+
+    fn led_to(&mut self, led: EndStatus, next: &str) -> Verdict {
+        self.led = led;
+        self.state(next)
     }
 
     fn outcome(&self, step: &Step) -> Script {

@@ -243,7 +243,7 @@ fn verdict(run: &Run) -> Verdict {
                 CancelReason::Declined => Verdict::DeclinedAt(step(at)),
                 CancelReason::FinalState => {
                     let message = message.clone().unwrap();
-                    let name = message.trim_start_matches("ended in `").trim_end_matches('`');
+                    let name = message.split('`').nth(1).unwrap_or_default();
                     Verdict::CancelledIn(name.to_owned())
                 }
                 CancelReason::Expired | CancelReason::Cancelled => panic!("not scripted: {why:?}"),

@@ -75,6 +75,7 @@ fn target() -> impl Strategy<Value = Option<String>> {
             2 => Just("done".to_owned()),
             1 => Just("failed".to_owned()),
             1 => Just("dropped".to_owned()),
+            2 => Just("over".to_owned()),
         ],
     )
 }
@@ -105,6 +106,7 @@ pub(crate) fn skill(wild: bool) -> impl Strategy<Value = Skill> {
                 end("done", EndStatus::Completed),
                 end("failed", EndStatus::Failed),
                 end("dropped", EndStatus::Cancelled),
+                end("over", EndStatus::ByOutcome),
             ]))
         }),
     ];

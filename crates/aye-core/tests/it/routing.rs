@@ -4,7 +4,7 @@ use aye_core::event::{FailReason, ProcessRecord};
 use aye_core::input::End;
 use aye_core::journal::{Ended, Phase, StepStatus};
 use aye_core::machine::{Limits, Machine, Start, StartError};
-use aye_core::skill::{EndStatus, OnError, OutputSpec, Skill};
+use aye_core::skill::{EndStatus, OnError, OutputSpec, Skill, Step};
 use aye_core::text::World;
 use serde_json::{Value, json};
 
@@ -318,4 +318,34 @@ fn a_value_that_was_never_offered_is_no_consent() {
     let mut run = Run::start_in(steps([gated(command("a"), ask)]), start(), names);
     run.tick(10);
     assert_eq!(run.tail(3), ["expired", "a skip expired", "cancelled expired"]);
+}
+
+#[test]
+fn a_final_state_takes_its_status_from_the_outcome_that_led_there() {
+    let to = [("success", "over"), ("failure", "over"), ("7", "over")];
+    let skill = |step: Step| states([state(step, &to), end("over", EndStatus::ByOutcome)]);
+    for (code, last) in
+        [(0, "completed in over"), (1, "failed final_state"), (7, "completed in over")]
+    {
+        let mut run = Run::start(skill(command("a")));
+        run.exit(code);
+        assert_eq!(run.tail(1), [last], "exit code {code}");
+    }
+    // A decline that `failure` catches is a decline all the same.
+    let mut run = Run::start(skill(gated(command("a"), confirm("sure?"))));
+    run.answer("no");
+    assert_eq!(run.tail(1), ["cancelled final_state"]);
+}
+
+#[test]
+fn a_final_state_that_acts_ends_as_it_was_reached() {
+    let mut last = end("over", EndStatus::ByOutcome);
+    last.step = command("over");
+    let skill = states([state(command("a"), &[("success", "over"), ("failure", "over")]), last]);
+    for (code, end) in [(0, "completed in over"), (1, "failed final_state")] {
+        let mut run = Run::start(skill.clone());
+        run.exit(code);
+        run.exit(0);
+        assert_eq!(run.tail(1), [end], "exit code {code}");
+    }
 }

@@ -16,6 +16,7 @@ mod error;
 mod host;
 mod proposal;
 mod python_program;
+mod unknown_name;
 
 #[cfg(feature = "compute")]
 mod context;
@@ -54,6 +55,7 @@ pub use error::{ComputeError, Place};
 pub use host::{Host, Quiet};
 pub use proposal::{Change, Proposal};
 pub use python_program::{PythonProgram, PythonResult};
+pub use unknown_name::UnknownName;
 
 #[cfg(feature = "compute")]
 pub use self::{
@@ -61,11 +63,11 @@ pub use self::{
     pool::is_aye,
     propose::propose,
     python::{python_program, python_result},
-    run::{check, missing_module, run},
+    run::{check, missing_module, run, unknown_name},
     worker::{WORD, work},
 };
 #[cfg(not(feature = "compute"))]
 pub use without_compute::{
     PythonExpressions, WORD, check, is_aye, missing_module, propose, python_program, python_result,
-    run, work,
+    run, unknown_name, work,
 };

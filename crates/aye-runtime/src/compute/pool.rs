@@ -27,6 +27,12 @@ const ENDING: Duration = Duration::from_millis(500);
 static IDLE: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
+/// Where `aye` is, if this process is it: for programs that it starts.
+pub(super) fn own_program() -> Option<PathBuf> {
+    PROGRAM.get()?;
+    std::env::current_exe().ok()
+}
+
 /// Says that this process is `aye`, which is its own worker.
 pub fn is_aye() {
     let own = if cfg!(target_os = "linux") {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::block::{Block, Limits};
 use super::error::ComputeError;
 use super::python_program::{PythonProgram, PythonResult};
-use super::{explain, source};
+use super::{explain, pool, source};
 
 /// Runs a block: reads the context, gives the names, finds the result.
 const PROGRAM: &str = include_str!("python.py");
@@ -25,7 +25,8 @@ pub fn python_program(block: &Block, scope: &Scope) -> Result<PythonProgram, Com
     })?;
     let mut context = Map::new();
     let every = if analyze.asks_names { scope.names_in_scope() } else { Vec::new() };
-    let used = analyze.free().map(|name| name.split('.').next().unwrap_or(name).to_owned());
+    // `plan = plan or {}` reads the name before it sets it.
+    let used = analyze.reads().map(str::to_owned);
     for name in used.chain(every).chain(analyze.asks_names.then(|| "inputs".to_owned())) {
         if let Some(value) = scope.value(&name) {
             context.insert(name, value);
@@ -42,6 +43,7 @@ pub fn python_program(block: &Block, scope: &Scope) -> Result<PythonProgram, Com
         "context": context,
         "env": env,
         "mark": MARK,
+        "aye": pool::own_program(),
     });
     let argv = ["python3", "-c", PROGRAM].map(str::to_owned).to_vec();
     Ok(PythonProgram { argv, stdin: stdin.to_string() })

@@ -4,17 +4,20 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use aye_core::text::Scope;
+use aye_core::diagnostic::did_you_mean;
+use aye_core::text::{BUILT_IN, Scope};
+use ruff_python_parser::Mode;
 use serde_json::Value;
 
 use super::block::{Block, Limits};
-use super::context::Context;
+use super::context::{Context, is_builtin, is_function};
 use super::error::ComputeError;
 use super::explain::{explain, place};
 use super::host::Host;
 use super::pool;
 use super::propose;
 use super::source::{self, Source, Wanted};
+use super::unknown_name::UnknownName;
 use super::wire::Job;
 
 /// Enough for code that is as deep as the limits allow.
@@ -83,6 +86,91 @@ pub fn missing_module(block: &Block) -> Option<ComputeError> {
                 the block with python3";
     error.hint = Some(hint.into());
     Some(error.at(block, place))
+}
+
+/// The first name of a block that neither Python nor the block nor the run has.
+/// `known` answers for the names of the run, dotted for those of `inputs`.
+pub fn unknown_name(block: &Block, known: &dyn Fn(&str) -> bool) -> Option<UnknownName> {
+    let analyze = roomy(&block.code, || source::analyze(&block.code, Mode::Module)).ok()?.ok()?;
+    // A block that looks names up by itself knows what it does.
+    if analyze.asks_names || ["globals(", "locals(", "exec("].iter().any(|w| block.code.contains(w))
+    {
+        return None;
+    }
+    let mut unknown: Vec<(usize, &str)> = analyze
+        .free()
+        .filter(|dotted| {
+            let name = dotted.split('.').next().unwrap_or(dotted);
+            match dotted.strip_prefix("inputs.") {
+                Some(key) => !source::METHODS.contains(&key) && !known(dotted),
+                None => !(known(name) || is_pythons(name)),
+            }
+        })
+        .map(|dotted| match dotted.starts_with("inputs.") {
+            true => dotted,
+            false => dotted.split('.').next().unwrap_or(dotted),
+        })
+        .filter_map(|name| Some((word_at(&block.code, name)?, name)))
+        .collect();
+    unknown.sort_unstable();
+    let (at, name) = *unknown.first()?;
+    let place = ComputeError::new("NameError", String::new()).at(block, at..at + name.len());
+    // A slip for a name of its own is a mistake that somebody is offered a fix for.
+    let slip = did_you_mean(name, analyze.set.keys().map(String::as_str)).is_some();
+    let caught = slip || block.code.contains("try:");
+    Some(UnknownName { name: name.to_owned(), caught, place })
+}
+
+/// Names that Python has and that the sandbox may not have.
+const PYTHONS: [&str; 26] = [
+    "Ellipsis",
+    "False",
+    "GeneratorExit",
+    "None",
+    "NotImplemented",
+    "SystemExit",
+    "True",
+    "aiter",
+    "anext",
+    "breakpoint",
+    "bytearray",
+    "compile",
+    "eval",
+    "exit",
+    "globals",
+    "help",
+    "locals",
+    "memory",
+    "memoryview",
+    "quit",
+    "setattr",
+    "slice",
+    "super",
+    "type",
+    "vars",
+    "zip",
+];
+
+/// Whether a name is there without the run: Python's, the host's, or built in.
+fn is_pythons(name: &str) -> bool {
+    let ends = ["Error", "Exception", "Warning", "Group"];
+    is_builtin(name)
+        || is_function(name)
+        || source::provides(name)
+        || BUILT_IN.contains(&name)
+        || PYTHONS.contains(&name)
+        || name.starts_with("__")
+        || ends.iter().any(|end| name.ends_with(end))
+}
+
+/// Where a name stands first in code, as a word of its own.
+fn word_at(code: &str, name: &str) -> Option<usize> {
+    let in_word = |c: char| c.is_alphanumeric() || c == '_';
+    code.match_indices(name).map(|(at, _)| at).find(|at| {
+        let before = code[..*at].chars().next_back();
+        let after = code[at + name.len()..].chars().next();
+        !before.is_some_and(|c| in_word(c) || ".\"'".contains(c)) && !after.is_some_and(in_word)
+    })
 }
 
 fn prepare(

@@ -11,6 +11,7 @@ use super::error::ComputeError;
 use super::host::Host;
 use super::proposal::Proposal;
 use super::python_program::{PythonProgram, PythonResult};
+use super::unknown_name::UnknownName;
 
 const WITHOUT: &str = "this program is built without the feature `compute`";
 
@@ -61,6 +62,11 @@ pub fn check(_block: &Block, _time: Duration) -> Result<(), ComputeError> {
 
 /// Nothing is known of its modules.
 pub fn missing_module(_block: &Block) -> Option<ComputeError> {
+    None
+}
+
+/// Nothing is known of its names.
+pub fn unknown_name(_block: &Block, _known: &dyn Fn(&str) -> bool) -> Option<UnknownName> {
     None
 }
 

@@ -3,14 +3,18 @@
 
 mod later;
 
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use aye_core::diagnostic::did_you_mean;
 use aye_core::event::Range;
 use aye_core::flow::{Flow, NodeId, Outcome, Route, Target};
 use aye_core::machine::StartError;
-use aye_core::skill::{Action, Inputs, Step, StepTimeout, format_duration};
+use aye_core::skill::{Action, EndStatus, Inputs, Step, StepTimeout, format_duration};
 use aye_core::text::{self, Scope, Verbatim, World};
+use aye_process::Spec;
+use aye_process::policy::Policy;
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -33,6 +37,13 @@ pub struct Plan {
     /// The final state, in `states:` skills.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
+    /// Every final state and how a run ends there: `failed (failed)`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ends: Vec<String>,
+    /// Steps off this way that may ask: a loop comes again, an answer or a
+    /// failure leads elsewhere.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub may_ask: Vec<String>,
     /// What a person should look at.
     pub warnings: Vec<String>,
 }
@@ -56,14 +67,44 @@ pub struct PlannedStep {
     /// The question that would be asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
-    /// Its time limit.
+    /// The time limit that applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
+    /// That limit is the project's, not the step's own.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub default_timeout: bool,
+    /// Where it leads unless it succeeds: `failure -> rollback`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub otherwise: Vec<String>,
     /// Cannot be undone.
     pub destructive: bool,
     /// Where further questions come from: each item, or another skill.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asks_inside: Option<String>,
+}
+
+/// What the machine and its settings say about steps.
+pub struct Setting<'a> {
+    /// The limit of a step that has none of its own.
+    pub step_timeout: Option<Duration>,
+    /// Why a program cannot be run here, if it cannot: it is not there, or the
+    /// policy refuses it. Looks at the program and its working directory.
+    pub refuses: &'a dyn Fn(&str, Option<&str>) -> Option<String>,
+}
+
+/// Why a program cannot be run in this directory, if it cannot.
+pub fn refusal(
+    policy: &Policy,
+    directory: &Path,
+    program: &str,
+    cwd: Option<&str>,
+) -> Option<String> {
+    let cwd = cwd.map_or_else(|| directory.to_path_buf(), |cwd| directory.join(cwd));
+    let spec = Spec { cwd: Some(cwd), ..Spec::new(program) };
+    match aye_process::resolve(&spec) {
+        Err(error) => Some(error.to_string()),
+        Ok(found) => policy.check(&spec, &found).err().map(|refusal| refusal.to_string()),
+    }
 }
 
 /// Walks the way of success.
@@ -73,6 +114,7 @@ pub fn plan(
     range: Option<&Range>,
     environment: Option<&str>,
     world: &World,
+    setting: &Setting<'_>,
 ) -> Result<Plan, StartError> {
     let scope = Scope {
         world: world.clone(),
@@ -121,6 +163,8 @@ pub fn plan(
         steps: Vec::new(),
         questions: 0,
         end: None,
+        ends: ends(flow),
+        may_ask: Vec::new(),
         warnings: Vec::new(),
     };
     let mut seen: Vec<NodeId> = Vec::new();
@@ -150,7 +194,9 @@ pub fn plan(
             true => None,
             false => text::holds(condition, &scope).ok(),
         };
-        let planned = planned(step, &holds, &show, &script);
+        let mut planned = planned(step, &holds, &show, &script, setting);
+        planned.otherwise = otherwise(flow, node);
+        plan.warnings.extend(refused(step, &show, setting));
         let outcome =
             if planned.holds == Some(false) { Outcome::Skipped } else { Outcome::Success };
         let unsure = planned.condition.is_some() && planned.holds.is_none();
@@ -171,7 +217,103 @@ pub fn plan(
     }
     let asks = |step: &&PlannedStep| step.question.is_some() && step.holds != Some(false);
     plan.questions = plan.steps.iter().filter(asks).count();
+    if !matches!(range, Some(Range::Only(_))) {
+        plan.may_ask = may_ask(flow, &seen);
+    }
     Ok(plan)
+}
+
+/// Every final state, and how a run ends there.
+fn ends(flow: &Flow) -> Vec<String> {
+    let named =
+        flow.endings.iter().enumerate().filter_map(|(id, end)| Some((id, end.name.as_ref()?)));
+    named
+        .map(|(id, name)| {
+            let words: Vec<&str> = flow.statuses_at(id).into_iter().map(status_word).collect();
+            format!("{name} ({})", words.join(" or "))
+        })
+        .collect()
+}
+
+fn status_word(status: EndStatus) -> &'static str {
+    match status {
+        EndStatus::Completed | EndStatus::ByOutcome => "completed",
+        EndStatus::Failed => "failed",
+        EndStatus::Cancelled => "cancelled",
+    }
+}
+
+/// Where a step leads unless it succeeds.
+fn otherwise(flow: &Flow, node: NodeId) -> Vec<String> {
+    let routes = flow.nodes[node].routes.labelled().into_iter();
+    let other = routes.filter(|(word, _)| !matches!(word.as_str(), "success" | "skipped" | "0"));
+    other.map(|(word, target)| format!("{word} -> {}", name_of(flow, target))).collect()
+}
+
+fn name_of(flow: &Flow, target: Target) -> String {
+    match target {
+        Target::Step(node) => flow.nodes[node].step.name.value.clone(),
+        Target::End(end) => flow.endings[end].name.clone().unwrap_or_else(|| "the end".to_owned()),
+    }
+}
+
+/// Steps that ask and are not on the way of success, or come again in a loop.
+fn may_ask(flow: &Flow, seen: &[NodeId]) -> Vec<String> {
+    let mut reached: Vec<NodeId> = Vec::new();
+    let mut again: Vec<NodeId> = Vec::new();
+    let targets = |node: NodeId| {
+        let routes = flow.nodes[node].routes.labelled();
+        routes.into_iter().filter_map(|(_, target)| match target {
+            Target::Step(next) => Some(next),
+            Target::End(_) => None,
+        })
+    };
+    let mut open: Vec<NodeId> = seen.first().copied().into_iter().collect();
+    while let Some(node) = open.pop() {
+        if reached.contains(&node) {
+            continue;
+        }
+        reached.push(node);
+        open.extend(targets(node));
+    }
+    // A step that can be reached from itself may ask more than once.
+    for &node in seen {
+        let (mut met, mut open) = (Vec::new(), targets(node).collect::<Vec<_>>());
+        while let Some(next) = open.pop().filter(|_| !again.contains(&node)) {
+            if next == node {
+                again.push(node);
+            } else if !met.contains(&next) {
+                met.push(next);
+                open.extend(targets(next));
+            }
+        }
+    }
+    let asks = |node: &&NodeId| flow.nodes[**node].step.question().is_some();
+    let elsewhere = reached.iter().filter(|node| !seen.contains(node));
+    let mut nodes: Vec<NodeId> = elsewhere.chain(&again).filter(asks).copied().collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes.into_iter().map(|node| flow.nodes[node].step.name.value.clone()).collect()
+}
+
+/// Why a program of a step cannot be run here.
+fn refused(step: &Step, show: &impl Fn(&str) -> String, setting: &Setting<'_>) -> Vec<String> {
+    if let Action::ForEach(each) = &step.action {
+        return each.body.iter().flat_map(|step| refused(step, show, setting)).collect();
+    }
+    let program = match &step.action {
+        Action::Command { program, .. } => show(program),
+        Action::Shell { .. } => "sh".to_owned(),
+        _ => return Vec::new(),
+    };
+    let cwd = step.cwd.as_ref().map(|cwd| show(cwd));
+    // What only the run gives is not known yet.
+    let open = |text: &String| text.contains("{{");
+    if open(&program) || cwd.as_ref().is_some_and(open) {
+        return Vec::new();
+    }
+    let why = (setting.refuses)(&program, cwd.as_deref());
+    why.map(|why| format!("`{}` cannot run: {why}", step.name.value)).into_iter().collect()
 }
 
 /// `defaults` of the skill, as templates see them.
@@ -203,6 +345,7 @@ fn planned(
     holds: &impl Fn(&str) -> Option<bool>,
     show: &impl Fn(&str) -> String,
     script_shown: &impl Fn(&str) -> String,
+    setting: &Setting<'_>,
 ) -> PlannedStep {
     let command = match &step.action {
         Action::Command { program, args } => {
@@ -222,7 +365,7 @@ fn planned(
                 .iter()
                 .map(|step| {
                     let PlannedStep { step, command, question, .. } =
-                        planned(step, holds, show, script_shown);
+                        planned(step, holds, show, script_shown, setting);
                     let parts = [question.map(|q| format!("ask {q}")), command];
                     let parts: Vec<String> = parts.into_iter().flatten().collect();
                     format!("{step}: {}", parts.join("\n").trim_end().replace('\n', "\n    "))
@@ -237,6 +380,15 @@ fn planned(
         Action::Return { text } => Some(format!("return {}", show(text))),
         Action::Ask(_) | Action::Note => None,
     };
+    let limit = match (step.timeout, &step.action) {
+        (StepTimeout::After(limit), _) => Some(limit),
+        // What is not run by the step itself has no limit of its own.
+        (
+            StepTimeout::Default,
+            Action::Command { .. } | Action::Shell { .. } | Action::Tool { .. },
+        ) => setting.step_timeout,
+        (StepTimeout::Default | StepTimeout::Unlimited, _) => None,
+    };
     PlannedStep {
         step: step.name.value.clone(),
         kind: step.action.kind().to_owned(),
@@ -244,10 +396,9 @@ fn planned(
         condition: step.condition.as_ref().map(|condition| condition.trim().to_owned()),
         holds: step.condition.as_ref().and_then(|condition| holds(condition)),
         question: step.question().map(|ask| show(&ask.message)),
-        timeout: match step.timeout {
-            StepTimeout::After(limit) => Some(format_duration(limit)),
-            StepTimeout::Default | StepTimeout::Unlimited => None,
-        },
+        timeout: limit.map(format_duration),
+        default_timeout: limit.is_some() && step.timeout == StepTimeout::Default,
+        otherwise: Vec::new(),
         destructive: step.destructive,
         asks_inside: asks_inside(step, show),
     }

@@ -75,6 +75,7 @@ impl Skills for Runtime {
         let (path, name) = library.find(wanted)?;
         let path = directory.join(path);
         let read = SkillFile::read(&path)?.or_lenient(self.settings.lenient);
+        let read = read.only(name.as_deref());
         if read.has_errors() {
             let shown = skills::relative_to(&path, &self.directory);
             return Err(Error::InvalidSkill(why_not(&read, &shown)));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use aye_core::diagnostic::Diagnostic;
+use aye_core::diagnostic::{Diagnostic, quote};
 use aye_core::text::Verbatim;
 use serde::Deserialize;
 use toml::Spanned;
@@ -131,6 +131,19 @@ impl PolicySection {
                 return Err(Diagnostic::error("settings", message)
                     .label(span(place), "name the programs that may run"));
             }
+            Some(list) if list.iter().any(|entry| is_pattern(entry)) => {
+                let entry = list.iter().find(|entry| is_pattern(entry)).cloned();
+                let message = format!(
+                    "{} in `allow` is a regular expression",
+                    quote(&entry.unwrap_or_default())
+                );
+                return Err(Diagnostic::error("settings", message)
+                    .label(span(place), "no program has such a name")
+                    .hint(
+                        "name programs: `\"git\"`, `\"./deploy\"`; `*` stands for any characters \
+                         but `/`, as in `\"kubectl-*\"`. Arguments are not looked at",
+                    ));
+            }
             Some(list) => vec![list.into_iter().map(|entry| anchored(entry, root)).collect()],
         };
         Ok(PolicySettings {
@@ -143,6 +156,13 @@ impl PolicySection {
             },
         })
     }
+}
+
+/// Whether an entry is written as a regular expression, which it is not.
+fn is_pattern(entry: &str) -> bool {
+    entry.starts_with('^')
+        || entry.ends_with('$')
+        || [".*", ".+", "\\", "(?", "[a-", "[0-", "|"].iter().any(|sign| entry.contains(sign))
 }
 
 /// An entry like `./tool` means the file below the directory of the settings.

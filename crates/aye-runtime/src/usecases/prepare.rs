@@ -15,7 +15,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::driver::{Skills as _, scope_of};
-use crate::dry_run::{self, Plan};
+use crate::dry_run::{self, Plan, Setting};
 use crate::error::Error;
 use crate::runtime::Runtime;
 use crate::skills::{Reach, SkillFile};
@@ -84,7 +84,10 @@ impl Runtime {
         let (path, name) = self.library().find(wanted)?;
         let file = SkillFile::read(&self.directory.join(&path))?;
         let file = file.or_lenient(self.settings.lenient).marked(&self.settings.tools);
-        let mut file = SkillFile { path: path.clone(), ..file };
+        let mut file = SkillFile { path: path.clone(), ..file }.only(name.as_deref());
+        if name.is_none() && file.declared.len() > 1 && file.valid() > 0 {
+            return Err(file.several().into());
+        }
         if file.has_errors() {
             return Err(SkillError::Invalid(Box::new(file)));
         }
@@ -129,8 +132,13 @@ impl Runtime {
     pub fn plan(&self, prepared: &Prepared) -> Result<Plan, Error> {
         let Prepared { skill, inputs, environment, range, .. } = prepared;
         let world = self.world(&self.directory);
-        let plan =
-            dry_run::plan(&skill.flow, inputs, range.as_ref(), environment.as_deref(), &world);
+        let policy = self.granted().policy.for_run(&self.directory);
+        let refuses = |program: &str, cwd: Option<&str>| {
+            dry_run::refusal(&policy, &self.directory, program, cwd)
+        };
+        let setting = Setting { step_timeout: self.settings.step_timeout, refuses: &refuses };
+        let (range, environment) = (range.as_ref(), environment.as_deref());
+        let plan = dry_run::plan(&skill.flow, inputs, range, environment, &world, &setting);
         let mut plan = plan.map_err(|error| no_such_step(&error))?;
         plan.warnings.extend(prepared.questions_left_out());
         Ok(plan)

@@ -102,6 +102,10 @@ pub(super) fn argument(command: &str, arg: &str) -> Option<String> {
                 Some(input(&format!("{name}={}", value.as_deref().unwrap_or("…"))))
             }
             None if !arg.starts_with('-') && arg.contains('=') => Some(input(arg)),
+            None if !arg.starts_with('-') => {
+                let step = shell_word(arg);
+                Some(format!("a run begins at a step with `--from {step}`"))
+            }
             Some(_) | None => None,
         },
     }

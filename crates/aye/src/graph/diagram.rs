@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use aye_core::flow::{Flow, Node, NodeId, Routes, Target};
-use aye_core::skill::{Action, Ask, AskKind, Body, ChoiceAction, EndStatus, OnError, Step};
+use aye_core::skill::{Action, Ask, Body, EndStatus, OnError, Step};
 
 use super::label::{cut, detail, plain};
 
@@ -103,11 +103,20 @@ pub(super) enum Mood {
     Other,
 }
 
+/// How a run ends there, if it is the same whatever leads there.
+fn shown_status(flow: &Flow, end: usize) -> EndStatus {
+    match flow.statuses_at(end)[..] {
+        [only] => only,
+        _ => EndStatus::Completed,
+    }
+}
+
 pub(super) fn status_word(status: EndStatus) -> &'static str {
     match status {
         EndStatus::Completed => "completed",
         EndStatus::Failed => "failed",
         EndStatus::Cancelled => "cancelled",
+        EndStatus::ByOutcome => "as its way there",
     }
 }
 
@@ -145,7 +154,7 @@ impl Diagram {
         let mut places = HashMap::new();
         for (id, ending) in flow.endings.iter().enumerate() {
             if ending.name.is_some() || used(id) {
-                places.insert(id, self.add_end(ending.name.as_deref(), ending.status));
+                places.insert(id, self.add_end(ending.name.as_deref(), shown_status(flow, id)));
             }
         }
         places
@@ -176,7 +185,7 @@ impl Diagram {
             self.imply(from, end, "success", Mood::Good);
         }
         let caught = node.routes.declined.or(node.routes.failure).is_some();
-        if can_decline(node) && !caught {
+        if node.can_decline() && !caught {
             let end = self.add_end(None, EndStatus::Cancelled);
             self.imply(from, end, "declined", Mood::Refused);
         }
@@ -227,22 +236,10 @@ fn outcomes(node: &Node) -> Vec<(String, Mood, Target)> {
     }
     add("failure", Mood::Bad, *failure);
     add("timeout", Mood::Bad, *timeout);
-    let refusal = declined.or(failure.filter(|_| can_decline(node)));
+    let refusal = declined.or(failure.filter(|_| node.can_decline()));
     add("declined", Mood::Refused, refusal);
     add("cancelled", Mood::Refused, *cancelled);
     found
-}
-
-/// Whether somebody can say no here.
-fn can_decline(node: &Node) -> bool {
-    let asked = match &node.step.action {
-        Action::Ask(ask) => {
-            ask.kind == AskKind::Confirm
-                || ask.options.iter().any(|option| option.action == ChoiceAction::Cancel)
-        }
-        _ => false,
-    };
-    asked || node.step.confirmation.is_some()
 }
 
 fn step_shape(node: &Node) -> Shape {

@@ -46,7 +46,9 @@ fn look(shape: &Shape) -> String {
         What::Command | What::Shell => ("box", "filled", "#eef2f7", "#64748b"),
         What::Question => ("hexagon", "filled", "#fef3c7", "#b45309"),
         What::Note => ("note", "filled", "#f8fafc", "#94a3b8"),
-        What::End(EndStatus::Completed) => ("box", "filled,rounded", "#dcfce7", "#15803d"),
+        What::End(EndStatus::Completed | EndStatus::ByOutcome) => {
+            ("box", "filled,rounded", "#dcfce7", "#15803d")
+        }
         What::End(EndStatus::Failed) => ("box", "filled,rounded", "#fee2e2", "#b91c1c"),
         What::End(EndStatus::Cancelled) => ("box", "filled,rounded,dashed", "#f1f5f9", "#64748b"),
     };

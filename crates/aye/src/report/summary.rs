@@ -54,6 +54,9 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
     match outcome {
         Outcome::Ended(Ended::Completed) => {
             let _ = write!(text, "{} {skill} completed in {took}", mark(Glyph::Done, Tone::Good));
+            if let Some(end) = &state.final_state {
+                let _ = write!(text, " at `{}`", escape_control_line(end));
+            }
         }
         Outcome::Ended(Ended::Failed(reason)) => {
             let why = why.next().unwrap_or_default();

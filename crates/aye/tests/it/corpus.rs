@@ -250,3 +250,37 @@ fn tools_in(value: &Value) -> Vec<&str> {
         _ => Vec::new(),
     }
 }
+
+/// The examples of the documents that Aye was planned with: each file, the unit
+/// its readers write times in, what it is given, and how it ends.
+const DOCUMENTS: [(&str, &str, &[&str], i32); 6] = [
+    ("confirm_action", "s", &[], 0),
+    ("confirm_release", "s", &["-i", "commit_sha=abc1234"], 0),
+    ("exit-code-test", "ms", &[], 1),
+    ("release_confirmed", "s", &["-i", "commit_sha=abc1234"], 0),
+    ("test-with-confirmation", "ms", &[], 0),
+    ("test-workflow", "ms", &[], 0),
+];
+
+#[test]
+fn documents_run_with_exactly_what_fix_writes() {
+    let (skills, _) = folder();
+    let Some(folder) = skills.parent().map(|above| above.join("documents")) else { return };
+    if !folder.is_dir() {
+        println!("no folder `documents` beside the skills");
+        return;
+    }
+    for (name, unit, inputs, code) in DOCUMENTS {
+        let text = std::fs::read_to_string(folder.join(format!("{name}.yaml"))).unwrap();
+        let place = Place::new();
+        place.write("it.yaml", &text);
+        let fixed = place.aye(&["check", "it.yaml", "--fix", "--unit", unit, "--yes"]);
+        assert_eq!(fixed.code, 0, "{name}: {}", fixed.all());
+        let changed =
+            place.read("it.yaml").lines().zip(text.lines()).filter(|(a, b)| a != b).count();
+        println!("{name}: {changed} lines changed");
+        let args = [&["run", "it.yaml", "--yes"], inputs].concat();
+        let ran = place.aye(&args);
+        assert_eq!(ran.code, code, "{name}: {}", ran.all());
+    }
+}

@@ -167,7 +167,9 @@ impl Checker<'_> {
         if let Some(stdin) = doc.stdin.get() {
             let hint = match stdin.0.as_str() {
                 "inherit" => Some("write `interactive: true` to give the step the terminal"),
-                "pipe" => Some("remove it; a step's input is empty unless `stdin` holds text"),
+                "pipe" | "null" | "ignore" => {
+                    Some("remove it; a step's input is empty unless `stdin` holds text")
+                }
                 _ => None,
             };
             if let Some(hint) = hint {
@@ -250,7 +252,7 @@ impl Checker<'_> {
             // A path may hold spaces; with `args` beside it, it is meant.
             && !(args_given && program.contains(['/', '\\']))
         {
-            self.command_line(&program, place, true);
+            self.command_line(&program, place, true, &args);
         }
         Some(Action::Command { program, args })
     }

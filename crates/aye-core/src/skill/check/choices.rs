@@ -52,7 +52,7 @@ impl Checker<'_> {
         let mut choices = Vec::new();
         for raw in list.value {
             let span = self.span(raw.id);
-            if let Some(choice) = self.choice(raw, span, place) {
+            if let Some(choice) = self.choice(raw, span, kind, place) {
                 choices.push(choice);
                 places.push(span);
             }
@@ -86,19 +86,20 @@ impl Checker<'_> {
         &mut self,
         raw: Raw<Either<Text, OptionDoc>>,
         span: Span,
+        kind: AskKind,
         place: &str,
     ) -> Option<Choice> {
         let place = format!("an option of {place}");
         let (label, value, description, action) = match self.decode_raw(raw, &place)? {
             Either::Short(text) => {
                 let text = Spanned::new(text.0, span);
-                (Some(text.clone()), Some(text), None, ChoiceAction::default())
+                (Some(text.clone()), Some(text), None, None)
             }
             Either::Long(doc) => (
                 doc.label.take().map(template),
                 doc.value.take().map(template),
                 doc.description.take(),
-                doc.action.take().map(|action| action.value).unwrap_or_default(),
+                doc.action.take().map(|action| action.value),
             ),
         };
 
@@ -129,6 +130,7 @@ impl Checker<'_> {
         if let Some(description) = &description {
             self.shown(description, &format!("the description of {place}"));
         }
+        let action = action.unwrap_or_else(|| implied_action(kind, &value));
         Some(Choice { label, value: value.value, description, action })
     }
 
@@ -180,6 +182,16 @@ fn proceed_or_cancel() -> Vec<Choice> {
         choice("Proceed", "proceed", ChoiceAction::Proceed),
         choice("Cancel", "cancel", ChoiceAction::Cancel),
     ]
+}
+
+/// What choosing an option means that does not say it: nobody who confirms
+/// means yes by `cancel`.
+fn implied_action(kind: AskKind, value: &str) -> ChoiceAction {
+    let declines = ["cancel", "no", "abort"].contains(&value.to_lowercase().as_str());
+    match kind {
+        AskKind::Confirm if declines => ChoiceAction::Cancel,
+        _ => ChoiceAction::Proceed,
+    }
 }
 
 /// Yes and no, in the ways people write them.

@@ -2,6 +2,7 @@
 
 use super::Checker;
 use crate::diagnostic::{Diagnostic, quote, visible};
+use crate::skill::Template;
 use crate::span::Spanned;
 
 /// Longer ones are no help as a hint.
@@ -9,15 +10,25 @@ pub(super) const MOST_WORDS: usize = 9;
 
 impl Checker<'_> {
     /// Reports it, with the words apart. `shell` says whether the place has
-    /// that key too.
-    pub(super) fn command_line(&mut self, program: &Spanned<String>, place: &str, shell: bool) {
+    /// that key too; `beside` are the arguments that are given already.
+    pub(super) fn command_line(
+        &mut self,
+        program: &Spanned<String>,
+        place: &str,
+        shell: bool,
+        beside: &[Template],
+    ) {
+        // A shell would not get them.
+        let shell = shell && beside.is_empty();
         let message = format!("`command` of {place} is a whole command line");
         let diagnostic = Diagnostic::error("command-line", message)
             .label(program.span, format!("no program is called {}", quote(program)));
         let apart = words(program).filter(|words| words.len() <= MOST_WORDS);
         self.report.push(match (apart, shell) {
             (Some(words), _) => {
-                let args: Vec<String> = words[1..].iter().map(|word| in_list(word)).collect();
+                let beside = beside.iter().map(|argument| argument.as_str());
+                let args = words[1..].iter().map(String::as_str).chain(beside);
+                let args: Vec<String> = args.map(in_list).collect();
                 let apart = format!("command: {}\nargs: [{}]", in_list(&words[0]), args.join(", "));
                 let apart = match program.contains("${{") {
                     true => format!("{apart}\n(`${{{{ … }}}}` is written `{{{{ … }}}}` here)"),
@@ -34,6 +45,9 @@ impl Checker<'_> {
                     )),
                     false => diagnostic.hint(format!("write the words apart:\n{apart}")),
                 }
+            }
+            (None, _) if !beside.is_empty() => {
+                diagnostic.hint("move its words to the beginning of `args`, one each")
             }
             (None, true) => diagnostic.hint("write the words apart in `args`, or use `shell:`"),
             (None, false) => diagnostic

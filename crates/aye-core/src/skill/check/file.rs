@@ -9,7 +9,7 @@ use crate::yaml::decode::Raw;
 use crate::yaml::{Kind, NodeId};
 
 impl Checker<'_> {
-    /// The sound skills of the file. `stem` is the file's own name.
+    /// The valid skills of the file. `stem` is the file's own name.
     pub(in crate::skill) fn file(&mut self, stem: &str) -> Vec<Skill> {
         let root = self.tree.root();
         if !matches!(self.tree.node(root).kind, Kind::Mapping(_)) {
@@ -82,6 +82,9 @@ impl Checker<'_> {
         stem: &str,
     ) -> Option<Skill> {
         let before = self.report.errors();
+        let named = self.tree.entry(raw.id, "name").and_then(|(_, value)| self.tree.text(value));
+        let name = key.as_ref().map(|key| key.as_str()).or(named).unwrap_or_default();
+        self.declared.push(Spanned::new(name.to_owned(), self.span(raw.id)));
         let doc = self.decode_raw(raw, place)?;
         let skill = self.check_skill(doc, key, raw.id, place, stem);
         if self.report.errors() == before { skill } else { None }

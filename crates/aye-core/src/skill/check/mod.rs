@@ -27,16 +27,20 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, surely_meant};
 use crate::pattern::Work;
 use crate::skill::Template;
+use crate::skill::document::{instead_of, other_word};
 use crate::skill::duration::{Period, parse_duration};
 use crate::skill::size::{Size, parse_size};
 use crate::span::{Span, Spanned};
-use crate::yaml::decode::{Fault, Raw, Text, decode};
+use crate::yaml::decode::{Fault, Problem, Raw, Text, decode};
 use crate::yaml::{NodeId, Tree};
 use problem::Place;
 use report::Report;
+
+/// Keys that only the top of a skill or of a file has.
+const TOP: [&str; 2] = ["step_limit", "workflows"];
 
 /// Checks one file.
 pub(super) struct Checker<'t> {
@@ -44,6 +48,8 @@ pub(super) struct Checker<'t> {
     /// Keys that are there under a wrong name, by the node they belong to; an
     /// empty one for a name that says nothing. They are not missing too.
     misspelt: HashMap<NodeId, Vec<&'static str>>,
+    /// Every skill met so far: its name and where the whole of it stands.
+    pub(super) declared: Vec<Spanned<String>>,
     pub(super) report: Report,
     /// What all patterns of the file may cost together.
     work: Work,
@@ -51,7 +57,13 @@ pub(super) struct Checker<'t> {
 
 impl<'t> Checker<'t> {
     pub(super) fn new(tree: &'t Tree, found: Vec<Diagnostic>) -> Self {
-        Self { tree, misspelt: HashMap::new(), report: Report::new(found), work: Work::default() }
+        Self {
+            tree,
+            misspelt: HashMap::new(),
+            declared: Vec::new(),
+            report: Report::new(found),
+            work: Work::default(),
+        }
     }
 
     /// Decodes a node and reports what does not fit. `place` completes the
@@ -75,13 +87,30 @@ impl<'t> Checker<'t> {
                 continue;
             }
             if let Fault::UnknownKey { key, known } = &problem.fault {
+                if key.starts_with("x-") && TOP.iter().any(|top| known.contains(top)) {
+                    continue;
+                }
                 let meant = problem::meant(key, known, &self.report).unwrap_or_default();
                 self.misspelt.entry(id).or_default().push(meant);
             }
+            let renamed = self.renamed_key(&problem, id);
             let diagnostic = self.with_own_words(problem, id, place);
-            self.report.push(diagnostic);
+            self.report.push(match renamed {
+                Some((span, key)) => diagnostic.fix(span, key),
+                None => diagnostic,
+            });
         }
         value
+    }
+
+    /// A misspelt key and the one that was surely meant, if it is not there too.
+    fn renamed_key(&self, problem: &Problem, id: NodeId) -> Option<(Span, &'static str)> {
+        let Fault::UnknownKey { key, known } = &problem.fault else { return None };
+        let theirs = other_word(key, known).filter(|_| instead_of(key, known).is_none());
+        let meant = theirs.or_else(|| surely_meant(key, known.iter().copied()))?;
+        let free = self.tree.entry(id, meant).is_none() && !self.report.is_full();
+        let span = problem.span.filter(|_| free)?;
+        Some((span, known.iter().copied().find(|known| *known == meant)?))
     }
 
     /// Decodes one key of a node that has been decoded as a whole: only what is
@@ -111,11 +140,13 @@ impl<'t> Checker<'t> {
     fn duration(&mut self, period: &Spanned<Period>) -> Option<std::time::Duration> {
         parse_duration(&period.0.0)
             .map_err(|error| {
-                self.report.push(
-                    Diagnostic::error("bad-duration", error.to_string())
-                        .label(period.span, "")
-                        .hint(error.hint()),
-                );
+                let mut diagnostic = Diagnostic::error("bad-duration", error.to_string())
+                    .label(period.span, "")
+                    .hint(error.hint());
+                for (unit, text) in error.readings() {
+                    diagnostic = diagnostic.fix_in(unit, period.span, text);
+                }
+                self.report.push(diagnostic);
             })
             .ok()
     }

@@ -55,6 +55,7 @@ impl Checker<'_> {
         let step_limit = self.step_limit(&doc.step_limit);
         Some(Skill {
             name: name?,
+            span: self.span(id),
             description,
             version,
             tags,
@@ -116,9 +117,9 @@ impl Checker<'_> {
                 }
                 steps.take().map(|steps| Body::Steps(self.steps(steps)))
             }
-            (None, Some(key)) => {
+            (None, Some(_)) => {
                 let states = states.take()?;
-                self.states(states, initial, id, key, place)
+                self.states(states, initial, id)
             }
         }
     }

@@ -22,8 +22,6 @@ impl Checker<'_> {
         mapping: Spanned<Mapping<Raw<StateItem>>>,
         initial: Field<String>,
         id: NodeId,
-        key: Span,
-        place: &str,
     ) -> Option<Body> {
         let entries = mapping.value.0;
         let names: Names = entries.iter().map(|(name, _)| name.value.clone()).collect();
@@ -34,14 +32,11 @@ impl Checker<'_> {
                     .hint("a skill has at least one state"),
             );
         }
-        if initial.is_absent() {
-            let hint = match names.first() {
-                Some(first) => format!("add `initial: {first}`, the state a run begins with"),
-                None => "add `initial: …`, the state a run begins with".to_owned(),
-            };
-            self.missing_at(key, id, "initial", place, hint);
-        }
-        let initial = initial.take();
+        // A misspelt `initial` is not a missing one.
+        let first = entries.first().filter(|_| !self.is_misspelt(id, "initial"));
+        let first = first.map(|(name, _)| name.clone());
+        let absent = initial.is_absent();
+        let initial = initial.take().or(first.filter(|_| absent));
         if let Some(initial) = &initial
             && !names.is_empty()
         {

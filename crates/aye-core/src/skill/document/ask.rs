@@ -71,7 +71,8 @@ pub(in crate::skill) struct OptionDoc {
     pub(in crate::skill) value: Field<Text>,
     /// Shown beneath.
     pub(in crate::skill) description: Field<String>,
-    /// What choosing it means; `proceed` if not given.
+    /// What choosing it means; `proceed` if not given, and in a `confirm`
+    /// `cancel` for the values `cancel`, `no` and `abort`.
     pub(in crate::skill) action: Field<ChoiceAction>,
 }
 

@@ -11,7 +11,7 @@ use crate::yaml::decode::{Field, Mapping, Raw, Text};
 /// One skill: `steps` in order, or `states` with transitions.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, expecting = "a skill, written as a mapping")]
-#[schemars(rename = "Skill")]
+#[schemars(rename = "Skill", extend("patternProperties" = { "^x-": true }))]
 pub(in crate::skill) struct SkillDoc {
     /// The name people run the skill by. Under `workflows` the key is that
     /// name and this one is only shown.
@@ -28,7 +28,7 @@ pub(in crate::skill) struct SkillDoc {
     pub(in crate::skill) steps: Field<Vec<Raw<StepItem>>>,
     /// The states by name; each says where it leads.
     pub(in crate::skill) states: Field<Mapping<Raw<StateItem>>>,
-    /// The state a run begins with.
+    /// The state a run begins with; the first one if not given.
     #[serde(alias = "initialState")]
     pub(in crate::skill) initial: Field<String>,
     /// Named results, rendered when the run completes.
@@ -47,8 +47,13 @@ pub(in crate::skill) struct SkillDoc {
     /// How many steps one run may take before it is stopped; 1000 if not given.
     #[schemars(range(min = 1))]
     pub(in crate::skill) step_limit: Field<u32>,
-    /// Notes about the skill; Aye does not read them.
+    /// Notes about the skill; Aye does not read them. Keys that begin with
+    /// `x-` are notes too.
     pub(in crate::skill) metadata: Field<Map<String, Value>>,
+    /// Who wrote the skill; Aye does not read it.
+    pub(in crate::skill) author: Field<Value>,
+    /// Pages about the skill; Aye does not read them.
+    pub(in crate::skill) links: Field<Value>,
 }
 
 /// What a name that nobody defined means.
@@ -66,10 +71,17 @@ pub(in crate::skill) enum UndefinedWord {
 /// Several skills in one file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, expecting = "a mapping with `workflows`")]
-#[schemars(rename = "Skills", extend("required" = ["workflows"]))]
+#[schemars(rename = "Skills", extend("required" = ["workflows"], "patternProperties" = { "^x-": true }))]
 pub(in crate::skill) struct SkillsDoc {
     /// The skills by name.
     pub(in crate::skill) workflows: Field<Mapping<Raw<SkillDoc>>>,
-    /// Notes about the file; Aye does not read them.
+    /// Notes about the file; Aye does not read them. Keys that begin with
+    /// `x-` are notes too.
     pub(in crate::skill) metadata: Field<Map<String, Value>>,
+    /// Who wrote the file; Aye does not read it.
+    pub(in crate::skill) author: Field<Value>,
+    /// Pages about the file; Aye does not read them.
+    pub(in crate::skill) links: Field<Value>,
+    /// The author's own version of the file; Aye does not read it.
+    pub(in crate::skill) version: Field<Value>,
 }

@@ -104,7 +104,9 @@ pub(in crate::skill) struct StepDoc {
     /// `final` if the run ends here.
     #[serde(rename = "type")]
     pub(in crate::skill) kind: Field<StateWord>,
-    /// How the run ends at a final state; `completed` if not given.
+    /// How the run ends at a final state. If not given, as the outcome that
+    /// led there: `completed`, `failed` after a failure or time-out,
+    /// `cancelled` after a decline.
     pub(in crate::skill) status: Field<EndStatus>,
     /// Where the state leads, by outcome.
     pub(in crate::skill) transitions: Field<Targets>,

@@ -37,6 +37,7 @@ const OTHER_WORDS: &[(&str, &[&str])] = &[
     ("cwd", &["dir", "directory", "workdir", "working_directory", "working_dir", "chdir"]),
     ("confirm", &["ask", "prompt", "question", "approval"]),
     ("message", &["prompt", "question", "text"]),
+    ("default", &["defaultResponse", "default_response", "default_value"]),
     ("options", &["choices", "answers"]),
     ("match", &["pattern", "regex"]),
     ("output", &["register", "save_as"]),
@@ -89,6 +90,17 @@ const INSTEAD: &[(&str, &[&str], &str)] = &[
         &["env", "environment", "vars", "variables"],
         "variables of programs are given to a step: `env: { NAME: value }`; values for templates \
          go under `defaults:`, or `inputs:` if they are given with each run",
+    ),
+    ("transitions", &["on"], "write `transitions: { success: …, failure: … }`"),
+    (
+        "command",
+        &["on", "runs-on", "hosts"],
+        "a step runs on this machine, one after the other: leave it out",
+    ),
+    (
+        "ai_assist",
+        &["showProgress", "show_progress", "progressInterval"],
+        "the time left is always shown: leave it out",
     ),
     (
         "step_limit",

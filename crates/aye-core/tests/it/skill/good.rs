@@ -153,7 +153,7 @@ fn states_with_transitions() {
     assert_eq!(lint.step.timeout, StepTimeout::Unlimited);
     assert_eq!(target(&lint.transitions.success), Some("build"));
     assert_eq!(target(&lint.transitions.failure), None);
-    assert_eq!((done.ends, &done.step.action), (Some(EndStatus::Completed), &Action::Note));
+    assert_eq!((done.ends, &done.step.action), (Some(EndStatus::ByOutcome), &Action::Note));
     assert_eq!(failed.ends, Some(EndStatus::Failed));
 }
 

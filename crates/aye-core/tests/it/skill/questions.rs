@@ -162,18 +162,41 @@ fn a_confirmation_nobody_can_decline() {
         name: demo
         steps:
           - name: one
-            confirm: { message: Go on?, options: [Yes, No] }
+            confirm: { message: Go on?, options: [Yes, Fine] }
     "), @"
     error[no-decline]: no option of `confirm` of step `one` declines
       --> demo.yaml:4:42
        |
-     4 |     confirm: { message: Go on?, options: [Yes, No] }
-       |                                          ^^^^^^^^^ every answer would mean yes
+     4 |     confirm: { message: Go on?, options: [Yes, Fine] }
+       |                                          ^^^^^^^^^^^ every answer would mean yes
        |
     hint: give one of them `action: cancel`, or ask with `choose:`
 
     1 error
     ");
+}
+
+#[test]
+fn a_confirmation_can_be_declined_with_the_words_that_say_so() {
+    for value in ["cancel", "No", "ABORT"] {
+        let text = format!(
+            "name: demo\nsteps:\n  - name: one\n    confirm: {{ message: Go on?, options: [{{ label: Go, value: go }}, {{ label: Leave, value: {value} }}] }}\n"
+        );
+        let parsed = aye_core::skill::parse("demo.yaml", &text);
+        assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
+        let aye_core::skill::Body::Steps(steps) = &parsed.skills[0].body else { panic!() };
+        let actions: Vec<_> =
+            steps[0].question().unwrap().options.iter().map(|option| option.action).collect();
+        use aye_core::skill::ChoiceAction::{Cancel, Proceed};
+        assert_eq!(actions, [Proceed, Cancel], "{value}");
+    }
+    // In `choose`, every answer is an answer.
+    let text = "name: demo\nsteps:\n  - { name: one, choose: { message: Which?, options: [go, cancel] } }\n";
+    let parsed = aye_core::skill::parse("demo.yaml", text);
+    let aye_core::skill::Body::Steps(steps) = &parsed.skills[0].body else { panic!() };
+    let proceeds =
+        |option: &aye_core::skill::Choice| option.action == aye_core::skill::ChoiceAction::Proceed;
+    assert!(steps[0].question().unwrap().options.iter().all(proceeds));
 }
 
 #[test]

@@ -3,22 +3,12 @@
 use super::check;
 
 #[test]
-fn no_initial() {
-    insta::assert_snapshot!(check("
-        name: demo
-        states:
-          one: { command: make }
-    "), @"
-    error[missing-key]: skill `demo` has no `initial`
-      --> demo.yaml:2:1
-       |
-     2 | states:
-       | ^^^^^^
-       |
-    hint: add `initial: one`, the state a run begins with
-
-    1 error
-    ");
+fn a_run_begins_with_the_first_state() {
+    let text = "name: demo\nstates:\n  two: { command: make }\n  one: { command: make }\n";
+    let parsed = aye_core::skill::parse("demo.yaml", text);
+    assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
+    let aye_core::skill::Body::States { initial, .. } = &parsed.skills[0].body else { panic!() };
+    assert_eq!(initial.value, "two");
 }
 
 #[test]

@@ -120,10 +120,39 @@ fn steps_beside_workflows() {
      4 | steps: []
        | ^^^^^
        |
-    hint: the keys here are `workflows` and `metadata`
+    hint: the keys here are `workflows`, `metadata`, `author`, `links` and `version`
 
     1 error
     ");
+}
+
+#[test]
+fn notes_at_the_top_of_a_file_are_not_read() {
+    let notes = "author: ann\nlinks: [https://example.org]\nversion: 2\nx-team: { lead: bob }\n";
+    for skill in [
+        "name: demo\nsteps: [{ name: one, command: make }]\n",
+        "workflows:\n  demo:\n    x-note: 1\n    steps: [{ name: one, command: make }]\n",
+    ] {
+        let parsed = aye_core::skill::parse("demo.yaml", &format!("{notes}{skill}"));
+        assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
+        assert_eq!(parsed.skills.len(), 1);
+    }
+    let parsed = aye_core::skill::parse(
+        "demo.yaml",
+        "name: demo\nteam: x\nsteps: [{ name: one, command: make, x-note: 1 }]\n",
+    );
+    assert_eq!(parsed.diagnostics.len(), 2, "other keys stay errors: {:?}", parsed.diagnostics);
+}
+
+#[test]
+fn a_broken_skill_leaves_its_siblings_alone() {
+    let text = "workflows:\n  bad:\n    name: a\n    name: b\n    steps: []\n  good:\n    steps: [{ name: one, command: make }]\n";
+    let parsed = aye_core::skill::parse("demo.yaml", text);
+    assert!(parsed.has_errors());
+    let names: Vec<&str> = parsed.skills.iter().map(|skill| skill.name.as_str()).collect();
+    assert_eq!(names, ["good"]);
+    let declared: Vec<&str> = parsed.declared.iter().map(|skill| skill.as_str()).collect();
+    assert_eq!(declared, ["bad", "good"]);
 }
 
 #[test]

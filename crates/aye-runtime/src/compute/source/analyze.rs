@@ -65,6 +65,11 @@ impl Analysis {
         })
     }
 
+    /// Names it reads, also those that it sets itself before or after.
+    pub(in super::super) fn reads(&self) -> impl Iterator<Item = &str> {
+        self.read.iter().map(|dotted| dotted.split('.').next().unwrap_or(dotted))
+    }
+
     /// Names it sets outside of functions and without imports.
     pub(in super::super) fn variables(&self) -> impl Iterator<Item = &String> {
         self.set.keys().filter(|name| !self.imported.contains(*name))

@@ -12,19 +12,29 @@ use aye_runtime::settings;
 use aye_runtime::skills::{SkillFile, relative_to};
 use aye_runtime::tools::shell_argument;
 
+use super::fix::{self, UnitWord};
 use super::output::{print_json, print_words};
 use super::references;
 
 // Options of `aye check`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye check\n  aye check skills/release.yaml\n  \
-    aye check skills --strict --json")]
+    aye check skills --strict --json\n  aye check skills --fix --unit s")]
 pub struct CheckArgs {
     /// Files or directories [default: the project's skills]
     pub paths: Vec<PathBuf>,
     /// Warnings count as errors
     #[arg(long)]
     pub strict: bool,
+    /// Put right what is certain: shows the changes and asks before it writes
+    #[arg(long)]
+    pub fix: bool,
+    /// What times without a unit are meant in
+    #[arg(long, value_enum, requires = "fix")]
+    pub unit: Option<UnitWord>,
+    /// Write the changes without asking
+    #[arg(short, long, requires = "fix")]
+    pub yes: bool,
 }
 
 pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
@@ -50,10 +60,15 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
     }
     let mut files = Vec::new();
     for path in paths {
+        if args.fix {
+            fix::run(&path, args.unit, args.yes, context)?;
+        }
         let shown = relative_to(&path, &context.directory);
         let mut file = SkillFile { path: shown.clone(), ..SkillFile::read(&path)? }
+            .or_lenient(context.settings.lenient)
             .marked(&context.settings.tools);
-        file.diagnostics.extend(references::look(&file, context));
+        let references = references::look(&file.flows, &file.path, context);
+        file.diagnostics.extend(diagnostic::without_allowed(references, &file.text));
         diagnostic::sort(&mut file.diagnostics);
         files.push(file);
     }
@@ -73,8 +88,8 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
     } else {
         let paint = context.paint_out;
         let mut text: String = files.iter().map(|file| file.render(paint.color)).collect();
-        let skills: usize = files.iter().map(|file| file.flows.len()).sum();
-        let counted = format!("{} in {}", plural(skills, "sound skill"), plural(checked, "file"));
+        let skills: usize = files.iter().map(SkillFile::valid).sum();
+        let counted = format!("{} in {}", plural(skills, "valid skill"), plural(checked, "file"));
         let verdict = match diagnostic::summary(all()) {
             None => format!("{} {counted}", paint.text(Tone::Good, paint.glyph(Glyph::Done))),
             Some(summary) if failed => {
@@ -122,5 +137,5 @@ fn settings_file(context: &Context) -> Option<SkillFile> {
     let path = settings.root.join(settings::FILE);
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     let path = relative_to(&path, &context.directory);
-    Some(SkillFile { path, text, flows: Vec::new(), diagnostics: found })
+    Some(SkillFile { path, text, flows: Vec::new(), declared: Vec::new(), diagnostics: found })
 }

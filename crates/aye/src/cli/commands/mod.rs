@@ -33,6 +33,7 @@ pub(super) mod watch;
 mod background;
 mod changes;
 mod drive;
+mod fix;
 mod given;
 mod missing;
 mod output;

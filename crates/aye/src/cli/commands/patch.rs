@@ -210,7 +210,7 @@ fn nobody() -> Error {
 }
 
 /// What somebody says to it; nothing if nobody is there.
-fn agreed(message: &str, context: &Context) -> Result<Option<bool>, Error> {
+pub(super) fn agreed(message: &str, context: &Context) -> Result<Option<bool>, Error> {
     let question = super::confirm::yes_or_no(message, None)?;
     let posed = QuestionContext {
         question: &question,

@@ -1,23 +1,27 @@
 //! What skills refer to: tools of the project and other skills.
 
+use std::path::Path;
+
 use aye_core::diagnostic::{Diagnostic, did_you_mean};
 use aye_core::flow::Flow;
-use aye_core::skill::{Action, InputSpec, Step};
+use aye_core::skill::{Action, HealRule, InputSpec, OnError, Step};
 
 use crate::cli::Context;
 use aye_runtime::driver::Skills as _;
-use aye_runtime::skills::{Reach, SkillFile};
+use aye_runtime::skills::Reach;
 use aye_runtime::tools::Tools;
 
 /// What a file refers to and is not there, or not as it is meant. Only warnings:
 /// it may be there by the time it is run.
-pub(super) fn look(file: &SkillFile, context: &Context) -> Vec<Diagnostic> {
+pub(super) fn look(flows: &[Flow], path: &Path, context: &Context) -> Vec<Diagnostic> {
     let tools = context.tools(&context.directory, &context.new_run_id());
+    let rules = context.limits().heal;
     let mut found = Vec::new();
-    for flow in &file.flows {
+    for flow in flows {
         let mut steps: Vec<&Step> = flow.nodes.iter().map(|node| &node.step).collect();
         steps.extend(flow.skill.heal.iter().map(|rule| &rule.repair));
         while let Some(step) = steps.pop() {
+            found.extend(never_healed(step, flow, &rules));
             match &step.action {
                 Action::ForEach(each) => steps.extend(&each.body),
                 Action::Tool { tool, .. } => {
@@ -25,7 +29,7 @@ pub(super) fn look(file: &SkillFile, context: &Context) -> Vec<Diagnostic> {
                     found.extend(remembered(step, context));
                 }
                 Action::Skill { skill, inputs, span } if !skill.contains("{{") => {
-                    match context.load(skill, &file.path, Reach::AnyFile) {
+                    match context.load(skill, path, Reach::AnyFile) {
                         Err(error) => found.push(
                             Diagnostic::warning("unknown-skill", error.to_string())
                                 .label(skill.span, "looked for from here"),
@@ -41,6 +45,29 @@ pub(super) fn look(file: &SkillFile, context: &Context) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// `on_error: auto_heal` where no rule is for the step.
+fn never_healed(step: &Step, flow: &Flow, rules: &[HealRule]) -> Option<Diagnostic> {
+    if step.on_error != Some(OnError::AutoHeal) {
+        return None;
+    }
+    let (tool, program) = match &step.action {
+        Action::Tool { tool, .. } => (Some(tool.as_str()), None),
+        Action::Command { program, .. } => (None, Some(program.as_str())),
+        Action::Shell { .. } => (None, Some("sh")),
+        _ => (None, None),
+    };
+    // What a template gives is known only then.
+    let open = program.is_some_and(|program| program.contains("{{"));
+    let mut all = flow.skill.heal.iter().chain(rules);
+    let healed = all.any(|rule| open || rule.when.could_fit(&step.name, tool, program));
+    (!healed).then(|| {
+        let message = format!("no heal rule is for step `{}`", step.name.value);
+        Diagnostic::warning("no-heal-rule", message)
+            .label(step.name.span, "`on_error: auto_heal` does what `fail` does here")
+            .hint("add a rule under `heal:`, or to `[[heal]]` in `aye.toml`")
+    })
 }
 
 fn unknown_tool(

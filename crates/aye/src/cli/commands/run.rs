@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use aye_core::diagnostic;
 use aye_core::event::Range;
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -18,6 +19,7 @@ use super::drive::{AskMode, drive, warn};
 use super::given;
 use super::missing::{self, Resolved};
 use super::output::{print, print_json};
+use super::references;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,9 +71,12 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         let message = "`--detach` and `--dry-run` cannot be used together";
         return Err(Error::usage(message, "a dry run runs nothing that could go on"));
     }
-    let skill = check_skill(&args.skill, context)?;
-    // Warnings are for authors: `aye check` shows them.
-    if (context.verbosity == Verbosity::Verbose || args.dry_run) && !context.json {
+    let mut skill = check_skill(&args.skill, context)?;
+    if context.verbosity != Verbosity::Quiet && !context.json {
+        let flows = std::slice::from_ref(&*skill.flow);
+        let references = references::look(flows, &skill.path, context);
+        skill.warnings.extend(diagnostic::without_allowed(references, &skill.text));
+        diagnostic::sort(&mut skill.warnings);
         say(&skill.render_warnings(context.paint_err.color));
     }
     let given = given::collect(&args.inputs, args.inputs_file.as_deref())?;

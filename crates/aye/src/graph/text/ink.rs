@@ -94,7 +94,7 @@ pub(super) enum Tone {
 impl Tone {
     pub(super) fn of_end(status: EndStatus) -> Self {
         match status {
-            EndStatus::Completed => Self::Good,
+            EndStatus::Completed | EndStatus::ByOutcome => Self::Good,
             EndStatus::Failed => Self::Bad,
             EndStatus::Cancelled => Self::Ask,
         }

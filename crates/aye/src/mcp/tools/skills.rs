@@ -18,6 +18,7 @@ pub(super) fn list(world: &World) -> Result<Told, Error> {
     for path in context.library().files() {
         let shown = relative_to(&path, &context.directory).display().to_string();
         let Ok(file) = SkillFile::read(&path) else { continue };
+        let file = file.or_lenient(context.settings.lenient);
         if file.has_errors() {
             found.push(json!({ "skill": shown, "file": shown, "broken": true,
                 "description": "has errors: `aye check` shows them" }));
@@ -63,6 +64,7 @@ pub(super) fn describe(world: &World, args: &Describe) -> Result<Told, Error> {
     let context = &world.runtime;
     let (path, name) = context.library().find(&args.skill)?;
     let file = SkillFile::read(&context.directory.join(&path))?;
+    let file = file.or_lenient(context.settings.lenient).only(name.as_deref());
     if file.has_errors() {
         let message = format!("`{}` has errors\n{}", path.display(), file.render(false));
         return Err(Error::InvalidSkill(message));

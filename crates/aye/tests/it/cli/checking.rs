@@ -52,7 +52,7 @@ outputs:
     ] {
         assert!(said.contains(expected), "no {expected:?} in:\n{said}");
     }
-    assert!(said.ends_with("0 sound skills in 1 file: 1 error, 4 warnings\n"), "{said}");
+    assert!(said.ends_with("0 valid skills in 1 file: 4 errors, 1 warning\n"), "{said}");
 }
 
 #[test]
@@ -84,7 +84,7 @@ steps:
     ] {
         assert!(said.contains(expected), "no {expected:?} in:\n{said}");
     }
-    assert!(said.ends_with("0 sound skills in 1 file: 4 errors, 3 warnings\n"), "{said}");
+    assert!(said.ends_with("0 valid skills in 1 file: 6 errors, 1 warning\n"), "{said}");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_file_that_is_too_large_is_refused_by_its_size() {
       --> large.yaml
     hint: a skill is a short text; keep data in files of its own
 
-    ✗ 0 sound skills in 1 file: 1 error
+    ✗ 0 valid skills in 1 file: 1 error
     --- exit 2
     ");
 }
@@ -167,11 +167,13 @@ states:
      4 |   - { name: late, command: echo, args: ["{{ nobody }}"] }
        |             ---- this step gives it, and it comes later
 
-    warning[unknown-name]: `nobody` is not defined anywhere
+    error[unknown-name]: `nobody` is not defined anywhere
       --> said.yaml:4:45
        |
      4 |   - { name: late, command: echo, args: ["{{ nobody }}"] }
        |                                             ^^^^^^
+       |
+    hint: no step gives it; write `nobody | default('')` if it may be missing
 
     error[bad-template]: this template cannot be read: syntax error: unexpected end of input, expected end of block
       --> said.yaml:5:42
@@ -229,7 +231,7 @@ states:
      4 |   a: { command: "true", transitions: { success: a } }
        |   ^
 
-    ✗ 2 sound skills in 3 files: 2 errors, 8 warnings
+    ✗ 2 valid skills in 3 files: 3 errors, 7 warnings
     --- exit 2
     "#);
 }
@@ -256,13 +258,13 @@ steps:
     assert_eq!(
         said,
         [
-            "warning[unknown-name]: `a.stdout` is never defined",
+            "error[unknown-name]: `a.stdout` is never defined",
             "hint: `a` is the text itself: write `{{ a }}` or `{{ steps.a.stdout }}`",
-            "warning[unknown-name]: `steps.a.output` is never defined",
+            "error[unknown-name]: `steps.a.output` is never defined",
             "hint: write `{{ a }}` for its result, or `{{ steps.a.stdout }}`",
-            "warning[unknown-name]: `steps.a.exitcode` is never defined",
+            "error[unknown-name]: `steps.a.exitcode` is never defined",
             "hint: a step has status, exit_code, stdout, stderr, attempt, visits, message, duration_ms",
-            "warning[unknown-name]: `a.exit_code` is never defined",
+            "error[unknown-name]: `a.exit_code` is never defined",
             "hint: write `{{ steps.a.exit_code }}`",
             "warning[dollar-template]: the `$` of `${{ … }}` stays before the value",
             "hint: write `{{ … }}` alone",
@@ -280,8 +282,8 @@ fn what_follows_a_step_of_a_loop_is_looked_at_too() {
         "l.yaml",
         "name: l\nsteps:\n- name: e\n  foreach: [1]\n  steps:\n  - name: x\n    command: echo\n    then:\n    - { name: z, command: echo, args: ['{{ x }}', '{{ nobody }}'] }\n    - return: '{{ z }}'\n",
     );
-    let ran = place.aye(&["check", "l.yaml"]).ok();
-    let warnings: Vec<&str> = ran.stdout.lines().filter(|line| line.contains("[")).collect();
-    assert_eq!(warnings[0], "warning[unknown-name]: `nobody` is not defined anywhere");
-    assert_eq!(ran.stdout.matches("warning[").count(), 1, "{}", ran.stdout);
+    let ran = place.aye(&["check", "l.yaml"]);
+    let found: Vec<&str> = ran.stdout.lines().filter(|line| line.contains("[")).collect();
+    assert_eq!(found[0], "error[unknown-name]: `nobody` is not defined anywhere");
+    assert!(ran.stdout.ends_with("0 valid skills in 1 file: 1 error\n"), "{}", ran.stdout);
 }

@@ -40,11 +40,11 @@ fn the_plan_is_shown_and_nothing_runs() {
       1. look at most DURATION
          ▸ touch ran
            echo stage '***'
-      2. never
+      2. never at most DURATION (default)
          if inputs.where == 'moon' (does not hold: would be skipped)
          ? Really?
          ▸ echo no
-      3. wipe destructive
+      3. wipe destructive at most DURATION (default)
          ▸ rm -rf "the {{ seen }} of stage" 'a b'
     3 steps, no questions
     warning: `wipe` cannot be undone and asks nobody
@@ -85,6 +85,8 @@ fn the_plan_as_json() {
           "step": "wipe",
           "kind": "command",
           "command": "rm -rf \"the {{ seen }} of stage\" 'a b'",
+          "timeout": "DURATION",
+          "default_timeout": true,
           "destructive": true
         }
       ],
@@ -109,11 +111,11 @@ fn a_part_of_the_plan() {
     plan  dry run: nothing is run, nobody is asked
       where = "moon"
       token = null
-      1. never
+      1. never at most DURATION (default)
          if inputs.where == 'moon' (holds)
          ? Really?
          ▸ echo no
-      2. wipe destructive
+      2. wipe destructive at most DURATION (default)
          ▸ rm -rf "the {{ seen }} of moon" 'a b'
     2 steps, 1 question
     warning: `wipe` cannot be undone and asks nobody
@@ -134,14 +136,16 @@ fn a_way_that_goes_round_is_cut() {
     let place = Place::new();
     let skill = "name: round\ninitial: a\nstates:\n  a: { shell: echo a, transitions: { success: b } }\n  b: { confirm: Again?, transitions: { success: a, declined: end } }\n  end: { type: final }\n";
     place.write("round.yaml", skill);
-    assert_snapshot!(place.aye(&["run", "round.yaml", "--dry-run"]).all(), @r"
+    assert_snapshot!(place.aye(&["run", "round.yaml", "--dry-run"]).all(), @"
     --- stdout
     round  dry run: nothing is run, nobody is asked
-      1. a
+      1. a at most DURATION (default)
          ▸ echo a
       2. b
          ? Again?
-    2 steps, 1 question
+         declined -> end
+         other ends: end (cancelled)
+    2 steps, 1 question, further questions if it comes to `b`
     warning: goes round: `a` comes again
     --- stderr
     warning[cycle]: cycle: a -> b -> a
@@ -185,7 +189,7 @@ steps:
     --- stdout
     plan  dry run: nothing is run, nobody is asked
       quick = false
-      1. look
+      1. look at most DURATION (default)
          ▸ ls
       2. empty
          if look == ''
@@ -200,6 +204,13 @@ steps:
       6. rest
          ▸ other.yaml
     6 steps, questions for each item of `wipe`, questions that `other.yaml` may ask
+    --- stderr
+    warning[unknown-skill]: there is no file `other.yaml`
+       --> plan.yaml:18:26
+        |
+     18 |   - { name: rest, skill: 'other.yaml' }
+        |                          ^^^^^^^^^^^^ looked for from here
+
     --- exit 0
     "#);
 }
@@ -250,13 +261,13 @@ fn what_only_the_run_can_know_is_shown_as_written() {
     --- stdout
     unknown  dry run: nothing is run, nobody is asked
       where = "stage"
-      1. find
+      1. find at most DURATION (default)
          ▸ pwd
-      2. wipe
+      2. wipe at most DURATION (default)
          ▸ rm -rf "/srv/{{ place | default('') }}"
-      3. say
+      3. say at most DURATION (default)
          ▸ echo {{ 'found' if place is defined else 'lost' }} in {{ inputs.where }}
-      4. maybe
+      4. maybe at most DURATION (default)
          if place is defined
          ▸ true
       5. each

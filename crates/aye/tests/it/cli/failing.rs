@@ -95,7 +95,7 @@ fn a_failure_may_be_asked_about() {
 fn a_question_that_cannot_be_put_is_not_answered() {
     let (place, ran) = run("name: s
 steps:
-- {name: approve, confirm: {message: 'Ship {{ nope }}?', by: human}, on_error: ask}
+- {name: approve, confirm: {message: 'Ship {{ env.NO_SUCH_THING }}?', by: human}, on_error: ask}
 - {name: ship, command: touch, args: [shipped]}
 ");
     assert_eq!(ran.code, 6, "{}", ran.all());
@@ -201,10 +201,18 @@ fn a_run_that_takes_too_long_is_124_and_cleans_up() {
     let (place, ran) = run(
         "name: s\ntimeout: 1s\ninitial: a\nstates:\n  a: { shell: sleep 100, transitions: { success: end, timeout: tidy } }\n  tidy: { shell: echo tidied; touch tidied, transitions: { success: end } }\n  end: { type: final }\n",
     );
-    assert_snapshot!(ran.all(), @r"
+    assert_snapshot!(ran.all(), @"
     --- stdout
     tidy | tidied
     --- stderr
+    warning[failure-completes]: only failures lead to `tidy`, and the run ends there as completed
+      --> s.yaml:6:3
+       |
+     6 |   tidy: { shell: echo tidied; touch tidied, transitions: { success: end } }
+       |   ^^^^
+       |
+    hint: lead it to a final state with `status: failed`
+
     s  run RUN
     ▸ a  sleep 100
     ✗ a  the run's time limit was up, ended after DURATION

@@ -155,10 +155,10 @@ fn mistakes_are_one_error_and_one_hint() {
     hint: no skills found; `aye init` makes a first one, or give a path
     --- exit 2
     ");
-    assert_snapshot!(said(&["run", "a", "b"]), @r"
+    assert_snapshot!(said(&["run", "a", "b"]), @"
     --- stderr
     error: `b` is too much
-    hint: see `aye run --help`
+    hint: a run begins at a step with `--from b`
     --- exit 2
     ");
     assert_snapshot!(said(&["run", "a", "--form", "x"]), @r"

@@ -190,16 +190,18 @@ fn mistakes_in_the_settings_are_placed() {
     hint: `aye init` in an empty directory makes an `aye.toml` with every key
     --- exit 2
     "#);
-    assert_snapshot!(with("[journal]\nkeep = 3\n"), @r"
+    assert_snapshot!(with("[journal]\nkeep = 3\n"), @r#"
     --- stderr
     error: invalid type: integer `3`, expected a string
       --> aye.toml:2:8
        |
      2 | keep = 3
        |        ^
+       |
+    hint: a time has its unit, in quotes: `"DURATION"` for seconds, `"DURATION"` for milliseconds
     hint: `aye init` in an empty directory makes an `aye.toml` with every key
     --- exit 2
-    ");
+    "#);
     assert_snapshot!(with("[journal]\ndurability = \"none\"\n"), @r#"
     --- stderr
     error: unknown variant `none`, expected `power` or `process`

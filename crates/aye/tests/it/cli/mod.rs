@@ -14,6 +14,7 @@ mod dry_run;
 mod events;
 mod exhaustion;
 mod failing;
+mod fixing;
 mod hardening;
 mod help;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
@@ -23,6 +24,7 @@ mod json;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod leaving;
 mod looks;
+mod names;
 mod nested;
 mod pages;
 pub(crate) mod printing;

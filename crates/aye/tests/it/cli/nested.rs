@@ -390,7 +390,7 @@ fn code_and_its_caret_keep_their_columns() {
     let place = Place::new();
     place.write(
         "c.yaml",
-        "name: c\nsteps:\n  - { name: n, description: \"one\\ntwo\" }\n  - name: k\n    compute: |\n      result = 1 + nope\n",
+        "name: c\nsteps:\n  - { name: n, description: \"one\\ntwo\" }\n  - { name: nope, command: echo, condition: 'false' }\n  - name: k\n    compute: |\n      result = 1 + nope\n",
     );
     let ran = place.aye(&["run", "c.yaml"]);
     assert!(ran.stderr.contains("n  one\n  two\n"), "{}", ran.all());

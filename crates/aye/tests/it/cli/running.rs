@@ -77,7 +77,7 @@ fn states_run_along_their_transitions() {
     ✗ look  exit code 3 after DURATION
     ▸ repair  echo repairing
     ✓ repair  DURATION
-    ✓ ways completed in DURATION  1 step done, 1 failed
+    ✓ ways completed in DURATION at `done`  1 step done, 1 failed
     --- exit 0
     ");
 }
@@ -132,7 +132,7 @@ fn a_run_can_begin_later_or_be_one_step() {
     ways  run RUN
     ▸ repair  echo repairing
     ✓ repair  DURATION
-    ✓ ways completed in DURATION  1 step done
+    ✓ ways completed in DURATION at `done`  1 step done
     --- exit 0
     ");
     let ran = place.aye(&["run", "two.yaml", "--only", "first"]);

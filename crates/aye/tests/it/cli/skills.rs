@@ -147,7 +147,7 @@ fn check_says_what_is_wrong_and_where() {
      5 |   lost: { shell: echo lost, transitions: { success: done } }
        |   ^^^^
 
-    ✗ 2 sound skills in 3 files: 3 errors, 1 warning
+    ✗ 2 valid skills in 3 files: 3 errors, 1 warning
     --- exit 2
     ");
 }
@@ -157,7 +157,7 @@ fn check_takes_files_and_directories() {
     let place = project();
     assert_snapshot!(place.aye(&["check", "skills/release.yaml"]).all(), @r"
     --- stdout
-    ✓ 1 sound skill in 1 file
+    ✓ 1 valid skill in 1 file
     --- exit 0
     ");
     assert_snapshot!(place.aye(&["check", "skills/deep", "skills/release.yaml"]).all(), @r"
@@ -168,7 +168,7 @@ fn check_takes_files_and_directories() {
      5 |   lost: { shell: echo lost, transitions: { success: done } }
        |   ^^^^
 
-    ✓ 2 sound skills in 2 files: 1 warning
+    ✓ 2 valid skills in 2 files: 1 warning
     --- exit 0
     ");
     assert_snapshot!(place.aye(&["check", "gone.yaml"]).all(), @r"
@@ -199,7 +199,7 @@ fn strict_makes_errors_of_warnings() {
     assert_eq!(place.aye(&["check", "skills/deep"]).code, 0);
     let ran = place.aye(&["check", "skills/deep", "--strict"]);
     assert_eq!(ran.code, 2, "{}", ran.all());
-    assert!(ran.stdout.ends_with("\u{2717} 1 sound skill in 1 file: 1 warning\n"), "{}", ran.all());
+    assert!(ran.stdout.ends_with("\u{2717} 1 valid skill in 1 file: 1 warning\n"), "{}", ran.all());
 }
 
 #[test]
@@ -398,7 +398,7 @@ fn init_makes_a_skill_that_runs_and_overwrites_nothing() {
     ");
     assert_snapshot!(place.aye(&["check", "--strict"]).all(), @r"
     --- stdout
-    ✓ 1 sound skill in 1 file
+    ✓ 1 valid skill in 1 file
     --- exit 0
     ");
     assert_eq!(

@@ -76,6 +76,7 @@ pub(super) fn states(name: &str, states: Vec<State>) -> Flow {
 
 fn flow(name: &str, body: Body) -> Flow {
     Flow::compile(Skill {
+        span: Span::default(),
         name: name.to_owned().into(),
         description: None,
         version: None,

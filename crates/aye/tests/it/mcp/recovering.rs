@@ -120,7 +120,7 @@ steps:
     assistant: may_edit
     compute: |
       known = open('known.txt').read()
-      result = env.HOME + nothing
+      result = env.HOME + [][0]
     on_error: ask",
     )]);
     desk.write("known.txt", "known");

@@ -109,7 +109,7 @@ fn it_is_shown_as_a_destructive_step_is() {
        |
     hint: remove `remember`; it has to be asked each time
 
-    ✓ 1 sound skill in 1 file: 1 warning
+    ✓ 1 valid skill in 1 file: 1 warning
     ");
 }
 
@@ -148,7 +148,7 @@ args = { service = {} }
         |
     hint: limit the argument with `enum`, or with a `match` of letters and digits
 
-    ✓ 1 sound skill in 1 file: 2 warnings
+    ✓ 1 valid skill in 1 file: 2 warnings
     --- exit 0
     "#);
     assert_eq!(place.aye(&["check", "--strict"]).code, 2);

@@ -170,11 +170,13 @@ fn arguments_of_commands() {
        |
     hint: an MCP server is written `server = ["program", "argument"]`
     "#);
-    assert_snapshot!(said("[tools.x]\ncommand = ['a']\ntimeout = 5\n"), @r"
+    assert_snapshot!(said("[tools.x]\ncommand = ['a']\ntimeout = 5\n"), @r#"
     error: invalid type: integer `5`, expected a string
       --> aye.toml:3:11
        |
      3 | timeout = 5
        |           ^
-    ");
+       |
+    hint: a time has its unit, in quotes: `"5s"` for seconds, `"5ms"` for milliseconds
+    "#);
 }

@@ -175,6 +175,7 @@ impl<'c> Asked<'c> {
         let name = Spanned::new(self.tool.clone(), Span::default());
         let steps = form.steps();
         let flow = Flow::compile(Skill {
+            span: Span::default(),
             name,
             description: None,
             version: None,

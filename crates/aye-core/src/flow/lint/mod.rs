@@ -1,11 +1,15 @@
 //! Everything there is to say about a flow before it runs.
 
+mod braces;
+mod hidden;
+mod names;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnostic::{Diagnostic, did_you_mean};
+use crate::diagnostic::Diagnostic;
 use crate::skill::{Action, Body, InputSpec, Step, Template};
 use crate::span::Span;
-use crate::text::{self, BUILT_IN, Expressions, TextError, UnknownWord, keys};
+use crate::text::{self, BUILT_IN, Expressions, NumberComparison, TextError, UnknownWord};
 
 use super::analyze::analyze;
 use super::graph::Flow;
@@ -16,27 +20,20 @@ use super::texts::{Kind, each_string, each_text, results_of};
 /// file; `expressions` reads what is more than a template.
 pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) -> Vec<Diagnostic> {
     let concerns = analyze(flow).into_iter().map(|concern| {
-        Diagnostic::warning(concern.code(), concern.message()).label(concern.span(), "")
+        let said = Diagnostic::warning(concern.code(), concern.message()).label(concern.span(), "");
+        match concern.hint() {
+            Some(hint) => said.hint(hint),
+            None => said,
+        }
     });
     let mut found: Vec<Diagnostic> = concerns.collect();
     found.extend(flow.nodes.iter().flat_map(|node| dollars(&node.step, source)));
-    let results: Vec<String> = flow.nodes.iter().flat_map(|node| results_of(&node.step)).collect();
-    let mut known: BTreeSet<&str> = BUILT_IN.into_iter().collect();
-    known.extend(results.iter().map(String::as_str));
-    if !flow.skill.defaults.is_null() {
-        known.insert("defaults");
-    }
-    let inputs: BTreeSet<&str> =
-        flow.skill.inputs.iter().map(|input| input.name.as_str()).collect();
-    let steps = steps_of(flow);
-    let order = order_of(flow);
-    let texts = texts_of(flow);
+    let known = KnownNames::of(flow);
     let looker = Looker {
         known: &known,
-        inputs: &inputs,
-        steps: &steps,
-        texts: &texts,
-        order: &order,
+        inputs: &known.inputs,
+        hidden: &known.hidden,
+        lenient: flow.skill.lenient == Some(true),
         at: usize::MAX,
         source,
         expressions,
@@ -45,8 +42,11 @@ pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) ->
         found.extend(looker.default_of(input));
     }
     let mut look_at = |at: usize, template: &Template, kind: Kind, local: &BTreeSet<String>| {
-        let news = Looker { at, ..looker }.look_at(template, kind, local);
-        found.extend(news.filter(|news| !found.contains(news)));
+        for news in (Looker { at, ..looker }).look_at(template, kind, local) {
+            if !found.contains(&news) {
+                found.push(news);
+            }
+        }
     };
     for (at, node) in flow.nodes.iter().enumerate() {
         each_text(&node.step, &BTreeSet::new(), &mut |template, kind, local| {
@@ -69,6 +69,61 @@ pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) ->
     found
 }
 
+/// The code of a name that nothing can ever define: what uses it fails, unless
+/// such names are empty.
+pub const UNKNOWN_NAME: &str = "unknown-name";
+
+/// The names that templates of a flow can use.
+struct KnownNames<'a> {
+    /// All but inputs.
+    names: BTreeSet<&'a str>,
+    inputs: BTreeSet<&'a str>,
+    steps: BTreeSet<&'a str>,
+    /// Steps that give their result another name than their own.
+    renamed: BTreeMap<&'a str, &'a str>,
+    /// Steps whose result a built-in name hides.
+    hidden: BTreeSet<&'a str>,
+    /// Results that are what a program wrote, and the step each is of.
+    texts: BTreeMap<&'a str, &'a str>,
+    /// The first step to give a result, and where it stands.
+    order: BTreeMap<String, (usize, Span)>,
+    /// The results of steps, those of the tools included.
+    results: Vec<String>,
+}
+
+impl<'a> KnownNames<'a> {
+    fn of(flow: &'a Flow) -> Self {
+        let mut names: BTreeSet<&str> = BUILT_IN.into_iter().collect();
+        if !flow.skill.defaults.is_null() {
+            names.insert("defaults");
+        }
+        let steps = all_steps(flow);
+        let with_output = steps.iter().filter_map(|step| Some((step, step.output.as_ref()?)));
+        let hidden = steps.iter().filter(|step| step.output.is_none());
+        let results = flow.nodes.iter().flat_map(|node| results_of(&node.step)).collect();
+        Self {
+            names,
+            inputs: flow.skill.inputs.iter().map(|input| input.name.as_str()).collect(),
+            steps: steps.iter().map(|step| step.name.as_str()).collect(),
+            renamed: with_output
+                .filter(|(step, output)| step.name.value != output.value)
+                .map(|(step, output)| (step.name.as_str(), output.as_str()))
+                .collect(),
+            hidden: hidden
+                .map(|step| step.name.as_str())
+                .filter(|name| BUILT_IN.contains(name))
+                .collect(),
+            texts: texts_of(flow),
+            order: order_of(flow),
+            results,
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.names.contains(name) || self.results.iter().any(|result| result == name)
+    }
+}
+
 /// `${{ … }}`, as GitHub writes a value: here the `$` would stay, before the value.
 fn dollars(step: &Step, source: &str) -> Vec<Diagnostic> {
     let texts: Vec<&Template> = match &step.action {
@@ -81,25 +136,30 @@ fn dollars(step: &Step, source: &str) -> Vec<Diagnostic> {
     };
     let written = texts.into_iter().filter_map(|text| Some((text, text.find("${{")?)));
     let said = |(text, at): (&Template, usize)| {
-        Diagnostic::warning("dollar-template", "the `$` of `${{ … }}` stays before the value")
-            .label(locate::line_in(source, text.span, text, at), "")
-            .hint("write `{{ … }}` alone")
+        let said =
+            Diagnostic::warning("dollar-template", "the `$` of `${{ … }}` stays before the value")
+                .label(locate::line_in(source, text.span, text, at), "")
+                .hint("write `{{ … }}` alone");
+        match locate::text_in(source, text.span, "${{") {
+            Some(span) => said.fix(span, "{{"),
+            None => said,
+        }
     };
     written.map(said).collect()
 }
 
-/// The names of all steps, those inside of others included.
-fn steps_of(flow: &Flow) -> BTreeSet<&str> {
-    fn collect<'a>(step: &'a Step, names: &mut BTreeSet<&'a str>) {
-        names.insert(step.name.as_str());
-        step.then.iter().for_each(|step| collect(step, names));
+/// All steps, those inside of others included.
+fn all_steps(flow: &Flow) -> Vec<&Step> {
+    fn collect<'a>(step: &'a Step, steps: &mut Vec<&'a Step>) {
+        steps.push(step);
+        step.then.iter().for_each(|step| collect(step, steps));
         if let Action::ForEach(each) = &step.action {
-            each.body.iter().for_each(|step| collect(step, names));
+            each.body.iter().for_each(|step| collect(step, steps));
         }
     }
-    let mut names = BTreeSet::new();
-    flow.nodes.iter().for_each(|node| collect(&node.step, &mut names));
-    names
+    let mut steps = Vec::new();
+    flow.nodes.iter().for_each(|node| collect(&node.step, &mut steps));
+    steps
 }
 
 /// The results that are what a program wrote, and the steps that give them.
@@ -132,13 +192,11 @@ fn order_of(flow: &Flow) -> BTreeMap<String, (usize, Span)> {
 /// What a template is held against.
 #[derive(Clone, Copy)]
 struct Looker<'a> {
-    known: &'a BTreeSet<&'a str>,
+    known: &'a KnownNames<'a>,
     inputs: &'a BTreeSet<&'a str>,
-    steps: &'a BTreeSet<&'a str>,
-    /// Results that are what a program wrote, and the step each is of.
-    texts: &'a BTreeMap<&'a str, &'a str>,
-    /// The first step to give a result, and where it stands.
-    order: &'a BTreeMap<String, (usize, Span)>,
+    hidden: &'a BTreeSet<&'a str>,
+    /// A name without a value is empty.
+    lenient: bool,
     /// Which step is looked at.
     at: usize,
     source: &'a str,
@@ -151,23 +209,34 @@ impl Looker<'_> {
         template: &Template,
         kind: Kind,
         local: &BTreeSet<String>,
-    ) -> Option<Diagnostic> {
+    ) -> Vec<Diagnostic> {
         let is_local = |name: &String| local.contains(name.split('.').next().unwrap_or(name));
         let used = match kind {
             Kind::Template => text::names_in_with(template, self.expressions),
             Kind::Condition => text::names_in_condition_with(template, self.expressions),
-            Kind::Code | Kind::Prose => return None,
+            Kind::Code | Kind::Prose => return Vec::new(),
         };
-        match used {
-            Err(error) => Some(self.syntax(&error, template)),
-            Ok(used) => self.word(template, kind).or_else(|| {
-                used.iter().filter(|name| !is_local(name)).find_map(|name| {
-                    self.unknown(name, template.span)
-                        .or_else(|| self.no_such_key(name, template))
-                        .or_else(|| self.too_early(name, template))
-                })
-            }),
+        let used = match used {
+            Err(error) => return vec![self.syntax(&error, template)],
+            Ok(used) => used,
+        };
+        if let Some(word) = self.word(template, kind) {
+            return vec![word];
         }
+        let name = used.iter().filter(|name| !is_local(name)).find_map(|name| {
+            self.hidden_result(name, template)
+                .or_else(|| self.unknown(name, template))
+                .or_else(|| self.no_such_key(name, template))
+                .or_else(|| self.too_early(name, template))
+        });
+        let results: BTreeSet<&str> =
+            self.known.results.iter().chain(local).map(String::as_str).collect();
+        let braces = match kind {
+            Kind::Template => braces::braces(template, self.inputs, &results, self.source),
+            _ => None,
+        };
+        let compared = self.text_as_number(template, kind, local);
+        [name, compared, braces].into_iter().flatten().collect()
     }
 
     /// A filter or a test that there is not.
@@ -185,10 +254,37 @@ impl Looker<'_> {
         )))
     }
 
+    /// What a program wrote is text, and text has no order with a number.
+    fn text_as_number(
+        &self,
+        template: &Template,
+        kind: Kind,
+        local: &BTreeSet<String>,
+    ) -> Option<Diagnostic> {
+        let compared = text::number_comparisons(template, kind == Kind::Condition);
+        compared.into_iter().find_map(|NumberComparison { name, source, cast }| {
+            let step = match name.strip_prefix("steps.").and_then(|rest| rest.split_once('.')) {
+                Some((step, "stdout" | "stderr")) => step,
+                _ if local.contains(&name) => return None,
+                _ => *self.known.texts.get(name.as_str())?,
+            };
+            let span = locate::text_in(self.source, template.span, &source);
+            let message = format!("`{source}` compares text with a number");
+            let label = format!("`{name}` is the text that step `{step}` printed");
+            let said = Diagnostic::warning("text-as-number", message)
+                .label(span.unwrap_or(template.span), label)
+                .hint(format!("write `{cast}`"));
+            Some(match span {
+                Some(span) => said.fix(span, cast),
+                None => said,
+            })
+        })
+    }
+
     /// A result that only a later step gives.
     fn too_early(&self, dotted: &str, template: &Template) -> Option<Diagnostic> {
         let first = dotted.split('.').next()?;
-        let (_, span) = *self.order.get(first).filter(|(at, _)| *at > self.at)?;
+        let (_, span) = *self.known.order.get(first).filter(|(at, _)| *at > self.at)?;
         // Whoever asks whether it is there knows that it may not be.
         if BUILT_IN.contains(&first) || template.contains("default") || template.contains("defined")
         {
@@ -201,24 +297,6 @@ impl Looker<'_> {
         )
     }
 
-    /// `steps.a.output` and `a.stdout`: other programs keep results there.
-    fn no_such_key(&self, dotted: &str, template: &Template) -> Option<Diagnostic> {
-        let parts: Vec<&str> = dotted.split('.').collect();
-        let hint = match parts.as_slice() {
-            ["steps", step, key, ..] => keys::of_step(step, key),
-            [result, key, ..] => keys::of_text(result, self.texts.get(result)?, key),
-            _ => None,
-        }?;
-        if template.contains("default") || template.contains("defined") {
-            return None;
-        }
-        Some(
-            Diagnostic::warning("unknown-name", format!("`{dotted}` is never defined"))
-                .label(locate::name_in(self.source, template.span, dotted), "")
-                .hint(hint),
-        )
-    }
-
     /// The default of an input is there before anything else is.
     fn default_of(&self, input: &InputSpec) -> Option<Diagnostic> {
         let mut found = None;
@@ -226,7 +304,7 @@ impl Looker<'_> {
             let used = text::names_in_with(text, self.expressions).unwrap_or_default();
             let early = used.into_iter().find(|name| {
                 let first = name.split('.').next().unwrap_or(name);
-                first == "inputs" || first == "steps" || self.order.contains_key(first)
+                first == "inputs" || first == "steps" || self.known.order.contains_key(first)
             });
             if let Some(name) = early.filter(|_| !text.contains("default")) {
                 let message = format!("the default of input `{}` uses `{name}`", input.name.value);
@@ -247,36 +325,5 @@ impl Looker<'_> {
         Diagnostic::error("bad-template", format!("this template cannot be read: {error}"))
             .label(span, "here")
             .hint(error.hint.as_deref().unwrap_or(usual))
-    }
-
-    /// A name that nothing can ever define.
-    fn unknown(&self, dotted: &str, span: Span) -> Option<Diagnostic> {
-        let mut parts = dotted.split('.');
-        let (first, second) = (parts.next()?, parts.next());
-        let inside = |key: &str, keys: &BTreeSet<&str>| {
-            let near = did_you_mean(key, keys.iter().copied());
-            (format!("{first}.{key}"), near.map(|near| format!("{first}.{near}")))
-        };
-        let (missing, near) = match (first, second) {
-            ("inputs", Some(key)) if !self.inputs.contains(key) => inside(key, self.inputs),
-            ("steps", Some(key)) if !self.steps.contains(key) => inside(key, self.steps),
-            (name, _) if self.known.contains(name) => return None,
-            // `commit` for `inputs.commit` is the slip people make most.
-            (name, _) if self.inputs.contains(name) => {
-                (name.to_owned(), Some(format!("inputs.{name}")))
-            }
-            (name, _) => {
-                let inputs = self.inputs.iter().map(|input| format!("inputs.{input}"));
-                let all: Vec<String> =
-                    self.known.iter().map(|&name| name.to_owned()).chain(inputs).collect();
-                let near = did_you_mean(name, all.iter().map(String::as_str));
-                (name.to_owned(), near.map(str::to_owned))
-            }
-        };
-        let label = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
-        Some(
-            Diagnostic::warning("unknown-name", format!("`{missing}` is not defined anywhere"))
-                .label(locate::name_in(self.source, span, &missing), label),
-        )
     }
 }

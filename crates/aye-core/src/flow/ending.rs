@@ -1,0 +1,77 @@
+//! How a run ends at a final state that does not say it.
+
+use crate::skill::{Action, AskKind, ChoiceAction, EndStatus};
+
+use super::graph::{Flow, Node, NodeId, Target};
+use super::route::Outcome;
+
+impl Flow {
+    /// How a run ends that this outcome of a step led to a final state.
+    pub fn status_after(&self, node: NodeId, outcome: Outcome) -> EndStatus {
+        let Some(Node { routes, .. }) = self.nodes.get(node) else { return EndStatus::Completed };
+        let caught = match outcome {
+            Outcome::Success | Outcome::Skipped => return EndStatus::Completed,
+            Outcome::Declined | Outcome::Cancelled => return EndStatus::Cancelled,
+            // An author who names an exit code expects it.
+            Outcome::Failure(Some(code)) if routes.codes.contains_key(&code) => {
+                return EndStatus::Completed;
+            }
+            Outcome::Failure(_) => routes.failure.is_some(),
+            Outcome::Timeout => routes.timeout.or(routes.failure).is_some(),
+            Outcome::Guarded | Outcome::RunTimeout => true,
+        };
+        // `on_error: continue` takes the way of a success.
+        if caught { EndStatus::Failed } else { EndStatus::Completed }
+    }
+
+    /// How a run can end at one of [`Flow::endings`], as its way there decides.
+    pub fn statuses_at(&self, end: usize) -> Vec<EndStatus> {
+        let Some(ending) = self.endings.get(end) else { return Vec::new() };
+        if ending.status != EndStatus::ByOutcome {
+            return vec![ending.status];
+        }
+        // A final state that acts is a step before its end.
+        let acting = ending.name.as_deref().and_then(|name| self.find(name));
+        let target = acting.map_or(Target::End(end), Target::Step);
+        let mut found = Vec::new();
+        if self.start == target {
+            found.push(EndStatus::Completed);
+        }
+        for node in &self.nodes {
+            for (word, to) in node.routes.labelled() {
+                if to == target {
+                    found.extend(statuses_by(&word, node));
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+/// How a run ends that went this way to a final state.
+fn statuses_by(word: &str, node: &Node) -> Vec<EndStatus> {
+    match word {
+        "failure" if node.can_decline() && node.routes.declined.is_none() => {
+            vec![EndStatus::Failed, EndStatus::Cancelled]
+        }
+        "failure" | "timeout" => vec![EndStatus::Failed],
+        "declined" | "cancelled" => vec![EndStatus::Cancelled],
+        _ => vec![EndStatus::Completed],
+    }
+}
+
+impl Node {
+    /// Whether somebody can say no there.
+    pub fn can_decline(&self) -> bool {
+        let asks = match &self.step.action {
+            Action::Ask(ask) => {
+                ask.kind == AskKind::Confirm
+                    || ask.options.iter().any(|option| option.action == ChoiceAction::Cancel)
+            }
+            _ => false,
+        };
+        asks || self.step.confirmation.is_some()
+    }
+}

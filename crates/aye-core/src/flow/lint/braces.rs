@@ -1,0 +1,54 @@
+//! `{name}` in single braces, as other tools write a value.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::diagnostic::Diagnostic;
+use crate::skill::Template;
+
+use super::super::locate;
+
+/// Names of other tools, and ours.
+const OTHERS: [(&str, &str); 3] =
+    [("timestamp", "now"), ("workflow", "skill.name"), ("workflow_name", "skill.name")];
+/// Built-in names that are one value.
+const VALUES: [&str; 5] = ["branch", "workspace", "worktree", "now", "today"];
+
+/// What a name in single braces was meant to be.
+pub(super) fn braces(
+    template: &Template,
+    inputs: &BTreeSet<&str>,
+    results: &BTreeSet<&str>,
+    source: &str,
+) -> Option<Diagnostic> {
+    single(template).find_map(|at| {
+        let name = &template[at.start + 1..at.end - 1];
+        let meant = match name {
+            _ if inputs.contains(name) => format!("inputs.{name}"),
+            _ if results.contains(name) || VALUES.contains(&name) => name.to_owned(),
+            _ => OTHERS.iter().find(|(theirs, _)| *theirs == name)?.1.to_owned(),
+        };
+        let written = &template[at];
+        let span = locate::text_in(source, template.span, written);
+        let right = format!("{{{{ {meant} }}}}");
+        let said = Diagnostic::warning("single-braces", format!("`{written}` stays as it is"))
+            .label(span.unwrap_or(template.span), "a value has two braces")
+            .hint(format!("write `{right}`"));
+        Some(match span {
+            Some(span) => said.fix(span, right),
+            None => said,
+        })
+    })
+}
+
+/// Where `{name}` stands that is neither a template nor a shell's variable.
+fn single(text: &str) -> impl Iterator<Item = Range<usize>> {
+    text.match_indices('{').filter_map(move |(at, _)| {
+        let rest = &text[at + 1..];
+        let length = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))?;
+        let before = text[..at].chars().next_back();
+        let named = length > 0 && rest[length..].starts_with('}');
+        let doubled = rest[length + 1..].starts_with('}') || matches!(before, Some('{' | '$'));
+        (named && !doubled).then_some(at..at + length + 2)
+    })
+}

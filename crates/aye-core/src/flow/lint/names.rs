@@ -1,0 +1,112 @@
+//! Names that nothing defines.
+
+use std::collections::BTreeSet;
+
+use crate::diagnostic::{Diagnostic, Severity, did_you_mean};
+use crate::skill::Template;
+use crate::text::keys;
+
+use super::super::locate;
+use super::{Looker, UNKNOWN_NAME};
+
+/// Functions of GitHub's conditions.
+const STATUS_FUNCTIONS: [&str; 4] = ["always", "success", "failure", "cancelled"];
+
+impl Looker<'_> {
+    /// `steps.a.output` and `a.stdout`: other programs keep results there.
+    pub(super) fn no_such_key(&self, dotted: &str, template: &Template) -> Option<Diagnostic> {
+        let parts: Vec<&str> = dotted.split('.').collect();
+        let hint = match parts.as_slice() {
+            ["steps", step, key, ..] => keys::of_step(step, key),
+            [result, key, ..] => keys::of_text(result, self.known.texts.get(result)?, key),
+            _ => None,
+        }?;
+        if asks_first(template) {
+            return None;
+        }
+        let span = locate::name_in(self.source, template.span, dotted);
+        Some(self.undefined(format!("`{dotted}` is never defined")).label(span, "").hint(hint))
+    }
+
+    /// A name that nothing can ever define.
+    pub(super) fn unknown(&self, dotted: &str, template: &Template) -> Option<Diagnostic> {
+        let mut parts = dotted.split('.');
+        let (first, second) = (parts.next()?, parts.next());
+        let known = self.known;
+        let inside = |key: &str, keys: &BTreeSet<&str>| {
+            let near = did_you_mean(key, keys.iter().copied());
+            (format!("{first}.{key}"), near.map(|near| format!("{first}.{near}")))
+        };
+        let (missing, near) = match (first, second) {
+            ("inputs", Some(key)) if !known.inputs.contains(key) => inside(key, &known.inputs),
+            ("steps", Some(key)) if !known.steps.contains(key) => {
+                // The name of a result is not the name of its step.
+                let step = known.renamed.iter().find(|(_, output)| **output == key);
+                match step {
+                    Some((step, _)) => (format!("steps.{key}"), Some(format!("steps.{step}"))),
+                    None => inside(key, &known.steps),
+                }
+            }
+            (name, _) if known.has(name) => return None,
+            // `commit` for `inputs.commit` is the slip people make most.
+            (name, _) if known.inputs.contains(name) => {
+                (name.to_owned(), Some(format!("inputs.{name}")))
+            }
+            (name, _) if known.renamed.contains_key(name) => {
+                (name.to_owned(), known.renamed.get(name).map(|&output| output.to_owned()))
+            }
+            (name, _) => {
+                let inputs = known.inputs.iter().map(|input| format!("inputs.{input}"));
+                let results = known.results.iter().cloned();
+                let names = known.names.iter().map(|&name| name.to_owned());
+                let all: Vec<String> = names.chain(results).chain(inputs).collect();
+                let near = did_you_mean(name, all.iter().map(String::as_str));
+                (name.to_owned(), near.map(str::to_owned))
+            }
+        };
+        let span = locate::name_in(self.source, template.span, &missing);
+        let message = format!("`{missing}` is not defined anywhere");
+        let said = match asks_first(template) {
+            true => Diagnostic::warning(UNKNOWN_NAME, message),
+            false => self.undefined(message),
+        };
+        // Where it stands as it is written, and what is meant is plain.
+        let exact = self.source.get(span.start..span.end) == Some(missing.as_str());
+        let certain = known.inputs.contains(first) || known.renamed.contains_key(first);
+        let said = match &near {
+            Some(near) if exact && certain => said.fix(span, near.clone()),
+            _ => said,
+        };
+        let label = near.as_ref().map(|near| format!("did you mean `{near}`?"));
+        let said = said.label(span, label.unwrap_or_default());
+        Some(match known.renamed.get(first) {
+            _ if STATUS_FUNCTIONS.contains(&first) && template.contains(&format!("{first}(")) => {
+                said.hint(
+                    "a step runs unless one before it failed; write `on_error: continue` at that \
+                     one, and ask `steps.NAME.status` in the condition",
+                )
+            }
+            Some(output) => said.hint(format!(
+                "step `{first}` gives its result as `{output}`: write `{{{{ {output} }}}}`"
+            )),
+            None if near.is_none() => said.hint(format!(
+                "no step gives it; write `{missing} | default('')` if it may be missing"
+            )),
+            None => said,
+        })
+    }
+
+    /// What uses such a name fails, unless such names are empty.
+    fn undefined(&self, message: String) -> Diagnostic {
+        let said = Diagnostic::error(UNKNOWN_NAME, message);
+        Diagnostic {
+            severity: if self.lenient { Severity::Warning } else { said.severity },
+            ..said
+        }
+    }
+}
+
+/// Whether a template asks if a name is there: its author knows.
+pub(super) fn asks_first(template: &str) -> bool {
+    template.contains("default") || template.contains("defined")
+}

@@ -1,0 +1,211 @@
+//! What is said about a skill before it runs.
+
+use aye_core::diagnostic::{Diagnostic, without_allowed};
+use aye_core::flow::{Flow, lint};
+use aye_core::skill::parse;
+
+/// Everything found, a line each: severity, code, message, what to write.
+fn found(text: &str) -> Vec<Diagnostic> {
+    let parsed = parse("demo.yaml", text);
+    assert!(!parsed.has_errors(), "{:#?}", parsed.diagnostics);
+    let flows = parsed.skills.into_iter().map(Flow::compile);
+    let all = flows.flat_map(|flow| lint(&flow, text, None)).chain(parsed.diagnostics);
+    without_allowed(all.collect(), text)
+}
+
+fn said(text: &str) -> Vec<String> {
+    let line = |found: &Diagnostic| {
+        let label = found.labels.first().map_or("", |(_, label)| label.as_str());
+        let hint = found.hint.as_deref().unwrap_or(label);
+        format!("{} {}: {} | {hint}", found.severity.word(), found.code, found.message)
+    };
+    found(text).iter().map(line).collect()
+}
+
+/// A skill with one input and these steps.
+fn steps(steps: &str) -> String {
+    format!("name: demo\ninputs: [{{ name: feature_name, type: string }}]\nsteps:\n{steps}")
+}
+
+#[test]
+fn a_name_that_nothing_gives_is_an_error() {
+    let one = |text: &str| said(&steps(text));
+    assert_eq!(
+        one("  - { name: a, command: echo, args: ['{{ nothing }}'] }\n"),
+        [
+            "error unknown-name: `nothing` is not defined anywhere | no step gives it; write `nothing | default('')` if it may be missing"
+        ]
+    );
+    assert_eq!(
+        one("  - { name: a, command: echo, condition: feature_name == 'x' }\n"),
+        [
+            "error unknown-name: `feature_name` is not defined anywhere | did you mean `inputs.feature_name`?"
+        ]
+    );
+    // Whoever asks whether it is there knows that it may not be.
+    assert_eq!(
+        one("  - { name: a, command: echo, args: [\"{{ nothing | default('') }}\"] }\n"),
+        [
+            "warning unknown-name: `nothing` is not defined anywhere | no step gives it; write `nothing | default('')` if it may be missing"
+        ]
+    );
+    let lenient = steps("  - { name: a, command: echo, args: ['{{ nothing }}'] }\n");
+    assert_eq!(
+        said(&format!("undefined: lenient\n{lenient}")),
+        [
+            "warning unknown-name: `nothing` is not defined anywhere | no step gives it; write `nothing | default('')` if it may be missing"
+        ]
+    );
+    assert_eq!(
+        one(
+            "  - { name: a, command: date }\n  - { name: b, command: echo, args: ['{{ a.stdout }}'] }\n"
+        ),
+        [
+            "error unknown-name: `a.stdout` is never defined | `a` is the text itself: write `{{ a }}` or `{{ steps.a.stdout }}`"
+        ]
+    );
+    assert_eq!(
+        one("  - { name: a, command: echo, condition: always() }\n"),
+        [
+            "error unknown-name: `always` is not defined anywhere | a step runs unless one before it failed; write `on_error: continue` at that one, and ask `steps.NAME.status` in the condition"
+        ]
+    );
+}
+
+#[test]
+fn a_result_goes_by_the_name_of_its_output() {
+    let build = "  - { name: build, command: make, output: image }\n";
+    let use_of = |name: &str| {
+        said(&steps(&format!(
+            "{build}  - {{ name: b, command: echo, args: ['{{{{ {name} }}}}'] }}\n"
+        )))
+    };
+    assert_eq!(use_of("image"), Vec::<String>::new());
+    assert_eq!(use_of("steps.build.stdout"), Vec::<String>::new());
+    assert_eq!(
+        use_of("build"),
+        [
+            "error unknown-name: `build` is not defined anywhere | step `build` gives its result as `image`: write `{{ image }}`"
+        ]
+    );
+    assert_eq!(
+        use_of("steps.image.stdout"),
+        ["error unknown-name: `steps.image` is not defined anywhere | did you mean `steps.build`?"]
+    );
+}
+
+#[test]
+fn a_step_that_a_built_in_name_hides_is_an_error_where_it_is_used() {
+    let use_of = |step: &str, name: &str| {
+        let text = steps(&format!(
+            "  - {{ name: {step}, command: make }}\n  - {{ name: b, command: echo, args: ['{{{{ {name} }}}}'] }}\n"
+        ));
+        let all = said(&text);
+        all.into_iter().filter(|said| said.starts_with("error")).collect::<Vec<_>>()
+    };
+    let hint = |name: &str| {
+        format!(
+            "add `output: {name}_result` to the step and write `{name}_result`, or `steps.{name}.stdout`"
+        )
+    };
+    assert_eq!(
+        use_of("env", "env"),
+        [format!("error built-in-name: `env` is not the result of step `env` | {}", hint("env"))]
+    );
+    assert_eq!(
+        use_of("branch", "branch"),
+        [format!(
+            "error built-in-name: `branch` is not the result of step `branch` | {}",
+            hint("branch")
+        )]
+    );
+    assert_eq!(
+        use_of("run", "run.stdout"),
+        [format!(
+            "error built-in-name: `run.stdout` is not the result of step `run` | {}",
+            hint("run")
+        )]
+    );
+    for (step, name) in [("env", "env.HOME"), ("run", "run.id"), ("build", "branch")] {
+        assert_eq!(use_of(step, name), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn single_braces_are_told_with_the_right_spelling() {
+    let one = |word: &str| {
+        said(&steps(&format!("  - {{ name: a, command: echo, args: ['x-{word}'] }}\n")))
+    };
+    assert_eq!(
+        one("{feature_name}"),
+        [
+            "warning single-braces: `{feature_name}` stays as it is | write `{{ inputs.feature_name }}`"
+        ]
+    );
+    assert_eq!(
+        one("{branch}"),
+        ["warning single-braces: `{branch}` stays as it is | write `{{ branch }}`"]
+    );
+    assert_eq!(
+        one("{timestamp}"),
+        ["warning single-braces: `{timestamp}` stays as it is | write `{{ now }}`"]
+    );
+    for fine in ["{}", "{other}", "${branch}", "{{ branch }}", "{a,b}", "{branch"] {
+        assert_eq!(one(fine), Vec::<String>::new(), "{fine}");
+    }
+}
+
+#[test]
+fn what_a_program_printed_is_no_number() {
+    let two = |condition: &str| {
+        said(&steps(&format!(
+            "  - {{ name: count, shell: wc -l, output: failures }}\n  - {{ name: b, command: echo, condition: \"{condition}\" }}\n"
+        )))
+    };
+    assert_eq!(
+        two("failures > 0"),
+        [
+            "warning text-as-number: `failures > 0` compares text with a number | write `failures | int > 0`"
+        ]
+    );
+    assert_eq!(
+        two("3 == steps.count.stdout"),
+        [
+            "warning text-as-number: `3 == steps.count.stdout` compares text with a number | write `3 == steps.count.stdout | int`"
+        ]
+    );
+    for fine in ["failures | int > 0", "failures == '0'", "steps.count.exit_code == 0", "failures"]
+    {
+        assert_eq!(two(fine), Vec::<String>::new(), "{fine}");
+    }
+}
+
+#[test]
+fn a_warning_is_silenced_where_it_stands() {
+    let text = |comment: &str| {
+        format!(
+            "name: demo\nstates:\n  a: {comment}\n    command: make\n    on_success: b\n  b:\n    command: make\n    on_success: a\n    on_failure: end\n  end: {{ type: final, status: failed }}\n"
+        )
+    };
+    assert_eq!(said(&text("")), ["warning cycle: cycle: a -> b -> a | "]);
+    assert_eq!(said(&text("# aye: allow cycle")), Vec::<String>::new());
+    assert_eq!(said(&text("# aye: allow no-end")).len(), 1);
+}
+
+#[test]
+fn certain_fixes_come_with_what_is_found() {
+    let text = steps(
+        "  - { name: count, shell: wc -l }\n  - { name: b, command: echo, condition: count > 0, args: ['{feature_name} ${{ branch }}', '{{ feature_name }}'] }\n",
+    );
+    let mut text = text;
+    for _ in 0..9 {
+        let fix = found(&text).iter().find_map(|one| one.fixes.first().cloned());
+        let Some(fix) = fix else { break };
+        text = fix.apply(&text).unwrap();
+    }
+    assert!(
+        text.ends_with("condition: count | int > 0, args: ['{{ inputs.feature_name }} {{ branch }}', '{{ inputs.feature_name }}'] }\n"),
+        "{text}"
+    );
+    assert_eq!(said(&text), Vec::<String>::new());
+}

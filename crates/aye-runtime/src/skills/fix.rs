@@ -1,0 +1,85 @@
+//! `aye check --fix`: the changes that certainly put a file right.
+
+use std::cmp::Reverse;
+use std::path::Path;
+
+use aye_core::diagnostic::{Diagnostic, Fix, Unit};
+use aye_core::flow::{Flow, lint};
+use aye_core::skill;
+
+use crate::compute::PythonExpressions;
+
+use super::SkillFile;
+
+/// How often a file is looked over: what is put right may uncover more.
+const ROUNDS: usize = 20;
+
+/// A file with what is certain put right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fixed {
+    /// The text as it is now; comments and layout are as they were.
+    pub text: String,
+    /// How many places were changed.
+    pub edits: usize,
+    /// How many times have no unit, and nobody said which is meant.
+    pub without_unit: usize,
+}
+
+/// Puts right what is certain. `unit` is what numbers without one are meant in.
+pub fn fix(path: &Path, text: &str, unit: Option<Unit>) -> Fixed {
+    let mut fixed = Fixed { text: text.to_owned(), edits: 0, without_unit: 0 };
+    for _ in 0..ROUNDS {
+        let file = SkillFile::from_text(path.to_path_buf(), fixed.text.clone());
+        let certain =
+            |found: &Diagnostic| found.fixes.iter().find(|fix| fix.is_certain(unit)).cloned();
+        let open = |found: &&Diagnostic| !found.fixes.is_empty() && certain(found).is_none();
+        fixed.without_unit = file.diagnostics.iter().filter(open).count();
+        let mut fixes: Vec<Fix> = file.diagnostics.iter().filter_map(certain).collect();
+        // From the end, so that the places before stay where they are.
+        fixes.sort_by_key(|fix| Reverse(fix.span.start));
+        fixes.dedup();
+        let before = fixed.edits;
+        let mut untouched = usize::MAX;
+        for fix in fixes.iter().filter(|fix| fix.text.lines().count() <= 1) {
+            if fix.span.end > untouched {
+                continue;
+            }
+            if let Some(changed) =
+                fix.apply(&fixed.text).filter(|new| helps(path, fix, &fixed.text, new))
+            {
+                (fixed.text, fixed.edits, untouched) = (changed, fixed.edits + 1, fix.span.start);
+            }
+        }
+        if fixed.edits == before {
+            break;
+        }
+    }
+    fixed
+}
+
+/// Whether a change makes a file better: fewer errors, or as many and fewer
+/// things to look at.
+fn helps(path: &Path, fix: &Fix, before: &str, after: &str) -> bool {
+    let (was, is) = (Count::of(path, before), Count::of(path, after));
+    match fix.unit {
+        // The unit was named: what is wrong with the time then is another matter.
+        Some(_) => is.errors <= was.errors,
+        None => is.errors < was.errors || (is.errors == was.errors && is.found < was.found),
+    }
+}
+
+struct Count {
+    errors: usize,
+    found: usize,
+}
+
+impl Count {
+    fn of(path: &Path, text: &str) -> Self {
+        let parsed = skill::parse(&path.to_string_lossy(), text);
+        let errors = parsed.diagnostics.iter().filter(|found| found.is_error()).count();
+        let flows = parsed.skills.into_iter().map(Flow::compile);
+        let linted: usize =
+            flows.map(|flow| lint(&flow, text, Some(&PythonExpressions)).len()).sum();
+        Self { errors, found: parsed.diagnostics.len() + linted }
+    }
+}
