@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::error_code::ErrorCode;
 use crate::event::{Driver, ProcessRecord, Proposal, Remembered};
 use crate::fix::KnownFix;
 use crate::id::QuestionId;
@@ -230,7 +231,7 @@ pub enum End {
     /// It went wrong by itself, without a process that could say so.
     Failed {
         /// A typed code, e.g. `COMPUTE`.
-        code: String,
+        code: ErrorCode,
         /// In words.
         message: String,
         /// What to do about it.
@@ -254,7 +255,7 @@ pub enum End {
     /// It could not be started.
     NotStarted {
         /// A typed code, e.g. `COMMAND_NOT_FOUND`.
-        code: String,
+        code: ErrorCode,
         /// The exit code it stands for.
         exit_code: Option<i32>,
         /// In words.

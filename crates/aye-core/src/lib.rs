@@ -11,6 +11,7 @@
 pub mod diagnostic;
 pub mod digest;
 pub mod effect;
+pub mod error_code;
 pub mod event;
 pub mod fix;
 pub mod flow;
@@ -26,5 +27,7 @@ pub mod question;
 pub mod secrets;
 pub mod skill;
 pub mod span;
+pub mod step_kind;
 pub mod text;
+mod words;
 pub mod yaml;

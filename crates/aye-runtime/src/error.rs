@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use aye_core::error_code::ErrorCode;
 use aye_core::journal::FoldError;
 use aye_core::skill::InputError;
 use aye_process::Signal;
@@ -217,11 +218,11 @@ impl Error {
             Self::Remote(failure) => failure.exit_code,
             Self::Unattended { .. } => 6,
             Self::Interrupted { signal, .. } => u8::try_from(signal.exit_code()).unwrap_or(1),
-            Self::Tool(error) => match error.code {
-                "TOOL_ARGUMENTS" => 2,
-                "TOOL_NOT_FOUND" => 3,
-                "NOT_TRUSTED" => 6,
-                "TIMEOUT" => 124,
+            Self::Tool(error) => match &error.code {
+                ErrorCode::ToolArguments => 2,
+                ErrorCode::ToolNotFound => 3,
+                ErrorCode::NotTrusted => 6,
+                ErrorCode::Timeout => 124,
                 _ => 1,
             },
             Self::File { source, .. } if source.kind() == std::io::ErrorKind::NotFound => 3,

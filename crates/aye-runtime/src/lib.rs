@@ -22,6 +22,7 @@
 pub mod advisor;
 pub mod auth;
 pub mod clock;
+mod codes;
 pub mod commit;
 pub mod compute;
 pub mod driver;

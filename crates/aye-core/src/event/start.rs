@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::nested::Parent;
 use crate::question::Namespaces;
+use crate::step_kind::StepKind;
 
 use super::{is_false, is_zero};
 
@@ -64,7 +65,7 @@ pub struct PlannedStep {
     /// Its name.
     pub name: String,
     /// `command`, `shell`, `confirm`, …
-    pub kind: String,
+    pub kind: StepKind,
     /// What the file says about it; never rendered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,

@@ -1,5 +1,8 @@
 //! A step: its intent, its end, and what its process left behind.
 
+use crate::error_code::ErrorCode;
+use crate::step_kind::StepKind;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,8 +28,8 @@ pub struct StepStarted {
     /// The machine it runs on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// `command`, `shell`, `confirm`, …
-    pub kind: String,
+    /// What it does.
+    pub kind: StepKind,
     /// The resolved command line, secrets masked; absent for questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -91,9 +94,9 @@ pub struct StepFailed {
     pub execution: u32,
     /// How it ended.
     pub outcome: BadOutcome,
-    /// One of the typed codes, e.g. `COMMAND_NOT_FOUND`.
+    /// Why, as one word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub code: Option<String>,
+    pub code: Option<ErrorCode>,
     /// In words.
     pub message: String,
     /// What to do about it.

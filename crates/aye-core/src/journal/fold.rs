@@ -9,6 +9,7 @@ use crate::event::{
     SkillStarted, SkipReason, StepCompleted, StepFailed, StepStarted, Stopping, VERSION,
 };
 use crate::question::{Purpose, Question};
+use crate::step_kind::StepKind;
 
 use super::phase::{Ended, Healing, Phase, Resolution, Settled, StepOutcome, Transition, Unsure};
 use super::record::{Changed, StepRecord, StepStatus};
@@ -366,7 +367,7 @@ impl State {
         record.command.clone_from(&started.command);
         record.started = Some(at);
         record.ended = None;
-        record.kind.clone_from(&started.kind);
+        record.kind = Some(started.kind.clone());
         record.items.clone_from(&started.items);
         record.message = None;
         record.code = None;
@@ -374,7 +375,7 @@ impl State {
         record.process = None;
         record.proposal = None;
         // A question's step acts by being asked: it cannot be half done.
-        let asks = matches!(started.kind.as_str(), "confirm" | "choose" | "input");
+        let asks = matches!(started.kind, StepKind::Confirm | StepKind::Choose | StepKind::Input);
         self.phase = if asks {
             record.status = StepStatus::Waiting;
             Phase::Transition(Transition::Posing { step: started.step.clone() })

@@ -4,8 +4,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::error_code::ErrorCode;
 use crate::event::{BadOutcome, ProcessRecord, Proposal};
 use crate::question::{Answer, Edits};
+use crate::step_kind::StepKind;
 
 /// One step as the run has seen it; a step visited twice shows the last visit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -18,9 +20,9 @@ pub struct StepRecord {
     pub attempt: u32,
     /// Its last start, 0 if it never started.
     pub execution: u32,
-    /// `command`, `tool`, `confirm`, …; empty if it never started.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub kind: String,
+    /// What it does; nothing if it never started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<StepKind>,
     /// How often it was repaired in this visit.
     #[serde(skip_serializing_if = "is_zero")]
     pub heals: u32,
@@ -68,7 +70,7 @@ pub struct StepRecord {
     pub message: Option<String>,
     /// A typed code, e.g. `COMMAND_NOT_FOUND`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub code: Option<String>,
+    pub code: Option<ErrorCode>,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -84,7 +86,7 @@ impl StepRecord {
             visits: 0,
             attempt: 0,
             execution: 0,
-            kind: String::new(),
+            kind: None,
             heals: 0,
             edits: None,
             edited: 0,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::error_code::ErrorCode;
 use crate::event::{
     BadOutcome, Event, EventKind, FailReason, RetryReason, SkipReason, StepCompleted, StepFailed,
     StepStarted,
@@ -85,7 +86,7 @@ impl Machine {
             index: u32::try_from(node).ok(),
             description: self.described(step, world),
             machine: Some(self.state.driver.host.clone()),
-            kind: step.action.kind().to_owned(),
+            kind: step.action.kind(),
             command: None,
             idempotent: step.idempotent
                 || matches!(step.action, Action::Compute { python: false, .. }),
@@ -152,8 +153,8 @@ impl Machine {
                         self.emit(EventKind::StepStarted(Box::new(started)), world, events);
                     }
                     Err(error) => {
-                        let part = step.action.kind();
-                        self.cannot_start(name.to_owned(), part, &error, world, events);
+                        let kind = step.action.kind();
+                        self.cannot_start(name.to_owned(), kind.as_str(), &error, world, events);
                     }
                 }
             }
@@ -201,7 +202,7 @@ impl Machine {
             return false;
         };
         let failed = StepFailed {
-            code: Some("TIMEOUT".to_owned()),
+            code: Some(ErrorCode::Timeout),
             message: "the run's time limit was up before it started".to_owned(),
             winding_down: Some(winding_down),
             ..failed(name.to_owned(), 0, BadOutcome::Timeout)
@@ -330,7 +331,7 @@ impl Machine {
             question && about.on_error == Some(OnError::Continue)
         });
         let failed = StepFailed {
-            code: Some(error.code.to_owned()),
+            code: Some(error.code.clone()),
             message: self.secrets.mask(&format!("{part}: {error}")),
             hint: error.hint.as_ref().map(|hint| self.secrets.mask(hint)),
             guarded: asks,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::error_code::ErrorCode;
 use crate::event::{
     BadOutcome, Event, EventKind, PauseReason, ProcessRecord, Proposal, Remembered, StepCompleted,
     StepFailed, Stopping,
@@ -143,7 +144,7 @@ impl Machine {
                     (None, None) => "timed out".to_owned(),
                 };
                 EventKind::StepFailed(Box::new(StepFailed {
-                    code: Some("TIMEOUT".to_owned()),
+                    code: Some(ErrorCode::Timeout),
                     message,
                     process,
                     took_ms,
@@ -166,7 +167,7 @@ impl Machine {
             }
             (End::Stopped, Some(Stopping::Interrupted { .. }) | None) => {
                 EventKind::StepFailed(Box::new(StepFailed {
-                    code: Some("CANCELLED".to_owned()),
+                    code: Some(ErrorCode::Cancelled),
                     message: "Aye was told to stop while the step ran".to_owned(),
                     process,
                     ..failed(step.clone(), execution, BadOutcome::Interrupted)

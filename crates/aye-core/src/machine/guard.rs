@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::error_code::ErrorCode;
 use crate::event::{BadOutcome, Event, EventKind, StepCompleted, StepFailed};
 use crate::skill::{GuardCheck, Template};
 use crate::text::{self, World};
@@ -23,7 +24,7 @@ impl Machine {
         match self.failing_guard(&done, world) {
             None => EventKind::StepCompleted(Box::new(done)),
             Some(message) => EventKind::StepFailed(Box::new(StepFailed {
-                code: Some("VALIDATION".to_owned()),
+                code: Some(ErrorCode::Validation),
                 message: self.secrets.mask(&message),
                 process: done.process,
                 took_ms: done.took_ms,

@@ -45,4 +45,3 @@ mod validate_answer;
 pub use handle::Reaction;
 pub use refusal::Refusal;
 pub use run::{Limits, Machine, Start, StartError};
-pub use settle::USUALLY_FAILS;

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::error_code::ErrorCode;
 use crate::event::{
     BadOutcome, Event, EventKind, FailReason, RetryReason, SkipReason, StepCompleted, StepFailed,
 };
@@ -104,7 +105,7 @@ impl Machine {
             return self.fail_run(why, &message, Some(step), None, world, events);
         }
         let failed = StepFailed {
-            code: Some("TIMEOUT".to_owned()),
+            code: Some(ErrorCode::Timeout),
             message: "the run's time limit was up while the question was open".to_owned(),
             winding_down: self.begin_winding_down(world.now),
             ..failed(step, self.execution_of(question), BadOutcome::Timeout)

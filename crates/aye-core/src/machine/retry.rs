@@ -3,26 +3,26 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::digest::digest;
+use crate::error_code::ErrorCode;
 use crate::event::{Event, EventKind, RetryReason};
 use crate::journal::StepOutcome;
 use crate::skill::Retry;
 use crate::text::World;
 
 use super::run::{Machine, after};
-use super::settle::USUALLY_FAILS;
 
 /// Ends that would be the same the next time.
-const HOPELESS: &[&str] = &[
-    USUALLY_FAILS,
-    "TEMPLATE",
-    "INJECTION_DETECTED",
-    "COMMAND_NOT_FOUND",
-    "COMMAND_NOT_EXECUTABLE",
-    "COMMAND_NOT_ALLOWED",
-    "PATH_TRAVERSAL",
-    "NOT_TRUSTED",
-    "TOOL_NOT_FOUND",
-    "TOOL_ARGUMENTS",
+const HOPELESS: &[ErrorCode] = &[
+    ErrorCode::UsuallyFails,
+    ErrorCode::Template,
+    ErrorCode::InjectionDetected,
+    ErrorCode::CommandNotFound,
+    ErrorCode::CommandNotExecutable,
+    ErrorCode::CommandNotAllowed,
+    ErrorCode::PathTraversal,
+    ErrorCode::NotTrusted,
+    ErrorCode::ToolNotFound,
+    ErrorCode::ToolArguments,
 ];
 
 impl Machine {
@@ -48,7 +48,7 @@ impl Machine {
             | StepOutcome::Declined { .. }
             | StepOutcome::Cancelled => false,
         };
-        let hopeless = record.code.as_deref().is_some_and(|code| HOPELESS.contains(&code));
+        let hopeless = record.code.as_ref().is_some_and(|code| HOPELESS.contains(code));
         if !fits || hopeless || last >= retry.attempts || self.state.winding_down.is_some() {
             return false;
         }

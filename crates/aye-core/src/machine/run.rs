@@ -451,7 +451,7 @@ fn planned(node: &Node) -> PlannedStep {
     let step = &node.step;
     PlannedStep {
         name: step.name.value.clone(),
-        kind: step.action.kind().to_owned(),
+        kind: step.action.kind(),
         description: step.description.as_ref().map(|text| text.trim().to_owned()),
     }
 }

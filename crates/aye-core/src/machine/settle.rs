@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use crate::error_code::ErrorCode;
 use crate::event::{CancelReason, Event, EventKind, FailReason, Range, WindDownReason};
 use crate::flow::{Outcome, Route};
 use crate::journal::{Phase, Settled, StepOutcome, Transition};
@@ -11,9 +12,6 @@ use crate::text::{self, World};
 
 use super::run::Machine;
 use super::stop::cancel_message;
-
-/// The code of a step that was held back: such calls usually fail.
-pub const USUALLY_FAILS: &str = "USUALLY_FAILS";
 
 impl Machine {
     /// A step ended: which way now?
@@ -64,7 +62,7 @@ impl Machine {
     /// Whether a step was held back because such calls usually fail.
     pub(super) fn is_blocked(&self, step: &str) -> bool {
         let record = self.state.steps.get(step);
-        record.is_some_and(|record| record.code.as_deref() == Some(USUALLY_FAILS))
+        record.is_some_and(|record| record.code == Some(ErrorCode::UsuallyFails))
     }
 
     /// Whether somebody is asked what to do about this end of a step, if

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use crate::error_code::ErrorCode;
 use crate::event::{
     BadOutcome, CancelReason, Event, EventKind, PauseReason, Range, StepFailed, Stopping,
     WindDownReason, WindingDown,
@@ -115,7 +116,7 @@ impl Machine {
             reason: reason.map(|reason| self.secrets.mask(reason)),
         };
         StepFailed {
-            code: Some("CANCELLED".to_owned()),
+            code: Some(ErrorCode::Cancelled),
             message: self.secrets.mask(&cancel_message(by, reason)),
             // The budget for clean-up is spent once.
             winding_down: Some(self.state.winding_down.clone().unwrap_or(winding)),
@@ -140,7 +141,7 @@ impl Machine {
         reason: Option<&str>,
     ) -> StepFailed {
         StepFailed {
-            code: Some("CANCELLED".to_owned()),
+            code: Some(ErrorCode::Cancelled),
             message: self.secrets.mask(&cancel_message(by, reason)),
             ..failed(step, execution, BadOutcome::Cancelled)
         }

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::error_code::ErrorCode;
 use crate::event::{CancelReason, FailReason};
 use crate::input::{End, Finished};
 use crate::journal::{Ended, Phase, State};
@@ -214,6 +215,6 @@ impl Schedule {
             }
             false => failed.join("; "),
         };
-        End::Failed { code: "NESTED".to_owned(), message, hint: None, proposal: None }
+        End::Failed { code: ErrorCode::Nested, message, hint: None, proposal: None }
     }
 }

@@ -10,6 +10,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::skill::HealRule;
+use crate::step_kind::StepKind;
 
 use crate::span::{Span, Spanned};
 
@@ -346,18 +347,23 @@ pub struct ForEach {
 }
 
 impl Action {
-    /// The word used in files, events and listings.
-    pub fn kind(&self) -> &'static str {
+    /// What it does.
+    pub fn kind(&self) -> StepKind {
         match self {
-            Self::Command { .. } => "command",
-            Self::Shell { .. } => "shell",
-            Self::Ask(ask) => ask.kind.word(),
-            Self::Tool { .. } => "tool",
-            Self::Compute { .. } => "compute",
-            Self::Skill { .. } => "skill",
-            Self::ForEach(_) => "foreach",
-            Self::Return { .. } => "return",
-            Self::Note => "note",
+            Self::Command { .. } => StepKind::Command,
+            Self::Shell { .. } => StepKind::Shell,
+            Self::Ask(ask) => match ask.kind {
+                AskKind::Confirm => StepKind::Confirm,
+                AskKind::Choose => StepKind::Choose,
+                AskKind::Input => StepKind::Input,
+                AskKind::Recover => StepKind::Recover,
+            },
+            Self::Tool { .. } => StepKind::Tool,
+            Self::Compute { .. } => StepKind::Compute,
+            Self::Skill { .. } => StepKind::Skill,
+            Self::ForEach(_) => StepKind::ForEach,
+            Self::Return { .. } => StepKind::Return,
+            Self::Note => StepKind::Note,
         }
     }
 

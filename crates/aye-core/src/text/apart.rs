@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use crate::error_code::ErrorCode;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,10 +16,6 @@ use super::render::{self, TextError};
 use super::scope::Scope;
 use super::shell::pieces;
 use super::weigh::{Effort, weigh};
-
-/// What a name without a value is reported as: only the scope itself can tell
-/// what was meant.
-pub(super) const UNDEFINED: &str = "UNDEFINED";
 
 /// A template to evaluate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,7 +49,7 @@ pub fn work(work: Work, template: &str, scope: &Scope) -> Value {
         }),
     };
     let result = result.map_err(|error| Failure {
-        undefined: error.code == UNDEFINED,
+        undefined: error.code == ErrorCode::Undefined,
         message: error.message,
         hint: error.hint,
         range: error.range,

@@ -2,11 +2,13 @@
 
 use std::io::{self, Write};
 
+use crate::error_code::ErrorCode;
+
 use minijinja::value::Serde;
 use minijinja::{Environment, Error, ErrorKind, Expression, Template};
 use serde_json::Value;
 
-use super::apart::{UNDEFINED, Work, apart};
+use super::apart::{Work, apart};
 use super::compare::guarded;
 use super::engine::{engine, is_function};
 use super::missing::undefined;
@@ -29,13 +31,13 @@ pub struct TextError {
     pub range: Option<std::ops::Range<usize>>,
     /// What a step that fails because of it reports: `TEMPLATE`,
     /// `INJECTION_DETECTED` or `RESOURCE_LIMIT`.
-    pub code: &'static str,
+    pub code: ErrorCode,
 }
 
 impl TextError {
     /// A template that is wrong.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, range: None, code: "TEMPLATE" }
+        Self { message: message.into(), hint: None, range: None, code: ErrorCode::Template }
     }
 }
 
@@ -337,7 +339,10 @@ fn explain(error: &Error, scope: Option<&Scope>, used: &[String]) -> TextError {
     }
     if let (ErrorKind::UndefinedError, Some(scope)) = (error.kind(), scope) {
         if scope.world.names.elsewhere().is_some() {
-            return TextError { code: UNDEFINED, ..TextError::new("a name is not defined") };
+            return TextError {
+                code: ErrorCode::Undefined,
+                ..TextError::new("a name is not defined")
+            };
         }
         return undefined(scope, used);
     }

@@ -9,6 +9,8 @@
 
 use std::borrow::Cow;
 
+use crate::error_code::ErrorCode;
+
 use minijinja::machinery::{Span, Token, tokenize};
 
 use super::engine::syntax;
@@ -139,7 +141,7 @@ pub(super) fn weigh(text: &str, is_expression: bool) -> Result<Effort, TextError
 
 fn limit(message: String) -> TextError {
     let hint = "use a compute step, or a script of its own".to_owned();
-    TextError { hint: Some(hint), code: "RESOURCE_LIMIT", ..TextError::new(message) }
+    TextError { hint: Some(hint), code: ErrorCode::ResourceLimit, ..TextError::new(message) }
 }
 
 /// What stands before a token.

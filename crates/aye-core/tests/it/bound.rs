@@ -2,6 +2,7 @@
 //! question before the step, at a gate around it.
 
 use aye_core::effect::Task;
+use aye_core::error_code::ErrorCode;
 use aye_core::fix::KnownFix;
 use aye_core::input::{End, Finished, Input};
 use aye_core::machine::{Refusal, Start};
@@ -37,7 +38,7 @@ fn fail_and_change(run: &mut Run) {
 
 fn fail(run: &mut Run, known: Option<KnownFix>) {
     let end = End::Failed {
-        code: "TOOL_FAILED".to_owned(),
+        code: ErrorCode::ToolFailed,
         message: "no".to_owned(),
         hint: None,
         proposal: None,

@@ -2,6 +2,7 @@
 //! skill says, and whoever takes the run up.
 
 use aye_core::effect::Task;
+use aye_core::error_code::ErrorCode;
 use aye_core::event::{EventKind, SkillStarted};
 use aye_core::fix::{Act, KnownFix};
 use aye_core::input::{End, Finished, Input};
@@ -26,7 +27,7 @@ fn marked(skill: Skill) -> Run {
 
 fn fail(run: &mut Run, known: Option<KnownFix>) {
     let end = End::Failed {
-        code: "TOOL_FAILED".to_owned(),
+        code: ErrorCode::ToolFailed,
         message: "no".to_owned(),
         hint: None,
         proposal: None,

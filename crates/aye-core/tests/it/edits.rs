@@ -2,10 +2,11 @@
 //! memory; and runs that go on after they failed.
 
 use aye_core::effect::Task;
+use aye_core::error_code::ErrorCode;
 use aye_core::event::{Driver, MemoryKind, Remembered};
 use aye_core::fix::{Act, KnownFix};
 use aye_core::input::{End, Finished, Input, Retry};
-use aye_core::machine::{Refusal, Start, USUALLY_FAILS};
+use aye_core::machine::{Refusal, Start};
 use aye_core::nested::Again;
 use aye_core::question::{Answer, Edits, Origin, Prompter};
 use aye_core::skill::{Action, Ask, By, OnError, Skill, Step};
@@ -264,7 +265,7 @@ fn whoever_is_there_is_asked_unless_the_skill_says_what_to_do() {
 fn what_usually_fails_waits_for_a_person() {
     let mut run = Run::start(steps([on_error(command("a"), OnError::Continue), command("b")]));
     let end = End::Failed {
-        code: USUALLY_FAILS.to_owned(),
+        code: ErrorCode::UsuallyFails,
         message: "this usually fails".to_owned(),
         hint: None,
         proposal: None,
@@ -316,7 +317,7 @@ fn what_consists_of_runs_is_not_done_again_from_the_start() {
     let step = crate::build::step("each", Action::ForEach(Box::new(each)));
     let mut run = Run::start(steps([step]));
     let end = End::Failed {
-        code: "NESTED".to_owned(),
+        code: ErrorCode::Nested,
         message: "1 of 2 failed".to_owned(),
         hint: None,
         proposal: None,
@@ -424,7 +425,7 @@ fn what_an_assistant_may_relay_of_a_recovery() {
     let call = Action::Tool { tool, args: json!({ "force": false }), span };
     let mut run =
         Run::start(steps([on_error(Step { action: call, ..command("a") }, OnError::Ask)]));
-    let code = "TOOL".to_owned();
+    let code = ErrorCode::ToolFailed;
     let end = End::Failed { code, message: "no".to_owned(), hint: None, proposal: None };
     run.send(Input::Finished(Finished::bare(run.running(), end, None))).unwrap();
     run.say(relayed(edit(json!({ "force": true })))).unwrap();
@@ -490,7 +491,7 @@ fn who_said_retry_is_handed_on_to_the_runs_inside() {
     let sub = Action::Skill { skill: t("x"), inputs: Default::default(), span: Default::default() };
     let mut run = Run::start(steps([on_error(crate::build::step("sub", sub), OnError::Ask)]));
     let end = End::Failed {
-        code: "NESTED".to_owned(),
+        code: ErrorCode::Nested,
         message: "no".to_owned(),
         hint: None,
         proposal: None,

@@ -1,5 +1,6 @@
 //! Random skills, random worlds and random inputs.
 
+use aye_core::error_code::ErrorCode;
 use aye_core::event::{Driver, MemoryKind, ProcessRecord, Remembered};
 use aye_core::fix::{Act, KnownFix};
 use aye_core::id::QuestionId;
@@ -331,7 +332,7 @@ pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
         1 => Just(End::TimedOut),
         1 => Just(End::Stopped),
         1 => Just(End::NotStarted {
-            code: "SPAWN_FAILED".to_owned(),
+            code: ErrorCode::SpawnFailed,
             exit_code: Some(126),
             message: "no".to_owned(),
             hint: None,

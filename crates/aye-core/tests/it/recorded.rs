@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 
+use aye_core::error_code::ErrorCode;
 use aye_core::event::{Event, ProcessRecord, Range};
 use aye_core::flow::Flow;
 use aye_core::id::RunId;
@@ -141,7 +142,7 @@ fn failed() -> Run {
     run.time_out();
     run.finish(
         End::NotStarted {
-            code: "COMMAND_NOT_FOUND".to_owned(),
+            code: ErrorCode::CommandNotFound,
             exit_code: Some(127),
             message: "`clean` was not found".to_owned(),
             hint: Some("install it".to_owned()),

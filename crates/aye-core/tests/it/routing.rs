@@ -1,5 +1,6 @@
 //! Which way a run goes: outcomes, conditions, ranges, limits.
 
+use aye_core::error_code::ErrorCode;
 use aye_core::event::{FailReason, ProcessRecord};
 use aye_core::input::End;
 use aye_core::journal::{Ended, Phase, StepStatus};
@@ -93,7 +94,7 @@ fn a_program_that_could_not_be_started_has_a_code_and_an_exit_code() {
         state(command("bad"), &[]),
     ]));
     let not_started = End::NotStarted {
-        code: "COMMAND_NOT_FOUND".to_owned(),
+        code: ErrorCode::CommandNotFound,
         exit_code: Some(127),
         message: "`x` was not found".to_owned(),
         hint: Some("install it".to_owned()),
@@ -101,7 +102,7 @@ fn a_program_that_could_not_be_started_has_a_code_and_an_exit_code() {
     run.finish(not_started, None);
     assert_eq!(run.tail(2), ["x failure", "install start"]);
     let record = &run.machine.state().steps["x"];
-    assert_eq!(record.code.as_deref(), Some("COMMAND_NOT_FOUND"));
+    assert_eq!(record.code, Some(ErrorCode::CommandNotFound));
     assert_eq!(record.hint.as_deref(), Some("install it"));
 }
 
@@ -158,7 +159,7 @@ fn a_condition_that_does_not_hold_skips_the_step() {
     run.exit(0);
     assert_eq!(run.tail(2), ["c failure", "failed step_failed"]);
     let record = &run.machine.state().steps["c"];
-    assert_eq!(record.code.as_deref(), Some("TEMPLATE"));
+    assert_eq!(record.code, Some(ErrorCode::Template));
     assert_eq!(record.message.as_deref(), Some("condition: `nothing_such` is not defined"));
 }
 
@@ -267,7 +268,7 @@ fn a_step_visited_again_shows_nothing_of_its_last_visit() {
     ]));
     run.finish(
         End::NotStarted {
-            code: "COMMAND_NOT_FOUND".to_owned(),
+            code: ErrorCode::CommandNotFound,
             exit_code: Some(127),
             message: "no".to_owned(),
             hint: Some("yes".to_owned()),

@@ -1,5 +1,6 @@
 //! Secrets reach the command and nothing else.
 
+use aye_core::error_code::ErrorCode;
 use aye_core::event::ProcessRecord;
 use aye_core::id::QuestionId;
 use aye_core::input::{End, Input, Request};
@@ -94,7 +95,7 @@ fn errors_cancels_and_pauses_do_not_tell() {
     );
     run.finish(
         End::NotStarted {
-            code: "SPAWN_FAILED".to_owned(),
+            code: ErrorCode::SpawnFailed,
             exit_code: None,
             message: "hunter2 is no program".to_owned(),
             hint: Some("not hunter2".to_owned()),

@@ -6,6 +6,7 @@ mod random;
 
 use std::sync::Arc;
 
+use aye_core::error_code::ErrorCode;
 use aye_core::secrets::Secrets;
 use aye_core::text::{Scope, Script, TextError, Verbatim, World, shell_script, text};
 use serde_json::{Value, json};
@@ -143,7 +144,7 @@ fn arithmetic_takes_integers_only() {
     ] {
         for value in ["a[$(touch PWNED)]", "1 + 1", "x y", ""] {
             let refused = try_script(template, &json!(value)).expect_err(template);
-            assert_eq!(refused.code, "INJECTION_DETECTED", "{template}");
+            assert_eq!(refused.code, ErrorCode::InjectionDetected, "{template}");
             assert!(refused.hint.is_some());
         }
     }
@@ -270,7 +271,10 @@ fn safe_is_code_and_quote_knows_its_place() {
     assert_eq!(text("{{ x | quote }}", &scope(&json!("it's"))).unwrap(), r"'it'\''s'");
     for template in ["{{ y | quote }}", "{{ y | safe }}", "{{ y }}"] {
         let refused = try_script(template, &json!("")).unwrap_err();
-        assert_eq!((refused.message.as_str(), refused.code), ("`y` is not defined", "TEMPLATE"));
+        assert_eq!(
+            (refused.message.as_str(), refused.code),
+            ("`y` is not defined", ErrorCode::Template)
+        );
     }
 }
 
@@ -284,7 +288,7 @@ fn policy_wants_plain_words_from_safe() {
     assert_eq!(with("git {{ x | safe }}", "fetch").as_deref(), Ok("git fetch"));
     assert_eq!(with("git {{ x }}", "$(id)").as_deref(), Ok("git \"${AYE_V1}\""));
     for hostile in ["a;b", "$(id)", "a b", "-rf", "a\nb", ""] {
-        assert_eq!(with("git {{ x | safe }}", hostile), Err("INJECTION_DETECTED"));
+        assert_eq!(with("git {{ x | safe }}", hostile), Err(ErrorCode::InjectionDetected));
     }
 }
 
@@ -299,18 +303,18 @@ fn room_is_limited_and_zero_bytes_are_refused() {
     let (message, code) = refused(all, json!(many));
     assert_eq!(
         (message.as_str(), code),
-        ("the script uses more than 1000 values", "RESOURCE_LIMIT")
+        ("the script uses more than 1000 values", ErrorCode::ResourceLimit)
     );
     assert!(try_script(all, &json!(&many[..1_000])).is_ok());
     let (message, code) = refused("echo {{ x }}", json!("a".repeat(200_000)));
-    assert_eq!(code, "RESOURCE_LIMIT");
+    assert_eq!(code, ErrorCode::ResourceLimit);
     assert!(message.contains("200000 bytes"), "{message}");
     let big: Vec<String> = (0..11).map(|n| format!("{n}{}", "a".repeat(100_000))).collect();
-    assert_eq!(refused(all, json!(big)).1, "RESOURCE_LIMIT");
+    assert_eq!(refused(all, json!(big)).1, ErrorCode::ResourceLimit);
     for template in ["echo {{ x }}", "echo {{ x | quote }}"] {
-        assert_eq!(refused(template, json!("a\0b")).1, "INJECTION_DETECTED");
+        assert_eq!(refused(template, json!("a\0b")).1, ErrorCode::InjectionDetected);
     }
-    assert_eq!(refused("echo {{ x | safe }}", json!("a\0b")).1, "TEMPLATE");
+    assert_eq!(refused("echo {{ x | safe }}", json!("a\0b")).1, ErrorCode::Template);
 }
 
 #[test]

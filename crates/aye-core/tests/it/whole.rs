@@ -1,6 +1,7 @@
 //! Whole skills in the machine: retries, guards, early ends, loops, sub-skills.
 
 use aye_core::effect::{Effect, Task};
+use aye_core::error_code::ErrorCode;
 use aye_core::flow::Flow;
 use aye_core::input::End;
 use aye_core::journal::Status;
@@ -23,7 +24,7 @@ pub(crate) fn run(text: &str) -> Run {
 
 fn failed(run: &mut Run, message: &str) {
     let end = End::Failed {
-        code: "X".to_owned(),
+        code: ErrorCode::ToolFailed,
         message: message.to_owned(),
         hint: None,
         proposal: None,
@@ -106,7 +107,7 @@ fn only_what_the_retry_names_is_tried_again() {
     assert_eq!(time.execution().attempt, 2);
     let mut hopeless = run(&text("failure"));
     let end = End::NotStarted {
-        code: "COMMAND_NOT_FOUND".to_owned(),
+        code: ErrorCode::CommandNotFound,
         exit_code: Some(127),
         message: "no make".to_owned(),
         hint: None,

@@ -130,14 +130,4 @@ impl Exit {
     pub fn success(&self) -> bool {
         self.outcome == Outcome::Exited(0)
     }
-
-    /// The stable code of an end that we brought about.
-    #[must_use]
-    pub fn code(&self) -> Option<&'static str> {
-        match self.outcome {
-            Outcome::Exited(_) | Outcome::Signaled(_) => None,
-            Outcome::TimedOut => Some("TIMEOUT"),
-            Outcome::Cancelled | Outcome::Interrupted => Some("CANCELLED"),
-        }
-    }
 }

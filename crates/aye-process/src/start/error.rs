@@ -72,19 +72,6 @@ pub enum SpawnError {
 }
 
 impl SpawnError {
-    /// The stable code of the error.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::NotFound { .. } => "COMMAND_NOT_FOUND",
-            Self::NotExecutable { .. } => "COMMAND_NOT_EXECUTABLE",
-            Self::WorkingDirectory { .. } => "WORKING_DIRECTORY_NOT_FOUND",
-            Self::TooMany { .. } | Self::Resources { .. } => "RESOURCE_LIMIT",
-            Self::NoTerminal { .. } | Self::HungUp { .. } => "NO_TERMINAL",
-            Self::Failed { .. } => "SPAWN_FAILED",
-        }
-    }
-
     /// What a shell would report: 127 not found, 126 not executable, else 1.
     #[must_use]
     pub fn exit_code(&self) -> i32 {

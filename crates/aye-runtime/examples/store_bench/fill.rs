@@ -9,6 +9,7 @@ use aye_core::event::{
 use aye_core::id::{QuestionId, RunId};
 use aye_core::question::{Purpose, Question};
 use aye_core::skill::AskKind;
+use aye_core::step_kind::StepKind;
 use aye_runtime::store::{Durability, Journal as _, Lease, Source, SqliteStore};
 use jiff::Timestamp;
 use serde_json::json;
@@ -90,7 +91,7 @@ impl Writer {
                 index: None,
                 description: None,
                 machine: None,
-                kind: "command".into(),
+                kind: StepKind::Command,
                 command: Some("./make-mr --target main --title 'Release' ".repeat(3)),
                 idempotent: false,
                 deadline: Some(at),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use aye_core::error_code::ErrorCode;
 use aye_core::text::{Expressions, Scope, TextError, Work};
 use ruff_python_parser::Mode;
 use serde_json::Value;
@@ -73,7 +74,7 @@ impl Expressions for PythonExpressions {
         let done = pool::run(&job, Some(&mut context), &AtomicBool::new(false));
         Some(done.map_err(|fault| TextError {
             hint: Some("a template is for small work: use a `compute:` step".to_owned()),
-            code: "RESOURCE_LIMIT",
+            code: ErrorCode::ResourceLimit,
             ..TextError::new(format!("the template is too much work: {}", fault.message))
         }))
     }

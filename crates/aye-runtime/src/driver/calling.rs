@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use aye_core::effect::{Process, ToolCall};
+use aye_core::error_code::ErrorCode;
 use aye_core::input::{End, Finished};
 use serde_json::Value;
 
@@ -157,13 +158,8 @@ pub(super) fn called(result: ToolResult) -> End {
 /// A call that gave nothing.
 pub(super) fn failed_call(error: ToolError) -> End {
     match error.code {
-        "TIMEOUT" => End::TimedOut,
-        "CANCELLED" => End::Stopped,
-        code => End::Failed {
-            code: code.to_owned(),
-            message: error.message,
-            hint: error.hint,
-            proposal: None,
-        },
+        ErrorCode::Timeout => End::TimedOut,
+        ErrorCode::Cancelled => End::Stopped,
+        code => End::Failed { code, message: error.message, hint: error.hint, proposal: None },
     }
 }

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use aye_core::effect::{Compute, Process};
+use aye_core::error_code::ErrorCode;
 use aye_core::event::Proposal;
 use aye_core::input::{End, Finished};
 use aye_core::skill::{self, Template};
@@ -241,7 +242,7 @@ pub(super) fn proposal(
 pub(super) fn failed_block(error: &ComputeError, proposal: Option<Box<Proposal>>) -> End {
     let message = ComputeError { hint: None, ..error.clone() }.render();
     End::Failed {
-        code: "COMPUTE".to_owned(),
+        code: ErrorCode::Compute,
         message: message.trim_end().to_owned(),
         hint: error.hint.as_deref().map(str::to_owned),
         proposal,

@@ -1,9 +1,9 @@
 //! What is learned from how a step went.
 
+use aye_core::error_code::ErrorCode;
 use aye_core::event::{BadOutcome, Event, EventKind, ProcessRecord, RetryReason, StepFailed};
 use aye_core::input::{End, Finished, Input};
 use aye_core::journal::{Ended, Phase, StepStatus, Transition};
-use aye_core::machine::USUALLY_FAILS;
 use aye_core::question::Purpose;
 use serde_json::Value;
 
@@ -78,7 +78,7 @@ impl Driver<'_> {
             let status = state.steps.get(step).map(|record| record.status);
             matches!(status, Some(StepStatus::Failed | StepStatus::TimedOut | StepStatus::Waiting))
                 && !machine.error_of(step).is_empty()
-                && state.steps.get(step).is_none_or(|r| r.code.as_deref() != Some(USUALLY_FAILS))
+                && state.steps.get(step).is_none_or(|r| r.code != Some(ErrorCode::UsuallyFails))
         });
         if let Some(step) = failed {
             let error = machine.error_of(&step);
@@ -130,7 +130,7 @@ impl Driver<'_> {
             return;
         }
         self.fix_ended(id, &failed.step, false);
-        if failed.code.as_deref() == Some(USUALLY_FAILS) {
+        if failed.code == Some(ErrorCode::UsuallyFails) {
             return;
         }
         let said = failed.process.as_ref().map(ProcessRecord::said);
@@ -225,7 +225,7 @@ fn error_of(finished: &Finished) -> Option<String> {
             let code = finished.process.as_ref().and_then(|process| process.exit_code);
             format!("exit code {}", code.filter(|code| *code != 0)?)
         }
-        End::Failed { code, .. } if code == USUALLY_FAILS => return None,
+        End::Failed { code: ErrorCode::UsuallyFails, .. } => return None,
         End::Failed { message, .. } | End::NotStarted { message, .. } => message.clone(),
         End::TimedOut => "timed out".to_owned(),
         End::Declined { .. } | End::Stopped => return None,

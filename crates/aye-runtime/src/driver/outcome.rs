@@ -1,5 +1,6 @@
 //! How driving a run ended, and the exit code it stands for.
 
+use aye_core::error_code::ErrorCode;
 use aye_core::event::{FailReason, PauseReason};
 use aye_core::journal::{Ended, Phase, State};
 
@@ -47,9 +48,9 @@ impl Outcome {
 /// 126 or 127 when the step that decided the run could not be started.
 fn unstartable(state: &State) -> Option<u8> {
     let record = state.steps.get(state.current.as_ref()?)?;
-    match record.code.as_deref()? {
-        "COMMAND_NOT_FOUND" => Some(127),
-        "COMMAND_NOT_EXECUTABLE" => Some(126),
+    match record.code.as_ref()? {
+        ErrorCode::CommandNotFound => Some(127),
+        ErrorCode::CommandNotExecutable => Some(126),
         _ => None,
     }
 }

@@ -1,8 +1,8 @@
 //! What memory knows before something is run.
 
+use aye_core::error_code::ErrorCode;
 use aye_core::event::{MemoryKind, Remembered};
 use aye_core::input::{End, Input};
-use aye_core::machine::USUALLY_FAILS;
 use serde_json::Value;
 
 use crate::error::Error;
@@ -78,7 +78,7 @@ impl Driver<'_> {
         }
         if block {
             return Ok(Some(End::Failed {
-                code: USUALLY_FAILS.to_owned(),
+                code: ErrorCode::UsuallyFails,
                 message: said,
                 hint: Some(format!("`aye memory forget {}` if that is wrong", warnings[0].id)),
                 proposal: None,

@@ -10,6 +10,7 @@ use aye_process::policy::Policy;
 use aye_process::{Exit, Limits, Outcome, Signal, SpawnError, Spec, Stdin, Stop};
 use serde_json::Value;
 
+use crate::codes;
 use crate::compute;
 use crate::error::Error;
 
@@ -290,7 +291,7 @@ fn permitted(policy: &Policy, spec: &Spec, meaning: &Meaning) -> Result<(), Box<
     let program = aye_process::resolve(spec).map_err(|error| Box::new(not_started(&error)))?;
     policy.check(spec, &program).map_err(|refusal| {
         Box::new(End::NotStarted {
-            code: refusal.code().to_owned(),
+            code: codes::of_refusal(&refusal),
             exit_code: None,
             message: refusal.to_string(),
             hint: Some(refusal.hint()),
@@ -300,7 +301,7 @@ fn permitted(policy: &Policy, spec: &Spec, meaning: &Meaning) -> Result<(), Box<
 
 fn not_started(error: &SpawnError) -> End {
     End::NotStarted {
-        code: error.code().to_owned(),
+        code: codes::of_spawn(error),
         exit_code: match error.exit_code() {
             code @ (126 | 127) => Some(code),
             _ => None,
@@ -320,12 +321,7 @@ fn without_hint(end: End) -> End {
 }
 
 fn unrendered(error: TextError) -> End {
-    End::NotStarted {
-        code: error.code.to_owned(),
-        exit_code: None,
-        message: error.to_string(),
-        hint: error.hint,
-    }
+    End::NotStarted { code: error.code, exit_code: None, message: error.message, hint: error.hint }
 }
 
 /// What the text of a good end means.

@@ -12,6 +12,7 @@ use aye_core::event::Range;
 use aye_core::flow::{Flow, NodeId, Outcome, Route, Target};
 use aye_core::machine::StartError;
 use aye_core::skill::{Action, EndStatus, Inputs, Step, StepTimeout, format_duration};
+use aye_core::step_kind::StepKind;
 use aye_core::text::{self, Scope, Verbatim, World};
 use aye_process::Spec;
 use aye_process::policy::Policy;
@@ -53,8 +54,8 @@ pub struct Plan {
 pub struct PlannedStep {
     /// Which.
     pub step: String,
-    /// `command`, `shell`, `confirm`, …
-    pub kind: String,
+    /// What it does.
+    pub kind: StepKind,
     /// The command; what is only known while running stays as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -391,7 +392,7 @@ fn planned(
     };
     PlannedStep {
         step: step.name.value.clone(),
-        kind: step.action.kind().to_owned(),
+        kind: step.action.kind(),
         command,
         condition: step.condition.as_ref().map(|condition| condition.trim().to_owned()),
         holds: step.condition.as_ref().and_then(|condition| holds(condition)),

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use aye_core::error_code::ErrorCode;
+
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 use serde_json::{Map, Value};
@@ -67,13 +69,13 @@ pub(super) fn prepare(
     for template in &settings.argv {
         render(template, &args, &mut argv).map_err(|error| {
             let message = format!("the command of `{name}` cannot be made: {error}");
-            ToolError::new("TOOL_ARGUMENTS", message)
+            ToolError::new(ErrorCode::ToolArguments, message)
                 .hint(format!("see `command` in `[tools.{name}]` of `aye.toml`: {template}"))
         })?;
     }
     if argv.first().is_none_or(String::is_empty) {
         let message = format!("the command of `{name}` names no program");
-        return Err(ToolError::new("TOOL_ARGUMENTS", message));
+        return Err(ToolError::new(ErrorCode::ToolArguments, message));
     }
     Ok(CommandTool {
         name: name.to_owned(),

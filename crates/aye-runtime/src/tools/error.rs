@@ -1,14 +1,15 @@
 //! Why a call gave no result.
 
+use aye_core::error_code::ErrorCode;
+
 use crate::schema::Problem;
 
 /// A call that gave no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
-    /// `TOOL_FAILED`, `TOOL_NOT_FOUND`, `TOOL_ARGUMENTS`, `TOOL_SERVER`,
-    /// `NOT_TRUSTED`, `TIMEOUT` or `CANCELLED`.
-    pub code: &'static str,
+    /// Why.
+    pub code: ErrorCode,
     /// What went wrong.
     pub message: String,
     /// What to do about it.
@@ -16,7 +17,7 @@ pub struct ToolError {
 }
 
 impl ToolError {
-    pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: None }
     }
 
@@ -26,17 +27,17 @@ impl ToolError {
 
     /// The tool ran and said that it failed.
     pub(super) fn failed(message: impl Into<String>) -> Self {
-        Self::new("TOOL_FAILED", message)
+        Self::new(ErrorCode::ToolFailed, message)
     }
 
     /// There is no such tool.
     pub(super) fn not_found(message: impl Into<String>) -> Self {
-        Self::new("TOOL_NOT_FOUND", message)
+        Self::new(ErrorCode::ToolNotFound, message)
     }
 
     /// The server cannot be used.
     pub(super) fn server(message: impl Into<String>) -> Self {
-        Self::new("TOOL_SERVER", message)
+        Self::new(ErrorCode::ToolServer, message)
     }
 
     /// The arguments do not fit; nothing was called.
@@ -50,6 +51,6 @@ impl ToolError {
             true => format!("`aye tools list` shows the arguments of `{tool}`"),
             false => hints.join("; "),
         };
-        Self::new("TOOL_ARGUMENTS", message).hint(hint)
+        Self::new(ErrorCode::ToolArguments, message).hint(hint)
     }
 }

@@ -118,6 +118,8 @@ fn key_values(text: &str) -> Option<Map<String, Value>> {
 mod tests {
     use serde_json::json;
 
+    use aye_core::error_code::ErrorCode;
+
     use super::*;
 
     #[test]
@@ -137,6 +139,6 @@ mod tests {
         let good = ToolResult::from_json("t", "{\"a\": [1]}\n").expect("it is JSON");
         assert_eq!(good.value, json!({ "a": [1] }));
         let bad = ToolResult::from_json("t", "oops").expect_err("it is none");
-        assert_eq!(bad.code, "TOOL_FAILED");
+        assert_eq!(bad.code, ErrorCode::ToolFailed);
     }
 }

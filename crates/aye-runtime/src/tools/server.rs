@@ -4,11 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use aye_core::error_code::ErrorCode;
 use aye_core::skill::format_duration;
 use aye_process::policy::Policy;
 use aye_process::{SpawnError, Spec};
 use tokio::sync::Mutex;
 
+use crate::codes;
 use crate::settings::{Reach, ServerSettings};
 
 use super::error::ToolError;
@@ -77,7 +79,7 @@ impl Server {
         let link = match started {
             Ok(Ok(link)) => Arc::new(link),
             Ok(Err(error)) => {
-                if error.code == "TOOL_SERVER" {
+                if error.code == ErrorCode::ToolServer {
                     state.deaths.push(error.message.clone());
                 }
                 return Err(error);
@@ -134,7 +136,7 @@ impl Server {
         let path = aye_process::resolve(spec).map_err(|error| self.not_there(&error))?;
         policy.check(spec, &path).map_err(|refusal| {
             let message = format!("the server `{}` may not be started: {refusal}", self.name);
-            ToolError::new(refusal.code(), message).hint(refusal.hint())
+            ToolError::new(codes::of_refusal(&refusal), message).hint(refusal.hint())
         })
     }
 
@@ -159,10 +161,10 @@ impl Server {
                     self.name,
                     launch.command_line()
                 );
-                Err(ToolError::new("NOT_TRUSTED", message)
+                Err(ToolError::new(ErrorCode::NotTrusted, message)
                     .hint("look at it and agree with `aye trust`"))
             }
-            Err(error) => Err(ToolError::new("NOT_TRUSTED", error.to_string())
+            Err(error) => Err(ToolError::new(ErrorCode::NotTrusted, error.to_string())
                 .hint("remove the file to be asked again")),
         }
     }

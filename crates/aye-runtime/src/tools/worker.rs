@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use aye_core::error_code::ErrorCode;
 use aye_core::skill::format_duration;
 use futures_util::future::join_all;
 use serde_json::{Map, Value};
@@ -156,14 +157,14 @@ impl Shop {
             biased;
             result = self.call(&name, args, id) => result,
             () = cancelled => {
-                Err(ToolError::new("CANCELLED", format!("the call of `{name}` was cancelled")))
+                Err(ToolError::new(ErrorCode::Cancelled, format!("the call of `{name}` was cancelled")))
             }
             () = over => {
-                Err(ToolError::new("TIMEOUT", format!("the time of the run was up during `{name}`")))
+                Err(ToolError::new(ErrorCode::Timeout, format!("the time of the run was up during `{name}`")))
             }
             () = late => {
                 let limit = limit.map(format_duration).unwrap_or_default();
-                Err(ToolError::new("TIMEOUT", format!("`{name}` took longer than {limit}")))
+                Err(ToolError::new(ErrorCode::Timeout, format!("`{name}` took longer than {limit}")))
             }
         };
         self.open().remove(&id);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use aye_core::event::{Event, EventKind, StepStarted};
 use aye_core::id::RunId;
+use aye_core::step_kind::StepKind;
 use aye_process::lines::Lines;
 use aye_process::{LogReader, Stream};
 
@@ -49,7 +50,7 @@ pub enum LogItem<'a> {
 
 /// Whether a step that started may have written something.
 pub fn has_log(started: &StepStarted) -> bool {
-    matches!(started.kind.as_str(), "command" | "shell" | "tool" | "compute")
+    matches!(started.kind, StepKind::Command | StepKind::Shell | StepKind::Tool | StepKind::Compute)
 }
 
 /// Tells what the steps of a run wrote, in order; says how many steps that were.

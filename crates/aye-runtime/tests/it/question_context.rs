@@ -8,6 +8,7 @@ use aye_core::journal::{State, StepRecord, StepStatus};
 use aye_core::question::{Offer, Purpose, Question};
 use aye_core::secrets::Secrets;
 use aye_core::skill::{AskKind, By, ChoiceAction};
+use aye_core::step_kind::StepKind;
 use aye_runtime::question_context::{BUDGET, VALUE, question_context};
 use indexmap::IndexMap;
 use insta::assert_snapshot;
@@ -56,7 +57,7 @@ fn step(status: StepStatus, stdout: &str, stderr: &str) -> StepRecord {
         visits: 1,
         attempt: 1,
         execution: 1,
-        kind: "command".into(),
+        kind: Some(StepKind::Command),
         heals: 0,
         edits: None,
         edited: 0,

@@ -1,6 +1,7 @@
 //! Where a run stands, in the words that an assistant is told.
 
 use aye_core::question::Purpose;
+use aye_core::step_kind::StepKind;
 use jiff::Timestamp;
 
 use aye_runtime::runtime::Runtime;
@@ -63,7 +64,7 @@ pub(super) fn asks_for(asking: &AskingRun) -> Standing {
     let step = asking.state.steps.get(&asking.question.step);
     match asking.question.purpose {
         Purpose::Gate | Purpose::Ask => Standing::AwaitingConfirmation,
-        Purpose::Recover if step.is_some_and(|step| step.kind == "compute") => {
+        Purpose::Recover if step.is_some_and(|step| step.kind == Some(StepKind::Compute)) => {
             Standing::ComputeError
         }
         Purpose::Recover => Standing::ErrorRecoveryNeeded,

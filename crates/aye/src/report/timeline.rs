@@ -8,6 +8,7 @@ use aye_core::id::RunId;
 use aye_core::journal::{Phase, State, StepRecord, StepStatus};
 use aye_core::nested::Parent;
 use aye_core::question::{Answer, Question};
+use aye_core::step_kind::StepKind;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -240,7 +241,9 @@ pub fn took(step: &StepRecord) -> Option<Duration> {
     let ms = match (&step.process, step.started, step.ended) {
         (Some(process), _, _) => process.duration_ms,
         // Nobody knows how long a program took whose end nobody saw.
-        (None, _, _) if matches!(step.kind.as_str(), "command" | "shell") => return None,
+        (None, _, _) if matches!(step.kind, Some(StepKind::Command | StepKind::Shell)) => {
+            return None;
+        }
         (None, Some(started), Some(ended)) => {
             u64::try_from(ended.as_millisecond() - started.as_millisecond()).unwrap_or(0)
         }

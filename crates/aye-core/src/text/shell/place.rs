@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::error_code::ErrorCode;
 use crate::text::TextError;
 
 use super::PREFIX;
@@ -149,7 +150,7 @@ impl Placed {
         }
         if value.contains('\0') {
             return Err(TextError {
-                code: "INJECTION_DETECTED",
+                code: ErrorCode::InjectionDetected,
                 ..TextError::new("a value contains a zero byte, which no shell can hold")
             });
         }
@@ -166,7 +167,7 @@ impl Placed {
         };
         if let Some(message) = too_much {
             return Err(TextError {
-                code: "RESOURCE_LIMIT",
+                code: ErrorCode::ResourceLimit,
                 hint: Some("pass the data through `stdin:` or a file".to_owned()),
                 ..TextError::new(message)
             });
@@ -186,7 +187,7 @@ fn number(value: &str) -> Result<String, TextError> {
         Ok(number) if number < 0 => Ok(format!("({number})")),
         Ok(number) => Ok(number.to_string()),
         Err(_) => Err(TextError {
-            code: "INJECTION_DETECTED",
+            code: ErrorCode::InjectionDetected,
             hint: Some(
                 "shells evaluate what stands there as an expression; only whole numbers may"
                     .to_owned(),

@@ -1,5 +1,6 @@
 //! A value at its place: how it is quoted there, and whether it may be.
 
+use crate::error_code::ErrorCode;
 use crate::text::TextError;
 
 use super::code::{Code, Need};
@@ -94,5 +95,5 @@ pub(super) fn not(need: Need) -> TextError {
             "only letters, digits and `_` may stand there",
         ),
     };
-    TextError { code: "INJECTION_DETECTED", ..refused(message, hint) }
+    TextError { code: ErrorCode::InjectionDetected, ..refused(message, hint) }
 }

@@ -1,5 +1,6 @@
 //! Words of a shell: how to quote them, and which are plain.
 
+use crate::error_code::ErrorCode;
 use crate::text::TextError;
 
 /// A word that any POSIX shell reads back as exactly this text.
@@ -49,7 +50,7 @@ pub(super) fn check_plain(value: &str) -> Result<(), TextError> {
     match found {
         None => Ok(()),
         Some(what) => Err(TextError {
-            code: "INJECTION_DETECTED",
+            code: ErrorCode::InjectionDetected,
             hint: Some(
                 "leave `| safe` out and the value is one word, whatever is in it; \
                  `check_shell_values` under `[policy]` asks for this"
@@ -90,7 +91,7 @@ mod tests {
         ];
         for bad in bad {
             let refused = check_plain(bad).expect_err(bad);
-            assert_eq!(refused.code, "INJECTION_DETECTED");
+            assert_eq!(refused.code, ErrorCode::InjectionDetected);
         }
     }
 

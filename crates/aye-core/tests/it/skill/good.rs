@@ -6,6 +6,7 @@ use aye_core::skill::{
     Action, Ask, AskKind, Body, By, ChoiceAction, EndStatus, InputType, OnError, Skill, State,
     Step, StepTimeout, parse,
 };
+use aye_core::step_kind::StepKind;
 use serde_json::json;
 
 use super::{dedent, sound};
@@ -93,7 +94,7 @@ fn steps_in_order() {
     assert_eq!(skill.inputs[1].choices, [json!("stage"), json!("production")]);
 
     let [plan, confirm, merge] = steps(&skill) else { panic!("three steps") };
-    assert_eq!(plan.action.kind(), "shell");
+    assert_eq!(plan.action.kind(), StepKind::Shell);
     assert_eq!(target(&plan.output), Some("plan"));
 
     let question = ask(confirm);

@@ -11,6 +11,7 @@ use aye_core::id::{QuestionId, RunId};
 use aye_core::nested::Parent;
 use aye_core::question::{Answer, Offer, Prompter, Purpose, Question};
 use aye_core::skill::{AskKind, ChoiceAction};
+use aye_core::step_kind::StepKind;
 use aye_runtime::store::{Durability, Holder, Source, StoreError};
 use jiff::Timestamp;
 use serde_json::json;
@@ -124,7 +125,7 @@ impl Tale {
             index: None,
             description: None,
             machine: None,
-            kind: "command".into(),
+            kind: StepKind::Command,
             command: Some("make it".into()),
             idempotent: false,
             deadline: None,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use aye_core::error_code::ErrorCode;
+
 use aye_runtime::tools::{Known, ToolEvent};
 use serde_json::json;
 
@@ -28,7 +30,7 @@ fn a_call_that_does_not_fit_never_reaches_the_server() {
     let mut shop = Shop::own("");
     let wrong = shop.call("own.fine", json!({ "count": "many", "cuont": 1 }));
     let wrong = wrong.expect_err("it is no number");
-    assert_eq!(wrong.code, "TOOL_ARGUMENTS");
+    assert_eq!(wrong.code, ErrorCode::ToolArguments);
     assert_eq!(
         wrong.message,
         "the arguments do not fit `own.fine`: `count` must be a whole number, not text; \
@@ -47,10 +49,10 @@ fn the_server_is_told_when_nobody_waits_any_more() {
     let call = shop.start("own.never", json!({}), None);
     until("the call", || shop.notes().contains("tools/call"));
     shop.tools.cancel(call);
-    assert_eq!(shop.end(call).expect_err("it was cancelled").code, "CANCELLED");
+    assert_eq!(shop.end(call).expect_err("it was cancelled").code, ErrorCode::Cancelled);
     until("the cancellation", || shop.notes().contains("notifications/cancelled"));
     let call = shop.start("own.never", json!({}), Some(Duration::from_millis(100)));
-    assert_eq!(shop.end(call).expect_err("its time was up").code, "TIMEOUT");
+    assert_eq!(shop.end(call).expect_err("its time was up").code, ErrorCode::Timeout);
     until("the second", || shop.notes().matches("notifications/cancelled").count() == 2);
     assert_eq!(shop.call("own.fine", json!({})).expect("it goes on").text, "Status: fine");
 }
@@ -73,7 +75,7 @@ fn several_calls_at_once_end_each_for_itself() {
     let first = shop.start("own.never", json!({}), Some(Duration::from_secs(3)));
     let second = shop.start("own.fine", json!({}), None);
     assert_eq!(shop.end(second).expect("it does not wait").text, "Status: fine");
-    assert_eq!(shop.end(first).expect_err("its time was up").code, "TIMEOUT");
+    assert_eq!(shop.end(first).expect_err("its time was up").code, ErrorCode::Timeout);
 }
 
 #[test]
@@ -88,7 +90,7 @@ fn a_server_of_2026_that_asks_back_is_declined_and_any_json_is_data() {
     });
     assert_eq!(spoken.as_deref(), Some("2026-07-28"));
     let asked = shop.call("new.ask", json!({})).expect_err("it does not take the no");
-    assert_eq!(asked.code, "TOOL_FAILED");
+    assert_eq!(asked.code, ErrorCode::ToolFailed);
     assert_eq!(asked.message, "`new.ask` asked 10 times and gave no result");
     let no = |event: &&ToolEvent| matches!(event, ToolEvent::Declined { .. });
     assert_eq!(shop.seen.iter().filter(no).count(), 10);

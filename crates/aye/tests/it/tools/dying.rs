@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use aye_core::error_code::ErrorCode;
+
 use aye_runtime::tools::ToolEvent;
 use serde_json::json;
 
@@ -28,7 +30,7 @@ fn a_server_that_was_killed_is_started_again_once() {
     kill(second);
     until("its end", || !is_alive(second));
     let gone = shop.call("own.fine", json!({})).expect_err("once is enough");
-    assert_eq!(gone.code, "TOOL_SERVER");
+    assert_eq!(gone.code, ErrorCode::ToolServer);
     assert!(gone.message.contains("ended twice and is not started again"), "{gone}");
 }
 
@@ -36,7 +38,7 @@ fn a_server_that_was_killed_is_started_again_once() {
 fn a_call_during_which_the_server_ends_is_not_made_again() {
     let mut shop = Shop::own("");
     let died = shop.call("own.die", json!({})).expect_err("it died of it");
-    assert_eq!(died.code, "TOOL_SERVER");
+    assert_eq!(died.code, ErrorCode::ToolServer);
     let message = "the server `own` ended during the call: it ended with exit code 7";
     assert_eq!(died.message, message);
     assert_eq!(died.hint.as_deref(), Some("its last words: out of cheese"));

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use aye_core::error_code::ErrorCode;
+
 use aye_runtime::tools::{ToolError, ToolEvent};
 use serde_json::json;
 
@@ -18,7 +20,7 @@ fn call(script: &str) -> (ToolError, Vec<ToolEvent>) {
     let seen = std::mem::take(&mut shop.seen);
     drop(shop);
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
-    assert_eq!(error.code, "TOOL_SERVER", "{error:?}");
+    assert_eq!(error.code, ErrorCode::ToolServer, "{error:?}");
     (error, seen)
 }
 
@@ -89,7 +91,7 @@ fn one_that_answers_the_handshake_with_nonsense() {
 fn one_that_is_not_there() {
     let mut shop = Shop::new("[tools.bad]\nserver = [\"./no-such-server\"]\n");
     let error = shop.call("bad.tool", json!({})).expect_err("it is not there");
-    assert_eq!(error.code, "TOOL_SERVER");
+    assert_eq!(error.code, ErrorCode::ToolServer);
     let message = "the server `bad` cannot be started: command `./no-such-server` not found";
     assert_eq!(error.message, message);
 }
@@ -101,8 +103,8 @@ fn one_that_misbehaves_only_when_called() {
     assert!(huge.message.contains("it sent a message of more than 16 MiB"), "{huge:?}");
     let mut shop = Shop::own("");
     let nonsense = shop.call("own.nonsense", json!({})).expect_err("it is no result");
-    assert_eq!(nonsense.code, "TOOL_SERVER", "{nonsense:?}");
+    assert_eq!(nonsense.code, ErrorCode::ToolServer, "{nonsense:?}");
     // Its output is closed while it lives on.
     let mute = shop.call("own.mute", json!({})).expect_err("nothing can come");
-    assert_eq!(mute.code, "TOOL_SERVER", "{mute:?}");
+    assert_eq!(mute.code, ErrorCode::ToolServer, "{mute:?}");
 }

@@ -4,6 +4,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
+use aye_core::error_code::ErrorCode;
+
 use aye_runtime::tools::ToolEvent;
 use serde_json::json;
 
@@ -69,7 +71,7 @@ fn a_server_behind_an_address_is_a_server() {
             matches!(event, ToolEvent::Progress { call: it, .. } if *it == call).then_some(())
         });
         shop.tools.cancel(call);
-        assert_eq!(shop.end(call).expect_err("it was cancelled").code, "CANCELLED");
+        assert_eq!(shop.end(call).expect_err("it was cancelled").code, ErrorCode::Cancelled);
         shop.call("it.echo", json!({ "message": "still here" })).expect("it goes on");
     }
 }
@@ -81,7 +83,7 @@ fn an_address_where_nobody_is() {
     drop(free);
     let mut shop = Shop::new(&format!("[tools.it]\nurl = \"http://127.0.0.1:{port}/mcp\"\n"));
     let error = shop.call("it.echo", json!({})).expect_err("nobody is there");
-    assert_eq!(error.code, "TOOL_SERVER");
+    assert_eq!(error.code, ErrorCode::ToolServer);
     assert!(error.message.contains("cannot connect to `127.0.0.1`"), "{error:?}");
 }
 
@@ -139,7 +141,7 @@ fn a_web_page_is_no_server_and_redirects_are_not_followed() {
         let (port, _asked) = answering(response);
         let mut shop = Shop::new(&format!("[tools.it]\nurl = \"http://127.0.0.1:{port}/mcp\"\n"));
         let error = shop.call("it.echo", json!({})).expect_err("it is no server");
-        assert_eq!(error.code, "TOOL_SERVER", "{error:?}");
+        assert_eq!(error.code, ErrorCode::ToolServer, "{error:?}");
     }
 }
 
@@ -235,7 +237,7 @@ fn one_that_never_ends_its_answer() {
         ));
         let since = std::time::Instant::now();
         let error = shop.call("it.echo", json!({})).expect_err("it never ends");
-        assert_eq!(error.code, "TOOL_SERVER", "{begun:?}: {error:?}");
+        assert_eq!(error.code, ErrorCode::ToolServer, "{begun:?}: {error:?}");
         assert!(since.elapsed() < std::time::Duration::from_secs(20), "{begun:?}");
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use aye_core::error_code::ErrorCode;
+
 use aye_runtime::tools::ToolEvent;
 use serde_json::{Value, json};
 
@@ -95,7 +97,7 @@ fn a_call_that_takes_too_long_or_is_cancelled_ends_and_the_server_goes_on() {
     let late = shop.end(call).expect_err("it takes longer");
     assert_eq!(
         (late.code, late.message.as_str()),
-        ("TIMEOUT", &*format!("`{name}` took longer than 700ms"))
+        (ErrorCode::Timeout, &*format!("`{name}` took longer than 700ms"))
     );
 
     let call = shop.start(name, long, None);
@@ -103,7 +105,7 @@ fn a_call_that_takes_too_long_or_is_cancelled_ends_and_the_server_goes_on() {
         matches!(event, ToolEvent::Progress { call: it, .. } if *it == call).then_some(())
     });
     shop.tools.cancel(call);
-    assert_eq!(shop.end(call).expect_err("it was cancelled").code, "CANCELLED");
+    assert_eq!(shop.end(call).expect_err("it was cancelled").code, ErrorCode::Cancelled);
     let after = shop.call("it.echo", json!({ "message": "still here" })).expect("it goes on");
     assert_eq!(after.text, "Echo: still here");
     assert!(!shop.seen.iter().any(|event| matches!(event, ToolEvent::Restarted { .. })));
@@ -122,7 +124,7 @@ fn files_are_read_and_written_in_the_workspace_alone() {
         assert!(read.text.contains("hello"), "{read:?}");
         let away = shop.call("it.read_text_file", json!({ "path": "/etc/passwd" }));
         let away = away.expect_err("it is outside");
-        assert_eq!(away.code, "TOOL_FAILED");
+        assert_eq!(away.code, ErrorCode::ToolFailed);
         assert!(away.message.contains("Access denied"), "{}", away.message);
         assert_eq!(protocol(&shop), "2025-11-25");
     }
@@ -148,11 +150,11 @@ fn the_time_server_speaks_both_eras() {
         assert_eq!(protocol(&shop), spoken);
         let nowhere = shop.call("it.get_current_time", json!({ "timezone": "Mars/Olympus" }));
         let nowhere = nowhere.expect_err("there is no such place");
-        assert_eq!(nowhere.code, "TOOL_FAILED");
+        assert_eq!(nowhere.code, ErrorCode::ToolFailed);
         assert!(nowhere.message.contains("Mars/Olympus"), "{}", nowhere.message);
         let wrong = shop.call("it.get_current_time", json!({ "timezone": 5, "time_zone": "x" }));
         let wrong = wrong.expect_err("it is no text");
-        assert_eq!(wrong.code, "TOOL_ARGUMENTS");
+        assert_eq!(wrong.code, ErrorCode::ToolArguments);
         assert!(wrong.message.contains("`timezone` must be text, not a number"), "{wrong}");
     }
 }
@@ -169,7 +171,7 @@ fn the_git_server_speaks_both_eras() {
         assert!(status.expect("it looks").text.contains("aye.toml"));
         assert_eq!(protocol(&shop), spoken);
         let wrong = shop.call("it.git_statsu", json!({})).expect_err("it has no such tool");
-        assert_eq!(wrong.code, "TOOL_NOT_FOUND");
+        assert_eq!(wrong.code, ErrorCode::ToolNotFound);
         assert_eq!(wrong.hint.as_deref(), Some("did you mean `it.git_status`?"));
     }
 }
@@ -180,7 +182,7 @@ fn a_name_that_two_servers_have_needs_the_server() {
     let text = format!("[tools.a]\nserver = {}\n[tools.b]\nserver = {}\n", list(&old), list(&new));
     let mut shop = Shop::new(&text);
     let which = shop.call("get_current_time", json!({})).expect_err("both have it");
-    assert_eq!(which.code, "TOOL_NOT_FOUND", "{which:?}");
+    assert_eq!(which.code, ErrorCode::ToolNotFound, "{which:?}");
     let hint = "write `a.get_current_time` or `b.get_current_time`";
     assert_eq!(which.hint.as_deref(), Some(hint));
     let near = shop.call("get_curent_time", json!({})).expect_err("nobody has it");

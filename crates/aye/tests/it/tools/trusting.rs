@@ -1,5 +1,7 @@
 //! Nothing is started that nobody has agreed to.
 
+use aye_core::error_code::ErrorCode;
+
 use aye_runtime::tools::{Call, ToolEvent, Tools, Trust};
 use aye_runtime::trust::{Power, TrustFile};
 use insta::assert_snapshot;
@@ -31,7 +33,7 @@ fn an_agreement_is_to_a_command_in_a_workspace() {
     };
     let (result, launch, book) = call(&text);
     let refused = result.expect_err("nobody has agreed");
-    assert_eq!(refused.code, "NOT_TRUSTED");
+    assert_eq!(refused.code, ErrorCode::NotTrusted);
     assert!(refused.message.contains("/bin/sh"), "{refused}");
     assert_eq!(refused.hint.as_deref(), Some("look at it and agree with `aye trust`"));
     assert!(!work.path().join("notes.pid").exists(), "nothing was started");
@@ -47,7 +49,7 @@ fn an_agreement_is_to_a_command_in_a_workspace() {
         format!("{text}cwd = \"/\"\n"),
     ] {
         let (result, launch, book) = call(&changed);
-        assert_eq!(result.expect_err("it is another one").code, "NOT_TRUSTED", "{changed}");
+        assert_eq!(result.expect_err("it is another one").code, ErrorCode::NotTrusted, "{changed}");
         let agreed = book.read().expect("readable");
         assert!(agreed.of("server own").is_some() && !agreed.holds(&Power::from(&launch)));
     }
@@ -57,7 +59,7 @@ fn an_agreement_is_to_a_command_in_a_workspace() {
     let there = elsewhere.read().expect("readable");
     assert!(!there.holds(&Power::from(&launch)), "another workspace, another agreement");
     assert!(book.withdraw("server own").expect("written"));
-    assert_eq!(call(&text).0.expect_err("it was taken back").code, "NOT_TRUSTED");
+    assert_eq!(call(&text).0.expect_err("it was taken back").code, ErrorCode::NotTrusted);
 }
 
 #[test]

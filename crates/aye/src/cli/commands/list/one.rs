@@ -2,6 +2,7 @@
 
 use aye_core::flow::Flow;
 use aye_core::skill::{InputSpec, InputType, Step};
+use aye_core::step_kind::StepKind;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -30,7 +31,7 @@ struct Whole {
 #[derive(Debug, Serialize)]
 struct Part {
     step: String,
-    kind: &'static str,
+    kind: StepKind,
     description: Option<String>,
     condition: Option<String>,
     question: Option<String>,
@@ -89,7 +90,7 @@ fn render(flow: &Flow, file: &str, wanted: &str, plan: &[Part], paint: Paint) ->
         let gate =
             if part.destructive { paint.text(Tone::Bad, " destructive") } else { String::new() };
         let about = part.description.as_deref().map(escape_control_line).unwrap_or_default();
-        let line = format!("{:3}. {name}  {}{gate}  {about}", number + 1, dim(part.kind));
+        let line = format!("{:3}. {name}  {}{gate}  {about}", number + 1, dim(part.kind.as_str()));
         lines.push(line.trim_end().to_owned());
         let mark = paint.text(Tone::Ask, paint.glyph(Glyph::Asking));
         let first =

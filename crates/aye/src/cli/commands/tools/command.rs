@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use aye_core::error_code::ErrorCode;
 use aye_core::skill::format_duration;
 use aye_process::lines::Lines;
 use aye_process::{Happening, Outcome, Signal, Signals, Spec, Stop, Stream};
@@ -73,7 +74,7 @@ pub(super) fn run(
         Outcome::TimedOut => {
             let limit = limit.map(format_duration).unwrap_or_default();
             let message = format!("`{name}` took longer than {limit}");
-            return Err(Error::Tool(ToolError { code: "TIMEOUT", message, hint: None }));
+            return Err(Error::Tool(ToolError { code: ErrorCode::Timeout, message, hint: None }));
         }
         Outcome::Exited(_) | Outcome::Signaled(_) => exit.exit_code(),
     };
@@ -83,5 +84,5 @@ pub(super) fn run(
         true => format!("`{name}` ended with exit code {code}"),
         false => format!("`{name}` ended with exit code {code}: {said}"),
     };
-    Err(Error::Tool(ToolError { code: "TOOL_FAILED", message, hint: None }))
+    Err(Error::Tool(ToolError { code: ErrorCode::ToolFailed, message, hint: None }))
 }

@@ -1,5 +1,7 @@
 //! `aye tools list`.
 
+use aye_core::error_code::ErrorCode;
+
 use serde_json::{Map, Value, json};
 
 use crate::cli::Context;
@@ -53,7 +55,7 @@ pub(super) fn run(only: Option<&str>, context: &Context) -> Result<u8, Error> {
 }
 
 fn is_broken(server: &Found) -> bool {
-    server.tools.as_ref().is_err_and(|error| error.code != "NOT_TRUSTED")
+    server.tools.as_ref().is_err_and(|error| error.code != ErrorCode::NotTrusted)
 }
 
 /// A server before it was asked; the exit code if somebody left the question.
@@ -63,7 +65,7 @@ fn agreed(name: &str, must: bool, context: &Context) -> Result<Result<Found, u8>
         Err(error) if must => return Err(error),
         Err(error) => {
             let (message, hint) = (error.to_string(), error.hint());
-            let tools = Err(ToolError { code: "TOOL_SERVER", message, hint });
+            let tools = Err(ToolError { code: ErrorCode::ToolServer, message, hint });
             let (name, command) = (name.to_owned(), String::new());
             return Ok(Ok(Found { name, command, protocol: None, tools }));
         }
@@ -84,7 +86,7 @@ fn agreed(name: &str, must: bool, context: &Context) -> Result<Result<Found, u8>
 
 fn not_trusted(name: &str, command: String) -> Result<Result<Found, u8>, Error> {
     let error = ToolError {
-        code: "NOT_TRUSTED",
+        code: ErrorCode::NotTrusted,
         message: "not trusted yet".to_owned(),
         hint: Some("aye trust".to_owned()),
     };
