@@ -73,10 +73,16 @@ impl<'a> Redactor<'a> {
     pub fn value(&self, value: &Value, chars: usize) -> Value {
         match value {
             Value::Array(_) | Value::Object(_) if !is_secret(value) => {
-                let text = self.beginning(value);
-                match text.chars().count() > chars {
-                    true => self.start(&text, chars, chars * 4).into(),
-                    false => self.masked(value),
+                let is_long = |text: &str| text.chars().count() > chars;
+                let written = self.beginning(value);
+                if is_long(&written) {
+                    return self.start(&written, chars, chars * 4).into();
+                }
+                let shown = self.masked(value);
+                let written = shown.to_string();
+                match is_long(&written) {
+                    true => self.start(&written, chars, chars * 4).into(),
+                    false => shown,
                 }
             }
             Value::String(text) => self.start(text, chars, chars * 4).into(),
@@ -110,7 +116,8 @@ impl<'a> Redactor<'a> {
             Value::String(text) => escape_control_lines(&self.mask(text)).into(),
             Value::Array(items) => items.iter().map(|item| self.masked(item)).collect(),
             Value::Object(map) => {
-                map.iter().map(|(name, item)| (name.clone(), self.masked(item))).collect()
+                let name = |name: &str| escape_control_lines(&self.mask(name));
+                map.iter().map(|(key, item)| (name(key), self.masked(item))).collect()
             }
             // A number can be a secret too.
             other => {

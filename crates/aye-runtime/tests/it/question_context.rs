@@ -241,6 +241,16 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
+#[test]
+fn a_secret_is_masked_as_a_key_too() {
+    let mut secrets = Secrets::default();
+    secrets.insert("token", "s3cr3t-v4lue");
+    let mut state = run();
+    state.started.inputs.insert("of".into(), json!({ "s3cr3t-v4lue": [{ "s3cr3t-v4lue": 1 }] }));
+    let fields = question_context(&question("Go?"), Some(&state), Some(&secrets), BUDGET);
+    assert_eq!(fields["inputs"]["of"], json!({ "***": [{ "***": 1 }] }));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
