@@ -14,8 +14,8 @@ steps:
     confirm:
       message: Greet?
       options:
-        - { label: Yes, value: proceed }
-        - { label: No, value: cancel }
+        - { label: Go, value: proceed }
+        - { label: Stop, value: stop, action: cancel }
   - name: greet
     command: touch
     args: [greeted]
