@@ -13,7 +13,8 @@
 //! can be thrown away and checked ([`Audit::audit`]). Nothing here reads a
 //! clock: time is an argument.
 //!
-//! Adapters: [`SqliteStore`], the default.
+//! Adapters: [`SqliteStore`], the default; [`MemoryStore`], for tests. Both pass
+//! the contract suite in `tests/it/store/contract`, and so must any other.
 
 mod audit;
 mod chain;
@@ -24,6 +25,7 @@ mod journal;
 mod lease;
 mod logs;
 mod mailbox;
+mod memory;
 mod prune;
 mod rows;
 mod source;
@@ -37,6 +39,7 @@ pub use journal::Journal;
 pub use lease::{Held, Hold, Holder, Lease, LeaseError, Leases};
 pub use logs::Logs;
 pub use mailbox::{ENDED, Mailbox, Pending, RequestId, Verdict};
+pub use memory::MemoryStore;
 pub use prune::{Prune, Pruned};
 pub use rows::{QuestionRow, QuestionState, RunRow, RunStatus};
 pub use source::Source;

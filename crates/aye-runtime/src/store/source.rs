@@ -2,6 +2,7 @@
 //! was started with, whatever became of the file.
 
 use aye_core::digest::digest;
+use aye_core::event::{Event, EventKind};
 
 use super::StoreError;
 
@@ -21,6 +22,18 @@ impl Source {
     pub fn new(file: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
         Self { digest: digest(&[text.as_bytes()]), file: file.into(), text }
+    }
+
+    /// Whether it is the text that a run which begins with `events` runs.
+    pub(super) fn check_start(&self, events: &[Event]) -> Result<(), StoreError> {
+        self.check()?;
+        match events.first().map(|event| &event.kind) {
+            Some(EventKind::SkillStarted(started)) if started.source != self.digest => {
+                let (file, digest) = (self.file.clone(), started.source.clone());
+                Err(StoreError::Source { file, digest })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether the text still has its digest.

@@ -1,6 +1,6 @@
 //! The journal: tables of events and of the texts of skills.
 
-use aye_core::event::{Event, EventKind, VERSION};
+use aye_core::event::{Event, VERSION};
 use aye_core::id::RunId;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use serde_json::Value;
@@ -16,15 +16,7 @@ impl Journal for SqliteStore {
         events: &[Event],
         source: &Source,
     ) -> Result<(), StoreError> {
-        source.check()?;
-        if let Some(EventKind::SkillStarted(started)) = events.first().map(|event| &event.kind)
-            && started.source != source.digest
-        {
-            return Err(StoreError::Source {
-                file: source.file.clone(),
-                digest: started.source.clone(),
-            });
-        }
+        source.check_start(events)?;
         self.append_with(lease, events, |change| keep(change, source))
     }
 

@@ -112,8 +112,11 @@ impl RunLock {
 
 impl Drop for RunLock {
     fn drop(&mut self) {
-        // Removed while still locked, so that nobody else's can be meant.
-        let _ = std::fs::remove_file(&self.path);
+        // Removed while still locked, and only if it is still ours: somebody who
+        // took the file away may have let another holder in.
+        if is_at(&self.file, &self.path).unwrap_or(false) {
+            let _ = std::fs::remove_file(&self.path);
+        }
         let _ = self.file.unlock();
     }
 }

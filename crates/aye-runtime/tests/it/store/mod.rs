@@ -5,6 +5,7 @@ mod audit;
 mod bell;
 mod broken;
 mod child;
+mod contract;
 mod durable;
 mod layout;
 mod lists;

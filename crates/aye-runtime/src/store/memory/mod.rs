@@ -1,0 +1,57 @@
+//! An adapter that keeps everything in memory, for tests and for programs that
+//! embed the runtime and need no journal afterwards. Clones share one store, as
+//! processes share a journal. Step logs are files all the same: programs write
+//! to them.
+//!
+//! `state` is the data and the one way to change it; the other files are the
+//! ports, read from it.
+
+mod audit;
+mod index;
+mod journal;
+mod lease;
+mod mailbox;
+mod prune;
+mod state;
+mod wake;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use aye_core::id::RunId;
+
+use super::{Logs, Store, StoreError, logs};
+use state::State;
+
+/// A store in memory.
+#[derive(Debug, Clone)]
+pub struct MemoryStore {
+    state: Arc<Mutex<State>>,
+    logs: PathBuf,
+}
+
+impl MemoryStore {
+    /// An empty store that keeps step logs below `logs`.
+    pub fn new(logs: &Path) -> Self {
+        Self { state: Arc::default(), logs: logs.to_path_buf() }
+    }
+
+    /// Whoever panicked has changed everything or nothing.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store for MemoryStore {}
+
+impl Logs for MemoryStore {
+    fn log(&self, run: &RunId, execution: u32, step: &str) -> PathBuf {
+        self.logs.join(run.as_str()).join(logs::file_name(execution, step))
+    }
+
+    fn create_logs(&self, run: &RunId) -> Result<PathBuf, StoreError> {
+        let path = self.logs.join(run.as_str());
+        std::fs::create_dir_all(&path).map_err(|error| StoreError::io(&path, &error))?;
+        Ok(path)
+    }
+}

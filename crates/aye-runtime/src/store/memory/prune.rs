@@ -1,0 +1,90 @@
+//! Pruning.
+
+use std::io;
+use std::path::Path;
+
+use aye_core::id::RunId;
+use jiff::Timestamp;
+
+use super::MemoryStore;
+use super::state::State;
+use crate::store::{Prune, Pruned, RunRow, StoreError};
+
+impl Prune for MemoryStore {
+    fn has_finished_older_than(&self, ended_before: Timestamp) -> Result<bool, StoreError> {
+        Ok(!old(&self.state(), ended_before).is_empty())
+    }
+
+    fn prune_where(
+        &mut self,
+        ended_before: Timestamp,
+        dry_run: bool,
+        may_go: &mut dyn FnMut(&Path, Timestamp) -> bool,
+    ) -> Result<Pruned, StoreError> {
+        self.forget(ended_before, usize::MAX, dry_run, may_go)
+    }
+
+    fn prune_some(
+        &mut self,
+        ended_before: Timestamp,
+        runs: usize,
+        may_go: &mut dyn FnMut(&Path, Timestamp) -> bool,
+    ) -> Result<Pruned, StoreError> {
+        self.forget(ended_before, runs, false, may_go)
+    }
+}
+
+/// Outermost runs that ended before a time, the longest ended first.
+fn old(state: &State, ended_before: Timestamp) -> Vec<&RunRow> {
+    let is_old =
+        |row: &&RunRow| row.parent.is_none() && row.ended.is_some_and(|ended| ended < ended_before);
+    let mut rows: Vec<&RunRow> = state.newest().into_iter().filter(is_old).collect();
+    rows.sort_by_key(|row| (row.ended, row.n));
+    rows
+}
+
+impl MemoryStore {
+    fn forget(
+        &mut self,
+        ended_before: Timestamp,
+        most: usize,
+        dry_run: bool,
+        may_go: &mut dyn FnMut(&Path, Timestamp) -> bool,
+    ) -> Result<Pruned, StoreError> {
+        let mut state = self.state();
+        let mut chosen = old(&state, ended_before);
+        chosen.retain(|row| {
+            let free = !state.held.contains_key(&row.id);
+            free && row.ended.is_some_and(|ended| may_go(Path::new(&row.workspace), ended))
+        });
+        chosen.truncate(most);
+        let chosen: Vec<RunId> = chosen.into_iter().map(|row| row.id.clone()).collect();
+        let mut pruned = Pruned { runs: chosen.len() as u64, ..Pruned::default() };
+        let is_gone = |run: &RunId| chosen.iter().any(|outer| run == outer || run.is_inside(outer));
+        for stored in state.events.iter().filter(|stored| is_gone(&stored.event.run)) {
+            pruned.events += 1;
+            pruned.bytes += stored.bytes;
+        }
+        if !dry_run {
+            let gone: Vec<RunId> = state
+                .newest()
+                .into_iter()
+                .map(|row| &row.id)
+                .filter(|id| is_gone(id))
+                .cloned()
+                .collect();
+            for run in &gone {
+                remove(&self.logs.join(run.as_str()))?;
+            }
+            state.forget(&gone);
+        }
+        Ok(pruned)
+    }
+}
+
+fn remove(logs: &Path) -> Result<(), StoreError> {
+    match std::fs::remove_dir_all(logs) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io(logs, &error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,181 @@
+//! The data, and appending to it: all or nothing.
+
+use std::collections::{BTreeMap, HashMap};
+
+use aye_core::event::Event;
+use aye_core::id::RunId;
+
+use super::wake::Bells;
+use crate::store::chain::{Hash, Link};
+use crate::store::derive::{self, Derived, Placed};
+use crate::store::{
+    ENDED, Holder, Lease, Pending, QuestionRow, RequestId, RunRow, Source, StoreError, Verdict,
+};
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// In the order in which they were committed.
+    pub(super) events: Vec<Stored>,
+    /// The number of the last event there ever was.
+    last_n: u64,
+    runs: BTreeMap<RunId, Derived>,
+    pub(super) sources: HashMap<String, Source>,
+    pub(super) requests: Vec<Sent>,
+    /// How many requests were ever sent.
+    pub(super) sent: i64,
+    /// How often a lease has changed hands.
+    pub(super) epochs: HashMap<RunId, u64>,
+    /// Who holds a lease, and which one.
+    pub(super) held: HashMap<RunId, (u64, Holder)>,
+    pub(super) leases: u64,
+    pub(super) bells: Bells,
+}
+
+/// An event with its place and the size of its text.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub(super) n: u64,
+    pub(super) hash: Hash,
+    pub(super) event: Event,
+    pub(super) bytes: u64,
+}
+
+/// A request, and what became of it.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) pending: Pending,
+    pub(super) verdict: Option<Verdict>,
+}
+
+impl State {
+    pub(super) fn append(
+        &mut self,
+        lease: &Lease,
+        events: &[Event],
+        settled: &[(RequestId, Verdict)],
+    ) -> Result<(), StoreError> {
+        self.check_epoch(lease, events)?;
+        let mut stored = Vec::new();
+        let mut changed: BTreeMap<RunId, Derived> = BTreeMap::new();
+        for event in events {
+            let before = changed.remove(&event.run).or_else(|| self.runs.get(&event.run).cloned());
+            let n = self.last_n + stored.len() as u64 + 1;
+            let (next, after) = place(lease, before, n, event)?;
+            stored.push(next);
+            changed.insert(event.run.clone(), after);
+        }
+        // Nothing fails from here on.
+        self.settle(settled);
+        self.last_n += stored.len() as u64;
+        self.events.extend(stored);
+        self.epochs.entry(lease.run().clone()).or_insert(lease.epoch());
+        for (run, after) in changed {
+            if after.run.status.is_ended() {
+                self.refuse_rest(&run);
+            }
+            self.runs.insert(run, after);
+        }
+        self.bells.ring();
+        Ok(())
+    }
+
+    /// Whether the lease is the newest there is. A run that has not started is
+    /// claimed by the append that starts it.
+    fn check_epoch(&self, lease: &Lease, events: &[Event]) -> Result<(), StoreError> {
+        let run = lease.run();
+        match self.epochs.get(run) {
+            Some(current) if *current == lease.epoch() => Ok(()),
+            Some(current) => Err(StoreError::Fenced {
+                run: run.clone(),
+                epoch: lease.epoch(),
+                current: *current,
+            }),
+            None if events.first().is_some_and(|event| event.run == *run) => Ok(()),
+            None => Err(StoreError::NoRun { run: run.clone() }),
+        }
+    }
+
+    /// Gives verdicts; the first one a request gets stands.
+    fn settle(&mut self, settled: &[(RequestId, Verdict)]) {
+        for (id, verdict) in settled {
+            if let Some(sent) = self.requests.iter_mut().find(|sent| sent.pending.id == *id) {
+                sent.verdict.get_or_insert_with(|| verdict.clone());
+            }
+        }
+    }
+
+    /// Refuses what nobody will read any more.
+    fn refuse_rest(&mut self, run: &RunId) {
+        for sent in self.requests.iter_mut().filter(|sent| sent.pending.run == *run) {
+            sent.verdict.get_or_insert_with(|| Verdict::Refused(ENDED.to_owned()));
+        }
+    }
+
+    pub(super) fn run(&self, run: &RunId) -> Option<&RunRow> {
+        self.runs.get(run).map(|derived| &derived.run)
+    }
+
+    pub(super) fn derived(&self) -> impl Iterator<Item = &Derived> {
+        self.runs.values()
+    }
+
+    /// Every run, the newest first.
+    pub(super) fn newest(&self) -> Vec<&RunRow> {
+        let mut rows: Vec<&RunRow> = self.runs.values().map(|derived| &derived.run).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.n));
+        rows
+    }
+
+    /// Every question, the oldest first.
+    pub(super) fn questions(&self) -> Vec<&QuestionRow> {
+        let mut rows: Vec<&QuestionRow> =
+            self.runs.values().flat_map(|derived| &derived.questions).collect();
+        rows.sort_by_key(|row| row.n);
+        rows
+    }
+
+    /// Forgets runs, with everything that belongs to them.
+    pub(super) fn forget(&mut self, gone: &[RunId]) {
+        self.events.retain(|stored| !gone.contains(&stored.event.run));
+        self.requests.retain(|sent| !gone.contains(&sent.pending.run));
+        for run in gone {
+            self.runs.remove(run);
+            self.epochs.remove(run);
+        }
+        let Self { runs, sources, .. } = self;
+        sources.retain(|digest, _| runs.values().any(|derived| derived.run.source == *digest));
+    }
+}
+
+/// Puts one event behind what is there.
+fn place(
+    lease: &Lease,
+    before: Option<Derived>,
+    n: u64,
+    event: &Event,
+) -> Result<(Stored, Derived), StoreError> {
+    let run = &event.run;
+    if !lease.covers(run) {
+        let (run, lease) = (run.clone(), lease.run().clone());
+        return Err(StoreError::NotCovered { run, lease });
+    }
+    let last = before.as_ref().map_or(0, |derived| derived.run.last_seq);
+    if event.seq != last + 1 {
+        return Err(StoreError::Conflict { run: run.clone(), last, got: event.seq });
+    }
+    let body = serde_json::to_string(event).map_err(|error| StoreError::Unreadable {
+        run: run.to_string(),
+        seq: event.seq,
+        message: error.to_string(),
+    })?;
+    let link = Link {
+        run: run.as_str(),
+        seq: event.seq,
+        at: event.at.as_millisecond(),
+        kind: event.kind.name(),
+        body: &body,
+    };
+    let hash = link.hash(before.as_ref().map(|derived| &derived.run.head));
+    let after = derive::fold(before, Placed { n, hash, event })?;
+    Ok((Stored { n, hash, event: event.clone(), bytes: body.len() as u64 }, after))
+}

@@ -1,0 +1,472 @@
+//! A store that is broken on purpose, in one way at a time.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use aye_core::event::Event;
+use aye_core::id::{QuestionId, RunId};
+use aye_core::input::Request;
+use aye_core::question::Question;
+use aye_runtime::store::{
+    Audit, Audited, ENDED, Finding, Found, Held, Holder, Journal, Lease, LeaseError, Leases,
+    Listener, Logs, Mailbox, MemoryStore, Pending, Prune, Pruned, QuestionRow, Questions,
+    RequestId, RunFilter, RunRow, Runs, Source, Store, StoreError, Verdict, Wake,
+};
+use jiff::Timestamp;
+use tempfile::TempDir;
+
+use super::Place;
+
+/// What is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// An append is acknowledged and not written.
+    AppendLost,
+    /// Events come back in another order.
+    EventsOutOfOrder,
+    /// The number of an event is not looked at.
+    NoSequenceCheck,
+    /// Events of one append are written one by one.
+    AppendInParts,
+    /// A watcher's place is off by one.
+    WatcherSkips,
+    /// Runs whose ids begin alike count as inside.
+    NeighboursAreInside,
+    /// The text of a skill is not kept.
+    SourceLost,
+    /// The epoch is not looked at.
+    NoEpochCheck,
+    /// A lease covers every run.
+    LeaseCoversAll,
+    /// A lease is granted while somebody has it.
+    LeaseGivenTwice,
+    /// A lease is never given back.
+    LeaseKept,
+    /// The epoch does not grow.
+    EpochStands,
+    /// Dropping a lost lease ends the next one.
+    LateReturnEndsNext,
+    /// Verdicts are not written.
+    VerdictLost,
+    /// The last verdict stands.
+    VerdictChanges,
+    /// Verdicts are written before the events.
+    VerdictBeforeEvents,
+    /// Requests to a run that has ended wait for ever.
+    EndedRunsAreSilent,
+    /// Requests to runs inside are not found.
+    InsideIsNotRead,
+    /// Nobody hears appends.
+    WakeLost,
+    /// Drivers do not hear requests.
+    RequestWakeLost,
+    /// Drivers hear every append.
+    AppendsWakeDrivers,
+    /// Open questions are not listed.
+    RowsStale,
+    /// Lists begin with the oldest.
+    OldestFirst,
+    /// An ambiguous name stands for the newest.
+    NamesGuess,
+    /// Runs that somebody holds are pruned.
+    HeldIsPruned,
+    /// An audit looks at nothing.
+    AuditBlind,
+    /// All logs are one file.
+    LogsShared,
+}
+
+impl Fault {
+    pub(super) const ALL: [Self; 27] = [
+        Self::AppendLost,
+        Self::EventsOutOfOrder,
+        Self::NoSequenceCheck,
+        Self::AppendInParts,
+        Self::WatcherSkips,
+        Self::NeighboursAreInside,
+        Self::SourceLost,
+        Self::NoEpochCheck,
+        Self::LeaseCoversAll,
+        Self::LeaseGivenTwice,
+        Self::LeaseKept,
+        Self::EpochStands,
+        Self::LateReturnEndsNext,
+        Self::VerdictLost,
+        Self::VerdictChanges,
+        Self::VerdictBeforeEvents,
+        Self::EndedRunsAreSilent,
+        Self::InsideIsNotRead,
+        Self::WakeLost,
+        Self::RequestWakeLost,
+        Self::AppendsWakeDrivers,
+        Self::RowsStale,
+        Self::OldestFirst,
+        Self::NamesGuess,
+        Self::HeldIsPruned,
+        Self::AuditBlind,
+        Self::LogsShared,
+    ];
+}
+
+/// Where a broken store is.
+pub(super) struct FaultyPlace {
+    store: Faulty,
+    _logs: TempDir,
+}
+
+impl FaultyPlace {
+    pub(super) fn new(fault: Fault) -> Self {
+        let logs = tempfile::tempdir().unwrap();
+        let inner = MemoryStore::new(logs.path());
+        Self { store: Faulty { inner, fault, verdicts: Arc::default() }, _logs: logs }
+    }
+}
+
+impl Place for FaultyPlace {
+    fn open(&self) -> Box<dyn Store> {
+        Box::new(self.store.clone())
+    }
+
+    fn expire(&self, run: &RunId) {
+        self.store.inner.expire(run);
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Faulty {
+    inner: MemoryStore,
+    fault: Fault,
+    /// The last verdicts, for [`Fault::VerdictChanges`].
+    verdicts: Arc<Mutex<HashMap<RequestId, Verdict>>>,
+}
+
+impl Faulty {
+    fn has(&self, fault: Fault) -> bool {
+        self.fault == fault
+    }
+
+    /// Events with the numbers that come next.
+    fn renumbered(&self, events: &[Event]) -> Result<Vec<Event>, StoreError> {
+        let mut events = events.to_vec();
+        let mut last: HashMap<RunId, u64> = HashMap::new();
+        for event in &mut events {
+            let stored = self.inner.run(&event.run)?.map_or(0, |row| row.last_seq);
+            let seq = last.entry(event.run.clone()).or_insert(stored);
+            *seq += 1;
+            event.seq = *seq;
+        }
+        Ok(events)
+    }
+
+    /// Appends with whatever epoch is the newest.
+    fn append_unfenced(
+        &mut self,
+        lease: &Lease,
+        events: &[Event],
+        settled: &[(RequestId, Verdict)],
+    ) -> Result<(), StoreError> {
+        match self.inner.append(lease, events, settled) {
+            Err(StoreError::Fenced { run, current, .. }) => {
+                self.inner.append(&Lease::new(run, current, ()), events, settled)
+            }
+            other => other,
+        }
+    }
+}
+
+/// Never drops what it holds.
+#[derive(Debug)]
+struct Kept(Option<Lease>);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        std::mem::forget(self.0.take());
+    }
+}
+
+/// Ends whatever lease there is when dropped.
+#[derive(Debug)]
+struct EndsAny(MemoryStore, RunId);
+
+impl Drop for EndsAny {
+    fn drop(&mut self) {
+        self.0.expire(&self.1);
+    }
+}
+
+impl Store for Faulty {}
+
+impl Journal for Faulty {
+    fn start(
+        &mut self,
+        lease: &Lease,
+        events: &[Event],
+        source: &Source,
+    ) -> Result<(), StoreError> {
+        self.inner.start(lease, events, source)
+    }
+
+    fn append(
+        &mut self,
+        lease: &Lease,
+        events: &[Event],
+        settled: &[(RequestId, Verdict)],
+    ) -> Result<(), StoreError> {
+        self.verdicts.lock().unwrap().extend(settled.iter().cloned());
+        match self.fault {
+            Fault::AppendLost => Ok(()),
+            Fault::NoSequenceCheck => {
+                let events = self.renumbered(events)?;
+                self.inner.append(lease, &events, settled)
+            }
+            Fault::AppendInParts => {
+                for event in events {
+                    self.inner.append(lease, std::slice::from_ref(event), &[])?;
+                }
+                self.inner.append(lease, &[], settled)
+            }
+            Fault::NoEpochCheck => self.append_unfenced(lease, events, settled),
+            Fault::LeaseCoversAll => match self.inner.append(lease, events, settled) {
+                Err(StoreError::NotCovered { run, .. }) => {
+                    self.append_unfenced(&Lease::new(run, 1, ()), events, settled)
+                }
+                other => other,
+            },
+            Fault::VerdictLost => self.inner.append(lease, events, &[]),
+            Fault::VerdictBeforeEvents => {
+                self.inner.append(lease, &[], settled)?;
+                self.inner.append(lease, events, &[])
+            }
+            _ => self.inner.append(lease, events, settled),
+        }
+    }
+
+    fn events(&self, run: &RunId, after: u64) -> Result<Vec<Event>, StoreError> {
+        let mut events = self.inner.events(run, after)?;
+        if self.has(Fault::EventsOutOfOrder) {
+            events.reverse();
+        }
+        Ok(events)
+    }
+
+    fn events_within(&self, run: &RunId, after: u64) -> Result<Vec<(u64, Event)>, StoreError> {
+        if self.has(Fault::NeighboursAreInside) {
+            return self.inner.events_after(after, u32::MAX);
+        }
+        self.inner.events_within(run, after)
+    }
+
+    fn events_after(&self, after: u64, limit: u32) -> Result<Vec<(u64, Event)>, StoreError> {
+        let skipped = u64::from(self.has(Fault::WatcherSkips) && after > 0);
+        self.inner.events_after(after + skipped, limit)
+    }
+
+    fn first_event(&self, run: &RunId) -> Result<Option<Event>, StoreError> {
+        self.inner.first_event(run)
+    }
+
+    fn tail(&self, run: &RunId, count: u32) -> Result<Vec<Event>, StoreError> {
+        self.inner.tail(run, count)
+    }
+
+    fn position(&self) -> Result<u64, StoreError> {
+        self.inner.position()
+    }
+
+    fn source(&self, digest: &str) -> Result<Option<Source>, StoreError> {
+        let kept = self.inner.source(digest)?;
+        Ok(kept.filter(|_| !self.has(Fault::SourceLost)))
+    }
+}
+
+impl Runs for Faulty {
+    fn run(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
+        self.inner.run(run)
+    }
+
+    fn find_run(&self, name: &str) -> Result<Found<RunRow>, StoreError> {
+        match self.inner.find_run(name)? {
+            Found::Several(mut rows) if self.has(Fault::NamesGuess) => {
+                Ok(Found::One(rows.remove(0)))
+            }
+            found => Ok(found),
+        }
+    }
+
+    fn runs_inside(&self, run: &RunId) -> Result<Vec<RunRow>, StoreError> {
+        self.inner.runs_inside(run)
+    }
+
+    fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+        let mut rows = self.inner.runs(filter)?;
+        if self.has(Fault::OldestFirst) {
+            rows.reverse();
+        }
+        Ok(rows)
+    }
+}
+
+impl Questions for Faulty {
+    fn open_questions(&self) -> Result<Vec<QuestionRow>, StoreError> {
+        let mut rows = self.inner.open_questions()?;
+        if self.has(Fault::RowsStale) {
+            rows.clear();
+        }
+        Ok(rows)
+    }
+
+    fn waiting_within(&self, run: &RunId) -> Result<u32, StoreError> {
+        self.inner.waiting_within(run)
+    }
+
+    fn questions(&self, run: &RunId) -> Result<Vec<QuestionRow>, StoreError> {
+        self.inner.questions(run)
+    }
+
+    fn question(&self, name: &str) -> Result<Found<QuestionRow>, StoreError> {
+        self.inner.question(name)
+    }
+
+    fn asked(&self, question: &QuestionId) -> Result<Option<Question>, StoreError> {
+        self.inner.asked(question)
+    }
+}
+
+impl Mailbox for Faulty {
+    fn send(
+        &mut self,
+        run: &RunId,
+        request: &Request,
+        sender: &str,
+        at: Timestamp,
+    ) -> Result<RequestId, StoreError> {
+        self.inner.send(run, request, sender, at)
+    }
+
+    fn pending(&mut self, run: &RunId) -> Result<Vec<Pending>, StoreError> {
+        self.inner.pending(run)
+    }
+
+    fn pending_within(&mut self, run: &RunId) -> Result<Vec<Pending>, StoreError> {
+        if self.has(Fault::InsideIsNotRead) {
+            return self.inner.pending(run);
+        }
+        self.inner.pending_within(run)
+    }
+
+    fn verdict(&self, id: RequestId) -> Result<Option<Verdict>, StoreError> {
+        let verdict = self.inner.verdict(id)?;
+        Ok(match self.fault {
+            Fault::VerdictChanges => self.verdicts.lock().unwrap().get(&id).cloned().or(verdict),
+            Fault::EndedRunsAreSilent => {
+                verdict.filter(|verdict| *verdict != Verdict::Refused(ENDED.to_owned()))
+            }
+            _ => verdict,
+        })
+    }
+}
+
+impl Leases for Faulty {
+    fn acquire(&mut self, run: &RunId, holder: &Holder) -> Result<Lease, LeaseError> {
+        if self.has(Fault::LeaseGivenTwice) {
+            self.inner.expire(run);
+        }
+        let lease = self.inner.acquire(run, holder)?;
+        let epoch = lease.epoch();
+        Ok(match self.fault {
+            Fault::LeaseKept => Lease::new(run.clone(), epoch, Kept(Some(lease))),
+            Fault::EpochStands => Lease::new(run.clone(), 1, lease),
+            Fault::LateReturnEndsNext => {
+                Lease::new(run.clone(), epoch, EndsAny(self.inner.clone(), run.clone()))
+            }
+            _ => lease,
+        })
+    }
+
+    fn holder(&self, run: &RunId) -> Result<Option<Held>, StoreError> {
+        self.inner.holder(run)
+    }
+}
+
+/// A store that nobody writes to.
+fn elsewhere() -> &'static MemoryStore {
+    static ELSEWHERE: OnceLock<MemoryStore> = OnceLock::new();
+    ELSEWHERE.get_or_init(|| MemoryStore::new(Path::new("nowhere")))
+}
+
+impl Wake for Faulty {
+    fn listen(&self) -> Result<Listener, StoreError> {
+        match self.fault {
+            Fault::WakeLost => elsewhere().listen(),
+            _ => self.inner.listen(),
+        }
+    }
+
+    fn listen_for_requests(&self) -> Result<Listener, StoreError> {
+        match self.fault {
+            Fault::RequestWakeLost => elsewhere().listen(),
+            Fault::AppendsWakeDrivers => self.inner.listen(),
+            _ => self.inner.listen_for_requests(),
+        }
+    }
+
+    fn ring(&mut self) {
+        self.inner.ring();
+    }
+}
+
+impl Logs for Faulty {
+    fn log(&self, run: &RunId, execution: u32, step: &str) -> PathBuf {
+        match self.fault {
+            Fault::LogsShared => self.inner.log(run, 1, "step"),
+            _ => self.inner.log(run, execution, step),
+        }
+    }
+
+    fn create_logs(&self, run: &RunId) -> Result<PathBuf, StoreError> {
+        self.inner.create_logs(run)
+    }
+}
+
+impl Audit for Faulty {
+    fn audit(
+        &self,
+        run: Option<&RunId>,
+        report: &mut dyn FnMut(Finding),
+    ) -> Result<Audited, StoreError> {
+        match self.fault {
+            Fault::AuditBlind => Ok(Audited::default()),
+            _ => self.inner.audit(run, report),
+        }
+    }
+}
+
+impl Prune for Faulty {
+    fn has_finished_older_than(&self, ended_before: Timestamp) -> Result<bool, StoreError> {
+        self.inner.has_finished_older_than(ended_before)
+    }
+
+    fn prune_where(
+        &mut self,
+        ended_before: Timestamp,
+        dry_run: bool,
+        may_go: &mut dyn FnMut(&Path, Timestamp) -> bool,
+    ) -> Result<Pruned, StoreError> {
+        if self.has(Fault::HeldIsPruned) {
+            for row in self.inner.runs(&RunFilter::default())? {
+                self.inner.expire(&row.id);
+            }
+        }
+        self.inner.prune_where(ended_before, dry_run, may_go)
+    }
+
+    fn prune_some(
+        &mut self,
+        ended_before: Timestamp,
+        runs: usize,
+        may_go: &mut dyn FnMut(&Path, Timestamp) -> bool,
+    ) -> Result<Pruned, StoreError> {
+        self.inner.prune_some(ended_before, runs, may_go)
+    }
+}

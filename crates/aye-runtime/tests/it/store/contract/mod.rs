@@ -1,0 +1,148 @@
+//! What every store promises: the contract, one function a clause. An adapter
+//! passes it by giving a [`Place`]; `faulty` shows that each clause can fail.
+
+mod appending;
+mod faulty;
+mod leasing;
+mod listing;
+mod mailing;
+mod pruning;
+mod waking;
+
+use std::error::Error;
+
+use aye_core::id::RunId;
+use aye_runtime::store::{Durability, Home, Lease, LeaseError, MemoryStore, SqliteStore, Store};
+use tempfile::TempDir;
+
+use super::sample::{Tale, holder, source};
+use faulty::{Fault, FaultyPlace};
+
+/// Where one store is, that several processes open.
+pub(super) trait Place {
+    /// Opens it, as another process would.
+    fn open(&self) -> Box<dyn Store>;
+
+    /// Takes a lease away from its holder, who does not notice.
+    fn expire(&self, run: &RunId);
+}
+
+type Kept = Result<(), Box<dyn Error>>;
+
+type Clause = fn(&dyn Place) -> Kept;
+
+/// Fails the clause unless this holds.
+macro_rules! ensure {
+    ($holds:expr, $($why:tt)+) => {
+        if !$holds {
+            return Err(format!($($why)+).into());
+        }
+    };
+}
+use ensure;
+
+const CLAUSES: [(&str, Clause); 25] = [
+    ("what is appended is read back in order", appending::reads_back),
+    ("an event that does not follow is a conflict", appending::needs_the_next_number),
+    ("an append is all or nothing", appending::all_or_nothing),
+    ("watchers miss nothing", appending::watchers_miss_nothing),
+    ("events of runs inside are found, of others not", appending::within),
+    ("a run begins with its skill's text", appending::keeps_the_source),
+    ("an old epoch cannot append", leasing::old_epoch_is_fenced),
+    ("a lease covers its run and those inside", leasing::covers),
+    ("a lease is held once, and says by whom", leasing::held_once),
+    ("a lease ends with its holder", leasing::given_back),
+    ("the epoch grows each time", leasing::epoch_grows),
+    ("a lost lease does not end the next one", leasing::late_return),
+    ("a request gets its verdict", mailing::verdict),
+    ("the first verdict stands", mailing::first_verdict_stands),
+    ("a failed append gives no verdict", mailing::verdict_with_events),
+    ("a run that has ended refuses", mailing::ended_refuses),
+    ("requests to runs inside are found", mailing::pending_within),
+    ("an append wakes whoever listens", waking::append_wakes),
+    ("a request wakes its driver", waking::request_wakes),
+    ("a driver's own appends do not wake it", waking::appends_do_not_wake_drivers),
+    ("rows follow the events", listing::rows_follow),
+    ("lists are filtered, the newest first", listing::lists),
+    ("a name finds one, several or none", listing::names),
+    ("finished runs are pruned, others stay", pruning::prunes),
+    ("an audit looks at everything, logs have places", pruning::audit_and_logs),
+];
+
+/// The clauses that a store does not keep, and why.
+fn broken(place: impl Fn() -> Box<dyn Place>) -> Vec<(&'static str, String)> {
+    let why = |(name, clause): &(&'static str, Clause)| {
+        clause(&*place()).err().map(|why| (*name, why.to_string()))
+    };
+    CLAUSES.iter().filter_map(why).collect()
+}
+
+struct Sqlite(TempDir);
+
+impl Place for Sqlite {
+    fn open(&self) -> Box<dyn Store> {
+        Box::new(SqliteStore::open(self.0.path(), Durability::Process).unwrap())
+    }
+
+    fn expire(&self, run: &RunId) {
+        std::fs::remove_file(Home::new(self.0.path()).lock(run)).unwrap();
+    }
+}
+
+struct Memory {
+    store: MemoryStore,
+    _logs: TempDir,
+}
+
+impl Memory {
+    fn new() -> Self {
+        let logs = tempfile::tempdir().unwrap();
+        Self { store: MemoryStore::new(logs.path()), _logs: logs }
+    }
+}
+
+impl Place for Memory {
+    fn open(&self) -> Box<dyn Store> {
+        Box::new(self.store.clone())
+    }
+
+    fn expire(&self, run: &RunId) {
+        self.store.expire(run);
+    }
+}
+
+#[test]
+fn sqlite_keeps_the_contract() {
+    assert_eq!(broken(|| Box::new(Sqlite(tempfile::tempdir().unwrap()))), []);
+}
+
+#[test]
+fn memory_keeps_the_contract() {
+    assert_eq!(broken(|| Box::new(Memory::new())), []);
+}
+
+#[test]
+fn every_fault_is_found_and_every_clause_can_fail() {
+    let mut failed = Vec::new();
+    for fault in Fault::ALL {
+        let found = broken(|| Box::new(FaultyPlace::new(fault)));
+        assert!(!found.is_empty(), "{fault:?} is not found");
+        failed.extend(found.into_iter().map(|(name, _)| name));
+    }
+    for (name, _) in CLAUSES {
+        assert!(failed.contains(&name), "nothing breaks \"{name}\"");
+    }
+}
+
+/// Takes the lease of a run.
+fn lease(store: &mut dyn Store, run: &RunId) -> Result<Lease, LeaseError> {
+    store.acquire(run, &holder())
+}
+
+/// A run that has started, with its lease.
+fn begun(store: &mut dyn Store, name: &str) -> Result<(Tale, Lease), Box<dyn Error>> {
+    let mut tale = Tale::new(name);
+    let lease = lease(store, &tale.run)?;
+    store.start(&lease, &[tale.started()], &source())?;
+    Ok((tale, lease))
+}
