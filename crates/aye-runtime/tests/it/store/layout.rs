@@ -1,15 +1,17 @@
 //! Layouts of the database, the current one and those before it.
 
+use std::fs::File;
 use std::path::Path;
 
-use aye_runtime::store::{Found, RunFilter, RunStatus};
+use aye_runtime::store::{Found, RunFilter, RunStatus, StoreError};
 use rusqlite::Connection;
 
 use super::Outcome;
-use super::sample::{Tale, id, open, source};
+use super::sample::{Tale, holder, id, open, source};
 use super::writer::Store;
 
 const FIRST: &str = include_str!("fixtures/layout-1.sql");
+const SECOND: &str = include_str!("fixtures/layout-2.sql");
 
 /// A home with a journal of an older layout.
 fn home_with(fixture: &str) -> Result<tempfile::TempDir, Box<dyn std::error::Error>> {
@@ -47,12 +49,63 @@ fn a_journal_of_the_first_layout_is_read_checked_and_continued() -> Outcome {
 }
 
 #[test]
+fn a_journal_of_the_second_layout_is_read_checked_and_taken_over() -> Outcome {
+    let home = home_with(SECOND)?;
+    let mut store = open(home.path())?;
+    let audited = store.audit(None, |finding| panic!("{finding}"))?;
+    assert_eq!((audited.runs, audited.events), (6, 28));
+    let Found::One(row) = store.find_run("a8g40bx0tw")? else {
+        return Err("no run".into());
+    };
+    assert_eq!(store.runs_inside(&row.id)?.len(), 2);
+    // Its driver knew nothing of epochs: the first one that does has epoch 1.
+    let lease = store.acquire(&row.id, &holder())?;
+    assert_eq!(lease.epoch(), 1);
+    let mut tale = Tale::new(row.id.as_str());
+    tale.seq = row.last_seq;
+    (*store).append(&lease, &[tale.resumed()], &[])?;
+    store.audit(None, |finding| panic!("{finding}"))?;
+    Ok(())
+}
+
+#[test]
+fn an_older_driver_keeps_its_journal_from_being_migrated() -> Outcome {
+    for (fixture, run, layout) in [(FIRST, "running001", 1), (SECOND, "a8g40bx0tw", 2)] {
+        let home = home_with(fixture)?;
+        std::fs::create_dir(home.path().join("locks"))?;
+        let path = home.path().join(format!("locks/{run}.lock"));
+        std::fs::write(&path, serde_json::to_string(&holder())?)?;
+        let lock = File::open(&path)?;
+        lock.lock()?;
+        for opened in [open(home.path()).map(drop), Store::open_to_read(home.path()).map(drop)] {
+            let error = opened.err().ok_or("it was opened")?;
+            assert!(matches!(error, StoreError::OlderDriver { .. }), "{error:?}");
+            let text = error.to_string();
+            let pid = std::process::id();
+            let driven = format!(
+                "was written by an older Aye, and run `{run}` is driven by `ada` on `engine` (process {pid}, "
+            );
+            assert!(text.contains(&driven), "{text}");
+            assert!(error.hint().contains("wait until that run has ended"), "{}", error.hint());
+        }
+        let db = Connection::open(home.path().join("journal.db"))?;
+        let found: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        assert_eq!(found, layout, "it was not touched");
+        drop(lock);
+        open(home.path())?;
+    }
+    Ok(())
+}
+
+#[test]
 fn a_new_journal_and_a_migrated_one_have_the_same_layout() -> Outcome {
-    let old = home_with(FIRST)?;
-    open(old.path())?;
     let new = tempfile::tempdir()?;
     open(new.path())?;
-    assert_eq!(definitions(old.path())?, definitions(new.path())?);
+    for fixture in [FIRST, SECOND] {
+        let old = home_with(fixture)?;
+        open(old.path())?;
+        assert_eq!(definitions(old.path())?, definitions(new.path())?);
+    }
     Ok(())
 }
 
