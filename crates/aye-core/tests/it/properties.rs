@@ -162,6 +162,9 @@ fn check_no_silent_repeat(events: &[Event]) {
                     });
                     doubtful = Some((failed.step.clone(), again));
                     allowed = false;
+                } else if doubtful.as_ref().is_some_and(|(name, _)| *name != failed.step) {
+                    // The clean-up led through another step: what follows is its route.
+                    doubtful = None;
                 }
             }
             EventKind::StepRetried { step, why, .. } => {
