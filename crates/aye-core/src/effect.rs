@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::event::PauseReason;
 use crate::nested::Nested;
 use crate::question::Question;
+use crate::secrets::Text;
 use crate::skill::Template;
 use crate::text::Scope;
 
@@ -44,7 +45,7 @@ pub enum Effect {
 }
 
 /// A running action, resolved as far as it may be written down. What touches
-/// a secret stays as the file has it: [`crate::machine::Machine::render`]
+/// a secret stays as the file has it: `Machine::render`
 /// renders it for the host that acts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
@@ -89,38 +90,6 @@ pub enum Rendered {
     Tool(Box<ToolCall>),
     /// Drive runs inside the run; `Machine::child` renders one at a time.
     Nested(Box<Nested>),
-}
-
-/// A text of a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Text {
-    /// As it is.
-    Plain(String),
-    /// It touches a secret and has not been rendered.
-    Secret(Unrendered),
-}
-
-/// What stands in the place of a text that touches a secret.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unrendered {
-    #[serde(rename = "$secret")]
-    secret: bool,
-}
-
-impl Text {
-    /// A text that touches a secret.
-    pub(crate) fn secret() -> Self {
-        Self::Secret(Unrendered { secret: true })
-    }
-
-    /// The text, if it may be shown.
-    pub fn plain(self) -> Option<String> {
-        match self {
-            Self::Plain(text) => Some(text),
-            Self::Secret(_) => None,
-        }
-    }
 }
 
 /// A program to run.

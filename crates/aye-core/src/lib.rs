@@ -24,6 +24,7 @@ pub mod machine;
 pub mod nested;
 pub mod pattern;
 pub mod question;
+pub mod schedule;
 pub mod secrets;
 pub mod skill;
 pub mod span;

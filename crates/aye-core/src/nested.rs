@@ -5,8 +5,6 @@
 //! is made from the step that holds it, so a crash between two journals
 //! cannot start it twice.
 
-mod schedule;
-
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -14,15 +12,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::effect::Text;
 use crate::flow::Flow;
 use crate::form::Form;
 use crate::id::{BadId, RunId};
 use crate::journal::StepRecord;
 use crate::question::{Answer, Edits};
-use crate::secrets::Secrets;
-
-pub use schedule::{ChildEnd, Schedule};
+use crate::secrets::{Secrets, Text};
 
 /// How deep skills may call skills.
 pub const DEEPEST: u32 = 8;
@@ -122,7 +117,7 @@ pub struct Child {
 
 /// What a nested run runs. A value that touches a secret is not here
 /// ([`crate::secrets::secret_marker`]): the host renders it with
-/// [`crate::machine::Machine::child`].
+/// `Machine::child`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChildBody {

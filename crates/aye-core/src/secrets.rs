@@ -3,6 +3,7 @@
 mod forms;
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use forms::forms;
@@ -15,6 +16,38 @@ pub fn secret_marker() -> Value {
 /// Whether a value is the marker of a secret.
 pub fn is_secret(value: &Value) -> bool {
     value.get("$secret").is_some_and(|marker| marker == true)
+}
+
+/// A text that a secret may have a part in, as it may be written down.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Text {
+    /// As it is.
+    Plain(String),
+    /// It touches a secret and has not been rendered.
+    Secret(Unrendered),
+}
+
+/// What stands in the place of a text that touches a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unrendered {
+    #[serde(rename = "$secret")]
+    secret: bool,
+}
+
+impl Text {
+    /// A text that touches a secret.
+    pub(crate) fn secret() -> Self {
+        Self::Secret(Unrendered { secret: true })
+    }
+
+    /// The text, if it may be shown.
+    pub fn plain(self) -> Option<String> {
+        match self {
+            Self::Plain(text) => Some(text),
+            Self::Secret(_) => None,
+        }
+    }
 }
 
 /// The secrets of a run; they live in memory only. A host that restores a

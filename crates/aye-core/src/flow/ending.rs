@@ -1,24 +1,24 @@
 //! How a run ends at a final state that does not say it.
 
+use crate::journal::StepOutcome;
 use crate::skill::{Action, AskKind, ChoiceAction, EndStatus};
 
 use super::graph::{Flow, Node, NodeId, Target};
-use super::route::Outcome;
 
 impl Flow {
     /// How a run ends that this outcome of a step led to a final state.
-    pub fn status_after(&self, node: NodeId, outcome: Outcome) -> EndStatus {
+    pub fn status_after(&self, node: NodeId, outcome: &StepOutcome) -> EndStatus {
         let Some(Node { routes, .. }) = self.nodes.get(node) else { return EndStatus::Completed };
         let caught = match outcome {
-            Outcome::Success | Outcome::Skipped => return EndStatus::Completed,
-            Outcome::Declined | Outcome::Cancelled => return EndStatus::Cancelled,
+            StepOutcome::Success | StepOutcome::Skipped => return EndStatus::Completed,
+            StepOutcome::Declined { .. } | StepOutcome::Cancelled => return EndStatus::Cancelled,
             // An author who names an exit code expects it.
-            Outcome::Failure(Some(code)) if routes.codes.contains_key(&code) => {
+            StepOutcome::Failure(Some(code)) if routes.codes.contains_key(code) => {
                 return EndStatus::Completed;
             }
-            Outcome::Failure(_) => routes.failure.is_some(),
-            Outcome::Timeout => routes.timeout.or(routes.failure).is_some(),
-            Outcome::Guarded | Outcome::RunTimeout => true,
+            StepOutcome::Failure(_) => routes.failure.is_some(),
+            StepOutcome::Timeout => routes.timeout.or(routes.failure).is_some(),
+            StepOutcome::Guarded | StepOutcome::RunTimeout => true,
         };
         // `on_error: continue` takes the way of a success.
         if caught { EndStatus::Failed } else { EndStatus::Completed }

@@ -18,5 +18,5 @@ pub use analyze::{Concern, analyze};
 pub use graph::{Ending, Flow, Node, NodeId, Routes, Target};
 pub use lint::{UNKNOWN_NAME, lint};
 pub(crate) use reading::reads;
-pub use route::{Outcome, Route};
+pub use route::Route;
 pub use texts::results_of;

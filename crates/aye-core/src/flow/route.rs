@@ -1,29 +1,9 @@
 //! Which way a run goes when a step has ended.
 
+use crate::journal::StepOutcome;
 use crate::skill::OnError;
 
 use super::graph::{Flow, NodeId, Target};
-
-/// How a step ended, as far as routing cares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// It did what it should.
-    Success,
-    /// It was left out.
-    Skipped,
-    /// It failed, with this exit code if it had one.
-    Failure(Option<i32>),
-    /// We ended it at its time-out.
-    Timeout,
-    /// A guard of the step does not hold.
-    Guarded,
-    /// The run's time limit was up: only a clean-up path may follow.
-    RunTimeout,
-    /// A person said no.
-    Declined,
-    /// The run was cancelled.
-    Cancelled,
-}
 
 /// What follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +29,7 @@ impl Flow {
     /// | the run's time-out | `timeout`, `failure` |
     /// | declined | `declined`, `failure` |
     /// | cancelled | `cancelled` |
-    pub fn route(&self, node: NodeId, outcome: Outcome) -> Route {
+    pub fn route(&self, node: NodeId, outcome: &StepOutcome) -> Route {
         let Some(node) = self.nodes.get(node) else {
             return Route::Uncaught;
         };
@@ -63,21 +43,23 @@ impl Flow {
             }
         };
         match outcome {
-            Outcome::Success => routes.codes.get(&0).map_or(onward, |target| Route::To(*target)),
-            Outcome::Skipped => routes.skipped.map_or(onward, Route::To),
-            Outcome::Failure(code) => {
+            StepOutcome::Success => {
+                routes.codes.get(&0).map_or(onward, |target| Route::To(*target))
+            }
+            StepOutcome::Skipped => routes.skipped.map_or(onward, Route::To),
+            StepOutcome::Failure(code) => {
                 let exact = code.and_then(|code| routes.codes.get(&code)).copied();
                 tolerated(exact.or(routes.failure))
             }
-            Outcome::Guarded => routes.failure.map_or(Route::Uncaught, Route::To),
-            Outcome::Timeout => tolerated(routes.timeout.or(routes.failure)),
-            Outcome::RunTimeout => {
+            StepOutcome::Guarded => routes.failure.map_or(Route::Uncaught, Route::To),
+            StepOutcome::Timeout => tolerated(routes.timeout.or(routes.failure)),
+            StepOutcome::RunTimeout => {
                 routes.timeout.or(routes.failure).map_or(Route::Uncaught, Route::To)
             }
-            Outcome::Declined => {
+            StepOutcome::Declined { .. } => {
                 routes.declined.or(routes.failure).map_or(Route::Uncaught, Route::To)
             }
-            Outcome::Cancelled => routes.cancelled.map_or(Route::Uncaught, Route::To),
+            StepOutcome::Cancelled => routes.cancelled.map_or(Route::Uncaught, Route::To),
         }
     }
 }

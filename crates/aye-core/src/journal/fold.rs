@@ -462,7 +462,10 @@ impl State {
                 let code = failed.process.as_ref().and_then(|process| process.exit_code);
                 self.settle_with(&failed.step, StepOutcome::Failure(code), last);
             }
-            BadOutcome::Timeout => self.settle_with(&failed.step, StepOutcome::Timeout, last),
+            BadOutcome::Timeout => {
+                let close = if last { StepOutcome::RunTimeout } else { StepOutcome::Timeout };
+                self.settle_with(&failed.step, close, last);
+            }
             BadOutcome::Cancelled => self.settle_with(&failed.step, StepOutcome::Cancelled, last),
             BadOutcome::Declined | BadOutcome::Expired => {
                 let expired = failed.outcome == BadOutcome::Expired;

@@ -126,8 +126,10 @@ pub enum StepOutcome {
     Failure(Option<i32>),
     /// A guard of the step does not hold.
     Guarded,
-    /// At our time-out.
+    /// At its own time-out.
     Timeout,
+    /// At the run's: only a clean-up path may follow.
+    RunTimeout,
     /// A person said no, or nobody answered in time.
     Declined {
         /// Nobody answered.

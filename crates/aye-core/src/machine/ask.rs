@@ -6,9 +6,9 @@ use serde_json::json;
 
 use crate::digest::digest;
 use crate::event::ProcessRecord;
-use crate::flow::{Outcome, Route, Target};
+use crate::flow::{Route, Target};
 use crate::id::QuestionId;
-use crate::journal::Unsure;
+use crate::journal::{StepOutcome, Unsure};
 use crate::question::{Offer, Purpose, Question};
 use crate::skill::{Action, Ask, AskKind, By, ChoiceAction, Step};
 use crate::text::{self, Scope, TextError, World};
@@ -130,16 +130,16 @@ impl Machine {
         let output = self.output_name(&step.name);
         Arc::make_mut(&mut scope.outputs).insert(output, yes.value.clone().into());
         let mut at = self.flow.find(&step.name);
-        let mut outcome = Outcome::Success;
+        let mut outcome = StepOutcome::Success;
         // As far as conditions leave steps out; a loop of those is none of ours.
         for _ in 0..self.flow.nodes.len() {
-            let Some(Route::To(Target::Step(next))) = at.map(|at| self.flow.route(at, outcome))
+            let Some(Route::To(Target::Step(next))) = at.map(|at| self.flow.route(at, &outcome))
             else {
                 break;
             };
             let next_step = &self.flow.nodes[next].step;
             match next_step.condition.as_ref().map(|condition| text::holds(condition, &scope)) {
-                Some(Ok(false)) => (at, outcome) = (Some(next), Outcome::Skipped),
+                Some(Ok(false)) => (at, outcome) = (Some(next), StepOutcome::Skipped),
                 Some(Err(_)) => {
                     let destructive = next_step.destructive;
                     return Follows { destructive, ..Follows::default() };

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 
-use crate::effect::Text;
 use crate::flow::Flow;
 use crate::form::Form;
 use crate::journal::Phase;
 use crate::nested::{
     Again, Child, ChildBody, ChildRun, Item, MOST_ITEMS, Nested, Parent, ParentScope,
 };
-use crate::secrets::{is_secret, secret_marker};
+use crate::secrets::{Text, is_secret, secret_marker};
 use crate::skill::{Action, ForEach, Step, Template};
 use crate::text::{self, Scope, TextError, World};
 

@@ -44,6 +44,7 @@ impl Machine {
             StepOutcome::Failure(_) | StepOutcome::Guarded => retry.on.failure,
             StepOutcome::Timeout => retry.on.timeout,
             StepOutcome::Success
+            | StepOutcome::RunTimeout
             | StepOutcome::Skipped
             | StepOutcome::Declined { .. }
             | StepOutcome::Cancelled => false,

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::error_code::ErrorCode;
 use crate::event::{CancelReason, Event, EventKind, FailReason, Range, WindDownReason};
-use crate::flow::{Outcome, Route};
+use crate::flow::Route;
 use crate::journal::{Phase, Settled, StepOutcome, Transition};
 use crate::skill::{Action, EndStatus, OnError, Step};
 use crate::text::{self, World};
@@ -36,11 +36,10 @@ impl Machine {
             return;
         }
         let only = matches!(self.state.started.range, Some(Range::Only(_)));
-        let outcome = outcome_of(&close, last);
-        let route = match (only, outcome) {
-            (true, Outcome::Success | Outcome::Skipped) => Route::Done,
+        let route = match (only, &close) {
+            (true, StepOutcome::Success | StepOutcome::Skipped) => Route::Done,
             (true, _) => Route::Uncaught,
-            (false, outcome) => self.flow.route(id, outcome),
+            (false, close) => self.flow.route(id, close),
         };
         // What is blocked waits for a person, whatever the skill would do.
         let blocked = asks && self.is_blocked(&step);
@@ -118,7 +117,7 @@ impl Machine {
             | StepOutcome::Guarded => {
                 self.fail_run(FailReason::StepFailed, &told, Some(step), None, world, events);
             }
-            StepOutcome::Timeout => {
+            StepOutcome::Timeout | StepOutcome::RunTimeout => {
                 self.fail_run(FailReason::StepTimedOut, &told, Some(step), None, world, events);
             }
             StepOutcome::Declined { expired, by } => {
@@ -208,7 +207,7 @@ impl Machine {
         };
         let status = settled.as_ref().and_then(|settled| {
             let (node, _) = self.node(&settled.step)?;
-            Some(self.flow.status_after(node, outcome_of(&settled.close, settled.last)))
+            Some(self.flow.status_after(node, &settled.close))
         });
         (status.unwrap_or(EndStatus::Completed), settled)
     }
@@ -304,19 +303,5 @@ impl Machine {
             world,
             events,
         );
-    }
-}
-
-/// The end of a step, as far as routing cares.
-fn outcome_of(close: &StepOutcome, last: bool) -> Outcome {
-    match close {
-        StepOutcome::Success => Outcome::Success,
-        StepOutcome::Skipped => Outcome::Skipped,
-        StepOutcome::Failure(code) => Outcome::Failure(*code),
-        StepOutcome::Guarded => Outcome::Guarded,
-        StepOutcome::Timeout if last => Outcome::RunTimeout,
-        StepOutcome::Timeout => Outcome::Timeout,
-        StepOutcome::Declined { .. } => Outcome::Declined,
-        StepOutcome::Cancelled => Outcome::Cancelled,
     }
 }

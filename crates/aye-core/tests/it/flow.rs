@@ -1,12 +1,13 @@
 //! Graphs: compiling, routing, looking for what is wrong.
 
-use aye_core::flow::{Concern, Flow, Outcome, Route, Target, analyze};
+use aye_core::flow::{Concern, Flow, Route, Target, analyze};
+use aye_core::journal::StepOutcome;
 use aye_core::skill::{EndStatus, OnError, Skill, Step};
 
 use crate::build::{command, confirm, end, gated, note, on_error, state, states, steps};
 
 /// Where `from` leads, by name; `uncaught` and `done` are not targets.
-fn way(flow: &Flow, from: &str, outcome: Outcome) -> String {
+fn way(flow: &Flow, from: &str, outcome: &StepOutcome) -> String {
     match flow.route(flow.find(from).unwrap(), outcome) {
         Route::To(Target::Step(node)) => flow.nodes[node].step.name.value.clone(),
         Route::To(Target::End(end)) => {
@@ -34,45 +35,52 @@ const EVERY: [(&str, &str); 7] = [
     ("7", "seven"),
 ];
 
+const NO: StepOutcome = StepOutcome::Declined { expired: false, by: None };
+
 #[test]
 fn every_row_of_the_routing_table() {
-    type Row = (&'static [&'static str], OnError, Outcome, &'static str);
+    type Row = (&'static [&'static str], OnError, StepOutcome, &'static str);
     let rows: &[Row] = &[
         // success: exact code 0, `success`, end
-        (&["0", "success"], OnError::Fail, Outcome::Success, "zero"),
-        (&["success", "7"], OnError::Fail, Outcome::Success, "s"),
-        (&["failure", "timeout", "declined", "cancelled"], OnError::Fail, Outcome::Success, "done"),
+        (&["0", "success"], OnError::Fail, StepOutcome::Success, "zero"),
+        (&["success", "7"], OnError::Fail, StepOutcome::Success, "s"),
+        (
+            &["failure", "timeout", "declined", "cancelled"],
+            OnError::Fail,
+            StepOutcome::Success,
+            "done",
+        ),
         // skipped: `success`, end; there was no exit code
-        (&["0", "success"], OnError::Fail, Outcome::Skipped, "s"),
-        (&["0", "failure"], OnError::Fail, Outcome::Skipped, "done"),
+        (&["0", "success"], OnError::Fail, StepOutcome::Skipped, "s"),
+        (&["0", "failure"], OnError::Fail, StepOutcome::Skipped, "done"),
         // failure: exact code, `failure`, continue
-        (&["7", "failure", "success"], OnError::Continue, Outcome::Failure(Some(7)), "seven"),
-        (&["7", "failure", "success"], OnError::Fail, Outcome::Failure(Some(8)), "f"),
-        (&["7", "failure", "success"], OnError::Fail, Outcome::Failure(None), "f"),
-        (&["7", "failure", "success"], OnError::Continue, Outcome::Failure(Some(8)), "f"),
-        (&["7", "success"], OnError::Continue, Outcome::Failure(Some(8)), "s"),
-        (&["7"], OnError::Continue, Outcome::Failure(Some(8)), "done"),
-        (&["7", "success", "timeout"], OnError::Fail, Outcome::Failure(Some(8)), "uncaught"),
-        (&["7", "success", "timeout"], OnError::Ask, Outcome::Failure(Some(8)), "uncaught"),
+        (&["7", "failure", "success"], OnError::Continue, StepOutcome::Failure(Some(7)), "seven"),
+        (&["7", "failure", "success"], OnError::Fail, StepOutcome::Failure(Some(8)), "f"),
+        (&["7", "failure", "success"], OnError::Fail, StepOutcome::Failure(None), "f"),
+        (&["7", "failure", "success"], OnError::Continue, StepOutcome::Failure(Some(8)), "f"),
+        (&["7", "success"], OnError::Continue, StepOutcome::Failure(Some(8)), "s"),
+        (&["7"], OnError::Continue, StepOutcome::Failure(Some(8)), "done"),
+        (&["7", "success", "timeout"], OnError::Fail, StepOutcome::Failure(Some(8)), "uncaught"),
+        (&["7", "success", "timeout"], OnError::Ask, StepOutcome::Failure(Some(8)), "uncaught"),
         // time-out: `timeout`, `failure`, continue
-        (&["timeout", "failure"], OnError::Continue, Outcome::Timeout, "t"),
-        (&["failure", "success"], OnError::Continue, Outcome::Timeout, "f"),
-        (&["success"], OnError::Continue, Outcome::Timeout, "s"),
-        (&["success", "7", "0"], OnError::Fail, Outcome::Timeout, "uncaught"),
+        (&["timeout", "failure"], OnError::Continue, StepOutcome::Timeout, "t"),
+        (&["failure", "success"], OnError::Continue, StepOutcome::Timeout, "f"),
+        (&["success"], OnError::Continue, StepOutcome::Timeout, "s"),
+        (&["success", "7", "0"], OnError::Fail, StepOutcome::Timeout, "uncaught"),
         // the run's time-out: `timeout`, `failure`; `continue` does not outlast it
-        (&["timeout", "failure"], OnError::Fail, Outcome::RunTimeout, "t"),
-        (&["failure", "success"], OnError::Continue, Outcome::RunTimeout, "f"),
-        (&["success"], OnError::Continue, Outcome::RunTimeout, "uncaught"),
+        (&["timeout", "failure"], OnError::Fail, StepOutcome::RunTimeout, "t"),
+        (&["failure", "success"], OnError::Continue, StepOutcome::RunTimeout, "f"),
+        (&["success"], OnError::Continue, StepOutcome::RunTimeout, "uncaught"),
         // declined: `declined`, `failure`; never as success
-        (&["declined", "failure"], OnError::Fail, Outcome::Declined, "d"),
-        (&["failure", "success"], OnError::Fail, Outcome::Declined, "f"),
-        (&["success", "cancelled"], OnError::Continue, Outcome::Declined, "uncaught"),
+        (&["declined", "failure"], OnError::Fail, NO, "d"),
+        (&["failure", "success"], OnError::Fail, NO, "f"),
+        (&["success", "cancelled"], OnError::Continue, NO, "uncaught"),
         // cancelled: only `cancelled`
-        (&["cancelled", "failure"], OnError::Fail, Outcome::Cancelled, "c"),
+        (&["cancelled", "failure"], OnError::Fail, StepOutcome::Cancelled, "c"),
         (
             &["success", "failure", "timeout", "declined"],
             OnError::Continue,
-            Outcome::Cancelled,
+            StepOutcome::Cancelled,
             "uncaught",
         ),
     ];
@@ -80,7 +88,7 @@ fn every_row_of_the_routing_table() {
         let to: Vec<(&str, &str)> =
             EVERY.into_iter().filter(|(word, _)| words.contains(word)).collect();
         let flow = around(on_error(command("x"), *tolerance), &to);
-        assert_eq!(way(&flow, "x", *outcome), *expected, "{words:?} {tolerance:?} {outcome:?}");
+        assert_eq!(way(&flow, "x", outcome), *expected, "{words:?} {tolerance:?} {outcome:?}");
     }
 }
 
@@ -88,9 +96,9 @@ fn every_row_of_the_routing_table() {
 fn steps_lead_to_the_next_and_the_last_to_the_end() {
     let flow = Flow::compile(steps([command("a"), command("b")]));
     assert_eq!(flow.start, Target::Step(0));
-    assert_eq!(way(&flow, "a", Outcome::Success), "b");
-    assert_eq!(way(&flow, "a", Outcome::Failure(Some(1))), "uncaught");
-    assert_eq!(way(&flow, "b", Outcome::Skipped), "end of steps");
+    assert_eq!(way(&flow, "a", &StepOutcome::Success), "b");
+    assert_eq!(way(&flow, "a", &StepOutcome::Failure(Some(1))), "uncaught");
+    assert_eq!(way(&flow, "b", &StepOutcome::Skipped), "end of steps");
     assert_eq!(flow.find("c"), None);
     assert_eq!(Flow::compile(steps([])).start, Target::End(0));
 }
@@ -98,7 +106,7 @@ fn steps_lead_to_the_next_and_the_last_to_the_end() {
 #[test]
 fn an_unknown_node_leads_nowhere() {
     let flow = Flow::compile(steps([command("a")]));
-    assert_eq!(flow.route(99, Outcome::Success), Route::Uncaught);
+    assert_eq!(flow.route(99, &StepOutcome::Success), Route::Uncaught);
 }
 
 #[test]
@@ -109,8 +117,8 @@ fn a_final_state_that_does_nothing_is_an_end() {
         end("failed", EndStatus::Failed),
     ]));
     assert_eq!(flow.nodes.len(), 1);
-    assert_eq!(way(&flow, "a", Outcome::Success), "end done");
-    assert_eq!(way(&flow, "a", Outcome::Failure(None)), "end failed");
+    assert_eq!(way(&flow, "a", &StepOutcome::Success), "end done");
+    assert_eq!(way(&flow, "a", &StepOutcome::Failure(None)), "end failed");
 }
 
 #[test]
@@ -118,10 +126,10 @@ fn a_final_state_that_acts_is_a_step_before_its_end() {
     let mut last = end("done", EndStatus::Completed);
     last.step = command("done");
     let flow = Flow::compile(states([state(command("a"), &[("success", "done")]), last]));
-    assert_eq!(way(&flow, "a", Outcome::Success), "done");
-    assert_eq!(way(&flow, "done", Outcome::Success), "end done");
+    assert_eq!(way(&flow, "a", &StepOutcome::Success), "done");
+    assert_eq!(way(&flow, "done", &StepOutcome::Success), "end done");
     // A final state does not hide its own failure.
-    assert_eq!(way(&flow, "done", Outcome::Failure(Some(1))), "uncaught");
+    assert_eq!(way(&flow, "done", &StepOutcome::Failure(Some(1))), "uncaught");
 }
 
 #[test]
@@ -129,7 +137,7 @@ fn a_final_state_with_a_gate_still_asks() {
     let mut last = end("done", EndStatus::Completed);
     last.step = gated(note("done"), confirm("sure?"));
     let flow = Flow::compile(states([state(command("a"), &[("success", "done")]), last]));
-    assert_eq!(way(&flow, "a", Outcome::Success), "done");
+    assert_eq!(way(&flow, "a", &StepOutcome::Success), "done");
 }
 
 fn messages(skill: Skill) -> Vec<String> {

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use aye_core::effect::Effect;
 use aye_core::input::{End, Finished, Input, Request};
-use aye_core::nested::{ChildEnd, Nested, Schedule};
+use aye_core::nested::Nested;
+use aye_core::schedule::{ChildEnd, Schedule};
 use serde_json::Value;
 
 use crate::error::Error;

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use aye_core::diagnostic::did_you_mean;
 use aye_core::event::Range;
-use aye_core::flow::{Flow, NodeId, Outcome, Route, Target};
+use aye_core::flow::{Flow, NodeId, Route, Target};
+use aye_core::journal::StepOutcome;
 use aye_core::machine::StartError;
 use aye_core::skill::{Action, EndStatus, Inputs, Step, StepTimeout, format_duration};
 use aye_core::step_kind::StepKind;
@@ -199,19 +200,19 @@ pub fn plan(
         planned.otherwise = otherwise(flow, node);
         plan.warnings.extend(refused(step, &show, setting));
         let outcome =
-            if planned.holds == Some(false) { Outcome::Skipped } else { Outcome::Success };
+            if planned.holds == Some(false) { StepOutcome::Skipped } else { StepOutcome::Success };
         let unsure = planned.condition.is_some() && planned.holds.is_none();
         plan.steps.push(planned);
         plan.warnings.extend(warnings(step, &show));
         if matches!(range, Some(Range::Only(_))) {
             break;
         }
-        if let (true, Route::To(target)) = (unsure, flow.route(node, Outcome::Skipped))
-            && flow.route(node, Outcome::Success) != Route::To(target)
+        if let (true, Route::To(target)) = (unsure, flow.route(node, &StepOutcome::Skipped))
+            && flow.route(node, &StepOutcome::Success) != Route::To(target)
         {
             around.push(target);
         }
-        match flow.route(node, outcome) {
+        match flow.route(node, &outcome) {
             Route::To(target) => next = target,
             Route::Done | Route::Uncaught => break,
         }

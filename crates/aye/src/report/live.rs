@@ -7,8 +7,8 @@ use std::io::Write;
 use std::time::Duration;
 
 use aye_core::event::{Event, EventKind};
-use aye_core::flow::{Flow, Outcome, Route, Target};
-use aye_core::journal::State;
+use aye_core::flow::{Flow, Route, Target};
+use aye_core::journal::{State, StepOutcome};
 use aye_core::skill::Body;
 use aye_process::Stream;
 
@@ -307,7 +307,7 @@ fn place(flow: &Flow, step: &str) -> Option<String> {
 
 /// The step that follows if all goes well.
 fn next_step(flow: &Flow, step: &str) -> Option<String> {
-    match flow.route(flow.find(step)?, Outcome::Success) {
+    match flow.route(flow.find(step)?, &StepOutcome::Success) {
         Route::To(Target::Step(next)) => Some(flow.nodes[next].step.name.value.clone()),
         Route::To(Target::End(_)) | Route::Done | Route::Uncaught => None,
     }

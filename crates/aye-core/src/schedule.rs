@@ -11,8 +11,7 @@ use crate::error_code::ErrorCode;
 use crate::event::{CancelReason, FailReason};
 use crate::input::{End, Finished};
 use crate::journal::{Ended, Phase, State};
-
-use super::{Nested, Parent};
+use crate::nested::{Nested, Parent};
 
 /// The runs of a nested step: which go on, and how the others ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
