@@ -133,6 +133,20 @@ pub enum EventKind {
     },
     /// A step is about to act: the intent, committed before the act.
     StepStarted(Box<StepStarted>),
+    /// A step waits for a slot: as many processes as may run at once do.
+    StepQueued {
+        /// Which.
+        step: String,
+        /// Which start of it.
+        execution: u32,
+    },
+    /// A step that waited for a slot has one; committed before it begins.
+    StepDequeued {
+        /// Which.
+        step: String,
+        /// Which start of it.
+        execution: u32,
+    },
     /// A step ended well.
     StepCompleted(Box<StepCompleted>),
     /// A step ended badly, or its outcome is unknown.
@@ -233,6 +247,8 @@ impl EventKind {
             Self::SkillFailed { .. } => "skill_failed",
             Self::SkillCancelled { .. } => "skill_cancelled",
             Self::StepStarted(_) => "step_started",
+            Self::StepQueued { .. } => "step_queued",
+            Self::StepDequeued { .. } => "step_dequeued",
             Self::StepCompleted(_) => "step_completed",
             Self::StepFailed(_) => "step_failed",
             Self::StepSkipped { .. } => "step_skipped",

@@ -17,6 +17,16 @@ use crate::question::{Answer, Edits, Origin};
 pub enum Input {
     /// This process drives the run now.
     Attach(Attach),
+    /// A step's action has to wait until fewer processes run.
+    Queued {
+        /// Which start: `StepStarted::execution`.
+        execution: u32,
+    },
+    /// It waits no more and is about to begin.
+    Dequeued {
+        /// Which start: `StepStarted::execution`.
+        execution: u32,
+    },
     /// A step's action ended.
     Finished(Finished),
     /// Somebody, in any process, wants something.

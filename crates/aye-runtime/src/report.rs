@@ -32,8 +32,8 @@ pub trait Report {
     /// The action has ended; half lines are completed.
     fn step_ends(&mut self, lane: usize);
 
-    /// Time has passed while an action ran, beside so many others.
-    fn tick(&mut self, lane: usize, elapsed: Duration, remaining: Option<Duration>, others: usize);
+    /// Time has passed while an action ran, beside these others.
+    fn tick(&mut self, lane: usize, elapsed: Duration, remaining: Option<Duration>, others: Others);
 
     /// What runs was told to stop, in words.
     fn stopping(&mut self, words: &str);
@@ -77,10 +77,19 @@ impl Report for Silent {
     }
     fn step_begins(&mut self, _: usize, _: bool) {}
     fn step_ends(&mut self, _: usize) {}
-    fn tick(&mut self, _: usize, _: Duration, _: Option<Duration>, _: usize) {}
+    fn tick(&mut self, _: usize, _: Duration, _: Option<Duration>, _: Others) {}
     fn stopping(&mut self, _: &str) {}
     fn note(&mut self, _: &str) {}
     fn pause(&mut self) {}
+}
+
+/// What there is beside the action that is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Others {
+    /// Actions that run.
+    pub running: usize,
+    /// Actions that wait for a slot.
+    pub waiting: usize,
 }
 
 /// Where something happens: in the run itself, or in a run inside it.

@@ -174,6 +174,9 @@ impl State {
             EventKind::AutoHealCompleted { execution, .. } => {
                 matches!(&self.phase, Phase::Running { execution: e, healing: Some(_), .. } if e == execution)
             }
+            EventKind::StepQueued { execution, .. } | EventKind::StepDequeued { execution, .. } => {
+                execution_runs(*execution)
+            }
             EventKind::StepCompleted(done) => between || execution_runs(done.execution),
             EventKind::StepFailed(failed) => between || execution_runs(failed.execution),
             EventKind::StepSkipped { .. } | EventKind::StepRetried { .. } => between,
@@ -230,6 +233,8 @@ impl State {
                 self.end(Ended::Cancelled(*why));
             }
             EventKind::StepStarted(started) => self.step_started(started, at),
+            EventKind::StepQueued { step, .. } => self.queued(step, true, at),
+            EventKind::StepDequeued { step, .. } => self.queued(step, false, at),
             EventKind::StepCompleted(done) => self.step_completed(done, at),
             EventKind::StepFailed(failed) => self.step_failed(failed, at),
             EventKind::StepSkipped { step, why, by, message } => {
@@ -308,6 +313,20 @@ impl State {
         }
     }
 
+    /// Whether the step that runs has not begun yet: it waits for a slot.
+    pub fn is_queued(&self) -> bool {
+        let Phase::Running { step, .. } = &self.phase else { return false };
+        self.steps.get(step).is_some_and(|record| record.queued)
+    }
+
+    fn queued(&mut self, step: &str, queued: bool, at: jiff::Timestamp) {
+        if let Some(record) = Arc::make_mut(&mut self.steps).get_mut(step) {
+            record.queued = queued;
+            // What it waited is not the time that it took.
+            record.started = Some(at);
+        }
+    }
+
     /// The step whose failure ended the run, if it can be tried again.
     pub fn failed_step(&self) -> Option<&str> {
         let again = matches!(
@@ -357,6 +376,7 @@ impl State {
         self.executions = started.execution;
         let record = self.enter(&started.step, at);
         record.status = StepStatus::Running;
+        record.queued = false;
         record.attempt = started.attempt;
         record.execution = started.execution;
         record.goes_on = started.goes_on.is_some();
@@ -413,6 +433,7 @@ impl State {
     fn step_completed(&mut self, done: &StepCompleted, at: jiff::Timestamp) {
         let record = self.enter(&done.step, at);
         record.status = StepStatus::Completed;
+        record.queued = false;
         record.ended = Some(at);
         record.process.clone_from(&done.process);
         record.message = done.marked_by.as_ref().map(|who| format!("marked as done by {who}"));
@@ -434,6 +455,7 @@ impl State {
     fn step_failed(&mut self, failed: &StepFailed, at: jiff::Timestamp) {
         let record = self.enter(&failed.step, at);
         record.status = failed.outcome.into();
+        record.queued = false;
         record.ended = Some(at);
         record.message = Some(failed.message.clone());
         record.code.clone_from(&failed.code);

@@ -14,6 +14,9 @@ use crate::step_kind::StepKind;
 pub struct StepRecord {
     /// How it stands.
     pub status: StepStatus,
+    /// It has not begun: it waits until fewer processes run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub queued: bool,
     /// How often it was entered.
     pub visits: u32,
     /// Its last attempt in this visit.
@@ -83,6 +86,7 @@ impl StepRecord {
     pub(super) fn new() -> Self {
         Self {
             status: StepStatus::Waiting,
+            queued: false,
             visits: 0,
             attempt: 0,
             execution: 0,

@@ -22,6 +22,10 @@ impl Machine {
         let Phase::Running { step, execution, nested: false, .. } = self.state.phase.clone() else {
             return;
         };
+        // It had not begun: it still waits.
+        if self.state.is_queued() {
+            return;
+        }
         let failed = StepFailed {
             message: "Aye ended while the step ran: its outcome is unknown".to_owned(),
             ..failed(step, execution, BadOutcome::Unknown)

@@ -61,6 +61,8 @@ impl Machine {
             (
                 Phase::Ended(_),
                 Input::Attach(_)
+                | Input::Queued { .. }
+                | Input::Dequeued { .. }
                 | Input::Finished(_)
                 | Input::Request(Request::Hold { .. } | Request::Cancel { .. })
                 | Input::Remembered { .. }
@@ -106,6 +108,25 @@ impl Machine {
                 Ok(())
             }
 
+            (
+                Phase::Running { step, execution: running, .. },
+                input @ (Input::Queued { execution } | Input::Dequeued { execution }),
+            ) => {
+                let queued = matches!(input, Input::Queued { .. });
+                if running != execution || self.state.is_queued() == queued {
+                    return Err(Refusal::NotRunning(execution));
+                }
+                let kind = match queued {
+                    true => EventKind::StepQueued { step, execution },
+                    false => EventKind::StepDequeued { step, execution },
+                };
+                self.emit(kind, world, events);
+                Ok(())
+            }
+            (
+                Phase::Transition(_) | Phase::Asking { .. },
+                Input::Queued { execution } | Input::Dequeued { execution },
+            ) => Err(Refusal::NotRunning(execution)),
             (
                 Phase::Running { step, execution, deadline, nested, healing, .. },
                 Input::Finished(finished),

@@ -524,6 +524,8 @@ pub(crate) fn brief(kind: &EventKind) -> String {
             format!("{} start {}", started.step, started.attempt)
         }
         EventKind::StepStarted(started) => format!("{} start", started.step),
+        EventKind::StepQueued { step, .. } => format!("{step} queued"),
+        EventKind::StepDequeued { step, .. } => format!("{step} dequeued"),
         EventKind::StepCompleted(done) if done.marked_by.is_some() => {
             format!("{} marked", done.step)
         }

@@ -108,6 +108,9 @@ fn check_journal(events: &[Event]) {
                 assert_eq!(running, Some(*execution));
                 running = None;
             }
+            EventKind::StepQueued { execution, .. } | EventKind::StepDequeued { execution, .. } => {
+                assert_eq!(running, Some(*execution));
+            }
             EventKind::StepCompleted(done) => {
                 assert!(running.is_none_or(|execution| execution == done.execution));
                 running = None;

@@ -365,6 +365,23 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
 }
 
 #[test]
+fn a_step_that_waited_for_a_slot_had_not_begun_when_aye_died() {
+    let mut run = Run::start(steps([command("a")]));
+    run.send(Input::Queued { execution: 1 }).unwrap();
+    assert!(run.machine.state().is_queued());
+    let twice = run.send(Input::Queued { execution: 1 });
+    assert_eq!(twice, Err(Refusal::NotRunning(1)));
+    run.crash();
+    run.attach();
+    assert_eq!(run.machine.next_effect(), Effect::Run { execution: 1 });
+    run.send(Input::Dequeued { execution: 1 }).unwrap();
+    // Now it may have begun: nobody knows.
+    run.crash();
+    run.attach();
+    assert!(matches!(run.machine.next_effect(), Effect::Ask(_)));
+}
+
+#[test]
 fn a_driver_that_stops_a_step_of_its_own_accord_pauses_the_run() {
     let mut run = Run::start_as(steps([command("a")]), start());
     run.stopped();

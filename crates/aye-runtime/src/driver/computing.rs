@@ -33,12 +33,17 @@ pub(super) struct Computed {
     lines: Vec<String>,
 }
 
-/// The threads that compute, made with the first, and the text of the skill
-/// that was computed for last.
+/// The threads that compute.
 #[derive(Default)]
-pub(super) struct Computing(Option<Threads>, Option<(String, String)>);
+pub(super) struct Computing {
+    /// How they report, made with the first.
+    channel: Option<Channel>,
+    running: usize,
+    /// Digest and text of the skill that was computed for last.
+    source: Option<(String, String)>,
+}
 
-struct Threads {
+struct Channel {
     send: Sender<Computed>,
     receive: Receiver<Computed>,
     read: OwnedFd,
@@ -46,28 +51,35 @@ struct Threads {
 }
 
 impl Computing {
-    fn threads(&mut self) -> io::Result<&Threads> {
-        if self.0.is_none() {
+    /// How many compute; each takes a slot.
+    pub(super) fn running(&self) -> usize {
+        self.running
+    }
+
+    fn channel(&mut self) -> io::Result<&Channel> {
+        if self.channel.is_none() {
             let (read, write) = io::pipe()?;
             let (send, receive) = channel();
             let (read, write) = (read.into(), Arc::new(write.into()));
             rustix::io::ioctl_fionbio(&read, true)?;
-            self.0 = Some(Threads { send, receive, read, write });
+            self.channel = Some(Channel { send, receive, read, write });
         }
-        self.0.as_ref().ok_or_else(|| io::ErrorKind::Other.into())
+        self.channel.as_ref().ok_or_else(|| io::ErrorKind::Other.into())
     }
 
     /// Readable when [`next`](Self::next) has something.
     pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
-        self.0.as_ref().map(|threads| threads.read.as_fd())
+        self.channel.as_ref().map(|channel| channel.read.as_fd())
     }
 
-    fn next(&self) -> Option<Computed> {
-        let threads = self.0.as_ref()?;
+    fn next(&mut self) -> Option<Computed> {
+        let channel = self.channel.as_ref()?;
         let mut byte = [0_u8; 64];
         // Only a bell: nothing to read is no news.
-        let _ = rustix::io::read(&threads.read, &mut byte);
-        threads.receive.try_recv().ok()
+        let _ = rustix::io::read(&channel.read, &mut byte);
+        let computed = channel.receive.try_recv().ok()?;
+        self.running -= 1;
+        Some(computed)
     }
 }
 
@@ -105,11 +117,14 @@ impl Driver<'_> {
             spec.live = false;
             return self.run(id, execution, spec, Meaning::Python(Box::new((block, scope))));
         }
+        if !self.take_slot(id, execution)? {
+            return Ok(());
+        }
         let mut limits = Limits::default();
         limits.time = timeout.map_or(limits.time, |timeout| timeout.min(limits.time));
         let cancelled = Arc::new(AtomicBool::new(false));
-        let threads = self.computing.threads().map_err(Error::Output)?;
-        let (send, wake) = (threads.send.clone(), Arc::clone(&threads.write));
+        let channel = self.computing.channel().map_err(Error::Output)?;
+        let (send, wake) = (channel.send.clone(), Arc::clone(&channel.write));
         let told = Arc::clone(&cancelled);
         let memory = Arc::clone(&self.parts.memory);
         std::thread::spawn(move || {
@@ -125,6 +140,7 @@ impl Driver<'_> {
                 let _ = rustix::io::write(&*wake, b"!");
             }
         });
+        self.computing.running += 1;
         self.waiting = Instant::now();
         self.lane_mut(id).work = Work::Compute { execution, since: Instant::now(), cancelled };
         Ok(())
@@ -132,11 +148,11 @@ impl Driver<'_> {
 
     fn block(&mut self, id: LaneId, compute: &Compute) -> Block {
         let digest = self.lane(id).machine.state().started.source.clone();
-        if self.computing.1.as_ref().is_none_or(|(known, _)| *known != digest) {
+        if self.computing.source.as_ref().is_none_or(|(known, _)| *known != digest) {
             let text = self.parts.store.source(&digest).ok().flatten();
-            self.computing.1 = text.map(|source| (digest, source.text));
+            self.computing.source = text.map(|source| (digest, source.text));
         }
-        let text = self.computing.1.as_ref().map_or("", |(_, text)| text.as_str());
+        let text = self.computing.source.as_ref().map_or("", |(_, text)| text.as_str());
         let (line, one_line) = line_of(text, &compute.code);
         let started = &self.lane(id).machine.state().started;
         Block {
@@ -156,6 +172,7 @@ impl Driver<'_> {
         while let Some(Computed { lane, execution, result, proposal, lines }) =
             self.computing.next()
         {
+            self.serve_queue();
             let current = self.lanes.get(lane).and_then(Option::as_ref);
             let Some(Work::Compute { execution: running, since, .. }) = current.map(|l| &l.work)
             else {

@@ -11,7 +11,7 @@ use aye_core::input::{Attach, Input, Retry};
 use aye_core::machine::{Limits, Machine, Refusal};
 use aye_core::text::{Names, World};
 use aye_process::policy::Policy;
-use aye_process::{Happening, Running, Signals};
+use aye_process::{Happening, Signals};
 
 use crate::auth;
 use crate::clock::Clock;
@@ -31,6 +31,7 @@ use super::lane::{Lane, LaneId, ROOT};
 use super::learning::OpenFailure;
 use super::logs::Logs;
 use super::outcome::Outcome;
+use super::processes::Processes;
 use super::questions::Questions;
 use super::warnings::Warned;
 
@@ -81,11 +82,8 @@ pub struct Driver<'a> {
     pub(super) lanes: Vec<Option<Lane>>,
     /// Lanes that something happened to.
     due: VecDeque<LaneId>,
-    /// The programs that run, and whose they are.
-    pub(super) children: Vec<Running>,
-    pub(super) owners: Vec<LaneId>,
-    /// Lanes that wait until fewer programs run.
-    pub(super) queued: Vec<LaneId>,
+    /// The programs that run for steps.
+    pub(super) processes: Processes,
     /// Threads that compute.
     pub(super) computing: Computing,
     /// How many tools were called.
@@ -173,9 +171,7 @@ impl<'a> Driver<'a> {
             },
             lanes: vec![Some(root)],
             due: VecDeque::from([ROOT]),
-            children: Vec::new(),
-            owners: Vec::new(),
-            queued: Vec::new(),
+            processes: Processes::default(),
             computing: Computing::default(),
             calls: 0,
             asking: Vec::new(),

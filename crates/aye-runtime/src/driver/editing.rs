@@ -78,10 +78,8 @@ impl Driver<'_> {
         spec.interactive = true;
         spec.cwd = Some(PathBuf::from(&self.lane(id).machine.state().started.workspace));
         self.parts.report.step_begins(id, true);
-        match aye_process::spawn(spec) {
-            Ok(child) => {
-                self.children.push(child);
-                self.owners.push(id);
+        match self.processes.start(id, spec) {
+            Ok(()) => {
                 self.lane_mut(id).work = Work::Editing(Box::new(opened));
                 Ok(())
             }

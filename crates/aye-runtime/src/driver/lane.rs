@@ -67,7 +67,11 @@ impl Lane {
 /// What is being done for a lane.
 pub(super) enum Work {
     Nothing,
-    /// A program runs: one of `Driver::children`.
+    /// It waits for a slot.
+    Queued {
+        execution: u32,
+    },
+    /// A program runs: one of `Driver::processes`.
     Process {
         execution: u32,
         log: Option<PathBuf>,
@@ -112,7 +116,8 @@ impl Work {
     pub(super) fn execution(&self) -> Option<u32> {
         match self {
             Self::Nothing | Self::Editing(_) => None,
-            Self::Process { execution, .. }
+            Self::Queued { execution }
+            | Self::Process { execution, .. }
             | Self::Compute { execution, .. }
             | Self::Tool { execution, .. }
             | Self::Nested { execution, .. } => Some(*execution),

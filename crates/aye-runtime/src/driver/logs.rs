@@ -80,7 +80,7 @@ impl Driver<'_> {
                     let seen = self.read_signals()?;
                     if seen.suspend {
                         self.parts.report.suspended();
-                        aye_process::suspend(&mut self.children);
+                        self.processes.suspend();
                     }
                     if !seen.stops.is_empty() {
                         stop.store(true, Ordering::Relaxed);

@@ -11,7 +11,7 @@
 //! | the loop, commit and show | `drive` |
 //! | a run and what is done for it | `lane` |
 //! | waiting for whatever comes first | `wait` |
-//! | programs, blocks, tools | `work`, `computing`, `calling` |
+//! | programs, blocks, tools, slots | `work`, `processes`, `computing`, `calling` |
 //! | runs inside a step | `nested`, `child` |
 //! | questions, and who asks them | `ask`, `questions` |
 //! | requests from other processes, signals | `requests` |
@@ -38,6 +38,7 @@ mod learning;
 mod logs;
 mod nested;
 mod outcome;
+mod processes;
 mod questions;
 mod remember;
 mod requests;

@@ -183,3 +183,142 @@ impl<'a> Questions<'a> {
         prompters.filter(move |(index, _)| has_one(*index)).map(|(_, prompter)| &**prompter)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use aye_core::question::{Answer, Prompter as Through};
+    use serde_json::json;
+
+    use super::*;
+
+    /// Says what it was told to say, and notes what it is told.
+    #[derive(Default)]
+    struct Fake {
+        says: Vec<PromptEvent>,
+        room: Option<usize>,
+        told: Rc<RefCell<Vec<String>>>,
+    }
+
+    impl Prompter for Fake {
+        fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
+            self.told.borrow_mut().push(format!("ask {}", posed.question.id));
+            self.says.pop()
+        }
+
+        fn is_showing(&self, _: &QuestionId) -> bool {
+            true
+        }
+
+        fn refused(&mut self, question: &QuestionId, why: &str) {
+            self.told.borrow_mut().push(format!("refused {question}: {why}"));
+        }
+
+        fn withdraw(&mut self, question: &QuestionId, why: &Withdrawn) {
+            self.told.borrow_mut().push(format!("withdraw {question}: {why:?}"));
+        }
+
+        fn room(&self) -> Option<usize> {
+            self.room
+        }
+    }
+
+    fn question(id: &str) -> Question {
+        serde_json::from_value(json!({
+            "id": id, "kind": "confirm", "purpose": "gate", "step": "ship", "title": "Ship",
+            "message": "Ship it?", "overridable": true, "digest": "d",
+        }))
+        .expect("a question")
+    }
+
+    fn posed(question: &Question) -> QuestionContext<'_> {
+        QuestionContext { question, deadline: None, agreed: &[], run: None, secrets: None }
+    }
+
+    fn answer() -> PromptEvent {
+        let answer = Answer::new("yes", "ada", Through::Web);
+        PromptEvent::Answered { answer, code: None, remember: false }
+    }
+
+    fn answered(question: &str) -> Event {
+        serde_json::from_value(json!({
+            "v": 1, "run": "abcdefgh12", "seq": 2, "at": "2026-11-16T04:52:49.884Z",
+            "type": "confirmation_answered", "question": question, "latency_ms": 1,
+            "answer": { "value": "yes", "by": "ada", "prompter": "web" },
+        }))
+        .expect("an event")
+    }
+
+    #[test]
+    fn every_prompter_is_asked_and_all_are_told_who_answered() {
+        let (mut one, mut two) = (Fake::default(), Fake::default());
+        let told = [one.told.clone(), two.told.clone()];
+        two.says.push(answer());
+        let mut questions = Questions::new(vec![&mut one, &mut two]);
+        let asked = question("q1");
+        assert_eq!(questions.ask(0, &posed(&asked)), Heard::Event(1, answer()));
+        questions.note(&[answered("q1")]);
+        questions.withdraw(|_, _| false);
+        for told in told {
+            assert_eq!(
+                *told.borrow(),
+                ["ask q1", r#"withdraw q1: Answered { by: "ada", through: Web }"#]
+            );
+        }
+    }
+
+    #[test]
+    fn one_that_left_is_not_asked_again_and_without_any_nobody_is() {
+        let (mut one, mut two) = (Fake::default(), Fake::default());
+        let told = one.told.clone();
+        one.says.push(PromptEvent::Left("the window was closed".to_owned()));
+        two.says.push(PromptEvent::Left("the phone is off".to_owned()));
+        two.says.push(PromptEvent::Engaged);
+        let mut questions = Questions::new(vec![&mut one, &mut two]);
+        let asked = question("q1");
+        assert_eq!(questions.ask(0, &posed(&asked)), Heard::Event(1, PromptEvent::Engaged));
+        let nobody = Heard::Nobody("the window was closed".to_owned());
+        assert_eq!(questions.ask(0, &posed(&asked)), nobody);
+        assert_eq!(*told.borrow(), ["ask q1", "withdraw q1: Gone"]);
+    }
+
+    #[test]
+    fn without_a_prompter_nobody_can_be_asked() {
+        let mut questions = Questions::new(Vec::new());
+        assert!(!questions.are_possible());
+        let nobody = Heard::Nobody("there is no prompter".to_owned());
+        assert_eq!(questions.ask(0, &posed(&question("q1"))), nobody);
+    }
+
+    #[test]
+    fn where_one_is_shown_at_a_time_the_next_waits_until_it_is_closed() {
+        let mut serial = Fake { room: Some(5), ..Fake::default() };
+        let mut page = Fake::default();
+        let told = [serial.told.clone(), page.told.clone()];
+        let mut questions = Questions::new(vec![&mut serial, &mut page]);
+        assert_eq!(questions.room(), None, "the page shows all of them");
+        let (first, second) = (question("q1"), question("q2"));
+        for asked in [&first, &second] {
+            assert_eq!(questions.ask(0, &posed(asked)), Heard::Nothing);
+        }
+        assert_eq!(*told[0].borrow(), ["ask q1"]);
+        assert_eq!(*told[1].borrow(), ["ask q1", "ask q2"]);
+        questions.withdraw(|_, question| question.as_str() == "q2");
+        assert_eq!(questions.ask(0, &posed(&second)), Heard::Nothing);
+        assert_eq!(*told[0].borrow(), ["ask q1", "withdraw q1: Gone", "ask q2"]);
+    }
+
+    #[test]
+    fn the_one_whose_answer_was_refused_is_told() {
+        let (mut one, mut two) = (Fake::default(), Fake::default());
+        let told = [one.told.clone(), two.told.clone()];
+        let mut questions = Questions::new(vec![&mut one, &mut two]);
+        let asked = question("q1");
+        questions.ask(0, &posed(&asked));
+        questions.refused(1, &asked.id, "another person has to agree");
+        assert_eq!(*told[0].borrow(), ["ask q1"]);
+        assert_eq!(told[1].borrow()[1], "refused q1: another person has to agree");
+    }
+}

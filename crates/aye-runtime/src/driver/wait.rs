@@ -8,6 +8,7 @@ use aye_core::journal::Phase;
 use aye_process::Happening;
 
 use crate::error::Error;
+use crate::report::Others;
 
 use super::drive::{Driver, QUICK, SLOW_POLL};
 use super::lane::{LaneId, Work};
@@ -88,15 +89,9 @@ impl Driver<'_> {
 
     /// Waits once for programs, threads, tools, signals, requests and people.
     fn wait_for_any(&mut self) -> Result<(), Error> {
-        // A reader that does not keep up holds the steps back, nothing else;
-        // once a step is to end, nobody waits for the reader.
+        // A reader that does not keep up holds the steps back, nothing else.
         let full = self.parts.sink.is_full();
-        for child in &mut self.children {
-            child.hold(full);
-            if full && child.stopping().is_some() {
-                child.set_live(false);
-            }
-        }
+        self.processes.hold(full);
         let until = self.until(full);
         let (happening, sources) = self.poll(until)?;
         if full {
@@ -127,7 +122,7 @@ impl Driver<'_> {
     }
 
     fn poll(&mut self, until: Instant) -> Result<(Happening, Vec<Source>), Error> {
-        let Self { parts, bell, computing, children, owners, questions, .. } = self;
+        let Self { parts, bell, computing, processes, questions, .. } = self;
         let mut wake: Vec<BorrowedFd<'_>> = vec![parts.signals.fd()];
         let mut sources = vec![Source::Signals];
         let others = [
@@ -144,10 +139,9 @@ impl Driver<'_> {
             sources.push(Source::Prompter);
         }
         let report = &mut *parts.report;
-        let happening =
-            aye_process::wait(children, &wake, Some(until), &mut |index, stream, bytes| {
-                report.output(owners[index], stream, bytes);
-            });
+        let happening = processes.wait(&wake, until, &mut |lane, stream, bytes| {
+            report.output(lane, stream, bytes);
+        });
         let happening = happening.map_err(Error::Wait)?;
         Ok((happening, sources))
     }
@@ -170,36 +164,24 @@ impl Driver<'_> {
         if seen.resize
             && let Some((columns, rows)) = self.parts.sink.window()
         {
-            for child in &mut self.children {
-                // A child without a pseudo-terminal has no window to resize.
-                let _ = child.resize(columns, rows);
-            }
+            self.processes.resize(columns, rows);
         }
-        if !seen.stops.is_empty() && !self.children.is_empty() && !self.said_stopping {
+        if !seen.stops.is_empty() && !self.processes.is_empty() && !self.said_stopping {
             self.said_stopping = true;
-            let patience = self
-                .children
-                .iter()
-                .flat_map(|child| seen.stops.iter().map(|stop| child.patience(*stop)));
-            let patience = crate::fmt::duration(patience.max().unwrap_or_default());
+            let patience = crate::fmt::duration(self.processes.patience(&seen.stops));
             let words = format!(
                 "stopping; what does not end within {patience} is killed, at once if told again"
             );
             self.parts.report.stopping(&words);
         }
-        // The second request reaches the children as a kill.
-        for stop in seen.stops {
-            self.children.iter_mut().for_each(|child| {
-                child.stop(stop);
-            });
-        }
+        self.processes.stop_all(&seen.stops);
         Ok(())
     }
 
     /// Ctrl-Z: everything stops, and goes on when somebody says so.
     fn stand_still(&mut self) -> Result<(), Error> {
         let since = self.parts.clock.now();
-        aye_process::suspend(&mut self.children);
+        self.processes.suspend();
         let after = self.parts.clock.now().duration_since(since);
         let after = Duration::try_from(after).unwrap_or(Duration::ZERO);
         for id in self.live() {
@@ -210,19 +192,21 @@ impl Driver<'_> {
 
     /// Shows how long what runs has been running.
     fn show_time(&mut self) {
-        let mut at_work = Vec::new();
-        for (child, owner) in self.children.iter().zip(&self.owners) {
-            at_work.push((*owner, child.elapsed(), child.remaining()));
-        }
+        let mut at_work: Vec<_> = self.processes.running().collect();
         for id in self.live() {
             match &self.lane(id).work {
                 Work::Compute { since, .. } | Work::Tool { since, .. } => {
                     at_work.push((id, since.elapsed(), None));
                 }
-                Work::Nothing | Work::Process { .. } | Work::Editing(_) | Work::Nested { .. } => {}
+                Work::Nothing
+                | Work::Queued { .. }
+                | Work::Process { .. }
+                | Work::Editing(_)
+                | Work::Nested { .. } => {}
             }
         }
-        let others = at_work.len().saturating_sub(1);
+        let running = at_work.len().saturating_sub(1);
+        let others = Others { running, waiting: self.processes.waiting() };
         if let Some((id, elapsed, remaining)) = at_work.first() {
             self.parts.report.tick(*id, *elapsed, *remaining, others);
         }

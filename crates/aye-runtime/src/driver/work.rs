@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use aye_core::effect::{Effect, Execution, Process, Rendered};
 use aye_core::event::{LeftProcess, ProcessRecord};
-use aye_core::input::{End, Finished};
+use aye_core::input::{End, Finished, Input};
 use aye_core::text::TextError;
 use aye_process::policy::Policy;
-use aye_process::{Exit, Limits, Outcome, Signal, SpawnError, Spec, Stdin, Stop};
+use aye_process::{Exit, Limits, Outcome, Signal, SpawnError, Spec, Stdin};
 use serde_json::Value;
 
 use crate::codes;
@@ -36,7 +36,10 @@ impl Driver<'_> {
             Ok(task) => task,
             Err(error) => return self.finished(id, execution, unrendered(error), None),
         };
-        if let Some(end) = self.warn_before_step(id, &step, attempt)? {
+        // Once is enough: what waited for a slot was warned about before.
+        if !self.lane(id).machine.state().is_queued()
+            && let Some(end) = self.warn_before_step(id, &step, attempt)?
+        {
             return self.finished(id, execution, end, None);
         }
         match task {
@@ -61,9 +64,7 @@ impl Driver<'_> {
         spec: Spec,
         meaning: Meaning,
     ) -> Result<(), Error> {
-        // More than may run at once wait for their turn.
-        if self.children.len() >= aye_process::slots::limit() {
-            self.queued.push(id);
+        if !self.take_slot(id, execution)? {
             return Ok(());
         }
         if let Err(end) = permitted(&self.parts.policy, &spec, &meaning) {
@@ -74,10 +75,8 @@ impl Driver<'_> {
         let discreet = self.lane(id).machine.secrets().mask(&program) != program;
         let (log, interactive) = (spec.log.clone(), spec.interactive);
         self.parts.report.step_begins(id, interactive);
-        match aye_process::spawn(spec) {
-            Ok(child) => {
-                self.children.push(child);
-                self.owners.push(id);
+        match self.processes.start(id, spec) {
+            Ok(()) => {
                 self.lane_mut(id).work = Work::Process { execution, log, meaning, interactive };
                 Ok(())
             }
@@ -93,13 +92,40 @@ impl Driver<'_> {
         }
     }
 
+    /// Takes a slot for a step; if there is none, the step waits for one.
+    pub(super) fn take_slot(&mut self, id: LaneId, execution: u32) -> Result<bool, Error> {
+        let waited = self.lane(id).machine.state().is_queued();
+        if self.processes.free(self.computing.running()) == 0 {
+            self.processes.enqueue(id, waited);
+            self.lane_mut(id).work = Work::Queued { execution };
+            if !waited {
+                self.apply(id, Input::Queued { execution }, None)?;
+            }
+            return Ok(false);
+        }
+        if waited {
+            self.apply(id, Input::Dequeued { execution }, None)?;
+        }
+        Ok(true)
+    }
+
+    /// Slots may have become free: those that waited longest try again.
+    pub(super) fn serve_queue(&mut self) {
+        let free = self.processes.free(self.computing.running());
+        for id in self.processes.dequeue(free) {
+            if let Some(lane) = self.lanes.get_mut(id).and_then(Option::as_mut)
+                && matches!(lane.work, Work::Queued { .. })
+            {
+                lane.work = Work::Nothing;
+                self.look_at(id);
+            }
+        }
+    }
+
     /// A program has ended.
     pub(super) fn exited(&mut self, index: usize, exit: &Exit) -> Result<(), Error> {
-        self.children.remove(index);
-        let id = self.owners.remove(index);
-        for waiting in std::mem::take(&mut self.queued) {
-            self.look_at(waiting);
-        }
+        let id = self.processes.ended(index);
+        self.serve_queue();
         self.parts.report.step_ends(id);
         let work = std::mem::replace(&mut self.lane_mut(id).work, Work::Nothing);
         let (execution, log, meaning, interactive) = match work {
@@ -107,9 +133,11 @@ impl Driver<'_> {
                 (execution, log, meaning, interactive)
             }
             Work::Editing(opened) => return self.edited(id, &opened, exit),
-            Work::Nothing | Work::Compute { .. } | Work::Tool { .. } | Work::Nested { .. } => {
-                return Ok(());
-            }
+            Work::Nothing
+            | Work::Queued { .. }
+            | Work::Compute { .. }
+            | Work::Tool { .. }
+            | Work::Nested { .. } => return Ok(()),
         };
         self.logs.finished(log, exit.stdout.total() + exit.stderr.total());
         let room = self.room_for(id, exit, &meaning);
@@ -140,16 +168,7 @@ impl Driver<'_> {
         let hurry = self.lane(id).cancels > 1;
         match &self.lane(id).work {
             Work::Process { .. } => {
-                let owned = |(index, owner): (usize, &LaneId)| (*owner == id).then_some(index);
-                let own: Vec<usize> = self.owners.iter().enumerate().filter_map(owned).collect();
-                for index in own {
-                    let child = &mut self.children[index];
-                    if hurry {
-                        child.kill(Stop::Cancel);
-                    } else if child.stopping().is_none() {
-                        child.stop(Stop::Cancel);
-                    }
-                }
+                self.processes.stop(id, hurry);
                 Ok(())
             }
             Work::Compute { cancelled, .. } => {
@@ -163,6 +182,11 @@ impl Driver<'_> {
             }
             Work::Nested { .. } => self.stop_inside(id),
             // Stopped before it began.
+            Work::Queued { .. } => {
+                self.processes.leave_queue(id);
+                self.lane_mut(id).work = Work::Nothing;
+                self.finished(id, execution, End::Stopped, None)
+            }
             Work::Nothing | Work::Editing(_) => self.finished(id, execution, End::Stopped, None),
         }
     }

@@ -87,6 +87,8 @@ impl Derived {
         match &event.kind {
             EventKind::SkillStarted(_)
             | EventKind::SkillStopping(_)
+            | EventKind::StepQueued { .. }
+            | EventKind::StepDequeued { .. }
             | EventKind::StepCompleted(_)
             | EventKind::MemoryRecalled(_)
             | EventKind::MemoryLearned(_) => {}

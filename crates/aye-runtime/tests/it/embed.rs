@@ -1,5 +1,7 @@
 //! The example that embeds the runtime: built here, and run.
 
+use std::sync::PoisonError;
+
 use aye_core::journal::Ended;
 use aye_runtime::driver::Outcome;
 
@@ -25,6 +27,7 @@ steps:
 fn a_program_runs_a_skill_and_answers_its_question() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("greet.yaml"), SKILL).unwrap();
+    let _only = super::SIGNALS.lock().unwrap_or_else(PoisonError::into_inner);
     let outcome = example::embed(directory.path(), "greet.yaml").unwrap();
     assert_eq!(outcome, Outcome::Ended(Ended::Completed));
     assert!(directory.path().join("greeted").exists());

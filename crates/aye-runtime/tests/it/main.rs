@@ -6,5 +6,9 @@ mod compute;
 mod embed;
 #[path = "../../../aye-process/tests/it/privilege.rs"]
 mod privilege;
+mod prompters;
 mod question_context;
 mod store;
+
+/// A process catches signals once: whoever drives a run holds this.
+static SIGNALS: std::sync::Mutex<()> = std::sync::Mutex::new(());

@@ -54,6 +54,7 @@ fn step(status: StepStatus, stdout: &str, stderr: &str) -> StepRecord {
     .unwrap();
     StepRecord {
         status,
+        queued: false,
         visits: 1,
         attempt: 1,
         execution: 1,

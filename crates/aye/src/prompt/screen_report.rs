@@ -5,7 +5,7 @@ use std::time::Duration;
 use aye_core::event::{Event, EventKind};
 use aye_core::journal::State;
 use aye_process::Stream;
-use aye_runtime::report::{Place, Report};
+use aye_runtime::report::{Others, Place, Report};
 
 use super::shared_screen::SharedScreen;
 
@@ -67,7 +67,13 @@ impl Report for ScreenReport<'_> {
         self.screen.take_back(lane);
     }
 
-    fn tick(&mut self, lane: usize, elapsed: Duration, remaining: Option<Duration>, others: usize) {
+    fn tick(
+        &mut self,
+        lane: usize,
+        elapsed: Duration,
+        remaining: Option<Duration>,
+        others: Others,
+    ) {
         if !self.screen.has_prompt() {
             self.report.tick(lane, elapsed, remaining, others);
         }

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::harmless::json_line;
 
 use super::stream_state::{StreamStates, index_of};
-use super::{Place, Report};
+use super::{Others, Place, Report};
 
 /// Writes each event as one line; output of steps as `step_output`, which is
 /// streamed and not journalled.
@@ -95,7 +95,7 @@ impl<W: Write> Report for JsonReport<W> {
         }
     }
 
-    fn tick(&mut self, _: usize, _: Duration, _: Option<Duration>, _: usize) {}
+    fn tick(&mut self, _: usize, _: Duration, _: Option<Duration>, _: Others) {}
 
     fn stopping(&mut self, _: &str) {}
 

@@ -17,9 +17,9 @@ use crate::term;
 
 use super::fold::fold;
 use super::sanitizer::{Sanitizer, painted_width, rows};
-use super::step_line::{live_line, started_words};
+use super::step_line::{QUEUED, live_line, started_words};
 use super::stream_state::{StreamState, StreamStates, index_of};
-use super::{Place, Report, Verbosity, event_json, indent, indented};
+use super::{Others, Place, Report, Verbosity, event_json, indent, indented};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const PLAIN_SPINNER: [&str; 4] = ["|", "/", "-", "\\"];
@@ -172,7 +172,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
         lane: usize,
         elapsed: Duration,
         remaining: Option<Duration>,
-        others: usize,
+        others: Others,
     ) -> String {
         let name = self.voices.get(lane).map(StreamState::name).unwrap_or_default();
         let spinner = if self.paint.unicode {
@@ -187,7 +187,8 @@ impl<'a, W: Write> LiveReport<'a, W> {
                 .filter(|left| *left < elapsed.max(Duration::from_secs(30)))
                 .map(|left| format!("{} left", duration(left))),
         );
-        parts.extend((others > 0).then(|| format!("and {others} more")));
+        parts.extend((others.running > 0).then(|| format!("and {} more", others.running)));
+        parts.extend((others.waiting > 0).then(|| format!("{} {QUEUED}", others.waiting)));
         if lane == 0 {
             parts.extend(place(self.flow, &name));
             parts.extend(next_step(self.flow, &name).map(|next| format!("then {next}")));
@@ -270,7 +271,13 @@ impl<W: Write> Report for LiveReport<'_, W> {
         }
     }
 
-    fn tick(&mut self, lane: usize, elapsed: Duration, remaining: Option<Duration>, others: usize) {
+    fn tick(
+        &mut self,
+        lane: usize,
+        elapsed: Duration,
+        remaining: Option<Duration>,
+        others: Others,
+    ) {
         // Sent to the background, somebody else types in the last line.
         if self.lent || self.verbosity == Verbosity::Quiet || !(self.foreground)() {
             return;
@@ -324,6 +331,8 @@ mod tests {
         Flow::compile(skills.remove(0))
     }
 
+    const ALONE: Others = Others { running: 0, waiting: 0 };
+
     /// What is written for these calls, on a terminal of 24 columns.
     fn written(verbosity: Verbosity, act: impl Fn(&mut LiveReport<'_, &mut Vec<u8>>)) -> String {
         let flow = flow();
@@ -341,16 +350,25 @@ mod tests {
     fn the_bottom_line_says_what_runs_how_long_and_what_is_next() {
         let text = written(Verbosity::Normal, |report| {
             report.columns = || 80;
-            report.tick(0, Duration::from_secs(2), Some(Duration::from_secs(90)), 0);
-            report.tick(0, Duration::from_secs(12), Some(Duration::from_secs(5)), 0);
+            report.tick(0, Duration::from_secs(2), Some(Duration::from_secs(90)), ALONE);
+            report.tick(0, Duration::from_secs(12), Some(Duration::from_secs(5)), ALONE);
         });
         insta::assert_snapshot!(text.replace('\r', "\\r").replace('\u{1b}', "\\e"), @"⠙ build 2.0s · 1 of 2 · then ship\\r\\e[2K⠹ build 12s · 5.0s left · 1 of 2 · then ship");
     }
 
     #[test]
+    fn the_bottom_line_counts_what_waits_for_a_slot() {
+        let text = written(Verbosity::Normal, |report| {
+            report.columns = || 80;
+            report.tick(0, Duration::from_secs(2), None, Others { running: 9, waiting: 40 });
+        });
+        assert_eq!(text, "⠙ build 2.0s · and 9 more · 40 waiting for a slot · 1 of 2 · then ship");
+    }
+
+    #[test]
     fn the_bottom_line_is_cut_and_stays_beneath_the_output() {
         let text = written(Verbosity::Normal, |report| {
-            report.tick(0, Duration::from_secs(2), None, 0);
+            report.tick(0, Duration::from_secs(2), None, ALONE);
             report.output(0, Stream::Stdout, b"a line that is longer than the window\n");
         });
         insta::assert_snapshot!(text.replace('\r', "\\r").replace('\u{1b}', "\\e"), @r"
@@ -363,7 +381,7 @@ mod tests {
     #[test]
     fn a_bottom_line_folded_by_a_narrower_window_goes_as_a_whole() {
         let text = written(Verbosity::Normal, |report| {
-            report.tick(0, Duration::from_secs(2), None, 0);
+            report.tick(0, Duration::from_secs(2), None, ALONE);
             report.columns = || 10;
             report.pause();
         });
@@ -374,9 +392,9 @@ mod tests {
     fn a_progress_bar_is_shown_while_it_moves() {
         let text = written(Verbosity::Normal, |report| {
             report.output(0, Stream::Stderr, b"10%\r50%");
-            report.tick(0, Duration::from_secs(2), None, 0);
+            report.tick(0, Duration::from_secs(2), None, ALONE);
             report.output(0, Stream::Stderr, b"\r\x1b[K90%");
-            report.tick(0, Duration::from_secs(3), None, 0);
+            report.tick(0, Duration::from_secs(3), None, ALONE);
             report.output(0, Stream::Stderr, b"\r100%\n");
             report.step_ends(0);
         });
@@ -426,9 +444,9 @@ mod tests {
     fn nothing_moves_in_the_background() {
         let text = written(Verbosity::Normal, |report| {
             report.foreground = || false;
-            report.tick(0, Duration::from_secs(2), None, 0);
+            report.tick(0, Duration::from_secs(2), None, ALONE);
             report.output(0, Stream::Stdout, b"a line\n");
-            report.tick(0, Duration::from_secs(3), None, 0);
+            report.tick(0, Duration::from_secs(3), None, ALONE);
         });
         assert_eq!(text, "  │ a line\n");
     }
@@ -436,7 +454,7 @@ mod tests {
     #[test]
     fn quiet_shows_the_output_alone() {
         let text = written(Verbosity::Quiet, |report| {
-            report.tick(0, Duration::from_secs(2), None, 0);
+            report.tick(0, Duration::from_secs(2), None, ALONE);
             report.output(0, Stream::Stderr, b"only this");
             report.step_ends(0);
         });

@@ -18,7 +18,7 @@ mod stream_state;
 mod summary;
 mod timeline;
 
-pub use aye_runtime::report::{Place, Report};
+pub use aye_runtime::report::{Others, Place, Report};
 pub use fold::fold;
 pub use inside::{about_inside, level_words, place_words};
 pub use json::{JsonReport, event_json, output_json};
@@ -27,7 +27,7 @@ pub use markdown::markdown;
 pub use output_buffer::{OutputBuffer, OutputBuffers};
 pub use plain::PlainReport;
 pub(crate) use sanitizer::Sanitizer;
-pub use step_line::step_line;
+pub use step_line::{QUEUED, step_line};
 pub use summary::{Around, answer_command, standing, stopped, summary};
 pub use timeline::{Decision, Timeline, shown_status, took};
 

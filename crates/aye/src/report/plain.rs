@@ -12,7 +12,7 @@ use crate::paint::{Paint, Tone};
 use super::sanitizer::Sanitizer;
 use super::step_line::live_line;
 use super::stream_state::{StreamStates, index_of};
-use super::{Place, Report, Verbosity, event_json, indent};
+use super::{Others, Place, Report, Verbosity, event_json, indent};
 
 /// The steps' output goes to `out` and `err` as it came, each line with the
 /// step's name; what Aye says goes to `err`.
@@ -114,7 +114,7 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
         }
     }
 
-    fn tick(&mut self, _: usize, _: Duration, _: Option<Duration>, _: usize) {}
+    fn tick(&mut self, _: usize, _: Duration, _: Option<Duration>, _: Others) {}
 
     fn stopping(&mut self, words: &str) {
         let _ = writeln!(self.err, "{}", self.paint.text(Tone::Warn, words));

@@ -13,6 +13,9 @@ use crate::paint::{Glyph, Paint, Tone, duration, escape_control, escape_control_
 use super::inside::about_inside;
 use super::timeline::origin_words;
 
+/// What is said of a step that has not begun because others run.
+pub const QUEUED: &str = "waiting for a slot";
+
 /// The line for an event, or nothing if it has none of its own.
 pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
     let mark = |glyph, tone| paint.text(tone, paint.glyph(glyph));
@@ -27,6 +30,12 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 name(&started.step),
                 dim(&command)
             )
+        }
+        EventKind::StepQueued { step, .. } => {
+            format!("{} {}  {}", mark(Glyph::Paused, Tone::Dim), name(step), dim(QUEUED))
+        }
+        EventKind::StepDequeued { step, .. } => {
+            format!("{} {}  {}", mark(Glyph::Running, Tone::Ask), name(step), dim("has a slot"))
         }
         EventKind::StepCompleted(done) => {
             let took = done.process.as_ref().map(|process| process.duration_ms).or(done.took_ms);

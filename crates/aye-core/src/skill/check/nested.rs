@@ -11,9 +11,6 @@ use crate::span::{Span, Spanned};
 use crate::text;
 use crate::yaml::decode::{Field, Raw};
 
-/// The most items at once; more only wait for a free process.
-const MOST_AT_ONCE: u32 = 100;
-
 /// What `foreach` and the keys beside it say.
 pub(super) struct Each {
     items: Value,
@@ -64,9 +61,9 @@ impl Checker<'_> {
         let name = doc.item_name.get().map_or("item", |name| name.as_str()).to_owned();
         let parallel = doc.parallel.get().map_or(1, |parallel| parallel.value);
         if let Some(given) = doc.parallel.get()
-            && !(1..=MOST_AT_ONCE).contains(&parallel)
+            && parallel == 0
         {
-            let message = format!("`parallel` of {place} must be from 1 to {MOST_AT_ONCE}");
+            let message = format!("`parallel` of {place} must be at least 1");
             self.report.push(Diagnostic::error("bad-value", message).label(given.span, ""));
         }
         if let (Some(key), true) = (doc.interactive.key(), parallel > 1 && flag(&doc.interactive)) {

@@ -96,7 +96,7 @@ fn loops() {
        |
     hint: write `as: inputs_result`, for instance
 
-    error[bad-value]: `parallel` of step `b` must be from 1 to 100
+    error[bad-value]: `parallel` of step `b` must be at least 1
       --> demo.yaml:4:67
        |
      4 |   - { name: b, foreach: [1], as: inputs, command: ping, parallel: 0 }

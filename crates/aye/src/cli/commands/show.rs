@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use crate::cli::Context;
 use crate::paint::{Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural};
-use crate::report::{Around, Timeline, about_inside, markdown, shown_status, standing, took};
+use crate::report::{
+    Around, QUEUED, Timeline, about_inside, markdown, shown_status, standing, took,
+};
 use crate::term;
 use aye_runtime::clock::local;
 use aye_runtime::error::Error;
@@ -121,12 +123,16 @@ fn steps(story: &Timeline, driven: bool, depth: usize, paint: Paint, text: &mut 
         let cut_off = !driven && state.status() == Status::Running;
         let (glyph, tone, word) = match status {
             StepStatus::Running if cut_off => (Glyph::Asking, Tone::Warn, "cut off"),
+            StepStatus::Running if step.queued => (Glyph::Paused, Tone::Dim, "queued"),
             status => {
                 let (glyph, tone) = look(status);
                 (glyph, tone, status.word())
             }
         };
         let mut about: Vec<String> = took(step).map(duration).into_iter().collect();
+        if step.queued && !cut_off {
+            about.push(QUEUED.to_owned());
+        }
         if !step.items.is_empty() {
             about.push(plural(step.items.len(), "item"));
         }

@@ -11,7 +11,7 @@ use clap::Args;
 use indexmap::IndexMap;
 
 use crate::cli::Context;
-use crate::report::{Place, Report, indent, stopped};
+use crate::report::{Others, Place, Report, indent, stopped};
 use aye_runtime::driver::Outcome;
 use aye_runtime::error::Error;
 use aye_runtime::store::{RunRow, Store};
@@ -189,13 +189,18 @@ impl Watch<'_> {
     fn tick(&mut self, context: &Context) {
         let running = self.runs.values().enumerate().filter_map(|(lane, seen)| {
             let Phase::Running { step, nested: false, .. } = &seen.state.phase else { return None };
+            if seen.state.is_queued() {
+                return None;
+            }
             Some((lane, seen.state.steps.get(step)?.started?))
         });
         let running: Vec<_> = running.collect();
         if let Some((lane, started)) = running.first() {
             let ms = context.now().as_millisecond() - started.as_millisecond();
             let elapsed = Duration::from_millis(u64::try_from(ms).unwrap_or(0));
-            self.report.tick(*lane, elapsed, None, running.len() - 1);
+            let waiting = self.runs.values().filter(|seen| seen.state.is_queued()).count();
+            let others = Others { running: running.len() - 1, waiting };
+            self.report.tick(*lane, elapsed, None, others);
         }
     }
 }

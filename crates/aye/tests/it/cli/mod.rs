@@ -34,6 +34,7 @@ mod resuming;
 mod running;
 mod runs;
 mod skills;
+mod slots;
 mod stopping;
 mod surroundings;
 mod trusting;

@@ -247,18 +247,6 @@ fn a_result_with_a_secret_in_it_is_what_later_steps_get_and_nobody_else() {
 }
 
 #[test]
-fn more_items_at_once_than_may_run_wait_for_their_turn() {
-    let place = Place::new();
-    place.write("aye.toml", "[run]\nmax_processes = 2\n");
-    place.write(
-        "s.yaml",
-        "name: s\nsteps:\n  - { name: each, foreach: '{{ range(12) }}', parallel: 8, shell: 'echo {{ item }} >> lines.txt' }\n",
-    );
-    place.aye(&["run", "s.yaml"]).ok();
-    assert_eq!(place.read("lines.txt").lines().count(), 12);
-}
-
-#[test]
 fn a_return_keeps_its_type_and_is_the_result_of_its_item() {
     let place = Place::new();
     place.write(
