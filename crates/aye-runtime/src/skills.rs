@@ -19,11 +19,36 @@ use crate::error::Error;
 use crate::settings::ToolSettings;
 
 pub use fix::{Fixed, fix};
-pub use library::{Library, Reach, relative_to};
+pub use library::{Library, Listing, Reach, relative_to};
 
 /// How long all compute blocks of a file may take to be checked: they take
 /// milliseconds, and no file may keep others from being listed.
 const CHECKING: Duration = Duration::from_secs(2);
+
+/// The text of a file, or why it is too large to be read.
+fn read_text(path: &Path) -> Result<Result<String, Box<Diagnostic>>, Error> {
+    let failed = |source| Error::File { doing: "read", path: path.to_path_buf(), source };
+    // A pipe or a device may never end.
+    let about = std::fs::metadata(path).map_err(failed)?;
+    if !about.is_file() {
+        let message = format!("`{}` is not a file", path.display());
+        return Err(Error::usage(message, "name a skill file"));
+    }
+    // What is too large need not be read to be refused.
+    if let Some(refused) = too_large(about.len()) {
+        return Ok(Err(Box::new(refused)));
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(failed)?;
+    // One more than there was: what grows meanwhile is refused all the same.
+    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    let text = String::from_utf8(bytes).map_err(|error| Error::File {
+        doing: "read",
+        path: path.to_path_buf(),
+        source: std::io::Error::new(std::io::ErrorKind::InvalidData, error.utf8_error()),
+    })?;
+    Ok(Ok(text))
+}
 
 /// A skill file as read: its text, its skills as flows, and what is to be
 /// said about them.
@@ -45,33 +70,16 @@ pub struct SkillFile {
 impl SkillFile {
     /// Reads and checks a file.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let failed = |source| Error::File { doing: "read", path: path.to_path_buf(), source };
-        // A pipe or a device may never end.
-        let about = std::fs::metadata(path).map_err(failed)?;
-        if !about.is_file() {
-            let message = format!("`{}` is not a file", path.display());
-            return Err(Error::usage(message, "name a skill file"));
-        }
-        // What is too large need not be read to be refused.
-        if let Some(refused) = too_large(about.len()) {
-            return Ok(Self {
+        Ok(match read_text(path)? {
+            Ok(text) => Self::from_text(path.to_path_buf(), text),
+            Err(refused) => Self {
                 path: path.to_path_buf(),
                 text: String::new(),
                 flows: Vec::new(),
                 declared: Vec::new(),
-                diagnostics: vec![refused],
-            });
-        }
-        let mut bytes = Vec::new();
-        let file = std::fs::File::open(path).map_err(failed)?;
-        // One more than there was: what grows meanwhile is refused all the same.
-        file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
-        let text = String::from_utf8(bytes).map_err(|error| Error::File {
-            doing: "read",
-            path: path.to_path_buf(),
-            source: std::io::Error::new(std::io::ErrorKind::InvalidData, error.utf8_error()),
-        })?;
-        Ok(Self::from_text(path.to_path_buf(), text))
+                diagnostics: vec![*refused],
+            },
+        })
     }
 
     /// Checks a text that has been read already.

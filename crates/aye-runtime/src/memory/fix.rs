@@ -208,9 +208,9 @@ impl Act {
 }
 
 impl Fix {
-    /// What is wrong with it.
-    pub(super) fn check(&self) -> Result<(), String> {
-        Pattern::new(&self.matches.error).map_err(|error| error.to_string())?;
+    /// What it is recognised by, or what is wrong with it.
+    pub(super) fn check(&self) -> Result<Pattern, String> {
+        let pattern = Pattern::new(&self.matches.error).map_err(|error| error.to_string())?;
         if self.matches.tool.is_none() && self.matches.step.is_none() {
             return Err("`match` needs a `tool` or a `step` besides `error`".to_owned());
         }
@@ -221,7 +221,8 @@ impl Fix {
         }
         let acts = [("first", &self.change.first), ("replace", &self.change.replace)];
         acts.into_iter()
-            .try_for_each(|(key, act)| act.as_ref().map_or(Ok(()), |act| act.check(key)))
+            .try_for_each(|(key, act)| act.as_ref().map_or(Ok(()), |act| act.check(key)))?;
+        Ok(pattern)
     }
 
     /// Whether it is used.
@@ -458,7 +459,7 @@ mod tests {
         fix.change.first = Some(Act::default());
         assert!(fix.check().is_err());
         fix.change.first = Some(Act { command: vec!["x".into()], ..Act::default() });
-        assert_eq!(fix.check(), Ok(()));
+        assert!(fix.check().is_ok());
         fix.change.replace = fix.change.first.clone();
         assert!(fix.check().is_err());
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::names::{Fit, family, tool_fits};
-use super::query::{Placed, Query};
+use super::query::{Layer, Placed, Query};
 use super::words::{BadPattern, Pattern, Told};
 
 /// How many are looked up before a run, for each family of tools.
@@ -109,15 +109,19 @@ fn rank(issue: &Issue, query: &Query<'_>, told: &Told<'_>) -> Option<Rank> {
 
 /// The issues that fit, best first.
 pub(super) fn find<'a>(
-    issues: impl Iterator<Item = &'a Placed<Issue>>,
+    issues: &'a [Placed<Issue>],
     query: &Query<'_>,
 ) -> Vec<(Rank, &'a Placed<Issue>)> {
     let told = Told::new(query.error);
-    let mut found: Vec<_> =
-        issues.filter_map(|issue| Some((rank(&issue.value, query, &told)?, issue))).collect();
+    // The user's own are compared first: what a project has may use up the rest.
+    let of = |layer| issues.iter().filter(move |issue| issue.layer == layer);
+    let mut found: Vec<_> = of(Layer::User)
+        .chain(of(Layer::Project))
+        .filter_map(|issue| Some((rank(&issue.value, query, &told)?, issue)))
+        .collect();
     // A longer pattern says more; the order of the files decides the rest.
     found.sort_by_key(|(rank, issue)| {
-        (*rank, std::cmp::Reverse(issue.value.pattern.as_str().len()))
+        (*rank, std::cmp::Reverse(issue.value.pattern.as_str().len()), issue.layer)
     });
     found
 }
@@ -167,7 +171,6 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::memory::Layer;
 
     fn issue(pattern: &str, tools: &[&str], tags: &[&str]) -> Placed<Issue> {
         let written = Written {
@@ -185,7 +188,7 @@ mod tests {
 
     fn found<'a>(issues: &'a [Placed<Issue>], tool: &str, error: &str) -> Vec<(Rank, &'a str)> {
         let query = Query { tool, error, ..Query::default() };
-        let found = find(issues.iter(), &query).into_iter();
+        let found = find(issues, &query).into_iter();
         found.map(|(rank, issue)| (rank, issue.value.pattern.as_str())).collect()
     }
 

@@ -20,7 +20,7 @@ use super::memory_file::MemoryFile;
 use super::preference::{EnvironmentRule, Preference, PreferenceQuery};
 use super::query::{Layer, Placed, Query};
 use super::usage::{UsagePattern, Warning, shapes};
-use super::words::Told;
+use super::words::{MOST_REGEXES, MOST_WORK, Pattern, Told, regex_in};
 
 /// Known issues, by people.
 pub(super) const PATTERNS: &str = "learned/patterns.yaml";
@@ -50,6 +50,9 @@ pub struct Memory {
     /// When it was last seen that nothing is known about how tools are used.
     pub(super) no_usage: Mutex<Option<Instant>>,
 }
+
+/// How many lists of known issues of a file are read.
+const MOST_GROUPS: usize = 500;
 
 /// Every step looks twice; what another process learns counts this much later.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(30);
@@ -99,7 +102,7 @@ impl Memory {
     /// What is known about a failure, best first.
     pub fn known_issues(&self, query: &Query<'_>) -> Vec<(Rank, Placed<Issue>)> {
         let all = self.issues();
-        let found = issue::find(all.iter(), query).into_iter();
+        let found = issue::find(&all, query).into_iter();
         found.map(|(rank, issue)| (rank, issue.clone())).collect()
     }
 
@@ -117,8 +120,11 @@ impl Memory {
 
     /// Every fix for a failure, best first, whether it is used or not.
     pub fn fixes_for(&self, query: &Query<'_>) -> Vec<Placed<Fix>> {
-        let (all, told) = (self.fixes().into_iter(), Told::new(query.error));
+        let (mut all, told) = (self.fixes(), Told::new(query.error));
+        // The user's own are compared first: what a project has may use up the rest.
+        all.sort_by_key(|fix| Reverse(fix.layer));
         let mut found: Vec<_> = all
+            .into_iter()
             .filter(|fix| self.is_here(fix.value.project.as_deref()))
             .filter_map(|fix| Some((fix.value.fits(query, &told)?, fix)))
             .collect();
@@ -394,20 +400,96 @@ fn checked<T: serde::de::DeserializeOwned>(
 /// Every list of the file holds issues; its name is a tag of them.
 fn read_issues(book: &MemoryFile, problems: &mut Vec<Problem>) -> Vec<(usize, Issue)> {
     let mut found = Vec::new();
-    for group in book.keys() {
+    let mut limit = RegexLimit::default();
+    let groups = book.keys();
+    if groups.len() > MOST_GROUPS {
+        let message = format!("only the first {MOST_GROUPS} lists of the file are read");
+        problems.push(book.problem(1, message));
+    }
+    for group in groups.into_iter().take(MOST_GROUPS) {
         for entry in book.entries::<Written>(&group, problems) {
+            if !limit.allows(&entry.value.pattern, entry.line) {
+                continue;
+            }
             match entry.value.read(&group) {
-                Ok(issue) => found.push((entry.line, issue)),
+                Ok(issue) => {
+                    limit.spend(&issue.pattern, entry.line);
+                    found.push((entry.line, issue));
+                }
                 Err(error) => problems.push(book.problem(entry.line, error.to_string())),
             }
         }
     }
+    problems.extend(limit.problems(book));
     found
 }
 
 fn read_fixes(book: &MemoryFile, problems: &mut Vec<Problem>) -> Vec<(usize, Fix)> {
-    let found = checked(book, "fixes", Fix::check, problems).into_iter();
-    found.map(|(line, fix)| (line, fix.identified())).collect()
+    let mut found = Vec::new();
+    let mut limit = RegexLimit::default();
+    for entry in book.entries::<Fix>("fixes", problems) {
+        if !limit.allows(&entry.value.matches.error, entry.line) {
+            continue;
+        }
+        match entry.value.check() {
+            Ok(pattern) => {
+                limit.spend(&pattern, entry.line);
+                found.push((entry.line, entry.value.identified()));
+            }
+            Err(message) => problems.push(book.problem(entry.line, message)),
+        }
+    }
+    problems.extend(limit.problems(book));
+    found
+}
+
+/// Counts the regular expressions of a file: compiling them takes time too.
+#[derive(Default)]
+struct RegexLimit {
+    seen: usize,
+    /// The first line that is passed over.
+    line: Option<usize>,
+    work: usize,
+    /// The first line that a long error may not be compared with.
+    costly: Option<usize>,
+}
+
+impl RegexLimit {
+    fn allows(&mut self, written: &str, line: usize) -> bool {
+        if regex_in(written).is_none() {
+            return true;
+        }
+        self.seen += 1;
+        let allowed = self.seen <= MOST_REGEXES;
+        if !allowed {
+            self.line.get_or_insert(line);
+        }
+        allowed
+    }
+
+    fn spend(&mut self, pattern: &Pattern, line: usize) {
+        self.work = self.work.saturating_add(pattern.work());
+        if self.work > MOST_WORK {
+            self.costly.get_or_insert(line);
+        }
+    }
+
+    fn problems(&self, book: &MemoryFile) -> impl Iterator<Item = Problem> {
+        let many = self.line.map(|line| {
+            let message = format!(
+                "a file may have {MOST_REGEXES} regular expressions: this one and those after it \
+                 are passed over; write words instead"
+            );
+            book.problem(line, message)
+        });
+        let costly = self.costly.map(|line| {
+            let message = "comparing the regular expressions of this file with a long error \
+                           takes too long: this one and those after it may be passed over then; \
+                           write words instead";
+            book.problem(line, message.to_owned())
+        });
+        many.into_iter().chain(costly)
+    }
 }
 
 fn read_usage(book: &MemoryFile, problems: &mut Vec<Problem>) -> Vec<(usize, UsagePattern)> {
@@ -437,4 +519,33 @@ fn read_rules(
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_a_largest_number_of_expressions() {
+        let issues: String =
+            (0..MOST_REGEXES + 2).map(|n| format!("  - pattern: /(a|aa)*{n}c/\n")).collect();
+        let text = format!("issues:\n{issues}  - pattern: plain words\n");
+        let book = MemoryFile::of(Path::new("patterns.yaml"), text);
+        let mut problems = Vec::new();
+        let found = read_issues(&book, &mut problems);
+        assert_eq!(found.len(), MOST_REGEXES + 1);
+        assert_eq!(found.last().map(|(_, issue)| issue.pattern.as_str()), Some("plain words"));
+        let lines: Vec<usize> = problems.iter().map(|problem| problem.line).collect();
+        assert!(lines.len() == 2 && lines[0] == MOST_REGEXES + 2, "{problems:?}");
+        assert!(lines[1] < lines[0], "{problems:?}");
+    }
+
+    #[test]
+    fn a_file_has_a_largest_number_of_lists() {
+        let text: String =
+            (0..=MOST_GROUPS).map(|n| format!("g{n}:\n  - pattern: error {n}\n")).collect();
+        let mut problems = Vec::new();
+        let found = read_issues(&MemoryFile::of(Path::new("patterns.yaml"), text), &mut problems);
+        assert_eq!((found.len(), problems.len()), (MOST_GROUPS, 1), "{problems:?}");
+    }
 }

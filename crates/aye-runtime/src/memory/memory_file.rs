@@ -1,13 +1,13 @@
 //! One file of memory: read with places, changed by one writer at a time.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use aye_core::diagnostic::{Diagnostic, Source};
-use aye_core::yaml::{self, NodeId, Tree};
+use aye_core::yaml::{self, MAX_BYTES, NodeId, Tree};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -41,21 +41,37 @@ pub(super) struct Entry<T> {
 impl MemoryFile {
     /// Reads a file; one that is not there is empty.
     pub(super) fn read(path: &Path) -> Result<Self, MemoryError> {
-        // A pipe would be waited for.
-        if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-            let error = io::Error::new(io::ErrorKind::InvalidInput, "it is no file");
-            return Err(MemoryError::io("read", path, error));
-        }
-        let text = match fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(MemoryError::io("read", path, error)),
+        let failed = |error: io::Error| MemoryError::io("read", path, error);
+        let about = match fs::metadata(path) {
+            Ok(about) => about,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Self::of(path, String::new()));
+            }
+            Err(error) => return Err(failed(error)),
         };
+        // A pipe would be waited for.
+        if !about.is_file() {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
+            return Err(failed(error));
+        }
+        // What is too large need not be read to be refused.
+        if about.len() > MAX_BYTES as u64 {
+            return Ok(Self::too_large(path, about.len()));
+        }
+        let mut text = Vec::new();
+        let file = File::open(path).map_err(failed)?;
+        // It may grow meanwhile.
+        file.take(MAX_BYTES as u64 + 1).read_to_end(&mut text).map_err(failed)?;
         let text = String::from_utf8(text).map_err(|error| {
             let error = io::Error::new(io::ErrorKind::InvalidData, error);
             MemoryError::io("read", path, error)
         })?;
         Ok(Self::of(path, text))
+    }
+
+    fn too_large(path: &Path, bytes: u64) -> Self {
+        let faults = yaml::too_large(bytes).into_iter().collect();
+        Self { path: path.to_path_buf(), text: String::new(), tree: None, faults }
     }
 
     pub(super) fn of(path: &Path, text: String) -> Self {
@@ -308,5 +324,26 @@ impl Stamp {
     /// Whether there is a file at all.
     pub(super) fn is_there(&self) -> bool {
         self.0.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_large_is_refused_unread() {
+        let place = tempfile::tempdir().expect("a directory");
+        let root = Root { path: place.path().join("memory"), shared: false };
+        fs::create_dir(&root.path).expect("made");
+        // Takes no room on the disk, and more memory than there is.
+        let path = root.path.join("huge.yaml");
+        File::create(&path).and_then(|file| file.set_len(1 << 42)).expect("a file with a hole");
+        let read = MemoryFile::read(&path).expect("refused in its faults");
+        let faults = read.faults();
+        assert!(faults.len() == 1 && faults[0].message.contains("the limit"), "{faults:?}");
+        let changed = change(&root, "huge.yaml", |_| Ok(((), true)));
+        assert!(matches!(changed, Err(MemoryError::Unreadable(_))), "{changed:?}");
+        assert_eq!(fs::metadata(&path).expect("still there").len(), 1 << 42);
     }
 }

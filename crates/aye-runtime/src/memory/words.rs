@@ -2,7 +2,7 @@
 //! "typeof" no EOF.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::fmt;
 
 use aye_core::heal::{contains_words, fold};
@@ -10,8 +10,16 @@ use regex_lite::{Regex, RegexBuilder};
 
 use super::fingerprint::fingerprint;
 
-/// How large a compiled expression may be: many are compared with one error.
-const LARGEST: usize = 1 << 16;
+/// How large a compiled expression may be; each size is tried before the next,
+/// and so says what comparing with it costs.
+const SIZES: [usize; 8] = [1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16];
+/// How long a regular expression may be.
+const LONGEST: usize = 4 * 1024;
+/// How many regular expressions of a file count.
+pub(super) const MOST_REGEXES: usize = 500;
+/// What may be spent on comparing regular expressions with one error, in bytes
+/// of compiled expression times bytes of text: some tenths of a second.
+pub(super) const MOST_WORK: usize = 1 << 30;
 
 /// Fewer letters and digits than this outside placeholders say nothing.
 const FEWEST: usize = 3;
@@ -32,7 +40,7 @@ pub struct Pattern {
 #[derive(Debug, Clone)]
 enum Kind {
     Words(String),
-    Regex(Regex),
+    Regex { regex: Regex, size: usize },
 }
 
 /// Why a text is no pattern.
@@ -55,17 +63,13 @@ impl Pattern {
     /// When it would match nearly everything, or is no regular expression.
     pub fn new(written: &str) -> Result<Self, BadPattern> {
         let written = written.trim();
-        if let Some(inner) = written.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'))
-            && inner.contains(|c: char| "\\^$.|?*+()[]{}".contains(c))
-        {
-            let regex = RegexBuilder::new(&format!("(?i){inner}"))
-                .size_limit(LARGEST)
-                .build()
-                .map_err(|error| BadPattern::Regex(written.to_owned(), error.to_string()))?;
+        if let Some(inner) = regex_in(written) {
+            let (regex, size) =
+                compile(inner).map_err(|error| BadPattern::Regex(shortened(written), error))?;
             if regex.is_match("") {
                 return Err(BadPattern::TooShort(written.to_owned()));
             }
-            return Ok(Self { written: written.to_owned(), kind: Kind::Regex(regex) });
+            return Ok(Self { written: written.to_owned(), kind: Kind::Regex { regex, size } });
         }
         if salient_line(written) < FEWEST {
             return Err(BadPattern::TooShort(written.to_owned()));
@@ -81,7 +85,7 @@ impl Pattern {
     /// Whether it is in a text that many patterns are looked for in.
     pub(super) fn is_told(&self, text: &Told<'_>) -> bool {
         match &self.kind {
-            Kind::Regex(regex) => regex.is_match(&text.raw),
+            Kind::Regex { regex, size } => text.may_spend(*size) && regex.is_match(&text.raw),
             Kind::Words(words) => {
                 contains_words(text.folded(), words)
                     || words.contains('<') && contains_words(text.fingerprinted(), words)
@@ -89,9 +93,46 @@ impl Pattern {
         }
     }
 
+    /// What comparing it with a long error takes of [`MOST_WORK`].
+    pub(super) fn work(&self) -> usize {
+        match &self.kind {
+            Kind::Regex { size, .. } => size.saturating_mul(2 * END),
+            Kind::Words(_) => 0,
+        }
+    }
+
     /// As it was written.
     pub fn as_str(&self) -> &str {
         &self.written
+    }
+}
+
+/// The regular expression that is written between slashes; a path is none.
+pub(super) fn regex_in(written: &str) -> Option<&str> {
+    let inner = written.trim().strip_prefix('/')?.strip_suffix('/')?;
+    inner.contains(|c: char| "\\^$.|?*+()[]{}".contains(c)).then_some(inner)
+}
+
+/// The expression, and how large it is at most.
+fn compile(inner: &str) -> Result<(Regex, usize), String> {
+    if inner.len() > LONGEST {
+        return Err(format!("it is longer than {LONGEST} bytes"));
+    }
+    let folded = format!("(?i){inner}");
+    let mut failed = String::new();
+    for size in SIZES {
+        match RegexBuilder::new(&folded).size_limit(size).build() {
+            Ok(regex) => return Ok((regex, size)),
+            Err(error) => failed = error.to_string(),
+        }
+    }
+    Err(failed)
+}
+
+fn shortened(written: &str) -> String {
+    match written.len() {
+        ..=LONGEST => written.to_owned(),
+        _ => format!("{}…", &written[..written.floor_char_boundary(40)]),
     }
 }
 
@@ -105,6 +146,8 @@ impl fmt::Display for Pattern {
 #[derive(Debug)]
 pub(super) struct Told<'a> {
     raw: Cow<'a, str>,
+    /// What may still be spent on regular expressions.
+    left: Cell<usize>,
     folded: OnceCell<String>,
     fingerprinted: OnceCell<String>,
 }
@@ -118,7 +161,15 @@ impl<'a> Told<'a> {
             let last = &text[text.ceil_char_boundary(text.len() - END)..];
             Cow::Owned(format!("{first}\n{last}"))
         };
-        Self { raw, folded: OnceCell::new(), fingerprinted: OnceCell::new() }
+        let (folded, fingerprinted) = (OnceCell::new(), OnceCell::new());
+        Self { raw, left: Cell::new(MOST_WORK), folded, fingerprinted }
+    }
+
+    /// Whether an expression of this size may still be compared.
+    fn may_spend(&self, size: usize) -> bool {
+        let left = self.left.get().checked_sub(size.saturating_mul(self.raw.len()));
+        self.left.set(left.unwrap_or_default());
+        left.is_some()
     }
 
     /// What is looked at, as it was.
@@ -205,6 +256,37 @@ mod tests {
         assert!(found("/var/run/", "no such file: /var/run/"));
         assert!(matches!(Pattern::new("/(/"), Err(BadPattern::Regex(..))));
         assert!(matches!(Pattern::new("/x*/"), Err(BadPattern::TooShort(_))));
+    }
+
+    #[test]
+    fn comparing_many_expressions_has_an_end() {
+        let text = format!("{}\nexit 2", "a".repeat(60_000));
+        let told = Told::new(&text);
+        let simple = Pattern::new("/exit [0-9]+/").expect("a pattern");
+        assert!(simple.is_told(&told));
+        let hostile = Pattern::new("/(a|a|aa)*(a*)*7[ab]{200}c/").expect("a pattern");
+        let compared = (0..MOST_REGEXES).filter(|_| {
+            let before = told.left.get();
+            // Counted, not compared: a test may not take as long as what it prevents.
+            let Kind::Regex { size, .. } = &hostile.kind else { return false };
+            told.may_spend(*size) && told.left.get() < before
+        });
+        let compared = compared.count();
+        assert!(compared > 0 && compared < 20, "{compared}");
+        assert!(!simple.is_told(&told), "nothing is left");
+        assert!(simple.is_told(&Told::new(&text)), "the next error has its own");
+        // Words cost next to nothing.
+        assert!(Pattern::new("exit 2").expect("a pattern").is_told(&told));
+    }
+
+    #[test]
+    fn an_expression_has_a_largest_size() {
+        for text in [format!("/{}+/", "a".repeat(LONGEST)), "/((a{1000}){1000}){1000}/".to_owned()]
+        {
+            let refused = Pattern::new(&text).expect_err("too large");
+            assert!(matches!(refused, BadPattern::Regex(..)), "{refused}");
+            assert!(refused.to_string().len() < 300, "{refused}");
+        }
     }
 
     #[test]

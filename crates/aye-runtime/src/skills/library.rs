@@ -6,9 +6,18 @@ use aye_core::diagnostic::did_you_mean;
 use aye_core::skill;
 
 use crate::error::Error;
+use crate::fmt::escape_control_line;
 use crate::settings::Settings;
 
-use super::{SkillFile, skill_name};
+use super::{SkillFile, read_text, skill_name};
+
+/// How many files and directories are looked at below the skill directories
+/// of a project: `skills = ["/"]` may not keep anybody waiting.
+const MOST_ENTRIES: usize = 50_000;
+/// How many of them may be skills.
+const MOST_FILES: usize = 2_000;
+/// How deep directories may lie in each other.
+const DEEPEST: usize = 32;
 
 /// Who names a skill decides which files can be one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +56,8 @@ impl Library<'_> {
         if file.contains('/') || file.ends_with(".yaml") || file.ends_with(".yml") {
             return Ok((relative_to(&self.file(file)?, self.directory), name));
         }
-        let files = self.files();
+        let listing = self.listing();
+        let files = &listing.files;
         let named: Vec<&PathBuf> =
             files.iter().filter(|path| path.file_stem().is_some_and(|stem| stem == file)).collect();
         if let Some(path) = only_one(&named, file, self.directory)? {
@@ -56,7 +66,7 @@ impl Library<'_> {
         // The name may be one of several in a file, or differ from the file's.
         let mut known = Vec::new();
         let mut holding = Vec::new();
-        for path in &files {
+        for path in files {
             let Ok(read) = SkillFile::read(path) else { continue };
             known.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
             for flow in &read.flows {
@@ -68,6 +78,9 @@ impl Library<'_> {
         }
         if let Some(path) = only_one(&holding, file, self.directory)? {
             return Ok((relative_to(path, self.directory), Some(file.to_owned())));
+        }
+        if let Some(warning) = listing.warnings().next() {
+            return Err(Error::not_found(format!("there is no skill `{file}`"), warning));
         }
         let hint = match did_you_mean(file, known.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -115,9 +128,19 @@ impl Library<'_> {
 
     /// Every skill file of the project, in order.
     pub fn files(&self) -> Vec<PathBuf> {
+        self.listing().files
+    }
+
+    /// The same, with the directories that are too large to be looked at whole.
+    pub fn listing(&self) -> Listing {
         let Settings { skills, user_skills, .. } = self.settings;
         let of_project = skills.iter().filter(|directory| self.may_list(directory));
-        of_project.chain(user_skills).flat_map(|directory| self.below(directory)).collect()
+        let mut listing = self.look(of_project);
+        // A large project leaves the user's own skills where they are.
+        let own = self.look(user_skills.iter());
+        listing.files.extend(own.files);
+        listing.cut.extend(own.cut);
+        listing
     }
 
     /// Whether a directory that the project names may have skills for whoever looks.
@@ -130,27 +153,40 @@ impl Library<'_> {
     }
 
     /// The YAML files below a directory, in order.
-    pub fn below(&self, directory: &Path) -> Vec<PathBuf> {
-        let Ok(real) = directory.canonicalize() else { return Vec::new() };
-        let within = match self.reach {
-            Reach::AnyFile => None,
-            Reach::Listed => Some(real.as_path()),
-        };
+    pub fn below(&self, directory: &Path) -> Listing {
+        self.look(std::iter::once(directory))
+    }
+
+    fn look<P: AsRef<Path>>(&self, directories: impl Iterator<Item = P>) -> Listing {
         let home = self.home.canonicalize().ok();
-        let mut files = Vec::new();
-        walk(directory, &real, &Limits { within, home: home.as_deref() }, &mut files);
-        files
+        let mut listing = Listing::default();
+        let mut left = Left { entries: MOST_ENTRIES, files: MOST_FILES };
+        for directory in directories {
+            let directory = directory.as_ref();
+            let Ok(real) = directory.canonicalize() else { continue };
+            let within = match self.reach {
+                Reach::AnyFile => None,
+                Reach::Listed => Some(real.as_path()),
+            };
+            let limits = Limits { within, home: home.as_deref() };
+            if !walk(directory, &real, DEEPEST, &limits, &mut left, &mut listing.files) {
+                listing.cut.push(directory.to_path_buf());
+            }
+        }
+        listing
     }
 
     /// The names of the project's skills, as `aye run` takes them.
     pub fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for path in self.files() {
-            let Ok(text) = std::fs::read_to_string(&path) else { continue };
-            // Only names are wanted: what else there is to say costs more than all the rest.
-            let parsed = skill::parse(&path.to_string_lossy(), &text);
+            let Ok(read) = read_text(&path) else { continue };
             let held = names.len();
-            names.extend(parsed.skills.into_iter().map(|skill| skill.name.value));
+            // Only names are wanted: what else there is to say costs more than all the rest.
+            if let Ok(text) = read {
+                let parsed = skill::parse(&path.to_string_lossy(), &text);
+                names.extend(parsed.skills.into_iter().map(|skill| skill.name.value));
+            }
             // One with errors is there all the same.
             if names.len() == held {
                 names.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
@@ -158,6 +194,35 @@ impl Library<'_> {
         }
         names
     }
+}
+
+/// The skill files of some directories.
+#[derive(Debug, Clone, Default)]
+pub struct Listing {
+    /// The files, in order.
+    pub files: Vec<PathBuf>,
+    /// Directories that are too large: not all of what is in them was looked at.
+    pub cut: Vec<PathBuf>,
+}
+
+impl Listing {
+    /// What to say about directories that are too large.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        self.cut.iter().map(|directory| {
+            format!(
+                "`{}` is too large for a skill directory, and part of it was not looked at \
+                 (limits: {MOST_ENTRIES} entries, {MOST_FILES} skill files, {DEEPEST} levels); \
+                 name a smaller one in `skills` of `aye.toml`",
+                escape_control_line(&directory.to_string_lossy())
+            )
+        })
+    }
+}
+
+/// What may still be looked at.
+struct Left {
+    entries: usize,
+    files: usize,
 }
 
 /// What a walk leaves out, as real paths.
@@ -175,28 +240,44 @@ impl Limits<'_> {
     }
 }
 
-fn walk(directory: &Path, real: &Path, limits: &Limits<'_>, files: &mut Vec<PathBuf>) {
+/// Whether everything that counts was looked at.
+fn walk(
+    directory: &Path,
+    real: &Path,
+    deeper: usize,
+    limits: &Limits<'_>,
+    left: &mut Left,
+    files: &mut Vec<PathBuf>,
+) -> bool {
     if !limits.allow(real) {
-        return;
+        return true;
     }
-    let Ok(entries) = std::fs::read_dir(directory) else { return };
-    let mut entries: Vec<std::fs::DirEntry> = entries.flatten().collect();
+    let Some(deeper) = deeper.checked_sub(1) else { return false };
+    let Ok(entries) = std::fs::read_dir(directory) else { return true };
+    let mut entries: Vec<std::fs::DirEntry> = entries.flatten().take(left.entries + 1).collect();
+    let mut whole = entries.len() <= left.entries;
+    entries.truncate(left.entries);
+    left.entries -= entries.len();
     entries.sort_by_key(std::fs::DirEntry::path);
     for entry in entries {
         let path = entry.path();
         let Ok(kind) = entry.file_type() else { continue };
         // A link to a directory may lead round in a circle; one to a file is fine.
         if kind.is_dir() {
-            walk(&path, &real.join(entry.file_name()), limits, files);
+            let real = real.join(entry.file_name());
+            whole &= walk(&path, &real, deeper, limits, left, files);
             continue;
         }
         let is_yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
         let allowed =
             || !kind.is_symlink() || path.canonicalize().is_ok_and(|real| limits.allow(&real));
         if is_yaml && allowed() && path.is_file() {
+            let Some(rest) = left.files.checked_sub(1) else { return false };
+            left.files = rest;
             files.push(path);
         }
     }
+    whole
 }
 
 /// The wrong runbook is worse than none: a name that stands for several is refused.
@@ -222,4 +303,57 @@ fn only_one<'a>(
 /// The path as people would write it from where they are.
 pub fn relative_to(path: &Path, directory: &Path) -> PathBuf {
     path.strip_prefix(directory).unwrap_or(path).to_path_buf()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// What is found with these limits, and whether that is all.
+    fn found(directory: &Path, entries: usize, files: usize, deepest: usize) -> (usize, bool) {
+        let mut list = Vec::new();
+        let limits = Limits { within: None, home: None };
+        let mut left = Left { entries, files };
+        let whole = walk(directory, directory, deepest, &limits, &mut left, &mut list);
+        (list.len(), whole)
+    }
+
+    #[test]
+    fn a_walk_has_an_end() {
+        let place = tempfile::tempdir().expect("a directory");
+        let at = place.path();
+        fs::create_dir_all(at.join("a/b")).expect("made");
+        for file in ["one.yaml", "a/two.yaml", "a/b/three.yaml"] {
+            fs::write(at.join(file), "").expect("written");
+        }
+        std::os::unix::fs::symlink(at, at.join("a/again")).expect("linked");
+        assert_eq!(found(at, 6, 3, 3), (3, true));
+        assert!(!found(at, 6, 2, 3).1);
+        assert_eq!(found(at, 6, 3, 2), (2, false));
+        assert!(!found(at, 3, 3, 3).1);
+        assert_eq!(found(at, 0, 3, 3), (0, false));
+    }
+
+    #[test]
+    fn names_do_not_read_what_is_too_large() {
+        let place = tempfile::tempdir().expect("a directory");
+        let skills = place.path().join("skills");
+        fs::create_dir(&skills).expect("made");
+        fs::write(skills.join("good.yaml"), "name: fine\nsteps: [{ name: a, shell: x }]\n")
+            .expect("written");
+        // Takes no room on the disk, and more memory than there is.
+        let huge = fs::File::create(skills.join("huge.yaml")).expect("made");
+        huge.set_len(1 << 42).expect("a file with a hole");
+        let settings = Settings::load(place.path(), None, |_| false).expect("settings");
+        let library = Library {
+            directory: place.path(),
+            settings: &settings,
+            home: Path::new(""),
+            reach: Reach::AnyFile,
+            outside: Vec::new(),
+        };
+        assert_eq!(library.names(), ["fine", "huge"]);
+    }
 }

@@ -13,7 +13,7 @@ use aye_runtime::skills::{SkillFile, relative_to};
 use aye_runtime::tools::shell_argument;
 
 use super::fix::{self, UnitWord};
-use super::output::{print_json, print_words};
+use super::output::{print_json, print_words, warn_about};
 use super::references;
 
 // Options of `aye check`.
@@ -43,14 +43,18 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
     for path in &args.paths {
         let path = context.directory.join(path);
         if path.is_dir() {
-            paths.extend(library.below(&path));
+            let listing = library.below(&path);
+            warn_about(&listing, context);
+            paths.extend(listing.files);
         } else {
             library.outside_home(&path)?;
             paths.push(path);
         }
     }
     if args.paths.is_empty() {
-        paths = library.files();
+        let listing = library.listing();
+        warn_about(&listing, context);
+        paths = listing.files;
     }
     if paths.is_empty() {
         return Err(Error::not_found(

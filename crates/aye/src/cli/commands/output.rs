@@ -6,10 +6,11 @@ use serde::Serialize;
 
 use crate::cli::{Context, say};
 use crate::harmless::{harmless, json_line, json_pretty};
-use crate::paint::escape_control;
+use crate::paint::{Tone, escape_control};
 use crate::report::fold;
 use crate::term;
 use aye_runtime::error::Error;
+use aye_runtime::skills::Listing;
 
 /// Prints text.
 pub(super) fn print(text: &str) -> Result<(), Error> {
@@ -38,6 +39,13 @@ pub(super) fn print_words(text: &str) -> Result<(), Error> {
 /// Prints a line.
 pub(super) fn print_line(text: &str) -> Result<(), Error> {
     print(&format!("{text}\n"))
+}
+
+/// Says which skill directories are too large.
+pub(super) fn warn_about(listing: &Listing, context: &Context) {
+    for warning in listing.warnings() {
+        say(&format!("{} {warning}\n", context.paint_err.text(Tone::Warn, "warning:")));
+    }
 }
 
 /// Prints a line for people: with `--json` standard output belongs to programs.

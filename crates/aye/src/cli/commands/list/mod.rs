@@ -16,7 +16,7 @@ use crate::term;
 use aye_runtime::error::Error;
 use aye_runtime::skills::{SkillFile, relative_to, skill_name};
 
-use super::output::{print, print_json};
+use super::output::{print, print_json, warn_about};
 
 // Options of `aye list`.
 #[derive(Debug, Args)]
@@ -90,7 +90,9 @@ pub(super) fn run(args: &ListArgs, context: &Context) -> Result<u8, Error> {
         return one::run(skill, context);
     }
     let mut listed = Vec::new();
-    for path in context.library().files() {
+    let listing = context.library().listing();
+    warn_about(&listing, context);
+    for path in listing.files {
         let file = relative_to(&path, &context.directory).display().to_string();
         let Ok(read) = SkillFile::read(&path) else {
             listed.push(broken(&file, 1));
