@@ -153,7 +153,9 @@ fn everything_wrong_is_reported_at_once() {
     assert!(matches!(&errors[2], InputError::Unknown { name, .. } if name == "comit"));
     assert_eq!(hints[2].as_deref(), Some("did you mean `commit`?"));
     let nothing = resolve(&[], &[("zzz", text("x"))]).unwrap_err();
-    assert_eq!(nothing[0].hint().as_deref(), Some("it takes no inputs"));
+    let hint = "it takes no inputs; declare it in the skill: \
+                `- { name: zzz, type: string }` under `inputs:`";
+    assert_eq!(nothing[0].hint().as_deref(), Some(hint));
     // Null is nothing, also where something is required.
     let errors = resolve(&specs[..1], &[("commit", Given::Data(Value::Null))]).unwrap_err();
     assert_eq!(errors, [InputError::Missing("commit".to_owned())]);
