@@ -47,8 +47,21 @@ fn single(text: &str) -> impl Iterator<Item = Range<usize>> {
         let rest = &text[at + 1..];
         let length = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))?;
         let before = text[..at].chars().next_back();
-        let named = length > 0 && rest[length..].starts_with('}');
-        let doubled = rest[length + 1..].starts_with('}') || matches!(before, Some('{' | '$'));
-        (named && !doubled).then_some(at..at + length + 2)
+        // The character after the name may be of any length.
+        let after = rest[length..].strip_prefix('}')?;
+        let doubled = after.starts_with('}') || matches!(before, Some('{' | '$'));
+        (length > 0 && !doubled).then_some(at..at + length + 2)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::single;
+
+    #[test]
+    fn a_name_in_single_braces_is_found_beside_any_character() {
+        let found = |text: &str| single(text).map(|at| text[at].to_owned()).collect::<Vec<_>>();
+        assert_eq!(found("{a} {{ b }} ${c} {{d}} {} {e}é{f}"), ["{a}", "{e}", "{f}"]);
+        assert_eq!(found("{\u{fffd} x }} {y\u{fffd}} {"), Vec::<String>::new());
+    }
 }
