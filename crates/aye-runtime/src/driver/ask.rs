@@ -18,10 +18,8 @@ impl Driver<'_> {
     /// not begin beside its prompt.
     pub(super) fn withdraw_closed(&mut self) {
         let Self { lanes, questions, .. } = self;
-        questions.withdraw(|lane, question| {
-            let lane = lanes.get(lane).and_then(Option::as_ref);
-            lane.is_some_and(|lane| lane.asks(question))
-        });
+        questions
+            .withdraw(|lane, question| lanes.get(lane).is_some_and(|lane| lane.asks(question)));
     }
 
     /// Takes every question away: nobody asks any more.
@@ -65,7 +63,7 @@ impl Driver<'_> {
     /// them: those runs rest, and are asked about in the inbox or on resuming.
     pub(super) fn limit_questions(&mut self) -> Result<(), Error> {
         let Some(room) = self.questions.room() else { return Ok(()) };
-        if self.lanes.len() <= room {
+        if self.lanes.opened() <= room {
             return Ok(());
         }
         for id in self.asking().into_iter().skip(room) {
@@ -85,7 +83,7 @@ impl Driver<'_> {
         self.parts.report.pause();
         for id in self.asking() {
             let Self { lanes, questions, .. } = self;
-            let Some(lane) = lanes[id].as_ref() else { continue };
+            let Some(lane) = lanes.get(id) else { continue };
             let Some(question) = lane.question() else { continue };
             let state = lane.machine.state();
             let agreed = match &state.phase {

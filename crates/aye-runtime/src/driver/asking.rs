@@ -16,29 +16,16 @@ use crate::error::Error;
 use crate::store::{Lease, Store};
 use crate::tools::Reply;
 
+use super::calls::{MOST_ASKED, ServerQuestion};
 use super::child::Begun;
 use super::drive::{Driver, DriverParts};
 use super::lane::{LaneId, ROOT};
-
-/// How often a call may ask; a server that asks for ever is not answered for
-/// ever.
-pub const MOST_ASKED: usize = 10;
 
 /// Who closes what nobody waits for any more.
 const AYE: &str = "aye";
 
 /// Why an answer to a question is refused whose server is gone.
 pub const GONE: &str = "the server that asked is gone: the call it was part of was interrupted";
-
-/// A server that waits for an answer.
-pub(super) struct Asking {
-    lane: LaneId,
-    call: u64,
-    ask: u64,
-    /// As the server sent it, and as it is asked.
-    form: Form,
-    shown: Form,
-}
 
 impl Driver<'_> {
     /// A server asks.
@@ -51,15 +38,12 @@ impl Driver<'_> {
             self.parts.tools.reply(ask, Reply::Cancel);
             return Ok(());
         }
-        let before = self.asked.iter().filter(|asked| **asked == call).count();
-        if before >= MOST_ASKED {
+        let Some(index) = self.calls.ask(call) else {
             let why = format!("it has asked {MOST_ASKED} times");
             self.declined(id, &form.server, &why);
             self.parts.tools.reply(ask, Reply::Decline);
             return Ok(());
-        }
-        self.asked.push(call);
-        let index = self.asked.len();
+        };
         let form = Form { index: u32::try_from(index).unwrap_or(u32::MAX), ..form };
         let machine = &self.lane(id).machine;
         let shown = form.map(|text| machine.secrets().mask(text));
@@ -70,7 +54,9 @@ impl Driver<'_> {
         let child = machine.asked(step, execution, shown.clone());
         let deadline = machine.state().deadline();
         match self.open_child(id, index, child, deadline, None, None)? {
-            Begun::Going(lane) => self.asking.push(Asking { lane, call, ask, form, shown }),
+            Begun::Going(lane) => {
+                self.calls.wait(ServerQuestion { lane, call, ask, form, shown });
+            }
             Begun::Refused(why) => {
                 self.declined(id, &form.server, &why);
                 self.parts.tools.reply(ask, Reply::Decline);
@@ -84,22 +70,16 @@ impl Driver<'_> {
         self.say(id, &[format!("server `{server}` asked a question and was declined: {why}")]);
     }
 
-    pub(super) fn is_form(&self, id: LaneId) -> bool {
-        self.asking.iter().any(|asking| asking.lane == id)
-    }
-
     /// A question of a server was answered, or nobody can be asked about it.
     pub(super) fn form_rests(&mut self, id: LaneId) -> Result<(), Error> {
-        let Some(at) = self.asking.iter().position(|asking| asking.lane == id) else {
-            return Ok(());
-        };
         if !matches!(self.lane(id).machine.next_effect(), Effect::Finish) {
             // Its server waits now, not whenever somebody comes by.
             let why = self.lane(id).unasked.clone();
             let why = why.unwrap_or_else(|| "nobody can be asked any more".to_owned());
             return self.end_form(id, why);
         }
-        let Asking { call, ask, form, shown, .. } = self.asking.swap_remove(at);
+        let Some(question) = self.calls.answered(id) else { return Ok(()) };
+        let ServerQuestion { call, ask, form, shown, .. } = question;
         let lane = self.lane(id);
         let (state, unasked) = (lane.machine.state(), lane.unasked.clone());
         let reply = match &state.phase {
@@ -126,18 +106,20 @@ impl Driver<'_> {
 
     /// The server of these questions waits no more.
     pub(super) fn asks_no_more(&mut self, ask: u64) -> Result<(), Error> {
-        self.end_forms(|asking| asking.ask == ask, "the server no longer asks")
+        self.end_forms(|one| one.ask == ask, "the server no longer asks")
     }
 
     /// A call has ended, and with it its questions.
     pub(super) fn call_ended(&mut self, call: u64) -> Result<(), Error> {
-        self.end_forms(|asking| asking.call == call, "the call has ended")
+        self.end_forms(|one| one.call == call, "the call has ended")
     }
 
-    fn end_forms(&mut self, which: impl Fn(&Asking) -> bool, why: &str) -> Result<(), Error> {
-        let lanes: Vec<LaneId> =
-            self.asking.iter().filter(|asking| which(asking)).map(|asking| asking.lane).collect();
-        for lane in lanes {
+    fn end_forms(
+        &mut self,
+        which: impl Fn(&ServerQuestion) -> bool,
+        why: &str,
+    ) -> Result<(), Error> {
+        for lane in self.calls.lanes(which) {
             if !matches!(self.lane(lane).machine.next_effect(), Effect::Finish) {
                 self.end_form(lane, why.to_owned())?;
             }

@@ -64,8 +64,7 @@ impl Driver<'_> {
             Some(Err(error)) => return self.finished(id, execution, failed_call(error), None),
             None => {}
         }
-        self.calls += 1;
-        let number = self.calls;
+        let number = self.calls.next_number();
         self.parts.report.step_begins(id, false);
         let ToolCall { tool, args } = call;
         let Within { timeout, own_limit } = within;
@@ -84,7 +83,7 @@ impl Driver<'_> {
             run: left,
         });
         let since = Instant::now();
-        self.waiting = since;
+        self.mail.start_waiting(since);
         self.lane_mut(id).work = Work::Tool { execution, since, call: number };
         // What fails before there is a worker rings no bell.
         self.tool_events()

@@ -83,14 +83,13 @@ impl Driver<'_> {
         let mut path = self.lane(parent).path.clone();
         path.push(child.parent.label());
         let started = around.state().started.clone();
-        let id = self.lanes.len();
         if known.is_some() {
             let events = self.parts.store.events(&run, 0)?;
             let Prepared { flow, secrets, outer, .. } = prepared;
             let machine =
                 Machine::restore(flow, self.parts.limits.clone(), secrets, &events, outer)
                     .map_err(|error| Error::Journal { run: run.to_string(), error })?;
-            self.lanes.push(Some(Lane::new(machine, Some((parent, index)), path)));
+            let id = self.lanes.open(Lane::new(machine, Some((parent, index)), path));
             return self.take_up_child(id, again);
         }
         let Prepared { flow, source, inputs, secrets, outer } = prepared;
@@ -121,9 +120,9 @@ impl Driver<'_> {
             Some(source) => self.parts.store.start(&self.parts.lease, &events, source)?,
             None => self.parts.store.append(&self.parts.lease, &events, &[])?,
         }
-        self.lanes.push(Some(Lane::new(machine, Some((parent, index)), path)));
+        let id = self.lanes.open(Lane::new(machine, Some((parent, index)), path));
         self.show(id, &events);
-        self.look_at(id);
+        self.lanes.look_at(id);
         Ok(Begun::Going(id))
     }
 }
@@ -142,7 +141,7 @@ impl Driver<'_> {
                 Input::Retry(Retry { driver, epoch, step: None, edits, turn: Some(turn), answer })
             }
             (None, Phase::Ended(_)) => {
-                self.look_at(id);
+                self.lanes.look_at(id);
                 return Ok(Begun::Going(id));
             }
             (None, _) => Input::Attach(Attach { driver, epoch }),

@@ -141,7 +141,7 @@ impl Driver<'_> {
             }
         });
         self.computing.running += 1;
-        self.waiting = Instant::now();
+        self.mail.start_waiting(Instant::now());
         self.lane_mut(id).work = Work::Compute { execution, since: Instant::now(), cancelled };
         Ok(())
     }
@@ -173,7 +173,7 @@ impl Driver<'_> {
             self.computing.next()
         {
             self.serve_queue();
-            let current = self.lanes.get(lane).and_then(Option::as_ref);
+            let current = self.lanes.get(lane);
             let Some(Work::Compute { execution: running, since, .. }) = current.map(|l| &l.work)
             else {
                 continue;

@@ -1,6 +1,5 @@
 //! The loop.
 
-use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,26 +19,21 @@ use crate::error::Error;
 use crate::memory::Memory;
 use crate::prompter::Prompter;
 use crate::report::{Place, Report, Sink};
-use crate::store::{Lease, Listener, RequestId, Store};
+use crate::store::{Lease, RequestId, Store};
 use crate::tools::Tools;
 
-use super::asking::Asking;
+use super::calls::Calls;
 use super::child::Skills;
 use super::computing::Computing;
-use super::fixes::PendingFix;
 use super::lane::{Lane, LaneId, ROOT};
-use super::learning::OpenFailure;
+use super::lanes::Lanes;
 use super::logs::Logs;
+use super::mail::Mail;
 use super::outcome::Outcome;
+use super::pending_lessons::PendingLessons;
 use super::processes::Processes;
 use super::questions::Questions;
-use super::warnings::Warned;
-
-/// How often the mailbox is looked at without having been rung for.
-pub(super) const SLOW_POLL: Duration = Duration::from_secs(1);
-/// A step this short is over before anybody could want to stop it; listening
-/// for the bell starts later and costs such steps nothing.
-pub(super) const QUICK: Duration = Duration::from_millis(30);
+use super::stopping::Stopping;
 
 /// What a driver is made of.
 pub struct Parts<'a> {
@@ -78,42 +72,24 @@ pub struct Parts<'a> {
 /// Drives one run and the runs inside it.
 pub struct Driver<'a> {
     pub(super) parts: DriverParts<'a>,
-    /// By their ids; `None` once a lane has ended.
-    pub(super) lanes: Vec<Option<Lane>>,
-    /// Lanes that something happened to.
-    due: VecDeque<LaneId>,
+    /// The run and the runs inside it.
+    pub(super) lanes: Lanes,
     /// The programs that run for steps.
     pub(super) processes: Processes,
     /// Threads that compute.
     pub(super) computing: Computing,
-    /// How many tools were called.
-    pub(super) calls: u64,
-    /// Servers that wait for an answer, and each call that one asked in.
-    pub(super) asking: Vec<Asking>,
-    pub(super) asked: Vec<u64>,
+    /// Calls to tools, and what servers ask in them.
+    pub(super) calls: Calls,
     /// Open questions, and who asks them.
     pub(super) questions: Questions<'a>,
-    /// Failures that are not over yet.
-    pub(super) open_failures: Vec<OpenFailure>,
-    /// Fixes whose outcome is not known yet.
-    pub(super) tried: Vec<PendingFix>,
-    /// Fixes that wait for an agreement and have been told of.
-    pub(super) proposed: Vec<String>,
-    /// Warnings that were given before steps.
-    pub(super) warned: Vec<Warned>,
-    pub(super) bell: Option<Listener>,
-    pub(super) mail_read: Instant,
-    /// Since when something is waited for.
-    pub(super) waiting: Instant,
+    /// What memory learns from once it is over.
+    pub(super) lessons: PendingLessons,
+    /// When requests are looked for.
+    pub(super) mail: Mail,
     /// Compresses the logs of steps that have ended.
     pub(super) logs: Logs,
-    /// That it is stopping has been said.
-    pub(super) said_stopping: bool,
-    /// The first signal that told us to stop.
-    pub(super) told_to_stop: Option<i32>,
-    pub(super) stopped_inside: Option<u32>,
-    /// Why a stop could not be written down.
-    unwritten: Option<Error>,
+    /// That Aye was told to stop.
+    pub(super) stopping: Stopping,
 }
 
 /// A run that is driven no further.
@@ -169,26 +145,15 @@ impl<'a> Driver<'a> {
                 signals: parts.signals,
                 policy: parts.policy,
             },
-            lanes: vec![Some(root)],
-            due: VecDeque::from([ROOT]),
+            lanes: Lanes::new(root),
             processes: Processes::default(),
             computing: Computing::default(),
-            calls: 0,
-            asking: Vec::new(),
-            asked: Vec::new(),
+            calls: Calls::default(),
             questions,
-            open_failures: Vec::new(),
-            tried: Vec::new(),
-            proposed: Vec::new(),
-            warned: Vec::new(),
-            bell: None,
-            mail_read: Instant::now(),
-            waiting: Instant::now(),
+            lessons: PendingLessons::default(),
+            mail: Mail::new(Instant::now()),
             logs: Logs::default(),
-            said_stopping: false,
-            told_to_stop: None,
-            stopped_inside: None,
-            unwritten: None,
+            stopping: Stopping::default(),
         }
     }
 
@@ -229,26 +194,22 @@ impl<'a> Driver<'a> {
                 break;
             }
             self.wait()?;
-            if self.mail_read.elapsed() > QUICK {
+            if self.mail.is_stale(Instant::now()) {
                 self.read_mail()?;
             }
         }
         self.withdraw_all();
         let told = self.finish_logs()?;
         self.flush_output(told)?;
-        let root = self.lanes.swap_remove(ROOT);
-        let Some(Lane { machine, .. }) = root else { unreachable!("the run itself has a lane") };
-        let outcome = match (self.told_to_stop, Outcome::of(machine.state())) {
-            (Some(signal), Outcome::Paused(_)) => Outcome::Interrupted(signal),
-            (_, outcome) => outcome,
-        };
-        Ok(Driven { machine, outcome, stopped_inside: self.stopped_inside })
+        let Lane { machine, .. } = self.lanes.into_root();
+        let outcome = self.stopping.outcome(Outcome::of(machine.state()));
+        Ok(Driven { machine, outcome, stopped_inside: self.stopping.left_inside() })
     }
 
     /// Lets every lane have what it wants, until all of them wait.
     fn dispatch(&mut self) -> Result<(), Error> {
-        while let Some(id) = self.due.pop_front() {
-            let Some(lane) = self.lanes.get(id).and_then(Option::as_ref) else { continue };
+        while let Some(id) = self.lanes.next_due() {
+            let lane = self.lane(id);
             let (wants, doing) = (lane.machine.next_effect(), lane.work.execution());
             match wants {
                 Effect::Run { execution } if doing == Some(execution) => {}
@@ -268,14 +229,14 @@ impl<'a> Driver<'a> {
     }
 
     pub(super) fn lane(&self, id: LaneId) -> &Lane {
-        match self.lanes.get(id).and_then(Option::as_ref) {
+        match self.lanes.get(id) {
             Some(lane) => lane,
             None => unreachable!("lane {id} has ended"),
         }
     }
 
     pub(super) fn lane_mut(&mut self, id: LaneId) -> &mut Lane {
-        match self.lanes.get_mut(id).and_then(Option::as_mut) {
+        match self.lanes.get_mut(id) {
             Some(lane) => lane,
             None => unreachable!("lane {id} has ended"),
         }
@@ -283,15 +244,7 @@ impl<'a> Driver<'a> {
 
     /// The lanes there are.
     pub(super) fn live(&self) -> Vec<LaneId> {
-        let is_live = |(id, lane): (LaneId, &Option<Lane>)| lane.as_ref().map(|_| id);
-        self.lanes.iter().enumerate().filter_map(is_live).collect()
-    }
-
-    /// Something happened to this lane.
-    pub(super) fn look_at(&mut self, id: LaneId) {
-        if !self.due.contains(&id) {
-            self.due.push_back(id);
-        }
+        self.lanes.live().map(|(id, _)| id).collect()
     }
 
     /// Tells a machine something, commits what follows, shows it.
@@ -303,17 +256,15 @@ impl<'a> Driver<'a> {
     ) -> Result<Option<Refusal>, Error> {
         // What the journal does not have is not gone on from: once the step has
         // ended, that is told.
-        if let Some(error) = self.unwritten.take_if(|_| matches!(input, Input::Finished(_))) {
-            return Err(error);
-        }
-        if self.unwritten.is_some() {
-            return Ok(None);
+        if self.stopping.is_unwritten() {
+            let error = matches!(input, Input::Finished(_)).then(|| self.stopping.take_unwritten());
+            return error.flatten().map_or(Ok(None), Err);
         }
         let world = self.world();
         let input = auth::spend_code(input, &self.lane(id).machine, self.parts.home, &world);
-        self.look_at(id);
+        self.lanes.look_at(id);
         let Self { parts, lanes, .. } = self;
-        let Some(Lane { machine, .. }) = lanes.get_mut(id).and_then(Option::as_mut) else {
+        let Some(Lane { machine, .. }) = lanes.get_mut(id) else {
             unreachable!("lane {id} has ended")
         };
         let reaction = match commit::handle(parts.store, &parts.lease, machine, input, &world, from)
@@ -340,7 +291,7 @@ impl<'a> Driver<'a> {
         if running.is_empty() {
             return Err(error);
         }
-        self.unwritten = Some(error);
+        self.stopping.not_written(error);
         for (id, execution) in running {
             self.stop(id, execution)?;
         }
@@ -372,7 +323,7 @@ impl<'a> Driver<'a> {
 
     pub(super) fn show(&mut self, id: LaneId, events: &[Event]) {
         let Self { parts, lanes, .. } = self;
-        let Some(lane) = lanes.get(id).and_then(Option::as_ref) else { return };
+        let Some(lane) = lanes.get(id) else { return };
         let place = Place { lane: id, path: &lane.path };
         for event in events {
             parts.report.event(place, event, lane.machine.state());

@@ -15,13 +15,6 @@ use super::drive::Driver;
 use super::known::{program, tool_of};
 use super::lane::{LaneId, ROOT};
 
-/// A fix whose outcome is not known yet.
-pub(super) struct PendingFix {
-    pub(super) lane: LaneId,
-    pub(super) step: String,
-    pub(super) fix: String,
-}
-
 impl Driver<'_> {
     /// The fix that memory has for a failure.
     pub(super) fn known_fix(&self, machine: &Machine, step: &str, error: &str) -> Option<KnownFix> {
@@ -135,19 +128,9 @@ impl Driver<'_> {
         }
     }
 
-    /// A fix is about to be tried, or none.
-    pub(super) fn tries(&mut self, id: LaneId, step: &str, fix: Option<&String>) {
-        self.tried.retain(|tried| tried.lane != id || tried.step != step);
-        let step = step.to_owned();
-        self.tried.extend(fix.map(|fix| PendingFix { lane: id, step, fix: fix.clone() }));
-    }
-
     /// How the step ended tells whether the fix that was tried for it helps.
     pub(super) fn fix_ended(&mut self, id: LaneId, step: &str, worked: bool) {
-        let of_step = |tried: &mut PendingFix| tried.lane == id && tried.step == step;
-        let Some(PendingFix { fix, .. }) = self.tried.extract_if(.., of_step).next() else {
-            return;
-        };
+        let Some(fix) = self.lessons.fix_ended(id, step) else { return };
         let (now, short) = (self.parts.clock.now(), self.parts.memory.short_id(&fix));
         let said = match worked {
             true => self.parts.memory.fix_worked(&fix, now).map(|()| None),

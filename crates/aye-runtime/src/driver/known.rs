@@ -47,7 +47,7 @@ impl Driver<'_> {
                 known.iter().take(SHOWN).map(|(_, issue)| sentence(&issue.value)).collect();
             let proposed = self.proposed(&query);
             lines.extend(proposed.iter().map(|fix| self.proposal(fix)));
-            self.proposed.extend(proposed);
+            self.lessons.proposed(proposed);
             self.note(id, &lines);
         }
     }
@@ -66,7 +66,7 @@ impl Driver<'_> {
         }
         let fixes = fixes.into_iter().map(|fix| fix.value);
         let waits = fixes.filter(|fix| fix.standing() == Standing::Proposed);
-        waits.map(|fix| fix.id).filter(|id| !self.proposed.contains(id)).collect()
+        waits.map(|fix| fix.id).filter(|id| !self.lessons.is_proposed(id)).collect()
     }
 
     fn proposal(&self, fix: &str) -> String {

@@ -11,21 +11,10 @@ use crate::error::Error;
 use crate::memory::{Ending, MemoryError, Seen};
 
 use super::drive::Driver;
-use super::fixes::{PendingFix, changed};
+use super::fixes::changed;
 use super::known::tool_of;
 use super::lane::LaneId;
-use super::warnings::Warned;
-
-/// A failure that is not over yet.
-pub(super) struct OpenFailure {
-    pub(super) lane: LaneId,
-    pub(super) step: String,
-    tool: String,
-    args: Value,
-    error: String,
-    /// Why it is tried again.
-    again: Option<RetryReason>,
-}
+use super::pending_lessons::OpenFailure;
 
 impl Driver<'_> {
     /// Tells a machine how a step ended, and what memory has to do with it.
@@ -69,8 +58,8 @@ impl Driver<'_> {
             Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => false,
         };
         let fix = step.as_ref().and_then(|step| state.steps.get(step)?.fix.clone());
-        if let (Some(step), Some(fix), true) = (step.clone(), fix, waits) {
-            self.tried.push(PendingFix { lane: id, step, fix });
+        if let (Some(step), Some(fix), true) = (&step, fix, waits) {
+            self.lessons.tries(id, step, Some(&fix));
         }
         let machine = &self.lane(id).machine;
         let state = machine.state();
@@ -87,16 +76,11 @@ impl Driver<'_> {
     }
 
     fn failure(&mut self, id: LaneId, step: String, error: String) {
-        if let Some(known) = self.open_failures.iter_mut().find(|t| t.lane == id && t.step == step)
-        {
-            known.error = error;
-            return;
-        }
         let machine = &self.lane(id).machine;
         let tool = tool_of(machine.flow(), machine.state(), &step);
         let args = machine.original_arguments(&step, &self.world());
         let args = args.map_or(Value::Null, Value::Object);
-        self.open_failures.push(OpenFailure { lane: id, step, tool, args, error, again: None });
+        self.lessons.failed(OpenFailure { lane: id, step, tool, args, error, again: None });
     }
 
     /// Learns from what has just been recorded.
@@ -105,16 +89,11 @@ impl Driver<'_> {
             match &event.kind {
                 EventKind::StepFailed(failed) => self.saw_failed(id, failed),
                 EventKind::StepRetried { step, why, fix, .. } => {
-                    self.tries(id, step, fix.as_ref());
-                    for failure in &mut self.open_failures {
-                        if failure.lane == id && failure.step == *step {
-                            failure.again = Some(*why);
-                        }
-                    }
+                    self.lessons.retried(id, step, *why, fix.as_deref());
                 }
                 EventKind::StepCompleted(done) => self.saw_completed(id, &done.step),
                 EventKind::AutoHealTriggered(heal) => {
-                    self.tries(id, &heal.step, heal.fix.as_ref().map(|fix| &fix.id));
+                    self.lessons.tries(id, &heal.step, heal.fix.as_ref().map(|fix| &*fix.id));
                 }
                 EventKind::AutoHealCompleted { step, healed: false, .. } => {
                     self.fix_ended(id, step, false);
@@ -140,11 +119,9 @@ impl Driver<'_> {
 
     fn saw_completed(&mut self, id: LaneId, step: &str) {
         self.fix_ended(id, step, true);
-        let of_step = |warned: &Warned| warned.lane == id && warned.step == step;
-        let wrong: Vec<Warned> = self.warned.extract_if(.., |warned| of_step(warned)).collect();
-        let recovered = self.open_failures.iter().any(|t| t.lane == id && t.step == step);
-        for warned in wrong {
-            let kept = self.parts.memory.warning_was_wrong(&warned.id);
+        let recovered = self.lessons.has_failed(id, step);
+        for pattern in self.lessons.wrong_warnings(id, step) {
+            let kept = self.parts.memory.warning_was_wrong(&pattern);
             self.kept(id, kept);
         }
         let machine = &self.lane(id).machine;
@@ -159,7 +136,8 @@ impl Driver<'_> {
 
     /// What is over is learned from.
     fn conclude_troubles(&mut self, id: LaneId) {
-        let Some(lane) = self.lanes.get(id).and_then(Option::as_ref) else { return };
+        let Self { lanes, lessons, .. } = self;
+        let Some(lane) = lanes.get(id) else { return };
         let state = lane.machine.state();
         let still = |step: &str| match &state.phase {
             Phase::Asking { question, .. } => question.step == step,
@@ -167,9 +145,7 @@ impl Driver<'_> {
             Phase::Transition(Transition::Retrying { step: again, .. }) => again == step,
             Phase::Transition(_) | Phase::Ended(_) => false,
         };
-        let over: Vec<OpenFailure> =
-            self.open_failures.extract_if(.., |t| t.lane == id && !still(&t.step)).collect();
-        for failure in over {
+        for failure in lessons.over(id, still) {
             self.conclude_trouble(id, &failure);
         }
     }

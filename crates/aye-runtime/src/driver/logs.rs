@@ -23,6 +23,12 @@ pub(super) struct Logs(Option<Worker>);
 #[derive(Debug)]
 struct Worker {
     send: Sender<PathBuf>,
+    rest: Finishing,
+}
+
+/// The last logs are compressed; nothing follows them.
+#[derive(Debug)]
+pub(super) struct Finishing {
     thread: JoinHandle<()>,
     stop: Arc<AtomicBool>,
     /// Readable once the thread has ended.
@@ -42,6 +48,29 @@ impl Logs {
             let _ = worker.send.send(log);
         }
     }
+
+    /// No step follows: what is left to wait for, if anything is.
+    pub(super) fn finish(&mut self) -> Option<Finishing> {
+        self.0.take().map(|worker| worker.rest)
+    }
+}
+
+impl Finishing {
+    /// Becomes readable when all of them are compressed.
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.end.as_fd()
+    }
+
+    /// Leaves the rest as it is.
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits for the thread; says whether it was stopped.
+    pub(super) fn join(self) -> bool {
+        let _ = self.thread.join();
+        self.stop.load(Ordering::Relaxed)
+    }
 }
 
 impl Worker {
@@ -57,7 +86,7 @@ impl Worker {
                 let _ = compress(&log, WORTHWHILE, &told);
             }
         })?;
-        Ok(Self { send, thread, stop, end })
+        Ok(Self { send, rest: Finishing { thread, stop, end } })
     }
 }
 
@@ -66,11 +95,10 @@ impl Driver<'_> {
     /// says so.
     pub(super) fn finish_logs(&mut self) -> Result<bool, Error> {
         const LONG: Duration = Duration::from_secs(1);
-        let Some(Worker { send, thread, stop, end }) = self.logs.0.take() else { return Ok(false) };
-        drop(send);
+        let Some(rest) = self.logs.finish() else { return Ok(false) };
         let mut say_at = Some(Instant::now() + LONG);
         loop {
-            let wake: [BorrowedFd<'_>; 2] = [end.as_fd(), self.parts.signals.fd()];
+            let wake: [BorrowedFd<'_>; 2] = [rest.fd(), self.parts.signals.fd()];
             match aye_process::wait(&mut [], &wake, say_at, &mut |_, _, _| {}) {
                 Ok(Happening::Deadline) => {
                     say_at = None;
@@ -83,14 +111,54 @@ impl Driver<'_> {
                         self.processes.suspend();
                     }
                     if !seen.stops.is_empty() {
-                        stop.store(true, Ordering::Relaxed);
+                        rest.stop();
                     }
                 }
                 Ok(Happening::GuardLost) => {}
                 _ => break,
             }
         }
-        let _ = thread.join();
-        Ok(stop.load(Ordering::Relaxed))
+        Ok(rest.join())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aye_process::Stream;
+    use aye_process::log::path;
+
+    use super::*;
+
+    fn log(directory: &std::path::Path, bytes: u64) -> PathBuf {
+        let base = directory.join("1-build");
+        let text = vec![b'x'; usize::try_from(bytes).expect("small")];
+        std::fs::write(path(&base, Stream::Stdout), text).expect("written");
+        base
+    }
+
+    #[test]
+    fn a_large_log_is_compressed_and_its_end_is_heard() {
+        let place = tempfile::tempdir().expect("a directory");
+        let base = log(place.path(), WORTHWHILE);
+        let mut logs = Logs::default();
+        logs.finished(Some(base.clone()), WORTHWHILE);
+        let rest = logs.finish().expect("a thread");
+        let long = Some(Instant::now() + Duration::from_secs(60));
+        let heard = aye_process::wait(&mut [], &[rest.fd()], long, &mut |_, _, _| {});
+        assert!(matches!(heard, Ok(Happening::Wake(0))), "{heard:?}");
+        assert!(!rest.join());
+        assert!(!path(&base, Stream::Stdout).exists(), "it is compressed");
+        assert_eq!(std::fs::read_dir(place.path()).expect("listed").count(), 1);
+    }
+
+    #[test]
+    fn a_small_log_stays_as_it_is_and_costs_no_thread() {
+        let place = tempfile::tempdir().expect("a directory");
+        let base = log(place.path(), WORTHWHILE - 1);
+        let mut logs = Logs::default();
+        logs.finished(Some(base.clone()), WORTHWHILE - 1);
+        logs.finished(None, WORTHWHILE);
+        assert!(logs.finish().is_none());
+        assert!(path(&base, Stream::Stdout).exists());
     }
 }

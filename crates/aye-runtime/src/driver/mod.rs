@@ -9,15 +9,21 @@
 //! | concern | file |
 //! |---|---|
 //! | the loop, commit and show | `drive` |
-//! | a run and what is done for it | `lane` |
+//! | a run and what is done for it; all of them | `lane`, `lanes` |
 //! | waiting for whatever comes first | `wait` |
-//! | programs, blocks, tools, slots | `work`, `processes`, `computing`, `calling` |
+//! | programs, blocks, slots | `work`, `processes`, `computing` |
+//! | tools, and what servers ask in a call | `calling`, `calls`, `asking` |
 //! | runs inside a step | `nested`, `child` |
 //! | questions, and who asks them | `ask`, `questions` |
-//! | requests from other processes, signals | `requests` |
+//! | requests from other processes, signals, being told to stop | `requests`, `mail`, `stopping` |
+//! | logs of steps that have ended | `logs` |
 //! | answers from memory and for it, known issues | `remember`, `known` |
 //! | changing what a failed step is given | `editing` |
-//! | known fixes, warnings, what is learned from failures | `fixes`, `warnings`, `learning` |
+//! | known fixes, warnings, what is learned from failures | `fixes`, `warnings`, `learning`, `pending_lessons` |
+//!
+//! `Lanes`, `ChildRuns`, `Processes`, `Computing`, `Calls`, `Questions`, `Mail`,
+//! `PendingLessons`, `Logs` and `Stopping` own their fields and know nothing of
+//! the driver, which connects them.
 //!
 //! One loop, one thread: a child's end, a signal, a request in the mailbox, an
 //! answer at a prompter and a deadline all become one [`aye_core::input::Input`]
@@ -27,6 +33,7 @@
 mod ask;
 mod asking;
 mod calling;
+mod calls;
 mod child;
 mod computing;
 mod drive;
@@ -34,20 +41,27 @@ mod editing;
 mod fixes;
 mod known;
 mod lane;
+mod lanes;
 mod learning;
 mod logs;
+mod mail;
 mod nested;
 mod outcome;
+mod pending_lessons;
 mod processes;
 mod questions;
 mod remember;
 mod requests;
 mod results;
+#[cfg(test)]
+mod sample;
+mod stopping;
 mod wait;
 mod warnings;
 mod work;
 
-pub use asking::{GONE, MOST_ASKED, close_form};
+pub use asking::{GONE, close_form};
+pub use calls::MOST_ASKED;
 pub use child::Skills;
 pub use child::{restore_inside, scope_of};
 pub use drive::{Driven, Driver, Parts};

@@ -4,15 +4,16 @@ use std::time::Instant;
 
 use aye_core::effect::Effect;
 use aye_core::input::{End, Finished, Input, Request};
-use aye_core::nested::Nested;
+use aye_core::nested::{Again, Child, Nested};
 use aye_core::schedule::{ChildEnd, Schedule};
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::error::Error;
 
 use super::child::Begun;
 use super::drive::Driver;
-use super::lane::{Lane, LaneId, Work};
+use super::lane::{LaneId, Work};
 
 /// The runs inside a step.
 pub(super) struct ChildRuns {
@@ -24,10 +25,70 @@ pub(super) struct ChildRuns {
     stopping: bool,
 }
 
+/// A run that is to be begun.
+pub(super) struct NextRun {
+    pub(super) index: usize,
+    pub(super) child: Child,
+    pub(super) deadline: Option<Timestamp>,
+    pub(super) again: Option<Again>,
+    /// A lane that runs the same steps.
+    pub(super) sibling: Option<LaneId>,
+}
+
 impl ChildRuns {
-    fn new(nested: Nested) -> Self {
+    pub(super) fn new(nested: Nested) -> Self {
         let schedule = Schedule::new(&nested);
         Self { nested, schedule, live: Vec::new(), stopping: false }
+    }
+
+    /// The run to begin now, if there is room for one. It counts as begun.
+    pub(super) fn next(&mut self) -> Option<NextRun> {
+        let index = self.schedule.begin()?;
+        Some(NextRun {
+            index,
+            child: self.nested.children[index].clone(),
+            deadline: self.nested.deadline,
+            again: self.nested.again.clone(),
+            // The items of a list run the same steps.
+            sibling: self.live.first().copied().filter(|_| self.nested.is_list),
+        })
+    }
+
+    /// A run has this lane.
+    pub(super) fn begun(&mut self, lane: LaneId) {
+        self.live.push(lane);
+    }
+
+    /// A run could not be begun.
+    fn refused(&mut self, index: usize, label: String, why: String) {
+        self.schedule.ended(index, ChildEnd::refused(label, why));
+    }
+
+    /// The run of this lane has ended.
+    fn ended(&mut self, lane: LaneId, index: usize, end: ChildEnd) {
+        self.live.retain(|live| *live != lane);
+        self.schedule.ended(index, end);
+    }
+
+    /// Begins nothing further; says whether it is the first time.
+    fn stop(&mut self) -> bool {
+        self.schedule.stop();
+        !std::mem::replace(&mut self.stopping, true)
+    }
+
+    /// The lanes of those that go on.
+    pub(super) fn live(&self) -> &[LaneId] {
+        &self.live
+    }
+
+    /// Whether the time of the step is up.
+    fn is_past(&self, now: Timestamp) -> bool {
+        self.nested.deadline.is_some_and(|deadline| now >= deadline)
+    }
+
+    /// What becomes of the step.
+    fn finish(self, epoch: u64, execution: u32, stopped: bool) -> Finished {
+        self.schedule.finish(epoch, execution, stopped)
     }
 
     /// What those that have ended gave.
@@ -41,20 +102,15 @@ impl Driver<'_> {
     pub(super) fn go_on_inside(&mut self, id: LaneId) -> Result<(), Error> {
         loop {
             let Work::Nested { inside, .. } = &mut self.lane_mut(id).work else { return Ok(()) };
-            let Some(index) = inside.schedule.begin() else { break };
-            let child = inside.nested.children[index].clone();
-            let (deadline, again) = (inside.nested.deadline, inside.nested.again.clone());
-            // The items of a list run the same steps.
-            let sibling = inside.live.first().copied().filter(|_| inside.nested.is_list);
+            let Some(next) = inside.next() else { break };
+            let NextRun { index, child, deadline, again, sibling } = next;
             let flow = sibling.map(|lane| self.lane(lane).machine.shared_flow());
             let label = child.parent.label();
             let begun = self.open_child(id, index, child, deadline, again, flow)?;
             let Work::Nested { inside, .. } = &mut self.lane_mut(id).work else { return Ok(()) };
             match begun {
-                Begun::Going(lane) => inside.live.push(lane),
-                Begun::Refused(why) => {
-                    inside.schedule.ended(index, ChildEnd::refused(label, why));
-                }
+                Begun::Going(lane) => inside.begun(lane),
+                Begun::Refused(why) => inside.refused(index, label, why),
             }
         }
         self.close_inside(id)
@@ -63,7 +119,7 @@ impl Driver<'_> {
     /// Ends the step if nothing inside it goes on or can be begun.
     fn close_inside(&mut self, id: LaneId) -> Result<(), Error> {
         let Work::Nested { inside, .. } = &self.lane(id).work else { return Ok(()) };
-        if !inside.live.is_empty() {
+        if !inside.live().is_empty() {
             return self.leave_if_all_rest(id);
         }
         let Work::Nested { execution, since, inside } =
@@ -73,7 +129,7 @@ impl Driver<'_> {
         };
         let stopped = matches!(self.lane(id).machine.next_effect(), Effect::Stop { .. });
         let took = Some(since.elapsed());
-        let finished = inside.schedule.finish(self.epoch(), execution, stopped);
+        let finished = inside.finish(self.epoch(), execution, stopped);
         self.tell_end(id, Finished { took, ..finished })
     }
 
@@ -82,10 +138,10 @@ impl Driver<'_> {
         let Work::Nested { execution, inside, .. } = &self.lane(id).work else { return Ok(()) };
         let rests =
             |lane: &LaneId| matches!(self.lane(*lane).machine.next_effect(), Effect::Rest(_));
-        if !inside.live.iter().all(rests) {
+        if !inside.live().iter().all(rests) {
             return Ok(());
         }
-        let (execution, lanes) = (*execution, inside.live.clone());
+        let (execution, lanes) = (*execution, inside.live().to_vec());
         let why = lanes.iter().find_map(|lane| self.lane(*lane).unasked.clone());
         lanes.iter().for_each(|lane| self.close(*lane));
         self.lane_mut(id).work = Work::Nothing;
@@ -102,7 +158,7 @@ impl Driver<'_> {
 
     /// A run inside another has ended or rests.
     pub(super) fn rests(&mut self, id: LaneId) -> Result<(), Error> {
-        if self.is_form(id) {
+        if self.calls.is_form(id) {
             return self.form_rests(id);
         }
         let Some((parent, index)) = self.lane(id).parent else { return Ok(()) };
@@ -116,27 +172,24 @@ impl Driver<'_> {
         };
         self.close(id);
         let Work::Nested { inside, .. } = &mut self.lane_mut(parent).work else { return Ok(()) };
-        inside.live.retain(|live| *live != id);
-        inside.schedule.ended(index, end);
+        inside.ended(id, index, end);
         self.go_on_inside(parent)
     }
 
     /// Whether the time of the step that a lane is at is up.
     fn is_past(&self, id: LaneId) -> bool {
         let Work::Nested { inside, .. } = &self.lane(id).work else { return false };
-        inside.nested.deadline.is_some_and(|deadline| self.parts.clock.now() >= deadline)
+        inside.is_past(self.parts.clock.now())
     }
 
     /// Ends a nested step in order: its runs first.
     pub(super) fn stop_inside(&mut self, id: LaneId) -> Result<(), Error> {
         let cancel = self.lane(id).machine.cancelled_by();
         let Work::Nested { inside, .. } = &mut self.lane_mut(id).work else { return Ok(()) };
-        let live = inside.live.clone();
-        inside.schedule.stop();
-        let first = !std::mem::replace(&mut inside.stopping, true);
+        let (live, first) = (inside.live().to_vec(), inside.stop());
         if let (true, Some((by, reason))) = (first, cancel) {
             for lane in live {
-                if self.lanes[lane].is_some() {
+                if self.lanes.get(lane).is_some() {
                     let request = Request::Cancel { by: by.clone(), reason: reason.clone() };
                     self.apply(lane, Input::Request(request), None)?;
                 }
@@ -147,11 +200,7 @@ impl Driver<'_> {
 
     /// Forgets a lane that needs nobody any more.
     pub(super) fn close(&mut self, id: LaneId) {
-        let inside: Vec<LaneId> = match self.lanes[id].take() {
-            Some(Lane { work: Work::Nested { inside, .. }, .. }) => inside.live,
-            _ => Vec::new(),
-        };
-        inside.into_iter().for_each(|lane| self.close(lane));
+        self.lanes.close(id);
         self.withdraw_closed();
     }
 
@@ -165,5 +214,77 @@ impl Driver<'_> {
         let inside = Box::new(ChildRuns::new(nested));
         self.lane_mut(id).work = Work::Nested { execution, since: Instant::now(), inside };
         self.go_on_inside(id)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Three items, two at a time.
+    pub(in super::super) fn three_items() -> Nested {
+        let child = |index: u32| {
+            json!({
+                "parent": {
+                    "run": "abcdefgh12", "step": "each", "execution": 1, "depth": 1,
+                    "item": { "index": index, "value": index },
+                },
+                "body": { "item": { "value": index } },
+            })
+        };
+        serde_json::from_value(json!({
+            "children": [child(0), child(1), child(2)], "parallel": 2, "fail_fast": true,
+            "deadline": "2026-11-17T01:00:00Z", "is_list": true, "again": null,
+        }))
+        .expect("a nested step")
+    }
+
+    fn end(outcome: &str) -> ChildEnd {
+        serde_json::from_value(json!({
+            "outcome": outcome, "past": false, "result": 7, "label": "each", "message": "",
+            "by": null, "agreed": false,
+        }))
+        .expect("an end")
+    }
+
+    #[test]
+    fn as_many_are_begun_as_the_step_says_and_each_end_makes_room() {
+        let mut inside = ChildRuns::new(three_items());
+        let first = inside.next().expect("room");
+        assert_eq!((first.index, first.sibling), (0, None));
+        inside.begun(4);
+        let second = inside.next().expect("room");
+        assert_eq!((second.index, second.sibling), (1, Some(4)));
+        inside.begun(5);
+        assert!(inside.next().is_none(), "two at a time");
+        inside.ended(4, 0, end("completed"));
+        assert_eq!(inside.live(), [5]);
+        assert_eq!(inside.next().map(|next| next.index), Some(2));
+        assert_eq!(inside.results().next(), Some(&json!(7)));
+    }
+
+    #[test]
+    fn one_that_cannot_be_begun_ends_the_step_and_keeps_the_rest_from_starting() {
+        let mut inside = ChildRuns::new(three_items());
+        inside.next();
+        inside.refused(0, "each[0]".to_owned(), "there is no such skill".to_owned());
+        assert!(inside.next().is_none() && inside.live().is_empty());
+        let Finished { end: End::Failed { message, .. }, .. } = inside.finish(1, 1, false) else {
+            panic!("it failed")
+        };
+        assert!(message.contains("there is no such skill"), "{message}");
+    }
+
+    #[test]
+    fn stopping_begins_nothing_further_and_is_told_to_the_others_once() {
+        let mut inside = ChildRuns::new(three_items());
+        inside.next();
+        inside.begun(4);
+        assert_eq!((inside.stop(), inside.stop()), (true, false));
+        assert!(inside.next().is_none());
+        assert!(!inside.is_past("2026-11-17T00:59:59Z".parse().expect("a time")));
+        assert!(inside.is_past("2026-11-17T01:00:00Z".parse().expect("a time")));
     }
 }

@@ -14,8 +14,8 @@ use super::lane::{LaneId, ROOT};
 impl Driver<'_> {
     /// Starts to listen for the bell; what was rung before is read at once.
     pub(super) fn listen(&mut self) -> Result<(), Error> {
-        if self.bell.is_none() {
-            self.bell = Some(self.parts.store.listen_for_requests()?);
+        if !self.mail.is_listening() {
+            self.mail.listen(self.parts.store.listen_for_requests()?);
             self.read_mail()?;
         }
         Ok(())
@@ -23,10 +23,7 @@ impl Driver<'_> {
 
     /// Handles every request that waits for this run.
     pub(super) fn read_mail(&mut self) -> Result<(), Error> {
-        if let Some(bell) = &mut self.bell {
-            bell.drain()?;
-        }
-        self.mail_read = Instant::now();
+        self.mail.reading(Instant::now())?;
         let root = self.lane(ROOT).machine.state().run.clone();
         for letter in self.parts.store.pending_within(&root)? {
             let is_for = |id: &LaneId| self.lane(*id).machine.state().run == letter.run;
@@ -43,7 +40,7 @@ impl Driver<'_> {
     fn wake_up(&mut self, id: LaneId) -> Result<(), Error> {
         let lane = self.lane(id);
         let answered = matches!(lane.machine.state().phase, Phase::Transition(_));
-        if lane.unasked.is_some() && answered && self.told_to_stop.is_none() && id != ROOT {
+        if lane.unasked.is_some() && answered && !self.stopping.is_told() && id != ROOT {
             self.lane_mut(id).unasked = None;
             let driver = self.lane(ROOT).machine.state().driver.clone();
             let epoch = self.epoch();
@@ -55,9 +52,9 @@ impl Driver<'_> {
     /// Aye was told to stop, by a signal to it, to its guard or to the step that has the
     /// terminal: tells every run, the innermost first.
     pub(super) fn interrupt(&mut self, number: i32, signal: &str) -> Result<(), Error> {
-        self.told_to_stop.get_or_insert(number);
+        self.stopping.told(number);
         for id in self.live().into_iter().rev() {
-            if self.lanes[id].is_some() {
+            if self.lanes.get(id).is_some() {
                 self.apply(id, Input::Interrupt { signal: signal.to_owned() }, None)?;
             }
         }

@@ -64,7 +64,7 @@ impl Driver<'_> {
 
     /// The bytes of the results there are.
     fn held(&self) -> usize {
-        let lanes = self.lanes.iter().flatten().map(|lane| {
+        let lanes = self.lanes.live().map(|(_, lane)| {
             let inside = match &lane.work {
                 Work::Nested { inside, .. } => inside.results().map(size).sum(),
                 _ => 0,

@@ -10,7 +10,7 @@ use aye_process::Happening;
 use crate::error::Error;
 use crate::report::Others;
 
-use super::drive::{Driver, QUICK, SLOW_POLL};
+use super::drive::Driver;
 use super::lane::{LaneId, Work};
 
 /// How often a view that shows the time is refreshed.
@@ -58,7 +58,7 @@ impl Driver<'_> {
         let now = self.parts.clock.now();
         let mut any = false;
         for id in self.live() {
-            let Some(lane) = self.lanes[id].as_ref() else { continue };
+            let Some(lane) = self.lanes.get(id) else { continue };
             // The limits of what runs are kept by whoever runs it.
             let waits = !matches!(lane.machine.state().phase, Phase::Running { .. });
             if waits && lane.machine.wake_at().is_some_and(|at| now >= at) {
@@ -72,11 +72,8 @@ impl Driver<'_> {
     /// Until when there is nothing to do but wait.
     fn until(&self, full: bool) -> Instant {
         let now = Instant::now();
-        let until = match (self.bell.is_some(), self.parts.report.is_live()) {
-            (false, _) => self.waiting + QUICK,
-            (true, true) if self.is_busy() => now + REFRESH,
-            (true, _) => self.mail_read + SLOW_POLL,
-        };
+        let shows_time = self.mail.is_listening() && self.parts.report.is_live() && self.is_busy();
+        let until = if shows_time { now + REFRESH } else { self.mail.look_at() };
         let until = if full { until.min(now + HELD) } else { until };
         let until = self.questions.look_at().map_or(until, |look| until.min(look));
         let clock = self.parts.clock.now();
@@ -107,12 +104,10 @@ impl Driver<'_> {
                 // The next turn asks there.
                 Some(Source::Prompter) | None => Ok(()),
             },
-            Happening::Deadline if self.bell.is_none() && self.waiting.elapsed() >= QUICK => {
-                self.listen()
-            }
+            Happening::Deadline if self.mail.should_listen(Instant::now()) => self.listen(),
             Happening::Deadline | Happening::Idle => {
                 self.show_time();
-                match self.mail_read.elapsed() >= SLOW_POLL {
+                match self.mail.is_overdue(Instant::now()) {
                     true => self.read_mail(),
                     false => Ok(()),
                 }
@@ -122,11 +117,11 @@ impl Driver<'_> {
     }
 
     fn poll(&mut self, until: Instant) -> Result<(Happening, Vec<Source>), Error> {
-        let Self { parts, bell, computing, processes, questions, .. } = self;
+        let Self { parts, mail, computing, processes, questions, .. } = self;
         let mut wake: Vec<BorrowedFd<'_>> = vec![parts.signals.fd()];
         let mut sources = vec![Source::Signals];
         let others = [
-            (bell.as_ref().map(|bell| bell.as_fd()), Source::Bell),
+            (mail.bell().map(|bell| bell.as_fd()), Source::Bell),
             (parts.tools.fd(), Source::Tools),
             (computing.fd(), Source::Computing),
         ];
@@ -166,8 +161,7 @@ impl Driver<'_> {
         {
             self.processes.resize(columns, rows);
         }
-        if !seen.stops.is_empty() && !self.processes.is_empty() && !self.said_stopping {
-            self.said_stopping = true;
+        if !seen.stops.is_empty() && !self.processes.is_empty() && self.stopping.say() {
             let patience = crate::fmt::duration(self.processes.patience(&seen.stops));
             let words = format!(
                 "stopping; what does not end within {patience} is killed, at once if told again"

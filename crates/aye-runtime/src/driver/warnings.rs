@@ -13,13 +13,6 @@ use super::drive::Driver;
 use super::known::{sentence, tool_of};
 use super::lane::{LaneId, ROOT};
 
-/// A warning that was given before a step.
-pub(super) struct Warned {
-    pub(super) lane: LaneId,
-    pub(super) step: String,
-    pub(super) id: String,
-}
-
 impl Driver<'_> {
     /// Says what people wrote about the tools of this run.
     pub(super) fn warn_before_run(&mut self) -> Result<(), Error> {
@@ -60,7 +53,7 @@ impl Driver<'_> {
         let machine = &self.lane(id).machine;
         let tool = tool_of(machine.flow(), machine.state(), step);
         // What failed and is tried again was told before; a person's word lets it begin.
-        let failed = self.open_failures.iter().any(|t| t.lane == id && t.step == step);
+        let failed = self.lessons.has_failed(id, step);
         if tool.is_empty() || failed || !self.parts.memory.has_usage(&tool) {
             return Ok(None);
         }
@@ -73,8 +66,7 @@ impl Driver<'_> {
         let block = first.level == Level::Block && attempt == 1;
         let again = attempt > 1;
         for warning in &warnings {
-            let (step, id_of) = (step.to_owned(), warning.id.clone());
-            self.warned.push(Warned { lane: id, step, id: id_of });
+            self.lessons.warned(id, step, &warning.id);
         }
         if block {
             return Ok(Some(End::Failed {

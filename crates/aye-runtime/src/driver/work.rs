@@ -113,11 +113,11 @@ impl Driver<'_> {
     pub(super) fn serve_queue(&mut self) {
         let free = self.processes.free(self.computing.running());
         for id in self.processes.dequeue(free) {
-            if let Some(lane) = self.lanes.get_mut(id).and_then(Option::as_mut)
+            if let Some(lane) = self.lanes.get_mut(id)
                 && matches!(lane.work, Work::Queued { .. })
             {
                 lane.work = Work::Nothing;
-                self.look_at(id);
+                self.lanes.look_at(id);
             }
         }
     }
@@ -144,7 +144,7 @@ impl Driver<'_> {
         let (mut end, process) = conclude(exit, room);
         let ended_by_us = !matches!(exit.outcome, Outcome::Exited(_) | Outcome::Signaled(_));
         if id != ROOT && (ended_by_us || process.left_running > 0) {
-            *self.stopped_inside.get_or_insert(0) += process.left_running;
+            self.stopping.ended_inside(process.left_running);
         }
         // Ctrl-C in a program that has the terminal reaches it and not us, and
         // means the same; so does the end of the terminal.
