@@ -1,5 +1,8 @@
 //! Start-up and step cost, next to the limit and to peers. `bench/start.sh`
 //! builds and runs it; `AYE` names the binary under test.
+//!
+//! `bench/compare.sh BEFORE AFTER…` times builds of Aye against each other,
+//! interleaved, with ratios to the first.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,6 +16,10 @@ struct Contender {
 }
 
 fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(("compare", binaries)) = args.split_first().map(|(first, rest)| (&**first, rest)) {
+        return compare(binaries);
+    }
     let aye = std::env::var("AYE").unwrap_or_else(|_| "target/release/aye".to_owned());
     let rounds: usize = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(300);
     let place = std::env::temp_dir().join(format!("aye-bench-{}", std::process::id()));
@@ -88,6 +95,68 @@ fn main() {
     let ratio = median(full).as_secs_f64() / 1000.0 / (median(short).as_secs_f64() / 100.0);
     println!("  ms/step at 1,000 over 100: {ratio:.2} x");
     std::fs::remove_dir_all(&place).expect("the directory can be removed");
+}
+
+/// Times builds of Aye against each other: every round runs each of them once,
+/// each with a home of its own. Processor time is that of the whole tree.
+fn compare(binaries: &[String]) {
+    assert!(binaries.len() > 1, "usage: compare BEFORE AFTER…");
+    let place = std::env::temp_dir().join(format!("aye-compare-{}", std::process::id()));
+    std::fs::create_dir_all(&place).expect("a directory to work in");
+    write_files(&place);
+    std::env::set_current_dir(&place).expect("the directory is there");
+    let jobs: [(&str, &[&str], &str, usize); 5] = [
+        ("--version", &["--version"], ".", 300),
+        ("one step, power-safe", &["run", "one.yaml", "-q"], ".", 300),
+        ("one step, process-safe", &["run", "one.yaml", "-q"], "quick", 300),
+        ("1,000 steps, power-safe", &["run", "thousand.yaml", "-q"], ".", 9),
+        ("1,000 steps, process-safe", &["run", "thousand.yaml", "-q"], "quick", 9),
+    ];
+    for (name, args, directory, rounds) in jobs {
+        println!("{name}, {rounds} rounds, medians; processor time of all rounds");
+        let mut walls: Vec<Vec<Duration>> = vec![Vec::new(); binaries.len()];
+        let mut cpus = vec![Duration::ZERO; binaries.len()];
+        for _ in 0..rounds {
+            for (number, binary) in binaries.iter().enumerate() {
+                let before = cpu_of_children();
+                let start = Instant::now();
+                let status = Command::new(binary)
+                    .args(args)
+                    .current_dir(directory)
+                    .env("AYE_HOME", place.join(format!("home-{number}")))
+                    .stdin(Stdio::null())
+                    .stdout(Stdio::null())
+                    .stderr(Stdio::null())
+                    .status()
+                    .expect("it starts");
+                assert!(status.success(), "{binary} failed");
+                walls[number].push(start.elapsed());
+                cpus[number] += cpu_of_children().saturating_sub(before);
+            }
+        }
+        let walls: Vec<Duration> = walls.into_iter().map(median).collect();
+        for ((binary, wall), cpu) in binaries.iter().zip(&walls).zip(&cpus) {
+            println!(
+                "  {binary:<32} {:>9.3} ms {:>6.3} x   cpu {:>9.3} ms {:>6.3} x",
+                wall.as_secs_f64() * 1000.0,
+                wall.as_secs_f64() / walls[0].as_secs_f64(),
+                cpu.as_secs_f64() * 1000.0,
+                cpu.as_secs_f64() / cpus[0].as_secs_f64(),
+            );
+        }
+    }
+    std::env::set_current_dir("/").expect("the root is there");
+    std::fs::remove_dir_all(&place).expect("the directory can be removed");
+}
+
+/// Processor time of all children that have ended, with their own children.
+fn cpu_of_children() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("the kernel tells");
+    let fields: Vec<&str> =
+        stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    // `cutime` and `cstime`, in ticks of 10 ms.
+    let ticks = |at: usize| fields[at].parse::<u64>().expect("a number");
+    Duration::from_millis((ticks(13) + ticks(14)) * 10)
 }
 
 fn write_files(place: &Path) {
