@@ -7,6 +7,7 @@ use std::process::{Child, Stdio};
 use serde_json::{Value, json};
 
 use super::client::InboxView;
+use crate::cli::printing::HOSTILE;
 
 const GATE: &str = "
 steps:
@@ -269,4 +270,46 @@ fn an_endless_message_is_refused() {
     let sent = (0..4096).take_while(|_| stream.write_all(chunk.as_bytes()).is_ok()).count();
     assert!(sent < 1024, "64 MiB were taken");
     assert!(server.modern("tools/list", None, json!({}))["result"]["tools"].is_array());
+}
+
+#[test]
+fn no_page_of_an_error_holds_what_steers_a_terminal() {
+    let desk = InboxView::with(&[("go", GATE)]);
+    let server = Server::start(&desk);
+    let right = format!("Bearer {}", server.token);
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {} });
+    let odd = json!({ "jsonrpc": HOSTILE, "id": HOSTILE, "method": HOSTILE, HOSTILE: HOSTILE });
+    // A header cannot hold a line break or an escape, but every letter above ASCII.
+    let bidi = "\u{202e}x\u{9b}2J\u{200b}";
+    let mut pages = Vec::new();
+    for name in [
+        "Authorization",
+        "Origin",
+        "Host",
+        "Mcp-Session-Id",
+        "MCP-Protocol-Version",
+        "Mcp-Method",
+        "Mcp-Name",
+        "Last-Event-ID",
+    ] {
+        let mut headers = vec![(name, bidi)];
+        if name != "Authorization" {
+            headers.push(("Authorization", right.as_str()));
+        }
+        pages.push(server.post(&headers, &list));
+    }
+    for version in ["2025-06-18", "2026-07-28"] {
+        let headers = [("Authorization", right.as_str()), ("MCP-Protocol-Version", version)];
+        pages.push(server.post(&headers, &odd));
+        pages.push(server.post(&headers, &json!(HOSTILE)));
+    }
+    assert!(pages.iter().filter(|page| page.status >= 400).count() >= 8, "errors were provoked");
+    for page in pages {
+        let text = format!("{}{}", page.head, page.body);
+        let bad = text.chars().find(|&letter| {
+            (letter.is_control() && !matches!(letter, '\r' | '\n' | '\t'))
+                || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
+        });
+        assert_eq!(bad, None, "{}\n{}", page.status, text.escape_debug());
+    }
 }
