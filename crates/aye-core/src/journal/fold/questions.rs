@@ -1,0 +1,69 @@
+//! How the events of questions change the state.
+
+use jiff::Timestamp;
+
+use crate::event::Answered;
+use crate::journal::phase::{Phase, Resolution, Transition};
+use crate::journal::state::State;
+use crate::question::{Purpose, Question};
+
+impl State {
+    pub(super) fn ask(&mut self, question: &Question, at: Timestamp) {
+        self.questions += 1;
+        if question.secret {
+            self.secret_questions.push(question.id.clone());
+        }
+        // Asking what to do about a step is still the same visit to it.
+        if question.purpose != Purpose::Recover {
+            self.enter(&question.step, at);
+        }
+        self.phase = Phase::Asking {
+            question: Box::new(question.clone()),
+            asked_ms: at.as_millisecond(),
+            agreed: Vec::new(),
+            agreed_on: None,
+            held_ms: 0,
+            still_ms: None,
+        };
+    }
+
+    /// The open question has another deadline, or none for the time being.
+    pub(super) fn held(&mut self, deadline: Option<Timestamp>, at: Timestamp) {
+        let Phase::Asking { question, held_ms, still_ms, .. } = &mut self.phase else {
+            return;
+        };
+        let before = std::mem::replace(&mut question.deadline, deadline);
+        let later = |now: Timestamp, than: Timestamp| now.as_millisecond() - than.as_millisecond();
+        match (before, deadline) {
+            (Some(before), Some(deadline)) => *held_ms += later(deadline, before),
+            (Some(before), None) => *still_ms = Some(later(before, at).max(0)),
+            (None, _) => *still_ms = None,
+        }
+    }
+
+    pub(super) fn answered(&mut self, answered: &Answered) {
+        let Phase::Asking { question, agreed, agreed_on, .. } = &mut self.phase else {
+            return;
+        };
+        if answered.refused.is_some() || question.id != answered.question {
+            return;
+        }
+        let answer = &answered.answer;
+        if question.commits(&answer.value) {
+            agreed.push(answer.by.clone());
+            *agreed_on = Some(answer.value.clone());
+            if (agreed.len() as u64) < u64::from(question.approvals) {
+                return;
+            }
+            self.agreed |= question.purpose == Purpose::Ask && question.is_guarded();
+        }
+        self.resolve(Resolution::Answered(answer.clone()));
+    }
+
+    pub(super) fn resolve(&mut self, resolution: Resolution) {
+        if let Phase::Asking { question, .. } = &self.phase {
+            let (question, resolution) = (question.clone(), Box::new(resolution));
+            self.phase = Phase::Transition(Transition::Resolved { question, resolution });
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! How the events of steps change the state: their visits, attempts and ends.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::event::{
+    BadOutcome, EventKind, FailReason, HealTriggered, Remembered, RetryReason, SkipReason,
+    StepCompleted, StepFailed, StepStarted,
+};
+use crate::journal::phase::{
+    Ended, Healing, Phase, Resolution, Settled, StepOutcome, Transition, Unsure,
+};
+use crate::journal::record::{Changed, StepRecord, StepStatus};
+use crate::journal::state::State;
+use crate::step_kind::StepKind;
+
+impl State {
+    /// Whether the step that runs has not begun yet: it waits for a slot.
+    pub fn is_queued(&self) -> bool {
+        let Phase::Running { step, .. } = &self.phase else { return false };
+        self.steps.get(step).is_some_and(|record| record.queued)
+    }
+
+    /// The step whose failure ended the run, if it can be tried again.
+    pub fn failed_step(&self) -> Option<&str> {
+        let again = matches!(
+            self.phase,
+            Phase::Ended(Ended::Failed(
+                FailReason::StepFailed | FailReason::StepTimedOut | FailReason::Aborted
+            ))
+        );
+        let step = self.current.as_deref().filter(|_| again && self.winding_down.is_none())?;
+        let status = self.steps.get(step).map(|record| record.status);
+        matches!(status, Some(StepStatus::Failed | StepStatus::TimedOut)).then_some(step)
+    }
+
+    /// A run that failed goes on: its last step has just failed.
+    pub(super) fn reopen(&mut self) {
+        let Some(step) = self.failed_step().map(str::to_owned) else { return };
+        let record = self.steps.get(&step);
+        let code = record.and_then(|record| record.process.as_ref()?.exit_code);
+        self.end_message = None;
+        self.settle(&step, StepOutcome::Failure(code));
+    }
+
+    /// The record of a step, counting a visit if the run comes from elsewhere.
+    pub(super) fn enter(&mut self, step: &str, at: Timestamp) -> &mut StepRecord {
+        let fresh = self.phase.is_between_visits();
+        if let Phase::Transition(Transition::Settled(settled)) = &self.phase {
+            self.entered_after = Some(settled.clone());
+        }
+        let steps = Arc::make_mut(&mut self.steps);
+        let record = steps.entry(step.to_owned()).or_insert_with(StepRecord::new);
+        if fresh || record.visits == 0 {
+            *record = StepRecord { visits: record.visits + 1, ..StepRecord::new() };
+            self.visits += 1;
+            self.current = Some(step.to_owned());
+            self.entered_at = at;
+        }
+        record
+    }
+
+    pub(super) fn queued(&mut self, step: &str, queued: bool, at: Timestamp) {
+        if let Some(record) = Arc::make_mut(&mut self.steps).get_mut(step) {
+            record.queued = queued;
+            // What it waited is not the time that it took.
+            record.started = Some(at);
+        }
+    }
+
+    pub(super) fn step_started(&mut self, started: &StepStarted, at: Timestamp) {
+        self.executions = started.execution;
+        let record = self.enter(&started.step, at);
+        record.status = StepStatus::Running;
+        record.queued = false;
+        record.attempt = started.attempt;
+        record.execution = started.execution;
+        record.goes_on = started.goes_on.is_some();
+        record.runs = match started.nested {
+            true => started.goes_on.unwrap_or(started.execution),
+            false => 0,
+        };
+        record.command.clone_from(&started.command);
+        record.started = Some(at);
+        record.ended = None;
+        record.kind = Some(started.kind.clone());
+        record.items.clone_from(&started.items);
+        record.message = None;
+        record.code = None;
+        record.hint = None;
+        record.process = None;
+        record.proposal = None;
+        // A question's step acts by being asked: it cannot be half done.
+        let asks = matches!(started.kind, StepKind::Confirm | StepKind::Choose | StepKind::Input);
+        self.phase = if asks {
+            record.status = StepStatus::Waiting;
+            Phase::Transition(Transition::Posing { step: started.step.clone() })
+        } else {
+            Phase::Running {
+                step: started.step.clone(),
+                execution: started.execution,
+                attempt: started.attempt,
+                idempotent: started.idempotent,
+                deadline: started.deadline,
+                nested: started.nested,
+                healing: None,
+            }
+        };
+    }
+
+    pub(super) fn heal_triggered(&mut self, heal: &HealTriggered) {
+        let Phase::Transition(Transition::Settled(settled)) = &self.phase else { return };
+        let close = settled.close.clone();
+        self.executions = heal.execution;
+        if let Some(record) = Arc::make_mut(&mut self.steps).get_mut(&heal.step) {
+            record.heals += u32::from(heal.fix.is_none());
+        }
+        self.phase = Phase::Running {
+            step: heal.step.clone(),
+            execution: heal.execution,
+            attempt: 1,
+            idempotent: false,
+            deadline: heal.deadline,
+            nested: true,
+            healing: Some(Healing { rule: heal.rule.clone(), close, fix: heal.fix.clone() }),
+        };
+    }
+
+    pub(super) fn step_completed(&mut self, done: &StepCompleted, at: Timestamp) {
+        let record = self.enter(&done.step, at);
+        record.status = StepStatus::Completed;
+        record.queued = false;
+        record.ended = Some(at);
+        record.process.clone_from(&done.process);
+        record.message = done.marked_by.as_ref().map(|who| format!("marked as done by {who}"));
+        let outputs = Arc::make_mut(&mut self.outputs);
+        outputs.insert(done.output.clone(), done.value.clone());
+        let parsed_name = format!("{}_parsed", done.output);
+        if let Some(parsed) = &done.parsed {
+            outputs.insert(parsed_name.clone(), parsed.clone());
+        }
+        self.hidden.retain(|name| *name != done.output && *name != parsed_name);
+        if done.hidden {
+            self.hidden.push(done.output.clone());
+            self.hidden.extend(done.parsed.as_ref().map(|_| parsed_name));
+        }
+        self.agreed |= done.agreed;
+        self.settle(&done.step, StepOutcome::Success);
+    }
+
+    pub(super) fn step_failed(&mut self, failed: &StepFailed, at: Timestamp) {
+        let record = self.enter(&failed.step, at);
+        record.status = failed.outcome.into();
+        record.queued = false;
+        record.ended = Some(at);
+        record.message = Some(failed.message.clone());
+        record.code.clone_from(&failed.code);
+        record.hint.clone_from(&failed.hint);
+        record.proposal.clone_from(&failed.proposal);
+        record.process.clone_from(&failed.process);
+        let attempt = record.attempt.max(1);
+        let last = failed.winding_down.is_some();
+        if last {
+            self.winding_down.clone_from(&failed.winding_down);
+        }
+        let idempotent = matches!(&self.phase, Phase::Running { idempotent: true, .. });
+        let unsure = |interrupted| {
+            Phase::Transition(Transition::Unsure(Unsure {
+                step: failed.step.clone(),
+                attempt,
+                idempotent,
+                interrupted,
+            }))
+        };
+        match failed.outcome {
+            BadOutcome::Failure if failed.guarded => {
+                self.settle_with(&failed.step, StepOutcome::Guarded, last);
+            }
+            BadOutcome::Failure => {
+                let code = failed.process.as_ref().and_then(|process| process.exit_code);
+                self.settle_with(&failed.step, StepOutcome::Failure(code), last);
+            }
+            BadOutcome::Timeout => {
+                let close = if last { StepOutcome::RunTimeout } else { StepOutcome::Timeout };
+                self.settle_with(&failed.step, close, last);
+            }
+            BadOutcome::Cancelled => self.settle_with(&failed.step, StepOutcome::Cancelled, last),
+            BadOutcome::Declined | BadOutcome::Expired => {
+                let expired = failed.outcome == BadOutcome::Expired;
+                let close = StepOutcome::Declined { expired, by: failed.by.clone() };
+                self.settle_with(&failed.step, close, last);
+            }
+            BadOutcome::Interrupted => self.phase = unsure(true),
+            BadOutcome::Unknown => self.phase = unsure(false),
+        }
+    }
+
+    pub(super) fn step_skipped(
+        &mut self,
+        step: &str,
+        why: SkipReason,
+        by: Option<&String>,
+        message: Option<&String>,
+        at: Timestamp,
+    ) {
+        let record = self.enter(step, at);
+        record.status = StepStatus::Skipped;
+        record.ended = Some(at);
+        record.message = message.cloned();
+        let close = match why {
+            SkipReason::Condition | SkipReason::Answer => StepOutcome::Skipped,
+            SkipReason::Declined => StepOutcome::Declined { expired: false, by: by.cloned() },
+            SkipReason::Expired => StepOutcome::Declined { expired: true, by: None },
+        };
+        self.settle(step, close);
+    }
+
+    /// The step is tried once more.
+    pub(super) fn step_retried(&mut self, retried: &EventKind, at: Timestamp) {
+        let EventKind::StepRetried { step, attempt, why, not_before, edits, fix, answer } = retried
+        else {
+            return;
+        };
+        self.entered_at = at;
+        let answered = match &self.phase {
+            Phase::Transition(Transition::Resolved { resolution, .. }) => match &**resolution {
+                Resolution::Answered(answer) => Some(Box::new(answer.clone())),
+                Resolution::Expired(_) => None,
+            },
+            _ => None,
+        };
+        // Still the same visit to it.
+        let steps = Arc::make_mut(&mut self.steps);
+        let record = steps.entry(step.clone()).or_insert_with(StepRecord::new);
+        record.attempt = *attempt;
+        record.status = StepStatus::Waiting;
+        record.fix.clone_from(fix);
+        let by_person = matches!(why, RetryReason::Answer | RetryReason::Relayed);
+        let items = !record.items.is_empty();
+        record.goes_on = by_person && record.runs > 0 && (items || edits.is_none());
+        record.retried_by = answer.clone().or(answered);
+        record.handed_on = edits.clone().filter(|_| items);
+        if let Some(edits) = edits.as_ref().filter(|_| !items) {
+            record.edited += u32::from(by_person);
+            if by_person {
+                record.changes.push(Changed {
+                    error: record.error(),
+                    edits: edits.clone(),
+                    relayed: *why == RetryReason::Relayed,
+                });
+            }
+            record.edits = Some(edits.over(record.edits.take()));
+        }
+        self.phase = Phase::Transition(Transition::Retrying {
+            step: step.clone(),
+            attempt: *attempt,
+            why: *why,
+            not_before: *not_before,
+        });
+    }
+
+    /// A repair is over: what it was for stands as before.
+    pub(super) fn heal_completed(&mut self, step: &str) {
+        if let Phase::Running { healing: Some(healing), .. } = &self.phase {
+            let close = healing.close.clone();
+            let tried = healing.fix.as_ref().map(|fix| fix.id.clone());
+            if let Some(record) = Arc::make_mut(&mut self.steps).get_mut(step) {
+                record.fix = tried;
+            }
+            self.settle(step, close);
+        }
+    }
+
+    /// A fix is about to be carried out.
+    pub(super) fn recalled(&mut self, what: &Remembered) {
+        if let (Some(fix), Phase::Transition(Transition::Settled(settled))) =
+            (&what.fix, &mut self.phase)
+        {
+            settled.fix = Some(fix.clone());
+            *self.fixes.entry(fix.id.clone()).or_insert(0) += 1;
+        }
+    }
+
+    fn settle(&mut self, step: &str, close: StepOutcome) {
+        self.settle_with(step, close, false);
+    }
+
+    fn settle_with(&mut self, step: &str, close: StepOutcome, last: bool) {
+        let step = step.to_owned();
+        self.phase =
+            Phase::Transition(Transition::Settled(Settled { step, close, last, fix: None }));
+    }
+}
