@@ -1,13 +1,11 @@
 //! Where this process comes from: what an answer that it gives is worth.
 
-use std::path::Path;
-
 use aye_core::id::RunId;
 use aye_core::question::{Namespaces, Origin};
 use aye_process::{Ancestry, is_visible, own_namespace, own_user_map};
 
 use crate::error::Error;
-use crate::store::{Home, driven_by, drivers};
+use crate::store::{Held, StoreError};
 
 /// The namespaces of this process; nothing where there are none, or `/proc`
 /// is not to be relied on.
@@ -17,14 +15,17 @@ pub fn namespaces() -> Option<Namespaces> {
 
 /// Refuses to take this process for a person: what a run started cannot agree
 /// for whoever started the run.
-pub fn require_person(home: &Path, to_do: &str) -> Result<(), Error> {
-    let started_by = origin(home).started_by;
-    // An answer is compared with its own run instead, by the namespaces of both.
-    let hidden = || {
-        let run = unseen(&Home::new(home))?;
-        Some(format!("a program in another process namespace than run `{run}`"))
+pub fn require_person(
+    held: impl Fn() -> Result<Vec<Held>, StoreError>,
+    to_do: &str,
+) -> Result<(), Error> {
+    let who = match origin(&held).started_by {
+        Some(who) => Some(who),
+        // An answer is compared with its own run instead, by the namespaces of both.
+        None => unseen(&held)?
+            .map(|run| format!("a program in another process namespace than run `{run}`")),
     };
-    match started_by.or_else(hidden) {
+    match who {
         None => Ok(()),
         Some(who) => Err(Error::Refused {
             message: format!("{who} cannot {to_do}: a person has to"),
@@ -35,32 +36,38 @@ pub fn require_person(home: &Path, to_do: &str) -> Result<(), Error> {
 
 /// A run of this machine whose driver this process cannot see. It could be the
 /// run's own: its ancestors cannot be seen either.
-fn unseen(home: &Home) -> Option<RunId> {
+fn unseen(held: impl Fn() -> Result<Vec<Held>, StoreError>) -> Result<Option<RunId>, Error> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let all = || {
-        drivers(home).into_iter().filter(|held| {
-            let holder = held.holder.as_ref().filter(|holder| holder.host == host);
-            let pid = holder.and_then(|holder| i32::try_from(holder.pid).ok());
-            pid.and_then(is_visible) == Some(false)
-        })
+    let hidden = |held: &Held| {
+        let holder = held.holder.as_ref().filter(|holder| holder.host == host);
+        let pid = holder.and_then(|holder| i32::try_from(holder.pid).ok());
+        pid.and_then(is_visible) == Some(false)
     };
-    // One that has just ended is not driven any more.
-    let runs: Vec<RunId> = all().map(|held| held.run).collect();
-    if runs.is_empty() {
-        return None;
+    let mut before = held()?;
+    before.retain(hidden);
+    if before.is_empty() {
+        return Ok(None);
     }
-    all().map(|held| held.run).find(|run| runs.contains(run))
+    // One that has just ended is not driven any more.
+    let mut still = held()?.into_iter().filter(hidden).map(|held| held.run);
+    Ok(still.find(|run| before.iter().any(|held| held.run == *run)))
 }
 
 /// Where an answer of this process comes from; on systems that do not tell it
-/// says nothing.
-pub fn origin(home: &Path) -> Box<Origin> {
+/// says nothing. The leases that are held say which run started it.
+pub fn origin(held: impl FnOnce() -> Result<Vec<Held>, StoreError>) -> Box<Origin> {
     let started_by = match Ancestry::own() {
         Ancestry::Free => None,
-        Ancestry::Started(chain) => Some(match driven_by(&Home::new(home), &chain) {
-            Some(run) => format!("a program that run `{run}` started"),
-            None => "a program that Aye started".to_owned(),
-        }),
+        Ancestry::Started(chain) => {
+            let drives = |held: &Held| {
+                let pid = held.holder.as_ref().and_then(|holder| i32::try_from(holder.pid).ok());
+                pid.is_some_and(|pid| chain.contains(&pid))
+            };
+            Some(match held().unwrap_or_default().into_iter().find(drives) {
+                Some(held) => format!("a program that run `{}` started", held.run),
+                None => "a program that Aye started".to_owned(),
+            })
+        }
         Ancestry::Unknown => Some("a program of which nobody can see what started it".to_owned()),
     };
     Box::new(Origin { namespaces: namespaces(), started_by, claimed: None })

@@ -25,7 +25,7 @@ use crate::outside::Outside;
 use crate::ownership;
 use crate::settings::Settings;
 use crate::skills::{Library, Reach};
-use crate::store::{Found, Holder, RunRow, SqliteStore, Store};
+use crate::store::{Holder, SqliteStore, Store};
 use crate::tools::{self, Tools, Trust};
 use crate::trust::{Granted, StartedBy, TrustFile, load_settings};
 
@@ -203,19 +203,14 @@ impl Runtime {
     }
 
     /// Opens the journal to write.
-    pub fn store(&self) -> Result<Box<dyn Store>, Error> {
+    pub(crate) fn store(&self) -> Result<Box<dyn Store>, Error> {
         Ok(Box::new(SqliteStore::open(&self.home, self.settings.durability)?))
     }
 
     /// Opens the journal to read; `None` if nothing was ever run.
-    pub fn store_to_read(&self) -> Result<Option<Box<dyn Store>>, Error> {
+    pub(crate) fn store_to_read(&self) -> Result<Option<Box<dyn Store>>, Error> {
         let found = SqliteStore::open_to_read(&self.home)?;
         Ok(found.map(|store| Box::new(store) as Box<dyn Store>))
-    }
-
-    /// Opens the journal to read; an error if nothing was ever run.
-    pub fn journal(&self) -> Result<Box<dyn Store>, Error> {
-        self.store_to_read()?.ok_or_else(Self::no_journal)
     }
 
     /// Who or what starts a run from here, as the journal records it.
@@ -309,25 +304,8 @@ impl Runtime {
         RunId::from_random(u64::from_le_bytes(bytes))
     }
 
-    /// The run that a name, the beginning of one, or `last` stands for.
-    pub fn find_run(&self, store: &dyn Store, name: &str) -> Result<RunRow, Error> {
-        match store.find_run(name)? {
-            Found::One(row) => Ok(row),
-            Found::None if name == "last" => Err(Self::no_journal()),
-            Found::None => {
-                let message = format!("there is no run `{name}`");
-                Err(Error::not_found(message, "`aye runs` lists them"))
-            }
-            Found::Several(rows) => {
-                let names: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-                let message = format!("`{name}` stands for several runs: {}", names.join(", "));
-                Err(Error::usage(message, "write more letters of the id"))
-            }
-        }
-    }
-
     /// The error for a journal that is not there yet.
-    pub fn no_journal() -> Error {
+    pub(crate) fn no_journal() -> Error {
         Error::not_found("there are no runs yet", "start one with `aye run SKILL`")
     }
 }

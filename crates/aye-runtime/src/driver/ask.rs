@@ -2,11 +2,12 @@
 
 use aye_core::input::{Input, Request};
 use aye_core::journal::Phase;
-use aye_core::question::Question;
+use aye_core::question::{Prompter as Through, Question};
 use aye_core::skill::AskKind;
 
 use crate::auth;
 use crate::error::Error;
+use crate::origin::origin;
 use crate::prompter::{PromptEvent, QuestionContext};
 
 use super::drive::Driver;
@@ -116,7 +117,13 @@ impl Driver<'_> {
         event: PromptEvent,
     ) -> Result<(), Error> {
         let (answer, code, remember) = match event {
-            PromptEvent::Answered { answer, code, remember } => (answer, code, remember),
+            PromptEvent::Answered { mut answer, code, remember } => {
+                // Who answers at our terminal answers from where we come from.
+                if answer.prompter == Through::Terminal {
+                    answer.origin = Some(origin(|| self.parts.store.held()));
+                }
+                (answer, code, remember)
+            }
             PromptEvent::Engaged => {
                 let by = self.lane(ROOT).machine.state().started.driver.user.clone();
                 let hold = Request::Hold { question: question.id.clone(), by };

@@ -20,6 +20,9 @@ pub trait Leases {
 
     /// Who holds the lease of an outermost run now, if anybody does.
     fn holder(&self, run: &RunId) -> Result<Option<Held>, StoreError>;
+
+    /// Every lease that is held now.
+    fn held(&self) -> Result<Vec<Held>, StoreError>;
 }
 
 /// The right to drive a run and the runs inside it; given back when dropped.

@@ -43,7 +43,7 @@ pub use memory::MemoryStore;
 pub use prune::{Prune, Pruned};
 pub use rows::{QuestionRow, QuestionState, RunRow, RunStatus};
 pub use source::Source;
-pub use sqlite::{Bell, Durability, Home, SqliteStore, driven_by, drivers};
+pub use sqlite::{Bell, Durability, Home, SqliteStore};
 pub use wake::{Listener, Wake, Watch};
 
 /// Everything a driver and a front end need of a store.

@@ -18,6 +18,8 @@ use crate::report::{Report, Sink};
 use crate::runtime::Runtime;
 use crate::store::{Lease, Store};
 
+use super::reader::JournalReader;
+
 /// A run whose lease this process holds. It is driven, or dropped and left to
 /// others.
 pub struct ActiveRun {
@@ -61,7 +63,7 @@ pub struct FinishedRun {
     /// nothing had to be.
     pub stopped_inside: Option<u32>,
     /// The journal it is in.
-    pub store: Box<dyn Store>,
+    pub journal: JournalReader,
     pub(super) runtime: Runtime,
 }
 
@@ -107,7 +109,8 @@ impl ActiveRun {
             Beginning::Retried(retry) => driver.retry(*retry)?,
         };
         let state = machine.state().clone();
-        Ok(FinishedRun { state, outcome, stopped_inside, store, runtime })
+        let journal = JournalReader::new(store);
+        Ok(FinishedRun { state, outcome, stopped_inside, journal, runtime })
     }
 }
 

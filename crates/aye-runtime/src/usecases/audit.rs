@@ -7,13 +7,13 @@ use crate::store::{Audited, Finding};
 impl Runtime {
     /// Verifies the hash chain and the derived rows of one run, or of all.
     pub fn audit(&self, run: Option<&str>) -> Result<(Audited, Vec<Finding>), Error> {
-        let store = self.journal()?;
+        let journal = self.journal()?;
         let run = match run {
-            Some(name) => Some(self.find_run(&*store, name)?.id),
+            Some(name) => Some(journal.find_run(name)?.id),
             None => None,
         };
         let mut findings = Vec::new();
-        let audited = store.audit(run.as_ref(), &mut |finding| findings.push(finding))?;
+        let audited = journal.store.audit(run.as_ref(), &mut |finding| findings.push(finding))?;
         Ok((audited, findings))
     }
 }

@@ -25,7 +25,6 @@ use crate::store::RunRow;
 use crate::trust::StartedBy;
 
 use super::active_run::{ActiveRun, Surface};
-use super::loaded_run::LoadedRun;
 use super::prepare::Prepared;
 use super::resume::ResumeRequest;
 use super::start::StartRequest;
@@ -82,7 +81,7 @@ impl Runtime {
     ) -> Result<(), Error> {
         let there = self.at(&row.workspace)?;
         there.must_be_trusted()?;
-        LoadedRun::read(&*self.journal()?, row, &there)?.secrets(&secrets)?;
+        self.journal()?.load(row, &there)?.secrets(&secrets)?;
         self.detach(Task::Resume { run: row.id.clone(), secrets }, warn)
     }
 
@@ -142,7 +141,7 @@ impl Runtime {
         let active = match command.task {
             Task::Start(request) => runtime.start_requested(*request, attended, &mut warn)?,
             Task::Resume { run, secrets } => {
-                let row = runtime.find_run(&*runtime.journal()?, run.as_str())?;
+                let row = runtime.journal()?.find_run(run.as_str())?;
                 runtime.resume(&ResumeRequest { row, secrets, attended }, &mut warn)?
             }
         };

@@ -32,7 +32,7 @@ pub struct LoadedRun {
 
 impl LoadedRun {
     /// Reads a run and its skill.
-    pub fn read(store: &dyn Store, row: &RunRow, runtime: &Runtime) -> Result<Self, Error> {
+    pub(super) fn read(store: &dyn Store, row: &RunRow, runtime: &Runtime) -> Result<Self, Error> {
         let source = store.source(&row.source)?.ok_or_else(|| {
             let message = format!("the skill of run `{}` is not in the journal", row.id);
             Error::not_found(message, "it was started by another program")

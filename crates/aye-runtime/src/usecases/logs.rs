@@ -54,7 +54,7 @@ pub fn has_log(started: &StepStarted) -> bool {
 }
 
 /// Tells what the steps of a run wrote, in order; says how many steps that were.
-pub fn read_logs(
+pub(super) fn read_logs(
     store: &dyn Store,
     request: &LogRequest<'_>,
     tell: &mut dyn FnMut(LogItem<'_>) -> Result<(), Error>,
@@ -113,13 +113,10 @@ pub fn read_logs(
 }
 
 /// The last lines of a step's log, and how many came before.
-pub fn tail_of_log(
-    store: &dyn Store,
-    run: &RunId,
-    (execution, step): (u32, &str),
+pub(super) fn tail_of_log(
+    mut log: LogReader,
     most: usize,
 ) -> Result<(VecDeque<String>, usize), Error> {
-    let mut log = LogReader::new(store.log(run, execution, step));
     let mut lines = [Lines::default(), Lines::default()];
     let mut last: VecDeque<String> = VecDeque::new();
     let mut left_out = 0;

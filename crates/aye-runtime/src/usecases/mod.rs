@@ -9,6 +9,7 @@
 //!                                   |                         | run_in_background
 //!                                   +-- start_detached ... another process
 //! submit, cancel -> the driver of the run, or here if nobody drives it (undriven)
+//! journal -> JournalReader: runs, questions, events, logs; subscribe -> Subscription
 //! ```
 
 mod active_run;
@@ -17,9 +18,11 @@ pub mod background;
 mod loaded_run;
 mod logs;
 mod memory_counts;
+mod person;
 mod prepare;
 mod prune;
 mod read;
+mod reader;
 mod resume;
 mod start;
 mod submit;
@@ -29,14 +32,15 @@ mod warning;
 
 pub use active_run::{ActiveRun, FinishedRun, Surface};
 pub use loaded_run::LoadedRun;
-pub use logs::{LogItem, LogRequest, has_log, read_logs, tail_of_log};
+pub use logs::{LogItem, LogRequest, has_log};
 pub use memory_counts::Counts;
 pub use prepare::{CheckedSkill, Prepared, SkillError, no_such_step};
-pub use read::{
-    AskingRun, ListedRun, OpenQuestion, Overview, find_question, open_questions, state_of,
-};
+pub use read::{AskingRun, ListedRun, OpenQuestion, Overview, RunDetails, RunHistory};
+pub use reader::JournalReader;
 pub use resume::{ResumeRequest, RetryRequest, RetryTarget, run_command};
 pub use start::StartRequest;
 pub use submit::{CancelOutcome, Cancelling, Sent};
 pub use subscribe::Subscription;
 pub use warning::Warning;
+
+pub use crate::store::{QuestionRow, QuestionState, RunFilter, RunRow, RunStatus};

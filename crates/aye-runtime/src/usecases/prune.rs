@@ -50,7 +50,8 @@ impl FinishedRun {
     /// as its own project says: the journal is shared with others.
     pub fn forget_old_runs(&mut self) {
         const AT_ONCE: usize = 20;
-        let Self { runtime, store, .. } = self;
+        let Self { runtime, journal, .. } = self;
+        let store = &mut journal.store;
         let mut retention = runtime.retention();
         let kept = [runtime.settings.keep, Some(DEFAULT_KEEP)];
         let before = kept.into_iter().filter_map(|keep| retention.limit(keep)).max();

@@ -1,12 +1,12 @@
 //! Reading what is there: runs, questions, where a run stands.
 
+use aye_core::event::Event;
 use aye_core::id::RunId;
-use aye_core::journal::State;
+use aye_core::journal::{State, StepRecord};
 use aye_core::nested::Parent;
 use aye_core::question::Question;
 
 use crate::error::Error;
-use crate::fmt::escape_control_line;
 use crate::runtime::Runtime;
 use crate::store::{Found, QuestionRow, RunFilter, RunRow, Store};
 
@@ -56,6 +56,29 @@ pub struct AskingRun {
     pub question: Question,
 }
 
+/// A run as it went, with the runs inside it.
+#[derive(Debug)]
+pub struct RunHistory {
+    /// Where it stands.
+    pub state: State,
+    /// Its events.
+    pub events: Vec<Event>,
+    /// The runs inside it, the first begun first.
+    pub inside: Vec<Self>,
+}
+
+/// All that is known of a run.
+pub struct RunDetails {
+    /// How it went.
+    pub history: RunHistory,
+    /// The outermost run that it is inside of.
+    pub outer: RunId,
+    /// Whether a process drives it.
+    pub driven: bool,
+    /// How many questions are open in it.
+    pub waiting: u32,
+}
+
 impl Runtime {
     /// The runs that fit a filter, the newest first.
     pub fn runs(&self, filter: &RunFilter) -> Result<Vec<ListedRun>, Error> {
@@ -65,9 +88,8 @@ impl Runtime {
 
     /// A run as it stands now.
     pub fn run(&self, name: &str) -> Result<ListedRun, Error> {
-        let store = self.journal()?;
-        let row = self.find_run(&*store, name)?;
-        listed(&*store, row)
+        let store = self.store_to_read()?.ok_or_else(Self::no_journal)?;
+        listed(&*store, find_run(&*store, name)?)
     }
 }
 
@@ -82,13 +104,13 @@ fn listed(store: &dyn Store, mut row: RunRow) -> Result<ListedRun, Error> {
 }
 
 /// The state of a run: the fold of its events.
-pub fn state_of(store: &dyn Store, run: &RunId) -> Result<State, Error> {
+pub(super) fn state_of(store: &dyn Store, run: &RunId) -> Result<State, Error> {
     State::fold(&store.events(run, 0)?)
         .map_err(|error| Error::Journal { run: run.to_string(), error })
 }
 
 /// The questions that nobody has answered, the oldest first.
-pub fn open_questions(store: &dyn Store) -> Result<Vec<OpenQuestion>, Error> {
+pub(super) fn open_questions(store: &dyn Store) -> Result<Vec<OpenQuestion>, Error> {
     let mut open = Vec::new();
     for row in store.open_questions()? {
         open.push(OpenQuestion {
@@ -101,25 +123,47 @@ pub fn open_questions(store: &dyn Store) -> Result<Vec<OpenQuestion>, Error> {
     Ok(open)
 }
 
-/// The question that an id, or the beginning of one, stands for.
-pub fn find_question(store: &dyn Store, name: &str) -> Result<QuestionRow, Error> {
-    match store.question(name)? {
-        Found::One(question) => Ok(question),
+/// The run that a name, the beginning of one, or `last` stands for.
+pub(super) fn find_run(store: &dyn Store, name: &str) -> Result<RunRow, Error> {
+    match store.find_run(name)? {
+        Found::One(row) => Ok(row),
+        Found::None if name == "last" => Err(Runtime::no_journal()),
         Found::None => {
-            let message = format!("there is no question `{}`", escape_control_line(name));
-            Err(Error::not_found(message, "`aye inbox` lists the open ones"))
+            let message = format!("there is no run `{name}`");
+            Err(Error::not_found(message, "`aye runs` lists them"))
         }
         Found::Several(rows) => {
             let names: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-            let message = format!("`{name}` stands for several questions: {}", names.join(", "));
+            let message = format!("`{name}` stands for several runs: {}", names.join(", "));
             Err(Error::usage(message, "write more letters of the id"))
         }
     }
 }
 
+impl RunHistory {
+    pub(super) fn read(store: &dyn Store, run: &RunId) -> Result<Self, Error> {
+        let events = store.events(run, 0)?;
+        let state =
+            State::fold(&events).map_err(|error| Error::Journal { run: run.to_string(), error })?;
+        let inside = store.runs_inside(run)?;
+        let inside =
+            inside.iter().map(|row| Self::read(store, &row.id)).collect::<Result<_, _>>()?;
+        Ok(Self { state, events, inside })
+    }
+
+    /// The runs inside a step, of its last attempt.
+    pub fn inside_of(&self, step: &str, record: &StepRecord) -> impl Iterator<Item = &Self> {
+        let execution = if record.runs > 0 { record.runs } else { record.execution };
+        self.inside.iter().filter(move |history| {
+            let parent = history.state.started.parent.as_ref();
+            parent.is_some_and(|parent| parent.step == step && parent.execution == execution)
+        })
+    }
+}
+
 impl Overview {
     /// Looks at a run that somebody started.
-    pub fn of(store: &dyn Store, run: &RunId) -> Result<Self, Error> {
+    pub(super) fn of(store: &dyn Store, run: &RunId) -> Result<Self, Error> {
         let row = store.run(run)?.ok_or_else(|| gone(run))?;
         let mut open = store.open_questions()?;
         open.retain(|one| one.run == *run || one.run.is_inside(run));

@@ -13,12 +13,12 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::fmt::{escape_control_line, plural, shell_word};
-use crate::origin::origin;
 use crate::runtime::Runtime;
-use crate::store::{QuestionRow, RunRow, Store};
+use crate::store::{QuestionRow, RunRow};
 
 use super::active_run::{ActiveRun, Beginning};
 use super::loaded_run::LoadedRun;
+use super::reader::JournalReader;
 use super::warning::Warning;
 
 /// A run that is to be resumed.
@@ -56,10 +56,11 @@ pub enum RetryTarget {
 
 impl Runtime {
     /// The run that somebody wants to resume: the outermost, if it has not ended.
-    pub fn resumable(&self, store: &dyn Store, name: &str) -> Result<LoadedRun, Error> {
-        let named = self.find_run(store, name)?;
-        let row = store.outermost(&named.id)?.unwrap_or(named);
-        let run = LoadedRun::read(store, &row, &self.at(&row.workspace)?)?;
+    pub fn resumable(&self, name: &str) -> Result<LoadedRun, Error> {
+        let journal = self.journal()?;
+        let named = journal.find_run(name)?;
+        let row = journal.outermost(&named.id)?.unwrap_or(named);
+        let run = journal.load(&row, &self.at(&row.workspace)?)?;
         if row.status.is_ended() {
             return Err(run.has_ended(match run.state.failed_step() {
                 Some(_) => format!("try its last step again with `aye retry {}`", row.id),
@@ -70,14 +71,10 @@ impl Runtime {
     }
 
     /// What trying a failed step again means here.
-    pub fn retryable(
-        &self,
-        store: &dyn Store,
-        name: &str,
-        step: Option<&str>,
-    ) -> Result<RetryTarget, Error> {
-        let named = self.find_run(store, name)?;
-        let mut waiting = open_recoveries(store, &named, step)?;
+    pub fn retryable(&self, name: &str, step: Option<&str>) -> Result<RetryTarget, Error> {
+        let journal = self.journal()?;
+        let named = journal.find_run(name)?;
+        let mut waiting = open_recoveries(&journal, &named, step)?;
         match waiting.len() {
             0 => {}
             1 => return Ok(RetryTarget::Question(Box::new(waiting.remove(0)))),
@@ -89,7 +86,7 @@ impl Runtime {
                 ));
             }
         }
-        let row = store.outermost(&named.id)?.unwrap_or_else(|| named.clone());
+        let row = journal.outermost(&named.id)?.unwrap_or_else(|| named.clone());
         let hint = match named.parent.is_some() {
             true => Some(format!("the run around it is `{}`", row.id)),
             false if !row.status.is_ended() => {
@@ -101,7 +98,7 @@ impl Runtime {
             let message = format!("no failed step of run `{}` waits for an answer", named.id);
             return Err(Error::Refused { message, hint });
         }
-        let run = Box::new(LoadedRun::read(store, &row, &self.at(&row.workspace)?)?);
+        let run = Box::new(journal.load(&row, &self.at(&row.workspace)?)?);
         match (run.state.failed_step().map(str::to_owned), step) {
             (None, _) => {
                 Err(run
@@ -134,7 +131,7 @@ impl Runtime {
         let driver = Driver { attended: resume.attended, ..self.driver() };
         let value = if edits.is_some() { "edit" } else { "retry" };
         let answer = Answer {
-            origin: Some(origin(&self.home)),
+            origin: Some(self.origin()),
             ..Answer::new(value, driver.user.clone(), Prompter::Command)
         };
         let answer = Some(Box::new(answer));
@@ -198,7 +195,7 @@ pub(super) fn end_survivors(row: &RunRow, warn: &mut dyn FnMut(Warning)) -> Resu
 
 /// The questions about failed steps, in the run or inside it.
 fn open_recoveries(
-    store: &dyn Store,
+    journal: &JournalReader,
     row: &RunRow,
     step: Option<&str>,
 ) -> Result<Vec<QuestionRow>, Error> {
@@ -207,7 +204,8 @@ fn open_recoveries(
             && question.purpose == "recover"
             && step.is_none_or(|step| step == question.step)
     };
-    Ok(store.open_questions()?.into_iter().filter(fits).collect())
+    let open = journal.open_questions()?.into_iter().map(|open| open.row);
+    Ok(open.filter(fits).collect())
 }
 
 /// What to type to run the skill again with the same inputs.

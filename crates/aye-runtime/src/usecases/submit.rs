@@ -7,7 +7,6 @@ use aye_core::input::Request;
 use indexmap::IndexMap;
 
 use crate::error::Error;
-use crate::origin::origin;
 use crate::runtime::Runtime;
 use crate::store::{ENDED, LeaseError, RunRow, Store, Verdict};
 
@@ -174,7 +173,7 @@ impl Runtime {
     fn stamped(&self, request: &Request) -> Request {
         let mut request = request.clone();
         if let Request::Answer { answer, .. } = &mut request {
-            answer.origin = Some(origin(&self.home));
+            answer.origin = Some(self.origin());
         }
         request
     }

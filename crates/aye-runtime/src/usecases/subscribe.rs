@@ -23,12 +23,12 @@ pub struct Subscription<'s> {
 
 impl<'s> Subscription<'s> {
     /// Follows a run and those inside it, after the event of this number.
-    pub fn to_run(store: &'s dyn Store, run: &RunId, after: u64) -> Result<Self, Error> {
+    pub(super) fn to_run(store: &'s dyn Store, run: &RunId, after: u64) -> Result<Self, Error> {
         Ok(Self { store, listener: store.listen()?, run: Some(run.clone()), after })
     }
 
     /// Follows the whole journal, after the event of this number.
-    pub fn to_all(store: &'s dyn Store, after: u64) -> Result<Self, Error> {
+    pub(super) fn to_all(store: &'s dyn Store, after: u64) -> Result<Self, Error> {
         Ok(Self { store, listener: store.listen()?, run: None, after })
     }
 

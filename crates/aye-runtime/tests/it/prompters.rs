@@ -37,7 +37,7 @@ fn drive(skill: &str, prompters: Vec<&mut dyn Prompter>) -> FinishedRun {
 
 /// What the journal says, as lines of JSON.
 fn events(driven: &FinishedRun) -> String {
-    let events = driven.store.events(&driven.state.run, 0).unwrap();
+    let events = driven.journal.events(&driven.state.run).unwrap();
     events.iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect()
 }
 

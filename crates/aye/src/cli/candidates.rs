@@ -6,7 +6,7 @@ use clap::{Command, CommandFactory as _};
 
 use crate::paint::escape_control_line;
 use aye_runtime::skills::SkillFile;
-use aye_runtime::store::{RunFilter, RunRow, RunStatus};
+use aye_runtime::usecases::{RunFilter, RunRow, RunStatus};
 
 use super::{Cli, Context, Global};
 
@@ -116,8 +116,7 @@ fn steps(skill: &str, context: &Context) -> Option<Vec<(String, String)>> {
 }
 
 fn runs(context: &Context, fits: fn(&RunRow) -> bool) -> Option<Vec<(String, String)>> {
-    let store = context.store_to_read().ok()??;
-    let rows = store.runs(&RunFilter::default()).ok()?;
+    let rows = context.journal().ok()?.runs(&RunFilter::default()).ok()?;
     let mut found: Vec<(String, String)> = rows
         .iter()
         .filter(|row| fits(row))
@@ -130,8 +129,7 @@ fn runs(context: &Context, fits: fn(&RunRow) -> bool) -> Option<Vec<(String, Str
 }
 
 fn questions(context: &Context) -> Option<Vec<(String, String)>> {
-    let store = context.store_to_read().ok()??;
-    let open = store.open_questions().ok()?;
+    let open = context.journal().ok()?.open_questions().ok()?;
     let first = |text: &str| text.trim().lines().next().unwrap_or_default().to_owned();
-    Some(open.iter().map(|row| (row.id.to_string(), first(&row.message))).collect())
+    Some(open.iter().map(|one| (one.row.id.to_string(), first(&one.row.message))).collect())
 }

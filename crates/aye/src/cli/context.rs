@@ -122,7 +122,6 @@ impl Context {
             plain: self.plain || !prompt::is_capable(&self.env),
             escape,
             user: self.driver().user,
-            home: self.home.clone(),
             obstacle: prompt::obstacle(&self.env, may_ask),
             opened_with: None,
             advisor: self.advisor(),

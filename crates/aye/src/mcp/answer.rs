@@ -6,8 +6,7 @@ use indexmap::IndexMap;
 
 use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
-use aye_runtime::store::QuestionRow;
-use aye_runtime::usecases::Sent;
+use aye_runtime::usecases::{QuestionRow, Sent};
 
 use super::handle::Handle;
 use super::pause::relayable;

@@ -25,8 +25,7 @@ use serde_json::{Value, json};
 
 use crate::paint::{escape_control_line, escape_control_lines};
 use aye_runtime::error::Error;
-use aye_runtime::store::Store;
-use aye_runtime::usecases::Overview;
+use aye_runtime::usecases::JournalReader;
 
 use super::answer::{self, Word};
 use super::budget;
@@ -108,7 +107,7 @@ impl Call<'_> {
         }
         let run = run.clone();
         let found = self.assistant.blocking(move |world| {
-            let look = Overview::of(&*world.journal()?, &run)?;
+            let look = world.runtime.journal()?.overview(&run)?;
             let asks = look.asks.filter(|asking| answer::counts(world, &asking.question));
             Ok(asks.and_then(|asking| {
                 let question = asking.question;
@@ -132,7 +131,7 @@ impl Call<'_> {
     /// client that would be sent one has one to give back.
     pub(super) async fn returned(
         &self,
-        open: impl FnOnce(&World, &dyn Store) -> Result<(Handle, Duration), Error> + Send + 'static,
+        open: impl FnOnce(&World, &JournalReader) -> Result<(Handle, Duration), Error> + Send + 'static,
     ) -> Result<Result<Returned, Error>, ErrorData> {
         let shows_forms = self.shows_forms();
         let opened = self.assistant.blocking(move |world| {
@@ -142,7 +141,7 @@ impl Call<'_> {
                     hint: Some("ask the person, and call `skill_continue`".to_owned()),
                 });
             }
-            let (handle, waited) = open(world, &*world.journal()?)?;
+            let (handle, waited) = open(world, &world.runtime.journal()?)?;
             let question = handle.open_question()?.1.clone();
             Ok(Returned { run: handle.outer.id, question, waited })
         });
@@ -156,8 +155,8 @@ impl Call<'_> {
         state: String,
     ) -> Result<CallToolResponse, ErrorData> {
         let bound = self.bound.clone();
-        let returned = self.returned(move |world, store| {
-            let (handle, asked) = world.handles.open_form(&state, &bound, store)?;
+        let returned = self.returned(move |world, journal| {
+            let (handle, asked) = world.handles.open_form(&state, &bound, journal)?;
             Ok((handle, world.runtime.now().duration_since(asked).unsigned_abs()))
         });
         let Returned { run, question, waited } = match returned.await? {
@@ -209,7 +208,7 @@ impl Call<'_> {
         let by = self.who.clone();
         let id = self.assistant.world().handles.of_question(question).unwrap_or_default();
         let taken = self.assistant.blocking(move |world| {
-            let handle = world.handles.open(&id, &*world.journal()?)?;
+            let handle = world.handles.open(&id, &world.runtime.journal()?)?;
             let word = Word { value, reason, edits: None, by, prompter: Prompter::Elicited };
             answer::answer(world, &handle, word)
         });

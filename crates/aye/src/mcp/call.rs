@@ -100,9 +100,9 @@ impl Call<'_> {
         run: RunId,
         note: Option<String>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let told = self
-            .assistant
-            .blocking(move |world| report::run(world, &*world.journal()?, &run, note.as_deref()));
+        let told = self.assistant.blocking(move |world| {
+            report::run(world, &world.runtime.journal()?, &run, note.as_deref())
+        });
         Ok(finish(told.await?))
     }
 
@@ -150,7 +150,7 @@ impl Call<'_> {
     async fn stop_run(&self, run: RunId) -> Result<(), ErrorData> {
         let by = self.who.clone();
         let stopped = self.assistant.blocking(move |world| {
-            let Some(row) = world.journal()?.run(&run)? else { return Ok(()) };
+            let Some(row) = world.runtime.journal()?.run(&run)? else { return Ok(()) };
             let reason = Some("the request was cancelled".to_owned());
             world.runtime.cancel_detached(&row, by, reason).map(drop)
         });

@@ -3,7 +3,7 @@
 use rmcp::model::{ArgumentInfo, CompletionInfo};
 
 use aye_runtime::skills::{SkillFile, skill_name};
-use aye_runtime::store::RunFilter;
+use aye_runtime::usecases::RunFilter;
 
 use super::resources::KINDS;
 use super::world::World;
@@ -21,8 +21,8 @@ pub(super) fn values(world: &World, argument: &ArgumentInfo) -> Vec<String> {
             .map(|flow| skill_name(&flow).to_owned())
             .collect(),
         "id" | "execution_id" => {
-            let store = world.runtime.store_to_read().ok().flatten();
-            let runs = store.and_then(|store| store.runs(&RunFilter::default()).ok());
+            let runs =
+                world.runtime.journal().and_then(|journal| journal.runs(&RunFilter::default()));
             let runs = runs.unwrap_or_default().into_iter().filter(|row| world.is_here(row));
             match argument.name.as_str() {
                 "id" => runs.map(|row| row.id.to_string()).collect(),

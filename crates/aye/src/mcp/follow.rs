@@ -10,7 +10,7 @@ use aye_core::id::RunId;
 use tokio::sync::mpsc::UnboundedSender;
 
 use aye_runtime::error::Error;
-use aye_runtime::usecases::{Overview, Subscription};
+use aye_runtime::usecases::Overview;
 
 use super::standing::{Standing, standing};
 use super::world::World;
@@ -49,11 +49,11 @@ pub(super) struct Following {
 
 /// Waits; blocks its thread.
 pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error> {
-    let store = world.journal()?;
+    let journal = world.runtime.journal()?;
     let since = Instant::now();
     let mut told = Instant::now();
     let after = following.after.load(Ordering::Relaxed);
-    let mut subscription = Subscription::to_run(&*store, &following.run, after)?;
+    let mut subscription = journal.subscribe_to_run(&following.run, after)?;
     let mut last = String::new();
     let mut looked: Option<Instant> = None;
     let mut resting = false;
@@ -76,7 +76,7 @@ pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error
         // A driver that dies says nothing: its lock is looked at from time to time.
         if news || looked.is_none_or(|looked| looked.elapsed() >= DRIVER) {
             looked = Some(Instant::now());
-            if rests(&Overview::of(&*store, &following.run)?, following.known.as_deref()) {
+            if rests(&journal.overview(&following.run)?, following.known.as_deref()) {
                 resting = true;
                 continue;
             }

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use sha2::Sha256;
 
 use aye_runtime::error::Error;
-use aye_runtime::store::{QuestionRow, QuestionState, RunRow, Store};
+use aye_runtime::usecases::{JournalReader, QuestionRow, QuestionState, RunRow};
 
 /// Bytes of the code: 96 bits.
 const CODE: usize = 12;
@@ -79,8 +79,8 @@ impl Handles {
     ///
     /// # Errors
     /// When it was not made here, or what it names is gone.
-    pub(super) fn open(&self, text: &str, store: &dyn Store) -> Result<Handle, Error> {
-        self.unseal(text, Use::Handle, store)
+    pub(super) fn open(&self, text: &str, journal: &JournalReader) -> Result<Handle, Error> {
+        self.unseal(text, Use::Handle, journal)
     }
 
     /// The question of a form, and when it was asked for.
@@ -91,23 +91,27 @@ impl Handles {
         &self,
         text: &str,
         call: &str,
-        store: &dyn Store,
+        journal: &JournalReader,
     ) -> Result<(Handle, Timestamp), Error> {
         let (at, rest) = text.split_once('-').ok_or_else(unknown)?;
         let at: i64 = at.parse().map_err(|_| unknown())?;
         let asked = Timestamp::from_millisecond(at).map_err(|_| unknown())?;
-        Ok((self.unseal(rest, Use::Form(at, call), store)?, asked))
+        Ok((self.unseal(rest, Use::Form(at, call), journal)?, asked))
     }
 
     /// The question of a task's form.
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub(super) fn open_task_form(&self, text: &str, store: &dyn Store) -> Result<Handle, Error> {
-        self.unseal(text, Use::TaskForm, store)
+    pub(super) fn open_task_form(
+        &self,
+        text: &str,
+        journal: &JournalReader,
+    ) -> Result<Handle, Error> {
+        self.unseal(text, Use::TaskForm, journal)
     }
 
-    fn unseal(&self, text: &str, used: Use<'_>, store: &dyn Store) -> Result<Handle, Error> {
+    fn unseal(&self, text: &str, used: Use<'_>, journal: &JournalReader) -> Result<Handle, Error> {
         let sane = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
         if text.len() > LONGEST || !text.bytes().all(sane) {
             return Err(unknown());
@@ -118,15 +122,15 @@ impl Handles {
         let number: u32 = number.parse().map_err(|_| unknown())?;
         let question = match number {
             0 => None,
-            number => Some(find(store, &QuestionId::new(&run, number))?),
+            number => Some(find(journal, &QuestionId::new(&run, number))?),
         };
         let digest = question.as_ref().map_or("", |(_, asked)| asked.digest.as_str());
         let code = unhex(code).ok_or_else(unknown)?;
         self.mac(&run, number, digest, used)?
             .verify_truncated_left(&code)
             .map_err(|_| unknown())?;
-        let row = store.run(&run)?.ok_or_else(unknown)?;
-        let outer = store.outermost(&run)?.ok_or_else(unknown)?;
+        let row = journal.run(&run)?.ok_or_else(unknown)?;
+        let outer = journal.outermost(&run)?.ok_or_else(unknown)?;
         Ok(Handle { outer, row, question })
     }
 
@@ -186,12 +190,9 @@ impl Handle {
     }
 }
 
-fn find(store: &dyn Store, id: &QuestionId) -> Result<(QuestionRow, Question), Error> {
-    let asked = store.asked(id)?.ok_or_else(unknown)?;
-    match store.question(id.as_str())? {
-        aye_runtime::store::Found::One(row) if row.id == *id => Ok((row, asked)),
-        _ => Err(unknown()),
-    }
+fn find(journal: &JournalReader, id: &QuestionId) -> Result<(QuestionRow, Question), Error> {
+    let asked = journal.asked(id)?.ok_or_else(unknown)?;
+    Ok((journal.question(id)?.ok_or_else(unknown)?, asked))
 }
 
 fn unknown() -> Error {

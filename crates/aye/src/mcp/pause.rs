@@ -15,8 +15,7 @@ use aye_runtime::error::Error;
 use aye_runtime::memory::{Query, SHOWN};
 use aye_runtime::runtime::Runtime;
 use aye_runtime::skills::SkillFile;
-use aye_runtime::store::{RunRow, Store};
-use aye_runtime::usecases::{AskingRun, LoadedRun};
+use aye_runtime::usecases::{AskingRun, JournalReader, RunRow};
 
 use super::budget;
 use super::handle::Handles;
@@ -34,11 +33,11 @@ pub(super) fn describe(
     payload: &mut Map<String, Value>,
     asking: &AskingRun,
     handles: &Handles,
-    store: &dyn Store,
+    journal: &JournalReader,
     runtime: &Runtime,
 ) -> Result<(), Error> {
     let AskingRun { run, state, question, .. } = asking;
-    let place = Place::find(store, run, &question.step)?;
+    let place = Place::find(journal, run, &question.step)?;
     let mut set = |name: &str, value: Value| {
         payload.insert(name.to_owned(), value);
     };
@@ -59,13 +58,13 @@ pub(super) fn describe(
     set("expires_at", expires(&asking.row, runtime).to_string().into());
     set("variables", variables(asking, place.as_ref()));
     set("recent_steps", steps::recent(state));
-    set("known_issues", known(asking, store, runtime)?);
+    set("known_issues", known(asking, journal, runtime)?);
     if let Some(place) = &place {
         set("defined", place.shown());
     }
     if question.purpose == Purpose::Recover {
         set("error", steps::failure(state, &question.step));
-        let loaded = LoadedRun::read(store, run, runtime).ok();
+        let loaded = journal.load(run, runtime).ok();
         let args = loaded.and_then(|loaded| loaded.arguments(&question.step, runtime));
         if let Some(args) = args {
             let args = args.iter().map(|(name, value)| (name.clone(), budget::value(value)));
@@ -168,10 +167,10 @@ fn variables(asking: &AskingRun, place: Option<&Place>) -> Value {
 }
 
 /// What people wrote down about it. It is data, whoever wrote it.
-fn known(asking: &AskingRun, store: &dyn Store, runtime: &Runtime) -> Result<Value, Error> {
+fn known(asking: &AskingRun, journal: &JournalReader, runtime: &Runtime) -> Result<Value, Error> {
     let AskingRun { run, state, question, .. } = asking;
     let memory = runtime.memory();
-    let tool = tool(store, run, asking)?;
+    let tool = tool(journal, run, asking)?;
     let record = state.steps.get(&question.step);
     let issues: Vec<_> = match question.purpose {
         Purpose::Recover => {
@@ -200,8 +199,8 @@ fn known(asking: &AskingRun, store: &dyn Store, runtime: &Runtime) -> Result<Val
     Ok(shown.collect())
 }
 
-fn tool(store: &dyn Store, run: &RunRow, asking: &AskingRun) -> Result<String, Error> {
-    let Some(source) = store.source(&run.source)? else { return Ok(String::new()) };
+fn tool(journal: &JournalReader, run: &RunRow, asking: &AskingRun) -> Result<String, Error> {
+    let Some(source) = journal.source(&run.source)? else { return Ok(String::new()) };
     let read = SkillFile::from_text(source.file.into(), source.text);
     let tools = read.flows.iter().map(|flow| tool_of(flow, &asking.state, &asking.question.step));
     Ok(tools.into_iter().find(|tool| !tool.is_empty()).unwrap_or_default())

@@ -11,7 +11,7 @@ use crate::paint::escape_control_lines;
 use aye_runtime::compute::PythonExpressions;
 use aye_runtime::error::Error;
 use aye_runtime::skills::{SkillFile, skill_name};
-use aye_runtime::store::{RunRow, Store};
+use aye_runtime::usecases::{JournalReader, RunRow};
 
 /// A step as it is written.
 pub(super) struct Place {
@@ -27,8 +27,12 @@ pub(super) struct Place {
 
 impl Place {
     /// Finds a step of a run; `None` if it is not in the text.
-    pub(super) fn find(store: &dyn Store, run: &RunRow, step: &str) -> Result<Option<Self>, Error> {
-        let Some(kept) = store.source(&run.source)? else { return Ok(None) };
+    pub(super) fn find(
+        journal: &JournalReader,
+        run: &RunRow,
+        step: &str,
+    ) -> Result<Option<Self>, Error> {
+        let Some(kept) = journal.source(&run.source)? else { return Ok(None) };
         let read = SkillFile::from_text(PathBuf::from(&kept.file), kept.text);
         let mut flows: Vec<_> = read.flows.iter().collect();
         flows.sort_by_key(|flow| skill_name(flow) != run.skill);

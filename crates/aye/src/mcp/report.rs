@@ -7,8 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::paint::{escape_control_line, escape_control_lines};
 use aye_runtime::error::Error;
-use aye_runtime::store::Store;
-use aye_runtime::usecases::Overview;
+use aye_runtime::usecases::{JournalReader, Overview};
 
 use super::budget;
 use super::pause;
@@ -50,11 +49,11 @@ pub(super) fn refused(error: &Error) -> CallToolResult {
 /// Where a run stands, with what may follow.
 pub(super) fn run(
     world: &World,
-    store: &dyn Store,
+    journal: &JournalReader,
     run: &RunId,
     note: Option<&str>,
 ) -> Result<Told, Error> {
-    let look = Overview::of(store, run)?;
+    let look = journal.overview(run)?;
     let standing = standing(&look);
     let handle = world.handles.of_run(run);
     let mut data = Map::new();
@@ -78,7 +77,7 @@ pub(super) fn run(
         if !look.driven {
             set("driven", false.into());
         }
-        pause::describe(&mut data, asking, &world.handles, store, &world.runtime)?;
+        pause::describe(&mut data, asking, &world.handles, journal, &world.runtime)?;
         let text = asked_text(&data);
         return Ok(Told { data: Value::Object(data), text });
     }

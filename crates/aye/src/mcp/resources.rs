@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use aye_runtime::error::Error;
 use aye_runtime::memory::EntryKind;
 use aye_runtime::skills::{SkillFile, skill_name};
-use aye_runtime::store::RunFilter;
+use aye_runtime::usecases::RunFilter;
 
 use super::tools::memory_entries;
 use super::world::World;
@@ -74,8 +74,8 @@ pub(super) fn list(world: &World) -> Result<ListResourcesResult, Error> {
             );
         }
     }
-    if let Some(store) = world.runtime.store_to_read()? {
-        let runs = store.runs(&RunFilter { limit: RUNS, ..RunFilter::default() })?;
+    if let Some(journal) = world.runtime.journal_if_any()? {
+        let runs = journal.runs(&RunFilter { limit: RUNS, ..RunFilter::default() })?;
         for row in runs.into_iter().filter(|row| world.is_here(row)) {
             let about = format!("{}, began {}", row.status.word(), row.started);
             all.push(
@@ -116,10 +116,10 @@ pub(super) fn read(world: &World, uri: &str) -> Result<Option<ReadResourceResult
     let Some(named) = Named::of(uri) else { return Ok(None) };
     let (text, mime) = match &named {
         Named::Run(run) => {
-            let Some(store) = world.runtime.store_to_read()? else { return Ok(None) };
-            let outer = store.outermost(run)?.filter(|row| world.is_here(row));
+            let Some(journal) = world.runtime.journal_if_any()? else { return Ok(None) };
+            let outer = journal.outermost(run)?.filter(|row| world.is_here(row));
             let Some(outer) = outer else { return Ok(None) };
-            (pretty(&report::run(world, &*store, &outer.id, None)?.data), JSON)
+            (pretty(&report::run(world, &journal, &outer.id, None)?.data), JSON)
         }
         Named::Skill(name) => {
             let context = &world.runtime;

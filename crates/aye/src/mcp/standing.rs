@@ -5,8 +5,7 @@ use aye_core::step_kind::StepKind;
 use jiff::Timestamp;
 
 use aye_runtime::runtime::Runtime;
-use aye_runtime::store::{QuestionRow, RunStatus};
-use aye_runtime::usecases::{AskingRun, Overview};
+use aye_runtime::usecases::{AskingRun, Overview, QuestionRow, RunStatus};
 
 /// The words for where a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

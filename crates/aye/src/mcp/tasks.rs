@@ -40,7 +40,7 @@ impl Call<'_> {
     /// A run that goes on, as a task.
     pub(super) async fn as_task(&self, run: RunId) -> Result<CallToolResponse, ErrorData> {
         let made = self.assistant.blocking(move |world| {
-            let look = Overview::of(&*world.journal()?, &run)?;
+            let look = world.runtime.journal()?.overview(&run)?;
             Ok(head(world, &look))
         });
         match made.await? {
@@ -57,8 +57,8 @@ impl Call<'_> {
         let keyed = |form: Form| Some((world.handles.task_form(&form.question)?, form.params));
         let form = form.and_then(keyed).filter(|(key, _)| !world.is_noted(key));
         let told = self.assistant.blocking(move |world| {
-            let store = world.journal()?;
-            let look = Overview::of(&*store, &run)?;
+            let journal = world.runtime.journal()?;
+            let look = journal.overview(&run)?;
             let payload = match (standing(&look), form) {
                 (Standing::Running, _) => TaskPayload::Working,
                 (Standing::Cancelled, _) => TaskPayload::Cancelled,
@@ -68,7 +68,7 @@ impl Call<'_> {
                     TaskPayload::InputRequired { input_requests }
                 }
                 _ => {
-                    let result = CallToolResult::from(report::run(world, &*store, &run, None)?);
+                    let result = CallToolResult::from(report::run(world, &journal, &run, None)?);
                     let result = serde_json::to_value(result);
                     match result.map_err(|error| Error::Output(error.into()))? {
                         Value::Object(result) => TaskPayload::Completed { result },
@@ -86,8 +86,8 @@ impl Call<'_> {
         let run = self.run_of(request.task_id).await?;
         for (key, response) in request.input_responses {
             let form = key.clone();
-            let returned = self.returned(move |world, store| {
-                Ok((world.handles.open_task_form(&form, store)?, UNSEEN))
+            let returned = self.returned(move |world, journal| {
+                Ok((world.handles.open_task_form(&form, journal)?, UNSEEN))
             });
             let Returned { run: outer, question, waited } =
                 returned.await?.map_err(|error| unable(&error))?;
@@ -115,7 +115,7 @@ impl Call<'_> {
         let run = self.run_of(id).await?;
         let by = self.who.clone();
         let stopped = self.assistant.blocking(move |world| {
-            let row = world.journal()?.run(&run)?.filter(|row| !row.status.is_ended());
+            let row = world.runtime.journal()?.run(&run)?.filter(|row| !row.status.is_ended());
             let Some(row) = row else { return Ok(()) };
             let reason = Some("the task was cancelled".to_owned());
             world.runtime.cancel_detached(&row, by, reason).map(drop)
@@ -124,9 +124,9 @@ impl Call<'_> {
     }
 
     async fn run_of(&self, id: String) -> Result<RunId, ErrorData> {
-        let found = self
-            .assistant
-            .blocking(move |world| Ok(world.handles.open(&id, &*world.journal()?)?.outer.id));
+        let found = self.assistant.blocking(move |world| {
+            Ok(world.handles.open(&id, &world.runtime.journal()?)?.outer.id)
+        });
         found.await?.map_err(|error| unable(&error))
     }
 }

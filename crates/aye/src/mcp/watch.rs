@@ -4,25 +4,24 @@
 //! files now and then. What has changed is told by its address alone; whoever
 //! wants to know more reads it.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use aye_core::id::RunId;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use aye_runtime::error::Error;
 use aye_runtime::memory::Layer;
-use aye_runtime::store::{Listener, Store};
 
 use super::resources::Named;
 use super::world::World;
 
 /// How often files are looked at; the journal rings.
 const LOOK: Duration = Duration::from_millis(500);
-/// How many events are read at once.
-const AT_ONCE: u32 = 1000;
 
 /// What somebody wants to hear of.
 #[derive(Clone, Default)]
@@ -72,30 +71,28 @@ impl Drop for Guard {
 }
 
 fn watch(world: &World, wanted: &Wanted, news: &UnboundedSender<String>) -> Result<(), Error> {
-    let mut after = world.position()?;
+    let after = world.position()?;
     let mut files: BTreeMap<PathBuf, Option<SystemTime>> = BTreeMap::new();
-    let mut journal: Option<(Box<dyn Store>, Listener)> = None;
+    let journal = OnceCell::new();
+    let mut subscription = None;
     loop {
-        if journal.is_none()
-            && let Some(store) = world.runtime.store_to_read()?
+        if subscription.is_none()
+            && let Some(opened) = world.runtime.journal_if_any()?
         {
-            let bell = store.listen()?;
-            journal = Some((store, bell));
+            subscription = Some(journal.get_or_init(|| opened).subscribe(after)?);
         }
         let mut touched: BTreeSet<String> = BTreeSet::new();
         let list = wanted.list();
-        if let Some((store, _)) = &journal {
-            loop {
-                let events = store.events_after(after, AT_ONCE)?;
-                let Some((last, _)) = events.last() else { break };
-                after = *last;
-                for (uri, named) in &list {
-                    let Named::Run(run) = named else { continue };
-                    let inside = format!("{run}_");
-                    let is = |id: &str| id == run.as_str() || id.starts_with(&inside);
-                    if events.iter().any(|(_, event)| is(event.run.as_str())) {
-                        touched.insert(uri.clone());
-                    }
+        while let Some(subscription) = &mut subscription {
+            let events = subscription.events()?;
+            if events.is_empty() {
+                break;
+            }
+            for (uri, named) in &list {
+                let Named::Run(run) = named else { continue };
+                let is = |id: &RunId| id == run || id.is_inside(run);
+                if events.iter().any(|(_, event)| is(&event.run)) {
+                    touched.insert(uri.clone());
                 }
             }
         }
@@ -116,10 +113,8 @@ fn watch(world: &World, wanted: &Wanted, news: &UnboundedSender<String>) -> Resu
         if wanted.stop.load(Ordering::Relaxed) || world.is_closing() || news.is_closed() {
             return Ok(());
         }
-        match &mut journal {
-            Some((_, bell)) => {
-                bell.wait(LOOK)?;
-            }
+        match &mut subscription {
+            Some(subscription) => subscription.wait(LOOK)?,
             None => std::thread::sleep(LOOK),
         }
     }

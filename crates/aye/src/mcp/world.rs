@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use aye_runtime::error::Error;
 use aye_runtime::runtime::Runtime;
-use aye_runtime::store::{RunRow, Store};
+use aye_runtime::usecases::RunRow;
 
 use super::handle::Handles;
 use super::key;
@@ -42,11 +42,6 @@ impl World {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner).contains(what)
     }
 
-    /// The journal, to read.
-    pub(super) fn journal(&self) -> Result<Box<dyn Store>, Error> {
-        self.runtime.journal()
-    }
-
     /// Whether a run belongs to the project that is served. An assistant that
     /// works on one project has no business with the questions of another.
     pub(super) fn is_here(&self, row: &RunRow) -> bool {
@@ -55,10 +50,7 @@ impl World {
 
     /// The last event of the journal; 0 if there is none.
     pub(super) fn position(&self) -> Result<u64, Error> {
-        match self.runtime.store_to_read()? {
-            Some(store) => Ok(store.position()?),
-            None => Ok(0),
-        }
+        self.runtime.journal_if_any()?.map_or(Ok(0), |journal| journal.position())
     }
 
     pub(super) fn close(&self) {

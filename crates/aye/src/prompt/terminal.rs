@@ -1,7 +1,6 @@
 //! Asking on the terminal.
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use aye_core::id::QuestionId;
@@ -11,7 +10,6 @@ use jiff::Timestamp;
 use crate::paint::Paint;
 use aye_runtime::advisor::Advisor;
 use aye_runtime::clock::Clock;
-use aye_runtime::origin::origin;
 use aye_runtime::prompter::{PromptEvent, Prompter, QuestionContext, Withdrawn};
 
 use super::dialog::{Escape, Given};
@@ -38,8 +36,6 @@ pub struct PromptConfig {
     pub escape: Escape,
     /// Who sits there.
     pub user: String,
-    /// `AYE_HOME`.
-    pub home: PathBuf,
     /// Why nobody is to be asked at all.
     pub obstacle: Option<String>,
     /// The key that opened the question: pressed once more by accident, or
@@ -164,7 +160,6 @@ impl<'a> TerminalPrompter<'a> {
             reason: given.reason,
             typed: given.typed,
             digest: Some(posed.question.digest.clone()),
-            origin: Some(origin(&self.config.home)),
             ..Answer::new(given.value, by, Through::Terminal)
         };
         PromptEvent::Answered { answer, code: given.code, remember: given.remember }

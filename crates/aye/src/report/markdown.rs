@@ -9,12 +9,13 @@ use aye_core::secrets::is_secret;
 use serde_json::Value;
 
 use crate::paint::{duration, escape_control_line};
+use aye_runtime::usecases::RunHistory;
 
-use super::timeline::{Timeline, shown_status, took};
+use super::timeline::{decisions, shown_status, took};
 
 /// What happened: result, inputs, steps with times, decisions, what was left out.
-pub fn markdown(story: &Timeline) -> String {
-    let state = &story.state;
+pub fn markdown(history: &RunHistory) -> String {
+    let state = &history.state;
     let started = &state.started;
     let mut text = String::new();
     let ms = state.updated_at.as_millisecond() - state.started_at.as_millisecond();
@@ -50,8 +51,8 @@ pub fn markdown(story: &Timeline) -> String {
         }
     }
     text.push_str("\n## Steps\n\n| step | status | took | |\n|---|---|---|---|\n");
-    rows(story, "", &mut text);
-    let decisions = story.decisions();
+    rows(history, "", &mut text);
+    let decisions = decisions(history);
     if !decisions.is_empty() {
         text.push_str("\n## Decisions\n\n");
         for decision in decisions {
@@ -61,9 +62,9 @@ pub fn markdown(story: &Timeline) -> String {
     text
 }
 
-fn rows(story: &Timeline, path: &str, text: &mut String) {
-    for (name, step) in &*story.state.steps {
-        let status = shown_status(&story.state, step);
+fn rows(history: &RunHistory, path: &str, text: &mut String) {
+    for (name, step) in &*history.state.steps {
+        let status = shown_status(&history.state, step);
         let mark = match status {
             StepStatus::Completed => "✓",
             StepStatus::Skipped => "–",
@@ -86,7 +87,7 @@ fn rows(story: &Timeline, path: &str, text: &mut String) {
             status.word(),
             cell(&about.join(", "))
         );
-        for inside in story.inside_of(name, step) {
+        for inside in history.inside_of(name, step) {
             let parent = inside.state.started.parent.as_ref();
             let label = parent.map(|parent| parent.label()).unwrap_or_default();
             rows(inside, &format!("{path}{label}/"), text);

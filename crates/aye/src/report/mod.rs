@@ -29,7 +29,7 @@ pub use plain::PlainReport;
 pub(crate) use sanitizer::Sanitizer;
 pub use step_line::{QUEUED, step_line};
 pub use summary::{Around, answer_command, standing, stopped, summary};
-pub use timeline::{Decision, Timeline, shown_status, took};
+pub use timeline::{Decision, decisions, shown_status, stopped_inside, took};
 
 /// A line with what stands in front of it, the further in the more; the items
 /// of lists, which may go on side by side, are told apart by their numbers.

@@ -1,10 +1,9 @@
-//! A run as it went, with the runs inside it: what `aye show` tells.
+//! What was decided in a run, and how long its steps took: what `aye show` tells.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use aye_core::event::{Event, EventKind};
-use aye_core::id::RunId;
 use aye_core::journal::{Phase, State, StepRecord, StepStatus};
 use aye_core::nested::Parent;
 use aye_core::question::{Answer, Question};
@@ -14,8 +13,7 @@ use serde_json::Value;
 
 use crate::paint::{duration, escape_control_line};
 use crate::term;
-use aye_runtime::error::Error;
-use aye_runtime::store::Store;
+use aye_runtime::usecases::RunHistory;
 
 use super::inside::place_words;
 use super::summary::stopped;
@@ -23,78 +21,45 @@ use super::summary::stopped;
 /// As much of a question as a decision repeats.
 const LONGEST: usize = 80;
 
-/// A run and those inside it.
-#[derive(Debug)]
-pub struct Timeline {
-    /// Where it stands.
-    pub state: State,
-    /// Its events.
-    pub events: Vec<Event>,
-    /// The runs inside it, the first begun first.
-    pub inside: Vec<Self>,
+/// How many processes of the runs inside a run could not be ended.
+pub fn stopped_inside(history: &RunHistory) -> Option<u32> {
+    let inside = |history: &RunHistory| [stopped(&history.state), stopped_inside(history)];
+    history.inside.iter().flat_map(inside).flatten().reduce(|a, b| a + b)
 }
 
-impl Timeline {
-    /// Reads a run from the journal.
-    pub fn read(store: &dyn Store, run: &RunId) -> Result<Self, Error> {
-        let events = store.events(run, 0)?;
-        let state =
-            State::fold(&events).map_err(|error| Error::Journal { run: run.to_string(), error })?;
-        let inside = store.runs_inside(run)?;
-        let inside =
-            inside.iter().map(|row| Self::read(store, &row.id)).collect::<Result<_, _>>()?;
-        Ok(Self { state, events, inside })
-    }
+/// What was decided, in a run and inside it, in the order of time.
+pub fn decisions(history: &RunHistory) -> Vec<Decision> {
+    let mut all: Vec<(jiff::Timestamp, Decision)> = Vec::new();
+    collect(history, &[], &mut all);
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, decision)| decision).collect()
+}
 
-    /// The runs inside a step, of its last attempt.
-    pub fn inside_of(&self, step: &str, record: &StepRecord) -> impl Iterator<Item = &Self> {
-        let execution = if record.runs > 0 { record.runs } else { record.execution };
-        self.inside.iter().filter(move |story| {
-            let parent = story.state.started.parent.as_ref();
-            parent.is_some_and(|parent| parent.step == step && parent.execution == execution)
-        })
-    }
-
-    /// How many processes of the runs inside it could not be ended.
-    pub fn stopped_inside(&self) -> Option<u32> {
-        let inside = |story: &Self| [stopped(&story.state), story.stopped_inside()];
-        self.inside.iter().flat_map(inside).flatten().reduce(|a, b| a + b)
-    }
-
-    /// What was decided, in it and inside it, in the order of time.
-    pub fn decisions(&self) -> Vec<Decision> {
-        let mut all: Vec<(jiff::Timestamp, Decision)> = Vec::new();
-        self.collect(&[], &mut all);
-        all.sort_by_key(|(at, _)| *at);
-        all.into_iter().map(|(_, decision)| decision).collect()
-    }
-
-    fn collect(&self, around: &[Parent], all: &mut Vec<(jiff::Timestamp, Decision)>) {
-        let asked: HashMap<&str, &Question> = self.events.iter().filter_map(asked).collect();
-        for event in &self.events {
-            let Some(mut decision) = Decision::of(event) else { continue };
-            let item = around.iter().rev().find_map(|parent| parent.item.as_ref());
-            decision.item = item.map(|item| item.value.clone());
-            decision.path = around.iter().map(Parent::label).collect();
-            if decision.question.is_empty() {
-                // Inside, it is the same word handed on.
-                if !around.is_empty() {
-                    continue;
-                }
-                decision.place = place_words(around, &decision.step);
+fn collect(history: &RunHistory, around: &[Parent], all: &mut Vec<(jiff::Timestamp, Decision)>) {
+    let asked: HashMap<&str, &Question> = history.events.iter().filter_map(asked).collect();
+    for event in &history.events {
+        let Some(mut decision) = Decision::of(event) else { continue };
+        let item = around.iter().rev().find_map(|parent| parent.item.as_ref());
+        decision.item = item.map(|item| item.value.clone());
+        decision.path = around.iter().map(Parent::label).collect();
+        if decision.question.is_empty() {
+            // Inside, it is the same word handed on.
+            if !around.is_empty() {
+                continue;
             }
-            if let Some(question) = asked.get(decision.question.as_str()) {
-                decision.step.clone_from(&question.step);
-                decision.message.clone_from(&question.message);
-                decision.place = place_words(around, &question.step);
-            }
-            all.push((event.at, decision));
+            decision.place = place_words(around, &decision.step);
         }
-        for story in &self.inside {
-            let parent = story.state.started.parent.as_deref().cloned();
-            let around: Vec<Parent> = around.iter().cloned().chain(parent).collect();
-            story.collect(&around, all);
+        if let Some(question) = asked.get(decision.question.as_str()) {
+            decision.step.clone_from(&question.step);
+            decision.message.clone_from(&question.message);
+            decision.place = place_words(around, &question.step);
         }
+        all.push((event.at, decision));
+    }
+    for inside in &history.inside {
+        let parent = inside.state.started.parent.as_deref().cloned();
+        let around: Vec<Parent> = around.iter().cloned().chain(parent).collect();
+        collect(inside, &around, all);
     }
 }
 

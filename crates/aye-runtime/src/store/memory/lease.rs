@@ -30,9 +30,15 @@ impl Leases for MemoryStore {
     }
 
     fn holder(&self, run: &RunId) -> Result<Option<Held>, StoreError> {
-        let held =
-            |(_, holder): &(u64, Holder)| Held { run: run.clone(), holder: Some(holder.clone()) };
-        Ok(self.state().held.get(run).map(held))
+        Ok(self.held()?.into_iter().find(|held| held.run == *run))
+    }
+
+    fn held(&self) -> Result<Vec<Held>, StoreError> {
+        let held = |(run, (_, holder)): (&RunId, &(u64, Holder))| Held {
+            run: run.clone(),
+            holder: Some(holder.clone()),
+        };
+        Ok(self.state().held.iter().map(held).collect())
     }
 }
 

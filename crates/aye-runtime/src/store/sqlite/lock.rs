@@ -37,6 +37,10 @@ impl Leases for SqliteStore {
     fn holder(&self, run: &RunId) -> Result<Option<Held>, StoreError> {
         RunLock::holder(&self.home, run)
     }
+
+    fn held(&self) -> Result<Vec<Held>, StoreError> {
+        all_held(&self.home)
+    }
 }
 
 /// Held while a run is driven; given back when dropped.
@@ -121,29 +125,10 @@ impl Drop for RunLock {
     }
 }
 
-/// A run that somebody drives, whichever comes first.
-pub(super) fn any_held(home: &Home) -> Result<Option<Held>, StoreError> {
-    for run in home.locked_runs() {
-        if let Some(held) = RunLock::holder(home, &run)? {
-            return Ok(Some(held));
-        }
-    }
-    Ok(None)
-}
-
-/// The run that one of these processes drives, if one does.
-pub fn driven_by(home: &Home, processes: &[i32]) -> Option<RunId> {
-    let drives = |held: &Held| {
-        let pid = held.holder.as_ref().and_then(|holder| i32::try_from(holder.pid).ok());
-        pid.is_some_and(|pid| processes.contains(&pid))
-    };
-    drivers(home).into_iter().find(drives).map(|held| held.run)
-}
-
 /// Every run that is driven now, and by whom.
-pub fn drivers(home: &Home) -> Vec<Held> {
-    let runs = home.locked_runs().into_iter();
-    runs.filter_map(|run| RunLock::holder(home, &run).ok().flatten()).collect()
+pub(super) fn all_held(home: &Home) -> Result<Vec<Held>, StoreError> {
+    let held = home.locked_runs().into_iter().map(|run| RunLock::holder(home, &run));
+    held.filter_map(Result::transpose).collect()
 }
 
 fn open(path: &Path) -> io::Result<File> {

@@ -28,7 +28,6 @@ use aye_core::id::RunId;
 
 pub use bell::Bell;
 pub use home::Home;
-pub use lock::{driven_by, drivers};
 pub use open::{Durability, SqliteStore};
 
 use super::{Logs, Store, StoreError};

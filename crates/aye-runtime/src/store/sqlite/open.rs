@@ -91,7 +91,7 @@ impl SqliteStore {
         }
         let _turn = create::take_turn(&self.home)?;
         // An older driver knows nothing of what this layout promises.
-        if let Some(held) = lock::any_held(&self.home)? {
+        if let Some(held) = lock::all_held(&self.home)?.into_iter().next() {
             let (path, held) = (self.home.journal(), Box::new(held));
             return Err(StoreError::OlderDriver { path, held });
         }

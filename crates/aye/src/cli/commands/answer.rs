@@ -24,8 +24,9 @@ use aye_runtime::driver::{Kept, keep};
 use aye_runtime::error::Error;
 use aye_runtime::memory::Scope;
 use aye_runtime::prompter::QuestionContext;
-use aye_runtime::store::{Found, QuestionRow, QuestionState, RunRow, Store};
-use aye_runtime::usecases::{Sent, Subscription, find_question, state_of};
+use aye_runtime::usecases::{
+    JournalReader, QuestionRow, QuestionState, RunRow, Sent, Subscription,
+};
 
 use super::changes::Changes;
 use super::output::{print_line, tell_people};
@@ -130,21 +131,20 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
 
 /// The answer as the journal has it, in the words of `aye run --json`.
 fn as_recorded(question: &QuestionRow, context: &Context) -> Result<String, Error> {
-    let reader = context.journal()?;
     let ours = |event: &&Event| match &event.kind {
         EventKind::ConfirmationAnswered(one) => {
             one.question == question.id && one.refused.is_none()
         }
         _ => false,
     };
-    let events = reader.events(&question.run, 0)?;
+    let events = context.journal()?.events(&question.run)?;
     Ok(events.iter().rev().find(ours).map(event_json).unwrap_or_default())
 }
 
 /// Who else has to agree, once an answer was taken.
 fn still_missing(question: &QuestionRow, context: &Context) -> Result<String, Error> {
-    let Some(reader) = context.store_to_read()? else { return Ok(String::new()) };
-    Ok(match find_question(&*reader, question.id.as_str())? {
+    let Some(journal) = context.journal_if_any()? else { return Ok(String::new()) };
+    Ok(match journal.find_question(question.id.as_str())? {
         QuestionRow { state: QuestionState::Open, missing: 1, .. } => {
             "; one more person has to agree".to_owned()
         }
@@ -161,21 +161,21 @@ pub(super) fn answer(
     args: &AnswerArgs,
     context: &Context,
 ) -> Result<(RunRow, QuestionRow, Came), Error> {
-    let reader = context.journal()?;
-    let question = find_question(&*reader, &args.question)?;
-    let row = context.find_run(&*reader, question.run.as_str())?;
-    let asked = reader.asked(&question.id)?;
-    let outer = reader.outermost(&row.id)?.unwrap_or_else(|| row.clone());
+    let journal = context.journal()?;
+    let question = journal.find_question(&args.question)?;
+    let row = journal.find_run(question.run.as_str())?;
+    let asked = journal.asked(&question.id)?;
+    let outer = journal.outermost(&row.id)?.unwrap_or_else(|| row.clone());
     loop {
         let given = match (&args.choice, &asked) {
             (Some(choice), _) => {
                 Given { code: args.code.clone(), ..Given::of(&meant(choice, asked.as_ref())) }
             }
-            (None, Some(asked)) => match ask_here(&*reader, &row, asked, args, context)? {
+            (None, Some(asked)) => match ask_here(&journal, &row, asked, args, context)? {
                 AskOutcome::Answered(given) => given,
                 AskOutcome::Cancelled => return Ok((outer, question, Came::Left)),
                 AskOutcome::TimedOut => return Ok((outer, question, Came::TimedOut)),
-                AskOutcome::Closed => return Err(closed(&*reader, &question)?),
+                AskOutcome::Closed => return Err(closed(&journal, &question)?),
                 AskOutcome::Stopped(signal) => return Ok((outer, question, Came::Stopped(signal))),
                 AskOutcome::Unavailable(why) => return Err(say_what(&question, &why)),
             },
@@ -189,7 +189,7 @@ pub(super) fn answer(
             None => given.value.clone(),
         };
         // Nobody would be there to keep it: it is never written down.
-        if asked.as_ref().is_some_and(|asked| asked.secret) && !reader.is_driven(&outer.id)? {
+        if asked.as_ref().is_some_and(|asked| asked.secret) && !journal.is_driven(&outer.id)? {
             return Err(Error::Refused {
                 message: format!("`{}` asks for a secret and nobody drives the run", question.id),
                 hint: Some(format!("answer it where the run goes on: `aye resume {}`", outer.id)),
@@ -218,7 +218,7 @@ pub(super) fn answer(
             Sent::Refused(why) => {
                 let error = refused(&question, asked.as_ref(), &why);
                 let open =
-                    find_question(&*reader, question.id.as_str())?.state == QuestionState::Open;
+                    journal.find_question(question.id.as_str())?.state == QuestionState::Open;
                 // The code may have been mistyped: asked again, here.
                 if args.choice.is_some() || !coded || !open {
                     return Err(error);
@@ -346,8 +346,8 @@ fn refused(question: &QuestionRow, asked: Option<&Question>, why: &str) -> Error
 }
 
 /// Somebody else was quicker.
-fn closed(reader: &dyn Store, question: &QuestionRow) -> Result<Error, Error> {
-    let row = find_question(reader, question.id.as_str())?;
+fn closed(journal: &JournalReader, question: &QuestionRow) -> Result<Error, Error> {
+    let row = journal.find_question(question.id.as_str())?;
     let by = match (&row.answered_by, &row.prompter) {
         (Some(by), Some(prompter)) => format!(" by {by} through {prompter}"),
         (Some(by), None) => format!(" by {by}"),
@@ -366,13 +366,13 @@ fn say_what(question: &QuestionRow, why: &str) -> Error {
 
 /// Shows the question on this terminal, as the run would.
 fn ask_here(
-    reader: &dyn Store,
+    journal: &JournalReader,
     row: &RunRow,
     asked: &Question,
     args: &AnswerArgs,
     context: &Context,
 ) -> Result<AskOutcome, Error> {
-    let state = state_of(reader, &row.id)?;
+    let state = journal.state(&row.id)?;
     let (deadline, agreed) = match &state.phase {
         Phase::Asking { question, agreed, .. } if question.id == asked.id => {
             ([question.deadline, state.deadline()].into_iter().flatten().min(), agreed.clone())
@@ -398,20 +398,20 @@ fn ask_here(
     };
     let config = context.config(Escape::Dismisses, !args.no_input);
     let config = PromptConfig { opened_with: args.opened_with.clone(), ..config };
-    let mut journal = Journal {
-        subscription: Subscription::to_run(reader, &row.id, 0)?,
-        reader,
+    let mut remote = Journalled {
+        subscription: journal.subscribe_to_run(&row.id, 0)?,
+        journal,
         row,
         question: &asked.id,
         run_ends: state.deadline(),
         context,
     };
-    ask_alone(&posed, config, &context.clock, &mut journal)
+    ask_alone(&posed, config, &context.clock, &mut remote)
 }
 
 /// The question as the journal has it, while it is shown here.
-struct Journal<'a> {
-    reader: &'a dyn Store,
+struct Journalled<'a> {
+    journal: &'a JournalReader,
     subscription: Subscription<'a>,
     row: &'a RunRow,
     question: &'a QuestionId,
@@ -419,18 +419,18 @@ struct Journal<'a> {
     context: &'a Context,
 }
 
-impl RemoteQuestion for Journal<'_> {
+impl RemoteQuestion for Journalled<'_> {
     fn wake(&self) -> Option<BorrowedFd<'_>> {
         Some(self.subscription.as_fd())
     }
 
     fn news(&mut self) -> Result<News, Error> {
         self.subscription.drain()?;
-        Ok(match self.reader.question(self.question.as_str())? {
-            Found::One(row) if row.state == QuestionState::Open => {
+        Ok(match self.journal.question(self.question)? {
+            Some(row) if row.state == QuestionState::Open => {
                 News::Open([row.deadline, self.run_ends].into_iter().flatten().min())
             }
-            Found::One(_) | Found::None | Found::Several(_) => News::Closed,
+            Some(_) | None => News::Closed,
         })
     }
 

@@ -8,7 +8,6 @@ use crate::cli::Context;
 use crate::paint::Tone;
 use aye_runtime::auth::{AuthError, Authenticator};
 use aye_runtime::error::Error;
-use aye_runtime::origin::require_person;
 
 use super::output::{print, print_json, print_line};
 
@@ -56,7 +55,7 @@ pub(super) fn run(args: &AuthArgs, context: &Context) -> Result<u8, Error> {
     match &args.command {
         AuthCommand::Status => {}
         AuthCommand::Setup { .. } | AuthCommand::Confirm { .. } | AuthCommand::Remove { .. } => {
-            require_person(&context.home, "change a second factor")?;
+            context.require_person("change a second factor")?;
         }
     }
     match &args.command {

@@ -23,7 +23,7 @@ pub struct CancelArgs {
 }
 
 pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
-    let row = context.find_run(&*context.journal()?, &args.run)?;
+    let row = context.journal()?.find_run(&args.run)?;
     let by = context.driver().user;
     let cancelling = context.cancel(&row, by, args.reason, &mut |w| warn(&w, context))?;
     let Cancelling { row, outcome } = cancelling;

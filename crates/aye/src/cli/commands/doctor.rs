@@ -112,19 +112,18 @@ fn home(context: &Context) -> Finding {
 
 fn journal(context: &Context) -> Finding {
     let what = "journal";
-    match context.store_to_read() {
+    let counted = || {
+        let Some(journal) = context.journal_if_any()? else { return Ok(None) };
+        Ok(Some((journal.position()?, journal.open_questions()?.len())))
+    };
+    match counted() {
         Ok(None) => Finding::new(what, Health::Missing, "there are no runs yet"),
-        Ok(Some(store)) => match (store.position(), store.open_questions()) {
-            (Ok(events), Ok(open)) => {
-                let events = plural(usize::try_from(events).unwrap_or(usize::MAX), "event");
-                let open = plural(open.len(), "open question");
-                Finding::new(what, Health::Good, format!("{events}, {open}"))
-            }
-            (Err(error), _) | (_, Err(error)) => {
-                Finding::new(what, Health::Broken, error.to_string()).hint(error.hint())
-            }
-        },
-        Err(error) => {
+        Ok(Some((events, open))) => {
+            let events = plural(usize::try_from(events).unwrap_or(usize::MAX), "event");
+            let open = plural(open, "open question");
+            Finding::new(what, Health::Good, format!("{events}, {open}"))
+        }
+        Err::<_, Error>(error) => {
             let found = Finding::new(what, Health::Broken, error.to_string());
             match error.hint() {
                 Some(hint) => found.hint(hint),

@@ -58,7 +58,7 @@ pub(super) fn drive(active: ActiveRun, ask_mode: AskMode, context: &Context) -> 
     // Whoever asks next listens for signals itself.
     drop(signals);
     if ask_mode.is_attended(context) {
-        super::patch::offer(&finished.state, &*finished.store, context)?;
+        super::patch::offer(&finished.state, &finished.journal, context)?;
     }
     finished.forget_old_runs();
     Ok(finished.exit_code())

@@ -18,8 +18,7 @@ use crate::cli::Context;
 use crate::paint::{Glyph, Tone, duration, escape_control_line};
 use crate::report::{answer_command, place_words};
 use aye_runtime::error::Error;
-use aye_runtime::store::Store;
-use aye_runtime::usecases::{OpenQuestion, Subscription, open_questions};
+use aye_runtime::usecases::{JournalReader, OpenQuestion};
 
 use super::output::{print, print_json, print_json_line};
 use super::runs::ago;
@@ -94,8 +93,8 @@ pub(super) fn run(args: &InboxArgs, context: &Context) -> Result<u8, Error> {
             Some(None) | None => stream(context),
         };
     }
-    let open = match &context.store_to_read()? {
-        Some(store) => open(&**store)?,
+    let open = match &context.journal_if_any()? {
+        Some(journal) => open(journal)?,
         None => Vec::new(),
     };
     if context.json {
@@ -106,9 +105,9 @@ pub(super) fn run(args: &InboxArgs, context: &Context) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn open(store: &dyn Store) -> Result<Vec<Waiting>, Error> {
+fn open(journal: &JournalReader) -> Result<Vec<Waiting>, Error> {
     let mut waiting = Vec::new();
-    for one in open_questions(store)? {
+    for one in journal.open_questions()? {
         let OpenQuestion { row, question: asked, driven, around } = one;
         let item = around.iter().rev().find_map(|parent| parent.item.as_ref());
         waiting.push(Waiting {
@@ -183,13 +182,13 @@ pub(super) fn entry(question: &Question, context: &Context) -> String {
 /// The list, again whenever it changes, until somebody has seen enough: lines
 /// for programs and screen readers.
 fn stream(context: &Context) -> Result<u8, Error> {
-    let store = context.store()?;
-    let mut subscription = Subscription::to_all(&*store, 0)?;
+    let journal = context.journal_to_watch()?;
+    let mut subscription = journal.subscribe(0)?;
     let mut signals = catch_signals()?;
     let mut known: Option<Vec<String>> = None;
     loop {
         subscription.drain()?;
-        let open = open(&*store)?;
+        let open = open(&journal)?;
         let ids: Vec<String> = open.iter().map(|one| one.id.clone()).collect();
         let changed = known.as_ref() != Some(&ids);
         if changed && context.json {

@@ -12,7 +12,7 @@ use crate::cli::Context;
 use crate::paint::{Tone, escape_control_line};
 use crate::report::{Sanitizer, output_json};
 use aye_runtime::error::Error;
-use aye_runtime::usecases::{LogItem, LogRequest, read_logs};
+use aye_runtime::usecases::{LogItem, LogRequest};
 
 // Options of `aye logs`.
 #[derive(Debug, Args)]
@@ -33,8 +33,8 @@ pub struct LogsArgs {
 }
 
 pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
-    let store = context.journal()?;
-    let row = context.find_run(&*store, &args.run)?;
+    let journal = context.journal()?;
+    let row = journal.find_run(&args.run)?;
     let config = LogFormat {
         json: context.json,
         tail: args.tail,
@@ -43,7 +43,7 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
     };
     let request = LogRequest { run: &row, step: args.step.as_deref(), follow: args.follow };
     let mut open: Option<Open> = None;
-    let told = read_logs(&*store, &request, &mut |item| match (item, &mut open) {
+    let told = journal.logs(&request, &mut |item| match (item, &mut open) {
         (LogItem::Began { run, path, step, attempt }, before) => {
             let half = before.as_ref().is_some_and(|before| before.half);
             let named = args.step.is_none() || attempt > 1 || !path.is_empty();

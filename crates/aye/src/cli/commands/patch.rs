@@ -16,8 +16,7 @@ use aye_runtime::error::Error;
 use aye_runtime::prompter::QuestionContext;
 use aye_runtime::replace::{refuse_links, replace};
 use aye_runtime::skills::{SkillFile, skill_name};
-use aye_runtime::store::Store;
-use aye_runtime::usecases::state_of;
+use aye_runtime::usecases::JournalReader;
 
 use super::output::{print_json, print_line};
 
@@ -40,9 +39,9 @@ pub struct PatchArgs {
 }
 
 pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
-    let reader = context.journal()?;
-    let row = context.find_run(&*reader, &args.run)?;
-    let state = state_of(&*reader, &row.id)?;
+    let journal = context.journal()?;
+    let row = journal.find_run(&args.run)?;
+    let state = journal.state(&row.id)?;
     let wanted = |step: &str| args.step.as_deref().is_none_or(|wanted| wanted == step);
     let changed: Vec<Mended> = mended(&state).into_iter().filter(|one| wanted(&one.step)).collect();
     if changed.is_empty() {
@@ -54,7 +53,7 @@ pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
     let mut code = 0;
     let mut done = Vec::new();
     for one in &changed {
-        let patch = Patch::of(&state, one, &*reader, context)?;
+        let patch = Patch::of(&state, one, &journal, context)?;
         if !context.json {
             say(&format!("{}\n{}\n", patch.path.display(), escape_control_lines(&patch.diff())));
         }
@@ -75,10 +74,14 @@ pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
 }
 
 /// After a run that somebody mended: is the file to be mended too?
-pub(super) fn offer(state: &State, store: &dyn Store, context: &Context) -> Result<(), Error> {
+pub(super) fn offer(
+    state: &State,
+    journal: &JournalReader,
+    context: &Context,
+) -> Result<(), Error> {
     for one in mended(state) {
         // A file that was changed meanwhile is its author's business.
-        let Ok(patch) = Patch::of(state, &one, store, context) else { continue };
+        let Ok(patch) = Patch::of(state, &one, journal, context) else { continue };
         say(&format!(
             "`{}` went well with a change that is in this run only:\n{}\n",
             one.step,
@@ -123,7 +126,7 @@ impl Patch {
     fn of(
         state: &State,
         mended: &Mended,
-        store: &dyn Store,
+        journal: &JournalReader,
         context: &Context,
     ) -> Result<Self, Error> {
         let workspace = PathBuf::from(&state.started.workspace);
@@ -146,7 +149,7 @@ impl Patch {
         };
         let block = read(&before).ok_or_else(moved)?;
         // What somebody else changed there meanwhile must not be undone.
-        let begun = store.source(&state.started.source)?.and_then(|source| read(&source.text));
+        let begun = journal.source(&state.started.source)?.and_then(|source| read(&source.text));
         let same = |code: &str| code.trim_end() == block.value.trim_end();
         if !begun.is_some_and(|begun| same(&begun.value)) && !same(&mended.code) {
             return Err(Error::Refused {

@@ -38,7 +38,7 @@ pub struct ResumeArgs {
 }
 
 pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
-    let run = context.resumable(&*context.journal()?, &args.run)?;
+    let run = context.resumable(&args.run)?;
     let may_ask = !args.no_input && !context.json;
     let secrets = match ask_for_secrets(&run, &args.inputs, may_ask, context)? {
         Ok(secrets) => secrets,

@@ -5,8 +5,7 @@ use clap::builder::FalseyValueParser;
 
 use crate::cli::{Context, environment};
 use aye_runtime::error::Error;
-use aye_runtime::store::QuestionRow;
-use aye_runtime::usecases::{ResumeRequest, RetryRequest, RetryTarget};
+use aye_runtime::usecases::{QuestionRow, ResumeRequest, RetryRequest, RetryTarget};
 
 use super::answer::{self, AnswerArgs, Reach};
 use super::changes::Changes;
@@ -49,7 +48,7 @@ pub struct RetryArgs {
 }
 
 pub(super) fn run(args: &RetryArgs, context: &Context) -> Result<u8, Error> {
-    let target = context.retryable(&*context.journal()?, &args.run, args.step.as_deref())?;
+    let target = context.retryable(&args.run, args.step.as_deref())?;
     let (run, step) = match target {
         RetryTarget::Question(question) => {
             return answer::run(&as_answer(args, &question), context);

@@ -9,8 +9,7 @@ use crate::cli::{Context, environment};
 use crate::paint::{Glyph, Paint, Tone, escape_control, escape_control_line, plural};
 use crate::term;
 use aye_runtime::error::Error;
-use aye_runtime::store::{RunFilter, RunRow, RunStatus};
-use aye_runtime::usecases::ListedRun;
+use aye_runtime::usecases::{ListedRun, RunFilter, RunRow, RunStatus};
 
 use super::inbox::since;
 use super::output::{print_json, print_json_line, print_line, print_words};

@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 use crate::cli::Context;
 use crate::paint::{Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural};
 use crate::report::{
-    Around, QUEUED, Timeline, about_inside, markdown, shown_status, standing, took,
+    Around, QUEUED, about_inside, decisions, markdown, shown_status, standing, stopped_inside, took,
 };
 use crate::term;
 use aye_runtime::clock::local;
 use aye_runtime::error::Error;
+use aye_runtime::usecases::{RunDetails, RunHistory};
 
 use super::output::{print, print_json, print_words};
 
@@ -33,28 +34,23 @@ pub struct ShowArgs {
 }
 
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
-    let store = context.journal()?;
-    let row = context.find_run(&*store, &args.run)?;
-    let story = Timeline::read(&*store, &row.id)?;
-    let outer = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
-    let driven = store.is_driven(&row.id)?;
-    let waiting = store.waiting_within(&row.id)?;
-    let around = Around { outer: &outer, driven, waiting, inside: story.stopped_inside() };
+    let RunDetails { history, outer, driven, waiting } = context.journal()?.details(&args.run)?;
+    let around = Around { outer: &outer, driven, waiting, inside: stopped_inside(&history) };
     if context.json {
-        let mut value = as_json(&story);
+        let mut value = as_json(&history);
         value["driven"] = driven.into();
         print_json(&value)?;
     } else if args.markdown {
-        print(&markdown(&story))?;
+        print(&markdown(&history))?;
     } else {
-        let text = render(&story, driven, context.paint_out);
-        print_words(&(text + &standing(&story.state, around, context.paint_out)))?;
+        let text = render(&history, driven, context.paint_out);
+        print_words(&(text + &standing(&history.state, around, context.paint_out)))?;
     }
     Ok(0)
 }
 
-fn as_json(story: &Timeline) -> Value {
-    let Timeline { state, events, inside } = story;
+fn as_json(history: &RunHistory) -> Value {
+    let RunHistory { state, events, inside } = history;
     let inside: Vec<Value> = inside.iter().map(as_json).collect();
     let mut value = json!({
         "run": state.run,
@@ -70,7 +66,7 @@ fn as_json(story: &Timeline) -> Value {
         "updated": state.updated_at,
         "steps": &*state.steps,
         "outputs": state.results,
-        "decisions": story.decisions(),
+        "decisions": decisions(history),
         "events": events,
     });
     if let (Some(map), false) = (value.as_object_mut(), inside.is_empty()) {
@@ -79,9 +75,9 @@ fn as_json(story: &Timeline) -> Value {
     value
 }
 
-fn render(story: &Timeline, driven: bool, paint: Paint) -> String {
+fn render(history: &RunHistory, driven: bool, paint: Paint) -> String {
     let mut text = String::new();
-    let state = &story.state;
+    let state = &history.state;
     let started = &state.started;
     let dim = |text: &str| paint.text(Tone::Dim, text);
     // Writing to a string cannot fail.
@@ -101,8 +97,8 @@ fn render(story: &Timeline, driven: bool, paint: Paint) -> String {
         let value = if aye_core::secrets::is_secret(value) { "***" } else { &value.to_string() };
         let _ = writeln!(text, "  {} {}", dim(&format!("{name} =")), escape_control_line(value));
     }
-    steps(story, driven, 0, paint, &mut text);
-    let decisions = story.decisions();
+    steps(history, driven, 0, paint, &mut text);
+    let decisions = decisions(history);
     if !decisions.is_empty() {
         let _ = writeln!(text, "{}", dim("decisions"));
         let mark = paint.glyph(Glyph::Asking);
@@ -114,8 +110,8 @@ fn render(story: &Timeline, driven: bool, paint: Paint) -> String {
 }
 
 /// The steps of a run, those of the runs inside them beneath.
-fn steps(story: &Timeline, driven: bool, depth: usize, paint: Paint, text: &mut String) {
-    let state = &story.state;
+fn steps(history: &RunHistory, driven: bool, depth: usize, paint: Paint, text: &mut String) {
+    let state = &history.state;
     let indent = "  ".repeat(depth);
     let widest = state.steps.keys().map(|name| term::width(name)).max().unwrap_or(0).min(32);
     for (name, step) in &*state.steps {
@@ -167,7 +163,7 @@ fn steps(story: &Timeline, driven: bool, depth: usize, paint: Paint, text: &mut 
         for more in message.chain(remarks.map(|remark| escape_control(remark))) {
             let _ = writeln!(text, "{indent}    {}", paint.text(Tone::Dim, &more));
         }
-        for inside in story.inside_of(name, step) {
+        for inside in history.inside_of(name, step) {
             let run = &inside.state.run;
             let parent = inside.state.started.parent.as_ref();
             let label = parent.map(|parent| parent.label()).unwrap_or_default();

@@ -11,7 +11,6 @@ use crate::cli::{Context, say};
 use crate::paint::{Tone, escape_control, escape_control_line};
 use crate::prompt::Escape;
 use aye_runtime::error::Error;
-use aye_runtime::origin::require_person;
 use aye_runtime::trust::{Agreement, Power};
 
 use super::confirm::{Default, YES, yes_or_no};
@@ -202,7 +201,7 @@ pub(super) fn ask_about(
     yes: bool,
     context: &Context,
 ) -> Result<Said, Error> {
-    require_person(&context.home, "say what you trust")?;
+    context.require_person("say what you trust")?;
     if yes {
         if !context.json {
             print(shown)?;

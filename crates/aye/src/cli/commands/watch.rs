@@ -14,8 +14,7 @@ use crate::cli::Context;
 use crate::report::{Others, Place, Report, indent, stopped};
 use aye_runtime::driver::Outcome;
 use aye_runtime::error::Error;
-use aye_runtime::store::{RunRow, Store};
-use aye_runtime::usecases::{LoadedRun, Subscription, has_log};
+use aye_runtime::usecases::{JournalReader, RunRow, Subscription, has_log};
 
 use super::drive::{choose_report, conclude};
 use super::inbox::catch_signals;
@@ -35,14 +34,14 @@ pub struct WatchArgs {
 }
 
 pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
-    let store = context.journal()?;
-    let row = context.find_run(&*store, &args.run)?;
-    let loaded = LoadedRun::read(&*store, &row, context)?;
+    let journal = context.journal()?;
+    let row = journal.find_run(&args.run)?;
+    let loaded = journal.load(&row, context)?;
     let (mut report, _outlets) = choose_report(context, &loaded.flow)?;
     let mut signals = catch_signals()?;
-    let subscription = Subscription::to_run(&*store, &row.id, 0)?;
+    let subscription = journal.subscribe_to_run(&row.id, 0)?;
     let mut watch = Watch {
-        store: &*store,
+        journal: &journal,
         row: &row,
         report: &mut *report,
         subscription,
@@ -51,7 +50,7 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
     };
     loop {
         // Asked first: who leaves after the last event leaves nothing unseen.
-        let driven = store.is_driven(&row.id)?;
+        let driven = journal.is_driven(&row.id)?;
         watch.catch_up(context)?;
         if let Some(signal) = stop_asked(&mut signals, watch.report) {
             watch.report.pause();
@@ -92,7 +91,7 @@ fn stop_asked(signals: &mut Signals, report: &mut dyn Report) -> Option<Signal> 
 
 /// A run and those inside it, as seen so far.
 struct Watch<'a> {
-    store: &'a dyn Store,
+    journal: &'a JournalReader,
     row: &'a RunRow,
     report: &'a mut dyn Report,
     subscription: Subscription<'a>,
@@ -156,8 +155,7 @@ impl Watch<'_> {
         if let EventKind::StepStarted(started) = &event.kind
             && has_log(started)
         {
-            let base = self.store.log(&event.run, started.execution, &started.step);
-            seen.log = Some(LogReader::new(base));
+            seen.log = Some(self.journal.log(&event.run, started.execution, &started.step));
             self.report.step_begins(lane, false);
         }
         Ok(())

@@ -9,7 +9,6 @@ use crate::mcp::world::World;
 use crate::mcp::{budget, steps};
 use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
-use aye_runtime::usecases::Overview;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -19,9 +18,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn debug(world: &World, args: &Args) -> Result<Told, Error> {
-    let store = world.journal()?;
-    let handle = world.handles.open(&args.execution_id, &*store)?;
-    let look = Overview::of(&*store, &handle.outer.id)?;
+    let journal = world.runtime.journal()?;
+    let handle = world.handles.open(&args.execution_id, &journal)?;
+    let look = journal.overview(&handle.outer.id)?;
     // A question inside a run is about a step there.
     let (row, state, at) = match look.asks {
         Some(asking) => (asking.run, asking.state, Some(asking.question.step)),
@@ -30,12 +29,12 @@ pub(super) fn debug(world: &World, args: &Args) -> Result<Told, Error> {
     let step = args.step.clone().or(at).ok_or_else(|| {
         Error::not_found("the run has not come to a step yet", "name one: `step`")
     })?;
-    let place = Place::find(&*store, &row, &step)?.ok_or_else(|| {
+    let place = Place::find(&journal, &row, &step)?.ok_or_else(|| {
         let message = format!("skill `{}` has no step `{}`", row.skill, escape_control_line(&step));
         Error::not_found(message, "`skill_describe` lists its steps")
     })?;
     let written = std::fs::read_to_string(std::path::Path::new(&row.workspace).join(&row.file));
-    let kept = store.source(&row.source)?.map(|source| source.text);
+    let kept = journal.source(&row.source)?.map(|source| source.text);
     let changed = kept.is_some_and(|kept| written.is_ok_and(|written| written != kept));
     let record = state.steps.get(&step);
     let error = steps::failure(&state, &step);

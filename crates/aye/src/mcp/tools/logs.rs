@@ -10,7 +10,7 @@ use crate::mcp::budget;
 use crate::mcp::report::Told;
 use crate::mcp::world::World;
 use aye_runtime::error::Error;
-use aye_runtime::usecases::{has_log, tail_of_log};
+use aye_runtime::usecases::has_log;
 
 /// How many lines of each step, if nothing else is said.
 const LINES: usize = 50;
@@ -30,11 +30,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn read(world: &World, args: &Args) -> Result<Told, Error> {
-    let store = world.journal()?;
-    let run = world.handles.open(&args.execution_id, &*store)?.outer.id;
+    let journal = world.runtime.journal()?;
+    let run = world.handles.open(&args.execution_id, &journal)?.outer.id;
     let lines = args.lines.unwrap_or(LINES).clamp(1, 500);
     let mut started = Vec::new();
-    for (_, event) in store.events_within(&run, 0)? {
+    for (_, event) in journal.events_within(&run)? {
         let EventKind::StepStarted(step) = &event.kind else { continue };
         if has_log(step) && args.step.as_ref().is_none_or(|wanted| *wanted == step.step) {
             started.push((event.run.clone(), step.step.clone(), step.execution, step.attempt));
@@ -50,7 +50,7 @@ pub(super) fn read(world: &World, args: &Args) -> Result<Told, Error> {
     let mut room = WHOLE;
     // The newest first: what does not fit is old.
     for (run, step, execution, attempt) in started.iter().rev().take(LOGS) {
-        let (last, mut left_out) = tail_of_log(&*store, run, (*execution, step), lines)?;
+        let (last, mut left_out) = journal.tail_of_log(run, (*execution, step), lines)?;
         let mut last: VecDeque<String> = last.iter().map(|line| budget::text(line, LINE)).collect();
         while last.iter().map(|line| line.len() + 1).sum::<usize>() > room {
             last.pop_front();

@@ -20,8 +20,7 @@ use crate::mcp::report::{Told, refused};
 use crate::mcp::world::World;
 use crate::mcp::{budget, catalog};
 use aye_runtime::error::Error;
-use aye_runtime::store::QuestionState;
-use aye_runtime::usecases::{Prepared, Sent, SkillError, Warning};
+use aye_runtime::usecases::{Prepared, QuestionState, Sent, SkillError, Warning};
 
 /// How many questions are listed.
 const MOST: usize = 50;
@@ -130,7 +129,7 @@ pub(super) async fn status(
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let found = work(call, request, |world, args: Status, _| {
-        let handle = world.handles.open(&args.execution_id, &*world.journal()?)?;
+        let handle = world.handles.open(&args.execution_id, &world.runtime.journal()?)?;
         // The question whose id this is is no news; any other one is.
         let open = handle.question.filter(|(row, _)| row.state == QuestionState::Open);
         Ok((handle.outer.id, open.map(|(row, _)| row.id.to_string()), args.wait))
@@ -161,7 +160,7 @@ pub(super) async fn go_on(
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let begun = work(call, request, |world, args: Continue, by| {
-        let handle = world.handles.open(&args.execution_id, &*world.journal()?)?;
+        let handle = world.handles.open(&args.execution_id, &world.runtime.journal()?)?;
         relay(world, handle, args.choice, args.reason, None, by)
     });
     go(call, begun.await?).await
@@ -207,7 +206,7 @@ pub(super) async fn retry(
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let begun = work(call, request, |world, args: Retry, by| {
-        let handle = world.handles.open(&args.execution_id, &*world.journal()?)?;
+        let handle = world.handles.open(&args.execution_id, &world.runtime.journal()?)?;
         let (_, question) = handle.open_question()?;
         if question.purpose != Purpose::Recover || question.step != args.step {
             let message = format!("the run does not ask what to do about step `{}`", args.step);
@@ -240,7 +239,7 @@ pub(super) async fn cancel(
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
     let begun = work(call, request, |world, args: Cancel, by| {
-        let outer = world.handles.open(&args.execution_id, &*world.journal()?)?.outer;
+        let outer = world.handles.open(&args.execution_id, &world.runtime.journal()?)?.outer;
         if outer.status.is_ended() {
             return Ok(Begun::Run(outer.id, Some("the run had ended already".to_owned())));
         }
@@ -265,21 +264,21 @@ pub(super) async fn cancel(
 }
 
 pub(super) fn inbox(world: &World) -> Result<Told, Error> {
-    let Some(store) = world.runtime.store_to_read()? else {
+    let Some(journal) = world.runtime.journal_if_any()? else {
         return Ok(Told { data: json!({ "questions": [] }), text: "nothing waits".to_owned() });
     };
     let mut found = Vec::new();
     let mut lines = Vec::new();
     let mut open = Vec::new();
-    for row in store.open_questions()? {
-        if store.run(&row.run)?.is_some_and(|run| world.is_here(&run)) {
-            open.push(row);
+    for one in journal.open_questions()? {
+        if journal.run(&one.row.run)?.is_some_and(|run| world.is_here(&run)) {
+            open.push((one.row, one.question));
         }
     }
-    for row in open.iter().take(MOST) {
-        let Some(question) = store.asked(&row.id)? else { continue };
+    for (row, question) in open.iter().take(MOST) {
+        let Some(question) = question else { continue };
         let message = budget::line(&row.message, budget::VALUE);
-        let may = relayable(&question);
+        let may = relayable(question);
         let mut shown = json!({
             "question": row.id.as_str(), "skill": row.skill, "step": row.step,
             "message": message, "relayable": may, "asked_at": row.asked.to_string(),
@@ -287,7 +286,7 @@ pub(super) fn inbox(world: &World) -> Result<Told, Error> {
             "options": question.options.iter().map(|offer| offer.value.as_str()).collect::<Vec<_>>(),
             "person": format!("aye answer {}", row.id),
         });
-        if let Some(id) = world.handles.of_question(&question) {
+        if let Some(id) = world.handles.of_question(question) {
             shown["execution_id"] = id.as_str().into();
             let how = match may {
                 true => format!("execution_id {id}"),

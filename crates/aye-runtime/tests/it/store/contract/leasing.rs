@@ -1,6 +1,7 @@
 //! Leases and epochs.
 
-use aye_runtime::store::{LeaseError, StoreError};
+use aye_core::id::RunId;
+use aye_runtime::store::{LeaseError, Store, StoreError};
 
 use super::super::sample::{Tale, holder};
 use super::{Kept, Place, begun, ensure, lease};
@@ -87,5 +88,22 @@ pub(super) fn late_return(place: &dyn Place) -> Kept {
     ensure!(old.holder(&tale.run)?.is_some(), "the next one's lease is gone");
     ensure!(lease(&mut *old, &tale.run).is_err(), "both have it");
     new.append(&held, &[tale.step("a")], &[])?;
+    Ok(())
+}
+
+pub(super) fn all_listed(place: &dyn Place) -> Kept {
+    let mut store = place.open();
+    ensure!(store.held()?.is_empty(), "held before anybody took one");
+    let (one, held) = begun(&mut *store, "abcdefgh12")?;
+    let (two, _kept) = begun(&mut *store, "another123")?;
+    let listed = |store: &dyn Store| -> Result<Vec<RunId>, StoreError> {
+        let mut runs: Vec<RunId> = store.held()?.into_iter().map(|held| held.run).collect();
+        runs.sort();
+        Ok(runs)
+    };
+    let other = place.open();
+    ensure!(listed(&*other)? == [one.run, two.run.clone()], "{:?}", other.held()?);
+    drop(held);
+    ensure!(listed(&*other)? == [two.run], "given back and still listed");
     Ok(())
 }

@@ -41,7 +41,7 @@ macro_rules! ensure {
 }
 use ensure;
 
-const CLAUSES: [(&str, Clause); 25] = [
+const CLAUSES: [(&str, Clause); 26] = [
     ("what is appended is read back in order", appending::reads_back),
     ("an event that does not follow is a conflict", appending::needs_the_next_number),
     ("an append is all or nothing", appending::all_or_nothing),
@@ -54,6 +54,7 @@ const CLAUSES: [(&str, Clause); 25] = [
     ("a lease ends with its holder", leasing::given_back),
     ("the epoch grows each time", leasing::epoch_grows),
     ("a lost lease does not end the next one", leasing::late_return),
+    ("every lease that is held is listed", leasing::all_listed),
     ("a request gets its verdict", mailing::verdict),
     ("the first verdict stands", mailing::first_verdict_stands),
     ("a failed append gives no verdict", mailing::verdict_with_events),

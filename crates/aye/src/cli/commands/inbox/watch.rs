@@ -12,8 +12,7 @@ use crate::prompt::view::Item;
 use crate::prompt::{AskOutcome, Escape, InboxAction, InboxView, Nowhere, ask_alone};
 use aye_runtime::error::Error;
 use aye_runtime::prompter::QuestionContext;
-use aye_runtime::store::RunRow;
-use aye_runtime::usecases::Subscription;
+use aye_runtime::usecases::RunRow;
 
 use super::{Waiting, catch_signals, open, since};
 
@@ -75,12 +74,12 @@ fn browse(
     mark: &mut Option<String>,
     context: &Context,
 ) -> Result<Left, Error> {
-    let store = context.store()?;
-    let mut subscription = Subscription::to_all(&*store, 0)?;
+    let journal = context.journal_to_watch()?;
+    let mut subscription = journal.subscribe(0)?;
     let mut signals = catch_signals()?;
     loop {
         subscription.drain()?;
-        let items: Vec<Item> = open(&*store)?.iter().map(|one| item(one, context)).collect();
+        let items: Vec<Item> = open(&journal)?.iter().map(|one| item(one, context)).collect();
         if !items.iter().any(|item| Some(&item.id) == mark.as_ref()) {
             *mark = items.first().map(|item| item.id.clone());
         }

@@ -10,10 +10,9 @@ use crate::paint::{Paint, Tone, escape_control, escape_control_line, plural, she
 use crate::prompt::Escape;
 use aye_runtime::error::Error;
 use aye_runtime::memory::{Act, Fix, Memory, OriginKind, Placed, Standing, fix_json};
-use aye_runtime::origin::require_person;
 
 pub(super) fn run(name: &str, yes: bool, memory: &Memory, context: &Context) -> Result<u8, Error> {
-    require_person(&context.home, "agree to a fix")?;
+    context.require_person("agree to a fix")?;
     // A short name may be somebody else's by the time a script runs.
     if yes && !Fix::is_full_id(name) {
         return Err(Error::usage(

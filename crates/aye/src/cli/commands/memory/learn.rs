@@ -10,7 +10,6 @@ use aye_runtime::error::Error;
 use aye_runtime::memory::{
     Act, Change, ErrorText, Keep, Memory, NewFix, NewIssue, Origin, OriginKind,
 };
-use aye_runtime::origin::require_person;
 
 use super::LearnArgs;
 
@@ -48,7 +47,7 @@ pub(super) fn run(args: &LearnArgs, memory: &Memory, context: &Context) -> Resul
     let id = if args.set.is_empty() && lesson.command.is_empty() {
         issue(args, lesson, keep, memory, &mask)?
     } else {
-        require_person(&context.home, "teach a fix")?;
+        context.require_person("teach a fix")?;
         fix(args, lesson, keep, memory, &mask, context)?
     };
     match context.json {

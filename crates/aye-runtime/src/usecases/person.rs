@@ -1,0 +1,27 @@
+//! Whether this process speaks for a person.
+
+use aye_core::question::Origin;
+
+use crate::error::Error;
+use crate::origin;
+use crate::runtime::Runtime;
+use crate::store::Store;
+
+impl Runtime {
+    /// Where an answer of this process comes from.
+    pub(super) fn origin(&self) -> Box<Origin> {
+        origin::origin(|| match self.store_to_read() {
+            Ok(Some(store)) => store.held(),
+            // Without the journal nobody knows which run it was.
+            Ok(None) | Err(_) => Ok(Vec::new()),
+        })
+    }
+
+    /// Refuses to take this process for a person: what a run started cannot
+    /// agree for whoever started the run.
+    pub fn require_person(&self, to_do: &str) -> Result<(), Error> {
+        let store = self.store_to_read()?;
+        let held = || store.as_ref().map_or(Ok(Vec::new()), |store: &Box<dyn Store>| store.held());
+        origin::require_person(held, to_do)
+    }
+}

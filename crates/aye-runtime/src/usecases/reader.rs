@@ -1,0 +1,189 @@
+//! The journal, opened to read: where every front end looks things up.
+
+use std::collections::VecDeque;
+
+use aye_core::event::Event;
+use aye_core::id::{QuestionId, RunId};
+use aye_core::journal::State;
+use aye_core::question::Question;
+use aye_process::LogReader;
+
+use crate::error::Error;
+use crate::fmt::escape_control_line;
+use crate::runtime::Runtime;
+use crate::store::{Found, QuestionRow, RunFilter, RunRow, Source, Store};
+
+use super::loaded_run::LoadedRun;
+use super::logs::{LogItem, LogRequest, read_logs, tail_of_log};
+use super::read::{
+    OpenQuestion, Overview, RunDetails, RunHistory, find_run, open_questions, state_of,
+};
+use super::subscribe::Subscription;
+
+/// Runs, questions and events, as they are at the moment of each call.
+pub struct JournalReader {
+    pub(super) store: Box<dyn Store>,
+}
+
+impl Runtime {
+    /// Opens the journal to read; an error if nothing was ever run.
+    pub fn journal(&self) -> Result<JournalReader, Error> {
+        self.journal_if_any()?.ok_or_else(Self::no_journal)
+    }
+
+    /// Opens the journal to read; `None` if nothing was ever run.
+    pub fn journal_if_any(&self) -> Result<Option<JournalReader>, Error> {
+        Ok(self.store_to_read()?.map(JournalReader::new))
+    }
+
+    /// Opens the journal to wait for runs; makes it if nothing was ever run.
+    pub fn journal_to_watch(&self) -> Result<JournalReader, Error> {
+        Ok(JournalReader::new(self.store()?))
+    }
+}
+
+impl JournalReader {
+    pub(super) fn new(store: Box<dyn Store>) -> Self {
+        Self { store }
+    }
+
+    /// The run that a name, the beginning of one, or `last` stands for.
+    pub fn find_run(&self, name: &str) -> Result<RunRow, Error> {
+        find_run(&*self.store, name)
+    }
+
+    /// The run with this id.
+    pub fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
+        Ok(self.store.run(run)?)
+    }
+
+    /// The runs that fit a filter, the newest first.
+    pub fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, Error> {
+        Ok(self.store.runs(filter)?)
+    }
+
+    /// The outermost run that a run is inside of; itself, if it is inside none.
+    pub fn outermost(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
+        Ok(self.store.outermost(run)?)
+    }
+
+    /// Whether a process drives a run.
+    pub fn is_driven(&self, run: &RunId) -> Result<bool, Error> {
+        Ok(self.store.is_driven(run)?)
+    }
+
+    /// A run with its skill.
+    pub fn load(&self, row: &RunRow, runtime: &Runtime) -> Result<LoadedRun, Error> {
+        LoadedRun::read(&*self.store, row, runtime)
+    }
+
+    /// Where a run stands.
+    pub fn state(&self, run: &RunId) -> Result<State, Error> {
+        state_of(&*self.store, run)
+    }
+
+    /// Where a run stands, with the oldest question in it.
+    pub fn overview(&self, run: &RunId) -> Result<Overview, Error> {
+        Overview::of(&*self.store, run)
+    }
+
+    /// All that is known of a run.
+    pub fn details(&self, name: &str) -> Result<RunDetails, Error> {
+        let row = self.find_run(name)?;
+        Ok(RunDetails {
+            history: RunHistory::read(&*self.store, &row.id)?,
+            outer: self.store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id),
+            driven: self.store.is_driven(&row.id)?,
+            waiting: self.store.waiting_within(&row.id)?,
+        })
+    }
+
+    /// The text that a run was started with, by its digest.
+    pub fn source(&self, digest: &str) -> Result<Option<Source>, Error> {
+        Ok(self.store.source(digest)?)
+    }
+
+    /// The events of a run.
+    pub fn events(&self, run: &RunId) -> Result<Vec<Event>, Error> {
+        Ok(self.store.events(run, 0)?)
+    }
+
+    /// The events of a run and those inside it, in the order of their commits.
+    pub fn events_within(&self, run: &RunId) -> Result<Vec<(u64, Event)>, Error> {
+        Ok(self.store.events_within(run, 0)?)
+    }
+
+    /// The number of the newest event; 0 if there is none.
+    pub fn position(&self) -> Result<u64, Error> {
+        Ok(self.store.position()?)
+    }
+
+    /// The questions that nobody has answered, the oldest first.
+    pub fn open_questions(&self) -> Result<Vec<OpenQuestion>, Error> {
+        open_questions(&*self.store)
+    }
+
+    /// The question that an id, or the beginning of one, stands for.
+    pub fn find_question(&self, name: &str) -> Result<QuestionRow, Error> {
+        match self.store.question(name)? {
+            Found::One(question) => Ok(question),
+            Found::None => {
+                let message = format!("there is no question `{}`", escape_control_line(name));
+                Err(Error::not_found(message, "`aye inbox` lists the open ones"))
+            }
+            Found::Several(rows) => {
+                let names: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+                let names = names.join(", ");
+                let message = format!("`{name}` stands for several questions: {names}");
+                Err(Error::usage(message, "write more letters of the id"))
+            }
+        }
+    }
+
+    /// The question with this id.
+    pub fn question(&self, question: &QuestionId) -> Result<Option<QuestionRow>, Error> {
+        Ok(match self.store.question(question.as_str())? {
+            Found::One(row) if row.id == *question => Some(row),
+            Found::One(_) | Found::None | Found::Several(_) => None,
+        })
+    }
+
+    /// A question as it was asked.
+    pub fn asked(&self, question: &QuestionId) -> Result<Option<Question>, Error> {
+        Ok(self.store.asked(question)?)
+    }
+
+    /// Tells what the steps of a run wrote, in order; says how many steps that were.
+    pub fn logs(
+        &self,
+        request: &LogRequest<'_>,
+        tell: &mut dyn FnMut(LogItem<'_>) -> Result<(), Error>,
+    ) -> Result<usize, Error> {
+        read_logs(&*self.store, request, tell)
+    }
+
+    /// What one execution of a step wrote.
+    pub fn log(&self, run: &RunId, execution: u32, step: &str) -> LogReader {
+        LogReader::new(self.store.log(run, execution, step))
+    }
+
+    /// The last lines of that, and how many came before.
+    pub fn tail_of_log(
+        &self,
+        run: &RunId,
+        (execution, step): (u32, &str),
+        most: usize,
+    ) -> Result<(VecDeque<String>, usize), Error> {
+        tail_of_log(self.log(run, execution, step), most)
+    }
+
+    /// Follows a run and those inside it, after the event of this number.
+    pub fn subscribe_to_run(&self, run: &RunId, after: u64) -> Result<Subscription<'_>, Error> {
+        Subscription::to_run(&*self.store, run, after)
+    }
+
+    /// Follows the whole journal, after the event of this number.
+    pub fn subscribe(&self, after: u64) -> Result<Subscription<'_>, Error> {
+        Subscription::to_all(&*self.store, after)
+    }
+}
