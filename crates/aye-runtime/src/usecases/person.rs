@@ -21,7 +21,7 @@ impl Runtime {
     /// agree for whoever started the run.
     pub fn require_person(&self, to_do: &str) -> Result<(), Error> {
         let store = self.store_to_read()?;
-        let held = || store.as_ref().map_or(Ok(Vec::new()), |store: &Box<dyn Store>| store.held());
+        let held = || store.as_deref().map_or(Ok(Vec::new()), |store: &dyn Store| store.held());
         origin::require_person(held, to_do)
     }
 }
