@@ -20,7 +20,8 @@
 //! earlier run left all the same, [`terminal`] lends the terminal, [`policy`] says what may run,
 //! [`text`] and [`lines`] make output safe to show. `system` is what they all stand on.
 //!
-//! The crate is synchronous, starts no thread and knows nothing of skills.
+//! The crate is synchronous and knows nothing of skills. It starts no thread, but for the digest
+//! of a long log.
 
 pub mod guard;
 mod output;

@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, CWD};
 #[cfg(target_os = "linux")]
 use rustix::fs::{Mode, OFlags};
 
-fn compressed_path(path: &Path) -> PathBuf {
+pub(super) fn compressed_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".gz");
     PathBuf::from(name)
@@ -110,9 +110,10 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    fn open(&mut self, path: &Path) -> io::Result<()> {
+    /// Whether the file is there.
+    pub(crate) fn open(&mut self, path: &Path) -> io::Result<bool> {
         if !matches!(self, Self::Missing) {
-            return Ok(());
+            return Ok(true);
         }
         let found = |result: io::Result<File>| match result {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -123,7 +124,7 @@ impl Source {
         } else if let Some(file) = found(File::open(compressed_path(path)))? {
             *self = Self::Compressed(Box::new(BufReader::new(GzDecoder::new(file))));
         }
-        Ok(())
+        Ok(!matches!(self, Self::Missing))
     }
 
     /// How many bytes are there to be read at least.

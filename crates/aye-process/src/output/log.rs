@@ -16,8 +16,13 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use sha2::{Digest as _, Sha256};
+
+use super::digest::Digester;
 use super::reserve::Reserve;
 use super::stream::Stream;
+
+pub use super::digest::{FileDigest, LogDigest};
 
 /// The path of one stream's file.
 #[must_use]
@@ -42,6 +47,15 @@ fn suffixed(base: &Path, suffix: &str) -> PathBuf {
     name.push(".");
     name.push(suffix);
     PathBuf::from(name)
+}
+
+/// Whether there is a log, compressed or not.
+#[must_use]
+pub fn exists(base: &Path) -> bool {
+    [Stream::Stdout, Stream::Stderr].into_iter().any(|stream| {
+        let file = path(base, stream);
+        file.exists() || super::compress::compressed_path(&file).exists()
+    })
 }
 
 /// What to give [`compress`]: a file of one block takes the same room compressed.
@@ -71,10 +85,24 @@ pub(crate) struct Writer {
     order: Option<File>,
     current: Option<Stream>,
     stretch: u64,
+    seal: Option<Seal>,
+}
+
+/// The digests of the files, as far as they have come.
+#[derive(Debug, Default)]
+struct Seal {
+    digesters: [Option<Digester>; 2],
+    /// Those of streams that have ended.
+    done: [Option<FileDigest>; 2],
+    order: Sha256,
+    order_bytes: u64,
+    /// One could not be made.
+    failed: bool,
 }
 
 impl Writer {
-    pub(crate) fn new(base: PathBuf) -> Self {
+    /// A log at `base`; `digest` says whether its digest is wanted.
+    pub(crate) fn new(base: PathBuf, digest: bool) -> Self {
         Self {
             base,
             files: [None, None],
@@ -83,6 +111,7 @@ impl Writer {
             order: None,
             current: None,
             stretch: 0,
+            seal: digest.then(Seal::default),
         }
     }
 
@@ -124,6 +153,9 @@ impl Writer {
         self.stretch += bytes;
         if let Some(file) = &self.files[at] {
             self.reserves[at].keep_ahead(file, self.lengths[at]);
+            if let Some(seal) = &mut self.seal {
+                seal.digesters[at].get_or_insert_default().grew(file, self.lengths[at]);
+            }
         }
     }
 
@@ -145,6 +177,10 @@ impl Writer {
                 none => none.insert(create(&order_path(&self.base))?),
             };
             order.write_all(line.as_bytes())?;
+            if let Some(seal) = &mut self.seal {
+                seal.order.update(&line);
+                seal.order_bytes += line.len() as u64;
+            }
         }
         self.current = Some(stream);
         self.stretch = 0;
@@ -169,7 +205,25 @@ impl Writer {
     /// The stream's length and, if it has any bytes, its file.
     pub(crate) fn take(&mut self, stream: Stream) -> (u64, Option<File>) {
         self.give_back(stream);
-        (self.lengths[stream.index()], self.files[stream.index()].take())
+        let at = stream.index();
+        let (length, file) = (self.lengths[at], self.files[at].take());
+        if let (Some(seal), Some(file)) = (&mut self.seal, &file) {
+            match seal.digesters[at].take().unwrap_or_default().finish(file, length) {
+                Ok(digest) => seal.done[at] = Some(digest),
+                Err(_) => seal.failed = true,
+            }
+        }
+        (length, file)
+    }
+
+    /// The digest of the whole log, once both streams were taken; `None` if it
+    /// was not wanted, or could not be made.
+    pub(crate) fn digest(&mut self) -> Option<LogDigest> {
+        let seal = self.seal.take().filter(|seal| !seal.failed)?;
+        let [stdout, stderr] = seal.done;
+        let (bytes, sha256) = (seal.order_bytes, seal.order.finalize().into());
+        let order = self.order.is_some().then_some(FileDigest { bytes, sha256 });
+        Some(LogDigest { stdout, stderr, order })
     }
 
     /// No room is left, and others need some: the journal, for one. The second half of what the

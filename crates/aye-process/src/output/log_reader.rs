@@ -146,7 +146,7 @@ mod tests {
         use Stream::{Stderr, Stdout};
         let directory = std::env::temp_dir().join(format!("aye-log-{}", std::process::id()));
         let base = directory.join("step");
-        let mut writer = Writer::new(base.clone());
+        let mut writer = Writer::new(base.clone(), false);
         let mut follower = LogReader::new(&base);
         let mut followed = Chunks::new();
         let mut written = Chunks::new();

@@ -1,13 +1,14 @@
 //! What a child writes: from its pipe to a log file or to memory, and to the caller's view.
 //!
 //! `capture` reads the pipe of one [`Stream`](stream::Stream), `mask` hides secrets, `log` (with
-//! `reserve`) or `ring` keeps the bytes. When the child has ended, `captured` is what its `Exit`
-//! holds. Later `compress` shrinks the log and `log_reader` reads it back in order; `text` and
+//! `reserve`) or `ring` keeps the bytes, and `digest` seals the log. When the child has ended,
+//! `captured` is what its `Exit` holds. Later `compress` shrinks the log and `log_reader` reads it back in order; `text` and
 //! `lines` make bytes safe to show. Touches log files and pipes; knows nothing of processes.
 
 pub(crate) mod capture;
 pub(crate) mod captured;
 mod compress;
+pub(crate) mod digest;
 pub mod lines;
 pub mod log;
 pub(crate) mod log_reader;

@@ -11,6 +11,7 @@ use super::exit::{Exit, Left, Outcome, Status};
 use super::stop::Stage;
 use crate::output::capture::{Capture, Log, View};
 use crate::output::captured::Output;
+use crate::output::log::Writer;
 use crate::system::reap;
 use crate::terminal::handover::Handover;
 use crate::terminal::pty;
@@ -297,6 +298,8 @@ impl Running {
             }
             None => Output::memory(0, Vec::new()),
         });
+        let complete = self.log.error.is_none();
+        let digest = self.log.writer.as_mut().and_then(Writer::digest).filter(|_| complete);
         let status = self.status.unwrap_or(Status::Lost);
         self.slot = None;
         self.feed = None;
@@ -323,6 +326,7 @@ impl Running {
             peak_memory: Some(self.peak_memory).filter(|peak| *peak > self.own_peak),
             cpu_time: self.cpu_time,
             log_error: self.log.error.take(),
+            digest,
         }
     }
 }

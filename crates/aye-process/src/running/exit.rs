@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::output::captured::Output;
+use crate::output::log::LogDigest;
 
 use super::terminal_hint::{LAST_WORDS, wanted_terminal};
 
@@ -88,6 +89,9 @@ pub struct Exit {
     pub cpu_time: Duration,
     /// Why the log is incomplete, if it is. The tail is complete in any case.
     pub log_error: Option<io::Error>,
+    /// The digest of the log, if [`Spec::digest`](crate::Spec::digest) asked for it and the log
+    /// is complete.
+    pub digest: Option<LogDigest>,
 }
 
 impl Exit {

@@ -245,6 +245,6 @@ fn connect(
         running.feed = Some(Feed { pipe, bytes, written: 0 });
         running.feed();
     }
-    running.log = Log { writer: spec.log.map(Writer::new), error: None };
+    running.log = Log { writer: spec.log.map(|base| Writer::new(base, spec.digest)), error: None };
     Ok(())
 }

@@ -88,6 +88,8 @@ pub struct Spec {
     /// Base path of the log files, see [`log`](mod@crate::log). Without one the tail is
     /// kept in memory.
     pub log: Option<PathBuf>,
+    /// Whether the digest of the log is wanted: [`Exit::digest`](crate::Exit::digest).
+    pub digest: bool,
     /// Whether the callback of [`wait`](crate::wait()) wants the bytes. Without a viewer
     /// they go to the log without passing through this process.
     pub live: bool,
@@ -133,6 +135,7 @@ impl Spec {
             stdout: Sink::Capture,
             stderr: Sink::Capture,
             log: None,
+            digest: false,
             live: false,
             masks: Vec::new(),
             timeout: None,

@@ -3,6 +3,7 @@
 
 mod capture;
 mod controlling;
+mod digest;
 mod guarding;
 mod helper;
 mod limits;

@@ -1,0 +1,76 @@
+//! The digest of a log: what was written is what it says.
+
+use std::sync::atomic::AtomicBool;
+
+use aye_process::log::{self, FileDigest, LogDigest};
+use aye_process::{Spec, Stream};
+
+use crate::helper::{Scratch, nasty, run};
+
+const MIB: u64 = 1024 * 1024;
+
+#[test]
+fn short_and_long_logs_are_sealed_with_and_without_a_viewer() {
+    let scratch = Scratch::new("digest");
+    for bytes in [1, 70_000, MIB, 5 * MIB + 3] {
+        for (live, masks) in [(false, vec![]), (true, vec![]), (false, vec![b"xxx".to_vec()])] {
+            let base = scratch.path(&format!("{bytes}-{live}-{}", masks.len()));
+            let mut spec = nasty(&["flood", "both", &bytes.to_string()]);
+            spec.log = Some(base.clone());
+            (spec.digest, spec.live, spec.masks) = (true, live, masks);
+            let sealed = run(spec).digest.expect("sealed");
+            let length = |stream| log::path(&base, stream).metadata().expect("a log").len();
+            for (stream, sealed) in
+                [(Stream::Stdout, &sealed.stdout), (Stream::Stderr, &sealed.stderr)]
+            {
+                assert_eq!(sealed.as_ref().expect("sealed").bytes, length(stream));
+            }
+            let whole = std::fs::read(log::path(&base, Stream::Stdout)).expect("a log");
+            assert_eq!(sealed.stdout, Some(FileDigest::of(&whole)));
+            assert_eq!(LogDigest::read(&base).expect("readable"), sealed);
+            log::compress(&base, 0, &AtomicBool::new(false)).expect("compressed");
+            assert!(!log::path(&base, Stream::Stdout).exists());
+            assert_eq!(LogDigest::read(&base).expect("readable"), sealed);
+        }
+    }
+}
+
+#[test]
+fn the_order_of_the_streams_is_sealed() {
+    let scratch = Scratch::new("digest-order");
+    let base = scratch.path("step");
+    let mut spec = Spec::new("sh").args(["-c", "echo a; echo b >&2; echo c"]);
+    (spec.log, spec.digest) = (Some(base.clone()), true);
+    let sealed = run(spec).digest.expect("sealed");
+    let order = std::fs::read(log::order_path(&base)).expect("two streams");
+    assert_eq!(sealed.order, Some(FileDigest::of(&order)));
+    assert_eq!(LogDigest::read(&base).expect("readable"), sealed);
+}
+
+#[test]
+fn a_silent_step_is_sealed_as_silent_and_nothing_is_sealed_unasked() {
+    let scratch = Scratch::new("digest-silent");
+    let mut spec = Spec::new("true");
+    (spec.log, spec.digest) = (Some(scratch.path("step")), true);
+    assert_eq!(run(spec.clone()).digest, Some(LogDigest::default()));
+    assert_eq!(LogDigest::read(&scratch.path("step")).expect("nothing"), LogDigest::default());
+    spec.digest = false;
+    assert_eq!(run(spec).digest, None);
+}
+
+#[test]
+fn a_changed_or_cut_log_has_another_digest() {
+    let scratch = Scratch::new("digest-changed");
+    let base = scratch.path("step");
+    let mut spec = Spec::new("seq").args(["1", "5000"]);
+    (spec.log, spec.digest) = (Some(base.clone()), true);
+    let sealed = run(spec).digest.expect("sealed");
+    let path = log::path(&base, Stream::Stdout);
+    let whole = std::fs::read(&path).expect("a log");
+    for changed in [&whole[..whole.len() - 1], &[b"7", &whole[1..]].concat()[..], &[]] {
+        std::fs::write(&path, changed).expect("written");
+        assert_ne!(LogDigest::read(&base).expect("readable"), sealed);
+    }
+    std::fs::remove_file(&path).expect("removed");
+    assert_eq!(LogDigest::read(&base).expect("readable").stdout, None);
+}
