@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::error_code::ErrorCode;
-use crate::event::{Driver, ProcessRecord, Proposal, Remembered};
+use crate::event::{Driver, LogSeal, ProcessRecord, Proposal, Remembered};
 use crate::fix::KnownFix;
 use crate::id::QuestionId;
 use crate::question::{Answer, Edits, Origin};
@@ -208,6 +208,9 @@ pub struct Finished {
     pub note: Option<String>,
     /// Inside it a person agreed to what follows.
     pub agreed: bool,
+    /// What its log is now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<Box<LogSeal>>,
 }
 
 impl Finished {
@@ -223,6 +226,7 @@ impl Finished {
             learned: Vec::new(),
             note: None,
             agreed: false,
+            log: None,
         }
     }
 }

@@ -83,6 +83,10 @@ pub struct StepCompleted {
     /// Inside it a person agreed to what follows.
     #[serde(default, skip_serializing_if = "is_false")]
     pub agreed: bool,
+    /// What its log was when it ended; absent where there is none, or where
+    /// it is not complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<Box<LogSeal>>,
 }
 
 /// The bad end of a step.
@@ -120,6 +124,34 @@ pub struct StepFailed {
     /// Set when this ends the run's normal course: only clean-up follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub winding_down: Option<WindingDown>,
+    /// What its log was when it ended; absent where there is none, or where
+    /// it is not complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<Box<LogSeal>>,
+}
+
+/// The files of a step's log when it ended: a later change of them shows. A
+/// step that wrote nothing has a seal without files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogSeal {
+    /// What it wrote to its standard output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdout: Option<FileSeal>,
+    /// What it wrote to its standard error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<FileSeal>,
+    /// How the two were interleaved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<FileSeal>,
+}
+
+/// Length and digest of the uncompressed bytes of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileSeal {
+    /// How many bytes.
+    pub bytes: u64,
+    /// Their SHA-256, in hexadecimal.
+    pub sha256: String,
 }
 
 /// A change that would mend what went wrong; only made if somebody agrees.

@@ -186,6 +186,7 @@ impl Machine {
             note: None,
             marked_by: None,
             agreed: false,
+            log: None,
         }
     }
 

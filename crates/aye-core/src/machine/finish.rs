@@ -42,7 +42,8 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        let Finished { execution, end, process, took, known, learned, note, agreed, .. } = finished;
+        let Finished { execution, end, process, took, known, learned, note, agreed, log, .. } =
+            finished;
         for what in learned {
             let what = Remembered { message: self.secrets.mask(&what.message), ..what };
             self.emit(EventKind::MemoryLearned(Box::new(what)), world, events);
@@ -50,7 +51,7 @@ impl Machine {
         let took_ms = took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
         let process = process.map(|process| self.masked(process));
         let stopping = self.state.stopping.clone();
-        let kind = match (end, &stopping) {
+        let mut kind = match (end, &stopping) {
             // It ended before the stop reached it; its clean-up is due all the same.
             (End::Exited { .. }, Some(Stopping::Cancelled { by, reason }))
                 if self.cleans_up(&step) =>
@@ -100,6 +101,7 @@ impl Machine {
                         note,
                         agreed,
                         marked_by: None,
+                        log: None,
                     };
                     self.guarded(done, world)
                 } else {
@@ -189,6 +191,11 @@ impl Machine {
                 }))
             }
         };
+        match &mut kind {
+            EventKind::StepCompleted(done) => done.log = log,
+            EventKind::StepFailed(failed) => failed.log = log,
+            _ => {}
+        }
         let stopped = matches!(&kind, EventKind::StepFailed(failed) if failed.outcome == BadOutcome::Cancelled);
         let interrupted = matches!(&kind, EventKind::StepFailed(failed) if failed.outcome == BadOutcome::Interrupted);
         let failed = matches!(&kind, EventKind::StepFailed(failed)
@@ -260,6 +267,7 @@ pub(super) fn failed(step: String, execution: u32, outcome: BadOutcome) -> StepF
         guarded: false,
         by: None,
         winding_down: None,
+        log: None,
     }
 }
 

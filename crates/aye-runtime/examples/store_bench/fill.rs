@@ -113,6 +113,7 @@ impl Writer {
                 process: None,
                 marked_by: None,
                 agreed: false,
+                log: None,
                 parsed: None,
                 took_ms: None,
                 hidden: false,

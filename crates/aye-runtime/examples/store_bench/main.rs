@@ -8,6 +8,7 @@ mod doorbell;
 mod fill;
 mod opening;
 mod queries;
+mod verifying;
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -20,15 +21,20 @@ fn main() -> Result<(), Box<dyn Error>> {
             commits::bench()?;
             doorbell::bench()?;
             opening::bench()?;
+            verifying::bench()?;
             queries::bench(1_000_000)
         }
         ["commits"] => commits::bench(),
         ["doorbell"] => doorbell::bench(),
         ["opening"] => opening::bench(),
+        ["verifying"] => verifying::bench(),
         ["queries"] => queries::bench(1_000_000),
         ["queries", events] => queries::bench(events.parse()?),
         ["listen", home] => doorbell::listen(home.as_ref()),
-        _ => Err("usage: store_bench [commits | doorbell | opening | queries [EVENTS]]".into()),
+        _ => {
+            Err("usage: store_bench [commits | doorbell | opening | verifying | queries [EVENTS]]"
+                .into())
+        }
     }
 }
 

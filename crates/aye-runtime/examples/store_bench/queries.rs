@@ -4,7 +4,9 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
 
-use aye_runtime::store::{Durability, RunFilter, RunStatus, SqliteStore, Store, StoreError};
+use aye_runtime::store::{
+    Durability, Pruner, RunFilter, RunStatus, SqliteStore, Store, StoreError,
+};
 use jiff::Timestamp;
 
 use crate::{fill, ms, percentile, ratio, time};
@@ -87,8 +89,10 @@ fn audit_and_prune(home: &Path, events: u64) -> Result<(), Box<dyn Error>> {
     );
     // Half of the runs: those that began earliest.
     let half = 1_790_000_000_000 + i64::try_from(events / 10 / 2)? * 1_000;
+    let pruner = Pruner { by: "bench".into(), at: Timestamp::from_millisecond(half)? };
     let (pruned, took) = time(|| {
-        store.prune(Timestamp::from_millisecond(half)?, false).map_err(Box::<dyn Error>::from)
+        let half = Timestamp::from_millisecond(half)?;
+        store.prune(&pruner, half, false).map_err(Box::<dyn Error>::from)
     });
     let pruned = pruned?;
     let each: Duration = took / u32::try_from(pruned.runs.max(1))?;

@@ -10,15 +10,17 @@ use std::time::{Duration, Instant};
 
 use aye_core::effect::{Compute, Process};
 use aye_core::error_code::ErrorCode;
-use aye_core::event::Proposal;
+use aye_core::event::{LogSeal, Proposal};
 use aye_core::input::{End, Finished};
 use aye_core::skill::{self, Template};
 use aye_core::text::Scope;
+use aye_process::log::{FileDigest, LogDigest};
 use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::compute::{self, Block, ComputeError, Limits, Quiet};
 use crate::error::Error;
+use crate::store::seal;
 
 use super::drive::Driver;
 use super::known::Remembering;
@@ -183,31 +185,37 @@ impl Driver<'_> {
             }
             let took = Some(since.elapsed());
             self.say(lane, &lines);
-            self.keep_lines(lane, execution, &lines);
+            let log = self.keep_lines(lane, execution, &lines);
             self.lane_mut(lane).work = Work::Nothing;
             let end = match result {
                 Ok(value) => End::Exited { value, parsed: None },
                 Err(error) if error.kind == "Cancelled" || self.is_stopping(lane) => End::Stopped,
                 Err(error) => failed_block(&error, proposal),
             };
-            let finished = Finished::bare(execution, end, took);
-            self.tell_end(lane, finished)?;
+            let bare = Finished::bare(execution, end, took);
+            self.tell_end(lane, Finished { log: log.map(Box::new), ..bare })?;
         }
         Ok(())
     }
 
-    /// Writes lines to the step's log, as if a program had written them.
-    fn keep_lines(&self, id: LaneId, execution: u32, lines: &[String]) {
+    /// Writes lines to the step's log, as if a program had written them; what
+    /// is there then, if it could be written.
+    fn keep_lines(&self, id: LaneId, execution: u32, lines: &[String]) -> Option<LogSeal> {
         let machine = &self.lane(id).machine;
         let state = machine.state();
-        let (false, Some(step)) = (lines.is_empty(), &state.current) else { return };
+        if lines.is_empty() {
+            return Some(LogSeal::default());
+        }
+        let step = state.current.as_ref()?;
         let base = self.parts.store.log(&state.run, execution, step);
         let path = aye_process::log::path(&base, aye_process::Stream::Stdout);
         let text: String =
             lines.iter().map(|line| format!("{}\n", machine.secrets().mask(line))).collect();
         // A log that cannot be written is no reason to fail.
         let _ = path.parent().map(std::fs::create_dir_all);
-        let _ = std::fs::write(path, text);
+        let stdout = Some(FileDigest::of(text.as_bytes()));
+        std::fs::write(path, text).ok()?;
+        Some(seal(&LogDigest { stdout, ..LogDigest::default() }))
     }
 
     /// Says something that is Aye's own, and no step's.

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::codes;
 use crate::compute;
 use crate::error::Error;
+use crate::store::seal;
 
 use super::calling::{Within, called, failed_call};
 use super::computing::{failed_block, proposal};
@@ -160,7 +161,9 @@ impl Driver<'_> {
         if process.exit_code == Some(0) {
             end = understand(end, &meaning);
         }
-        self.finished(id, execution, end, Some(process))
+        let log = exit.digest.as_ref().map(|digest| Box::new(seal(digest)));
+        let bare = Finished::bare(execution, end, None);
+        self.tell_end(id, Finished { process: Some(process), log, ..bare })
     }
 
     /// Ends what a lane's step does.
@@ -247,6 +250,7 @@ impl Driver<'_> {
         spec.run = Some(root.to_string());
         if !process.interactive {
             spec.log = Some(self.parts.store.log(&state.run, execution, step));
+            spec.digest = true;
         }
         spec
     }

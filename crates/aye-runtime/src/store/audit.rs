@@ -2,16 +2,30 @@
 
 use aye_core::id::RunId;
 
-use super::StoreError;
+use super::{Heads, PrunedRun, StoreError};
 
 /// Checks the journal.
 pub trait Audit {
-    /// Checks one run, or everything; calls `report` with what is wrong.
+    /// Checks one run and those inside it, or everything, with the logs of
+    /// steps; calls `report` with what is wrong.
     fn audit(
         &self,
         run: Option<&RunId>,
         report: &mut dyn FnMut(Finding),
     ) -> Result<Audited, StoreError>;
+
+    /// Checks that the chains of a run and of the runs inside it are whole: what
+    /// is resumed is what was recorded. Costs little more than reading them.
+    fn verify(&self, run: &RunId) -> Result<(), StoreError>;
+
+    /// Where every chain ends now.
+    fn heads(&self) -> Result<Heads, StoreError>;
+
+    /// The hash that is stored with an event.
+    fn hash_of_event(&self, run: &RunId, seq: u64) -> Result<Option<[u8; 32]>, StoreError>;
+
+    /// The runs that were pruned, in order.
+    fn pruned_runs(&self) -> Result<Vec<PrunedRun>, StoreError>;
 }
 
 /// How much was checked.
@@ -21,6 +35,10 @@ pub struct Audited {
     pub runs: u64,
     /// Events.
     pub events: u64,
+    /// Logs of steps that were compared with their seal.
+    pub logs: u64,
+    /// Logs without a seal: their step was cut off, or an older Aye ran it.
+    pub unsealed: u64,
 }
 
 /// Something that is not as it was written.
@@ -92,6 +110,104 @@ pub enum Finding {
         /// What the text was kept under.
         digest: String,
     },
+    /// The log of a step is not what the step wrote.
+    #[error("the log of step `{step}` (start {execution}) of run `{run}` was changed: {what}")]
+    LogChanged {
+        /// The run.
+        run: String,
+        /// Which start of the step.
+        execution: u32,
+        /// The step.
+        step: String,
+        /// Which of its files, or what is wrong with it.
+        what: String,
+    },
+    /// The log of a step has fewer bytes than the step wrote.
+    #[error(
+        "the log of step `{step}` (start {execution}) of run `{run}` was shortened: {what} has {bytes} of {recorded} bytes"
+    )]
+    LogShortened {
+        /// The run.
+        run: String,
+        /// Which start of the step.
+        execution: u32,
+        /// The step.
+        step: String,
+        /// Which of its files.
+        what: String,
+        /// How many bytes there are.
+        bytes: u64,
+        /// How many were written.
+        recorded: u64,
+    },
+    /// The log of a step is gone, and its run was not pruned.
+    #[error("the log of step `{step}` (start {execution}) of run `{run}` is missing: {what}")]
+    LogMissing {
+        /// The run.
+        run: String,
+        /// Which start of the step.
+        execution: u32,
+        /// The step.
+        step: String,
+        /// Which of its files.
+        what: String,
+    },
+    /// Whole runs are gone that nobody pruned.
+    #[error("{events} events are missing, and no entry says that their runs were pruned")]
+    Removed {
+        /// How many.
+        events: u64,
+    },
+    /// An entry of the pruned runs does not have the hash that it had.
+    #[error("entry {n} of the pruned runs (run `{run}`) was changed")]
+    PrunedChanged {
+        /// The entry.
+        n: u64,
+        /// The run that it claims to be about.
+        run: String,
+    },
+    /// Entries of the pruned runs are gone.
+    #[error("entries {first} to {last} of the pruned runs are missing")]
+    PrunedMissing {
+        /// The first that is gone.
+        first: u64,
+        /// The last that is gone.
+        last: u64,
+    },
+    /// Something in the file is not Aye's, or no longer as Aye made it.
+    #[error("{kind} `{name}` in the file {}", problem.words())]
+    Schema {
+        /// `table`, `index`, `trigger` or `view`.
+        kind: String,
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        problem: SchemaProblem,
+    },
+    /// A run has fewer events than it had.
+    #[error("run `{run}` has {events} events, but had {recorded}")]
+    RunShortened {
+        /// The run.
+        run: String,
+        /// How many it has.
+        events: u64,
+        /// How many it had.
+        recorded: u64,
+    },
+    /// A run is not the one whose head was kept.
+    #[error("run `{run}` is not what it was: event {seq} has another hash")]
+    RunReplaced {
+        /// The run.
+        run: String,
+        /// The event that was its last.
+        seq: u64,
+    },
+    /// A run is gone, and nobody pruned it.
+    #[error("run `{run}` is gone, and no entry says that it was pruned")]
+    RunGone {
+        /// The run.
+        run: String,
+    },
     /// SQLite finds the file damaged.
     #[error("the file is damaged: {message}")]
     File {
@@ -100,7 +216,37 @@ pub enum Finding {
     },
 }
 
+/// What is wrong with a part of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SchemaProblem {
+    /// Aye did not make it.
+    Foreign,
+    /// It is not as Aye made it.
+    Changed,
+    /// It is gone.
+    Missing,
+}
+
+impl SchemaProblem {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Foreign => "is not Aye's",
+            Self::Changed => "was changed",
+            Self::Missing => "is missing",
+        }
+    }
+}
+
 impl Finding {
+    /// How many events of a run that is still there it says are missing.
+    pub(super) fn events_missing(&self) -> u64 {
+        match self {
+            Self::Missing { first, last, .. } => last.saturating_sub(*first) + 1,
+            Self::Truncated { last, recorded, .. } => recorded.saturating_sub(*last),
+            _ => 0,
+        }
+    }
+
     /// Whether making the derived rows anew repairs it: the events are right.
     pub fn is_mended_by_rebuild(&self) -> bool {
         match self {
@@ -110,6 +256,16 @@ impl Finding {
             | Self::Truncated { .. }
             | Self::Unreadable { .. }
             | Self::Source { .. }
+            | Self::LogChanged { .. }
+            | Self::LogShortened { .. }
+            | Self::LogMissing { .. }
+            | Self::Removed { .. }
+            | Self::PrunedChanged { .. }
+            | Self::PrunedMissing { .. }
+            | Self::Schema { .. }
+            | Self::RunShortened { .. }
+            | Self::RunReplaced { .. }
+            | Self::RunGone { .. }
             | Self::File { .. } => false,
         }
     }

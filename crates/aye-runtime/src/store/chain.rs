@@ -19,21 +19,23 @@ impl Link<'_> {
     /// The hash of this event after `previous`; the first has none before it.
     /// Every part goes in with its length so that borders cannot move.
     pub(super) fn hash(&self, previous: Option<&Hash>) -> Hash {
-        let mut hash = Sha256::new();
-        let seq = self.seq.to_le_bytes();
-        let at = self.at.to_le_bytes();
-        let parts: [&[u8]; 6] = [
+        hash_of(&[
             previous.map_or(&[], |hash| hash.as_slice()),
             self.run.as_bytes(),
-            &seq,
-            &at,
+            &self.seq.to_le_bytes(),
+            &self.at.to_le_bytes(),
             self.kind.as_bytes(),
             self.body.as_bytes(),
-        ];
-        for part in parts {
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part);
-        }
-        hash.finalize().into()
+        ])
     }
+}
+
+/// The hash of parts, each with its length.
+pub(super) fn hash_of(parts: &[&[u8]]) -> Hash {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use aye_core::id::RunId;
 
-use super::Held;
+use super::{Finding, Held};
 
 /// Why the store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -124,6 +124,24 @@ pub enum StoreError {
         /// The digest it was to have.
         digest: String,
     },
+    /// What is recorded of a run is not what was written.
+    #[error("the journal of run `{run}` is not what was written: {finding}")]
+    Tampered {
+        /// The run.
+        run: RunId,
+        /// What is wrong.
+        finding: Box<Finding>,
+    },
+    /// The database took an event and did not keep it.
+    #[error("`{}` did not keep event {seq} of run `{run}`", path.display())]
+    Dropped {
+        /// The journal.
+        path: PathBuf,
+        /// The run.
+        run: RunId,
+        /// The event.
+        seq: u64,
+    },
     /// A recorded event cannot be understood.
     #[error("event {seq} of run `{run}` cannot be read: {message}")]
     Unreadable {
@@ -184,6 +202,10 @@ impl StoreError {
                 "wait until that run has ended, or stop it (Ctrl-C, or `kill` with that process number) and resume it with this Aye"
             }
             Self::NotStarted { .. } | Self::Unreadable { .. } => "see `aye audit`",
+            Self::Tampered { .. } => {
+                "see `aye audit`; put a backup of the journal in its place, or start the skill again"
+            }
+            Self::Dropped { .. } => "see `aye audit`: something in the file is not Aye's",
             Self::NoRun { .. } => "`aye runs` lists them",
             Self::NoRequest { .. } => "its run may have been pruned; `aye runs` lists what is left",
             Self::Source { .. } => "run the skill from its file again; see `aye audit`",

@@ -14,14 +14,22 @@ pub trait Prune {
     /// Removes the runs that ended before a time, with all that is inside them:
     /// events, rows, requests and logs. A run that has not ended, or that
     /// somebody holds, stays; so does one whose logs cannot be removed, which
-    /// is an error once the others are gone. With `dry_run` it only counts.
-    fn prune(&mut self, ended_before: Timestamp, dry_run: bool) -> Result<Pruned, StoreError> {
-        self.prune_where(ended_before, dry_run, &mut |_, _| true)
+    /// is an error once the others are gone. Each leaves an entry, see
+    /// [`Audit::pruned_runs`](super::Audit::pruned_runs). With `dry_run` it only
+    /// counts.
+    fn prune(
+        &mut self,
+        pruner: &Pruner,
+        ended_before: Timestamp,
+        dry_run: bool,
+    ) -> Result<Pruned, StoreError> {
+        self.prune_where(pruner, ended_before, dry_run, &mut |_, _| true)
     }
 
     /// The same for those that `may_go`, given workspace and end.
     fn prune_where(
         &mut self,
+        pruner: &Pruner,
         ended_before: Timestamp,
         dry_run: bool,
         may_go: &mut dyn FnMut(&Path, Timestamp) -> bool,
@@ -32,10 +40,20 @@ pub trait Prune {
     /// most a hundred: some milliseconds, so that a command can do it by the way.
     fn prune_some(
         &mut self,
+        pruner: &Pruner,
         ended_before: Timestamp,
         runs: usize,
         may_go: &mut dyn FnMut(&Path, Timestamp) -> bool,
     ) -> Result<Pruned, StoreError>;
+}
+
+/// Who removes runs, and when: their entries say so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pruner {
+    /// Who.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// What was cleared away, or would be.

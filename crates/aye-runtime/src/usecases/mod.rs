@@ -31,6 +31,7 @@ mod undriven;
 mod warning;
 
 pub use active_run::{ActiveRun, FinishedRun, Surface};
+pub use audit::parse_heads;
 pub use loaded_run::LoadedRun;
 pub use logs::{LogItem, LogRequest, has_log};
 pub use memory_counts::Counts;
@@ -43,4 +44,6 @@ pub use submit::{CancelOutcome, Cancelling, Sent};
 pub use subscribe::Subscription;
 pub use warning::Warning;
 
-pub use crate::store::{QuestionRow, QuestionState, RunFilter, RunRow, RunStatus};
+pub use crate::store::{
+    Audited, Finding, Heads, QuestionRow, QuestionState, RunFilter, RunRow, RunStatus,
+};

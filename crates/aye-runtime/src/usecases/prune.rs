@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
+use aye_core::event::Driver;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::error::Error;
 use crate::runtime::Runtime;
 use crate::settings::DEFAULT_KEEP;
-use crate::store::Pruned;
+use crate::store::{Pruned, Pruner};
 use crate::trust::Retention;
 
 use super::active_run::FinishedRun;
@@ -25,19 +26,26 @@ impl Runtime {
             return Ok(None);
         }
         let (now, mut store) = (self.now(), self.store()?);
+        let pruner = self.pruner();
         let pruned = match older_than {
             Some(age) => {
                 let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
-                store.prune(now.checked_sub(age).unwrap_or(Timestamp::MIN), dry_run)?
+                store.prune(&pruner, now.checked_sub(age).unwrap_or(Timestamp::MIN), dry_run)?
             }
             None => {
                 let mut retention = self.retention();
                 let mut may_go =
                     |workspace: &Path, ended: Timestamp| retention.may_forget(workspace, ended);
-                store.prune_where(now, dry_run, &mut may_go)?
+                store.prune_where(&pruner, now, dry_run, &mut may_go)?
             }
         };
         Ok(Some(pruned))
+    }
+
+    /// Who forgets runs here, for the entries that are left of them.
+    fn pruner(&self) -> Pruner {
+        let Driver { user, host, .. } = self.driver();
+        Pruner { by: format!("{user}@{host}"), at: self.now() }
     }
 
     fn retention(&self) -> Retention<'_> {
@@ -60,7 +68,7 @@ impl FinishedRun {
         else {
             return;
         };
-        let _ = store.prune_some(before, AT_ONCE, &mut |workspace, ended| {
+        let _ = store.prune_some(&runtime.pruner(), before, AT_ONCE, &mut |workspace, ended| {
             retention.may_forget(workspace, ended)
         });
     }

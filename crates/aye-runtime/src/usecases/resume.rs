@@ -150,6 +150,7 @@ impl Runtime {
         let runtime = self.at(&row.workspace)?;
         let mut store = runtime.store()?;
         let lease = store.acquire(&row.id, &runtime.holder())?;
+        store.verify(&row.id)?;
         let loaded = LoadedRun::read(&*store, row, &runtime)?;
         let secrets = loaded.secrets(&request.secrets)?;
         loaded.changed().into_iter().for_each(&mut *warn);

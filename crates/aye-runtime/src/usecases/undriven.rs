@@ -36,6 +36,7 @@ impl Held {
         let outer = store.outermost(&row.id)?.unwrap_or_else(|| row.clone());
         let runtime = runtime.at(&outer.workspace)?;
         let lease = store.acquire(&outer.id, &runtime.holder())?;
+        store.verify(&outer.id)?;
         let outermost =
             LoadedRun::read(store, &outer, &runtime)?.machine(&runtime, Secrets::default())?;
         let outermost = outermost.under(lease.epoch());

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::MemoryStore;
 use super::state::State;
-use crate::store::{Prune, Pruned, RunRow, StoreError};
+use crate::store::{Prune, Pruned, Pruner, RunRow, StoreError};
 
 impl Prune for MemoryStore {
     fn has_finished_older_than(&self, ended_before: Timestamp) -> Result<bool, StoreError> {
@@ -17,20 +17,22 @@ impl Prune for MemoryStore {
 
     fn prune_where(
         &mut self,
+        pruner: &Pruner,
         ended_before: Timestamp,
         dry_run: bool,
         may_go: &mut dyn FnMut(&Path, Timestamp) -> bool,
     ) -> Result<Pruned, StoreError> {
-        self.forget(ended_before, usize::MAX, dry_run, may_go)
+        self.forget(pruner, (ended_before, usize::MAX), dry_run, may_go)
     }
 
     fn prune_some(
         &mut self,
+        pruner: &Pruner,
         ended_before: Timestamp,
         runs: usize,
         may_go: &mut dyn FnMut(&Path, Timestamp) -> bool,
     ) -> Result<Pruned, StoreError> {
-        self.forget(ended_before, runs, false, may_go)
+        self.forget(pruner, (ended_before, runs), false, may_go)
     }
 }
 
@@ -46,8 +48,8 @@ fn old(state: &State, ended_before: Timestamp) -> Vec<&RunRow> {
 impl MemoryStore {
     fn forget(
         &mut self,
-        ended_before: Timestamp,
-        most: usize,
+        pruner: &Pruner,
+        (ended_before, most): (Timestamp, usize),
         dry_run: bool,
         may_go: &mut dyn FnMut(&Path, Timestamp) -> bool,
     ) -> Result<Pruned, StoreError> {
@@ -75,6 +77,9 @@ impl MemoryStore {
                 .collect();
             for run in &gone {
                 remove(&self.logs.join(run.as_str()))?;
+            }
+            for run in &chosen {
+                state.keep_entry(run, pruner);
             }
             state.forget(&gone);
         }

@@ -8,8 +8,10 @@ use aye_core::id::RunId;
 use super::wake::Bells;
 use crate::store::chain::{Hash, Link};
 use crate::store::derive::{self, Derived, Placed};
+use crate::store::pruned_run::Chain;
 use crate::store::{
-    ENDED, Holder, Lease, Pending, QuestionRow, RequestId, RunRow, Source, StoreError, Verdict,
+    ENDED, Holder, Lease, Pending, PrunedRun, Pruner, QuestionRow, RequestId, RunRow, Source,
+    StoreError, Verdict,
 };
 
 #[derive(Debug, Default)]
@@ -17,7 +19,7 @@ pub(super) struct State {
     /// In the order in which they were committed.
     pub(super) events: Vec<Stored>,
     /// The number of the last event there ever was.
-    last_n: u64,
+    pub(super) last_n: u64,
     runs: BTreeMap<RunId, Derived>,
     pub(super) sources: HashMap<String, Source>,
     pub(super) requests: Vec<Sent>,
@@ -29,6 +31,10 @@ pub(super) struct State {
     pub(super) held: HashMap<RunId, (u64, Holder)>,
     pub(super) leases: u64,
     pub(super) bells: Bells,
+    /// What is left of pruned runs.
+    pub(super) pruned: Vec<PrunedRun>,
+    /// Where the chain of those ends.
+    pub(super) chain: Chain,
 }
 
 /// An event with its place and the size of its text.
@@ -132,6 +138,25 @@ impl State {
             self.runs.values().flat_map(|derived| &derived.questions).collect();
         rows.sort_by_key(|row| row.n);
         rows
+    }
+
+    /// Writes down that a run is pruned.
+    pub(super) fn keep_entry(&mut self, run: &RunId, pruner: &Pruner) {
+        let Some(row) = self.run(run) else { return };
+        let (last_seq, head) = (row.last_seq, row.head);
+        let whole = |stored: &&Stored| stored.event.run == *run || stored.event.run.is_inside(run);
+        let mut entry = PrunedRun {
+            n: 0,
+            run: run.to_string(),
+            at: pruner.at,
+            by: pruner.by.clone(),
+            events: self.events.iter().filter(whole).count() as u64,
+            last_seq,
+            head,
+            hash: [0; 32],
+        };
+        self.chain.add(&mut entry);
+        self.pruned.push(entry);
     }
 
     /// Forgets runs, with everything that belongs to them.

@@ -162,7 +162,13 @@ fn append_run(
             body: &body,
         };
         let hash = link.hash(last.map(|run| &run.head));
-        insert.execute(params![n, link.run, link.seq, link.at, link.kind, link.body, hash])?;
+        let kept =
+            insert.execute(params![n, link.run, link.seq, link.at, link.kind, link.body, hash])?;
+        // A changed table can ignore a row without an error.
+        if kept != 1 {
+            let path = change.path().unwrap_or_default().into();
+            return Err(StoreError::Dropped { path, run: run.clone(), seq: event.seq }.into());
+        }
         derived = Some(derive::fold(derived, Placed { n, hash, event })?);
     }
     if let Some(derived) = &derived {
@@ -208,7 +214,7 @@ fn write(
 
 /// The number of the last event there ever was: pruning must not make numbers
 /// return, or a watcher that remembers its place would miss events.
-fn last_n(change: &Connection) -> Result<u64, rusqlite::Error> {
+pub(super) fn last_n(change: &Connection) -> Result<u64, rusqlite::Error> {
     change
         .prepare_cached(
             "SELECT max(floor.id, coalesce((SELECT max(events.id) FROM events), 0)) FROM floor",

@@ -2,7 +2,7 @@
 //! and doorbells as files next to it. `rusqlite` is used in this folder only.
 //!
 //! `append` writes, `journal`, `runs`, `questions` and `mailbox` are the tables,
-//! `lock` grants leases, `bell` wakes, `schema` is the layout and its history.
+//! `pruned` what is left of pruned runs, `lock` grants leases, `bell` wakes, `schema` is the layout and its history.
 
 mod append;
 mod audit;
@@ -16,6 +16,7 @@ mod lock;
 mod mailbox;
 mod open;
 mod prune;
+mod pruned;
 mod questions;
 mod rebuild;
 mod runs;

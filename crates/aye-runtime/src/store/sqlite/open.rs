@@ -139,6 +139,9 @@ fn connect(home: &Home) -> Result<Option<Connection>, StoreError> {
     // Closing would checkpoint and sync, a millisecond at the end of every
     // short command; the log is checkpointed as it grows instead.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(failed)?;
+    // What others put into the file does not act: `aye audit` names it.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).map_err(failed)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false).map_err(failed)?;
     db.set_prepared_statement_cache_capacity(64);
     Ok(Some(db))
 }

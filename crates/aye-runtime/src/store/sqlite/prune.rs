@@ -1,8 +1,9 @@
 //! Clearing finished runs away.
 //!
 //! A hundred runs at a time, so that other writers are kept waiting for
-//! milliseconds only. Files go before rows: if Aye dies in between, the rows
-//! are still there and the next prune finishes the work.
+//! milliseconds only. Entries are written before files go, and files go before
+//! rows: if Aye dies in between, the rows are still there and the next prune
+//! finishes the work.
 //!
 //! What is inside a run stays as long as the run itself: an item that is done
 //! and forgotten would be done again when its run goes on.
@@ -16,8 +17,9 @@ use rusqlite::{Connection, params};
 
 use super::change::Failure;
 use super::lock::RunLock;
+use super::pruned::entry;
 use super::{SqliteStore, runs};
-use crate::store::{LeaseError, Prune, Pruned, Runs as _, StoreError};
+use crate::store::{LeaseError, Prune, Pruned, Pruner, RunRow, Runs as _, StoreError};
 
 const BATCH: usize = 100;
 
@@ -60,6 +62,7 @@ impl Prune for SqliteStore {
 
     fn prune_where(
         &mut self,
+        pruner: &Pruner,
         ended_before: Timestamp,
         dry_run: bool,
         may_go: &mut dyn FnMut(&Path, Timestamp) -> bool,
@@ -78,7 +81,7 @@ impl Prune for SqliteStore {
                     self.weigh(&self.whole(old)?, &mut pruned)?;
                 }
             } else {
-                let found = self.prune_batch(&batch, &mut pruned)?;
+                let found = self.prune_batch(pruner, &batch, &mut pruned)?;
                 stuck = stuck.or(found);
             }
         }
@@ -91,6 +94,7 @@ impl Prune for SqliteStore {
 
     fn prune_some(
         &mut self,
+        pruner: &Pruner,
         ended_before: Timestamp,
         runs: usize,
         may_go: &mut dyn FnMut(&Path, Timestamp) -> bool,
@@ -113,7 +117,7 @@ impl Prune for SqliteStore {
         if chosen.is_empty() {
             return Ok(pruned);
         }
-        let stuck = self.prune_batch(&chosen, &mut pruned)?;
+        let stuck = self.prune_batch(pruner, &chosen, &mut pruned)?;
         stuck.map_or(Ok(pruned), Err)
     }
 }
@@ -149,11 +153,13 @@ impl SqliteStore {
     /// Says what kept a run from going, if anything did.
     fn prune_batch(
         &mut self,
+        pruner: &Pruner,
         batch: &[Old],
         pruned: &mut Pruned,
     ) -> Result<Option<StoreError>, StoreError> {
         let mut locks = Vec::new();
-        let mut going = Vec::new();
+        let mut chosen = Vec::new();
+        let mut entries = Vec::new();
         let mut stuck = None;
         for old in batch {
             match RunLock::acquire_briefly(&self.home, &old.run) {
@@ -165,17 +171,25 @@ impl SqliteStore {
                 }
             }
             // Somebody may have taken it up again before it was locked.
-            let still = self
-                .run(&old.run)?
-                .and_then(|row| row.ended)
-                .is_some_and(|ended| ended.as_millisecond() == old.ended);
-            if !still {
-                continue;
-            }
+            let is_old =
+                |row: &RunRow| row.ended.is_some_and(|at| at.as_millisecond() == old.ended);
+            let Some(row) = self.run(&old.run)?.filter(is_old) else { continue };
             let whole = self.whole(old)?;
             let mut weight = Pruned::default();
-            let removed = self.weigh(&whole, &mut weight).and_then(|()| self.remove_logs(&whole));
-            match removed {
+            match self.weigh(&whole, &mut weight) {
+                Ok(()) => {
+                    entries.push(entry(&row, pruner, weight.events));
+                    chosen.push((whole, weight));
+                }
+                Err(error) => {
+                    stuck.get_or_insert(error);
+                }
+            }
+        }
+        self.keep_entries(entries)?;
+        let mut going = Vec::new();
+        for (whole, weight) in chosen {
+            match self.remove_logs(&whole) {
                 Ok(()) => {
                     pruned.runs += weight.runs;
                     pruned.events += weight.events;

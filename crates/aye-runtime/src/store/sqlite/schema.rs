@@ -18,7 +18,7 @@ pub(super) const LAYOUT: i64 = MIGRATIONS.len() as i64;
 
 /// Each takes the layout of its position to the next. Published ones are
 /// never edited.
-const MIGRATIONS: &[&str] = &[FIRST, INSIDE, EPOCH];
+const MIGRATIONS: &[&str] = &[FIRST, INSIDE, EPOCH, PRUNED];
 
 /// Runs inside other runs.
 const INSIDE: &str = "
@@ -30,6 +30,26 @@ CREATE INDEX runs_parent ON runs (parent) WHERE parent IS NOT NULL;
 /// derived: whoever only applies a request takes an epoch and writes no event.
 const EPOCH: &str = "
 ALTER TABLE runs ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
+";
+
+/// What was pruned: an entry for each run, in a chain of its own. `floor` says
+/// where that ends, and how many events were pruned before there were entries.
+const PRUNED: &str = "
+CREATE TABLE pruned (
+    n        INTEGER PRIMARY KEY,
+    run      TEXT    NOT NULL,
+    at       INTEGER NOT NULL,
+    who      TEXT    NOT NULL,
+    events   INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    head     BLOB    NOT NULL,
+    hash     BLOB    NOT NULL
+) STRICT;
+ALTER TABLE floor ADD COLUMN entries INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE floor ADD COLUMN head BLOB;
+ALTER TABLE floor ADD COLUMN unlisted INTEGER NOT NULL DEFAULT 0;
+UPDATE floor SET unlisted = max(id, coalesce((SELECT max(events.id) FROM events), 0))
+    - (SELECT count(*) FROM events);
 ";
 
 const FIRST: &str = "
@@ -168,4 +188,34 @@ pub(super) fn migrate(db: &mut Connection, home: &Home) -> Result<(), StoreError
         ))
         .map_err(failed)?;
     change.commit().map_err(failed)
+}
+
+/// A table, index, trigger or view, and how it was made.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Object {
+    pub(super) kind: String,
+    pub(super) name: String,
+    sql: String,
+}
+
+/// What is in a database, but for what SQLite itself makes.
+pub(super) fn objects(db: &Connection) -> Result<Vec<Object>, rusqlite::Error> {
+    db.prepare(
+        "SELECT type, name, sql FROM sqlite_schema
+         WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY type, name",
+    )?
+    .query_map([], |row| {
+        let sql: Option<String> = row.get(2)?;
+        Ok(Object { kind: row.get(0)?, name: row.get(1)?, sql: sql.unwrap_or_default() })
+    })?
+    .collect()
+}
+
+/// What has to be in a journal of the current layout.
+pub(super) fn expected() -> Result<Vec<Object>, rusqlite::Error> {
+    let db = Connection::open_in_memory()?;
+    for step in MIGRATIONS {
+        db.execute_batch(step)?;
+    }
+    objects(&db)
 }

@@ -16,25 +16,39 @@ pub(super) struct Stored<'a> {
     pub(super) hash: Option<Hash>,
 }
 
-/// Calls `visit` with the events of `run`, or of every run, ordered by run and
-/// sequence number.
+/// Calls `visit` with the events of `run` and of those inside it, or of every
+/// run, ordered by run and sequence number.
 pub(super) fn walk(
     db: &Connection,
     run: Option<&RunId>,
     mut visit: impl FnMut(&Stored<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let which = if run.is_some() { "WHERE run = ?1" } else { "" };
+    let which = if run.is_some() { within("run") } else { "true".to_owned() };
     let mut query = db.prepare(&format!(
-        "SELECT id, run, seq, at, type, body, hash FROM events {which} ORDER BY run, seq"
+        "SELECT id, run, seq, at, type, body, hash FROM events WHERE {which} ORDER BY run, seq"
     ))?;
-    if let Some(run) = run {
-        query.raw_bind_parameter(1, run.as_str())?;
+    for (place, bound) in bounds(run).iter().enumerate() {
+        query.raw_bind_parameter(place + 1, bound)?;
     }
     let mut rows = query.raw_query();
     while let Some(row) = rows.next()? {
         visit(&stored(row)?)?;
     }
     Ok(())
+}
+
+/// Whether `column` names the run, or one inside it, whose [`bounds`] are the
+/// first parameters.
+pub(super) fn within(column: &str) -> String {
+    format!("({column} = ?1 OR ({column} >= ?2 AND {column} < ?3))")
+}
+
+/// The id of a run, and those between which the runs inside it are; nothing
+/// for every run.
+pub(super) fn bounds(run: Option<&RunId>) -> Vec<String> {
+    let Some(run) = run else { return Vec::new() };
+    let inside = run.inside();
+    vec![run.to_string(), inside.start, inside.end]
 }
 
 /// What is no text was changed: it stands for something that hashes to

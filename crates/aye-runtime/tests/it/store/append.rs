@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use aye_runtime::store::{Source, StoreError};
+use rusqlite::Connection;
 
 use super::Outcome;
 use super::sample::{Tale, id, open, populate, source};
@@ -216,5 +217,27 @@ fn the_log_of_a_long_run_is_short_again_afterwards() -> Outcome {
         store.append(&[tale.completed()], &[])?;
     }
     assert_eq!(frames()?, longest);
+    Ok(())
+}
+
+#[test]
+fn an_event_that_the_table_ignores_is_an_error() -> Outcome {
+    let home = tempfile::tempdir()?;
+    let mut store = open(home.path())?;
+    let mut tale = Tale::new("abcdefgh12");
+    store.start(&[tale.started()], &source())?;
+    // A column that nobody fills, and a table that then leaves the row out.
+    Connection::open(store.home().journal())?.execute_batch(
+        "ALTER TABLE events RENAME TO old;
+         CREATE TABLE events (id INTEGER PRIMARY KEY, run TEXT, seq INTEGER, at INTEGER, type TEXT,
+             body TEXT, hash BLOB, more TEXT NOT NULL ON CONFLICT IGNORE);
+         INSERT INTO events SELECT *, '' FROM old;
+         DROP TABLE old;",
+    )?;
+    let dropped = store.append(&[tale.completed()], &[]);
+    assert!(matches!(dropped, Err(StoreError::Dropped { seq: 2, .. })), "{dropped:?}");
+    assert_eq!(store.events(&tale.run, 0)?.len(), 1);
+    let row = store.run(&tale.run)?.ok_or("no row")?;
+    assert_eq!((row.last_seq, row.ended), (1, None));
     Ok(())
 }

@@ -3,15 +3,16 @@
 use std::fs::File;
 use std::path::Path;
 
-use aye_runtime::store::{Found, RunFilter, RunStatus, StoreError};
+use aye_runtime::store::{Found, PrunedHead, RunFilter, RunStatus, StoreError};
 use rusqlite::Connection;
 
 use super::Outcome;
-use super::sample::{Tale, holder, id, open, source};
+use super::sample::{Tale, holder, id, moment, open, source};
 use super::writer::Store;
 
 const FIRST: &str = include_str!("fixtures/layout-1.sql");
 const SECOND: &str = include_str!("fixtures/layout-2.sql");
+const THIRD: &str = include_str!("fixtures/layout-3.sql");
 
 /// A home with a journal of an older layout.
 fn home_with(fixture: &str) -> Result<tempfile::TempDir, Box<dyn std::error::Error>> {
@@ -69,8 +70,29 @@ fn a_journal_of_the_second_layout_is_read_checked_and_taken_over() -> Outcome {
 }
 
 #[test]
+fn a_journal_of_the_third_layout_is_read_checked_and_pruned() -> Outcome {
+    let home = home_with(THIRD)?;
+    let mut store = open(home.path())?;
+    let audited = store.audit(None, |finding| panic!("{finding}"))?;
+    assert_eq!((audited.runs, audited.events, audited.logs), (6, 30, 0));
+    store.verify(&id("5f6p4169cp"))?;
+    // What was pruned before has no entry, and is not missed.
+    let heads = store.heads()?;
+    assert_eq!((heads.runs.len(), heads.pruned), (6, PrunedHead::default()));
+    store.prune(moment(1_000_000_000_000), false)?;
+    let entries = store.pruned_runs()?;
+    assert_eq!(entries.len(), 1);
+    assert_eq!((entries[0].run.as_str(), entries[0].events), ("fn3xtdcy34", 16));
+    store.audit(None, |finding| panic!("{finding}"))?;
+    heads.compare(&*store, &mut |finding| panic!("{finding}"))?;
+    Ok(())
+}
+
+#[test]
 fn an_older_driver_keeps_its_journal_from_being_migrated() -> Outcome {
-    for (fixture, run, layout) in [(FIRST, "running001", 1), (SECOND, "a8g40bx0tw", 2)] {
+    for (fixture, run, layout) in
+        [(FIRST, "running001", 1), (SECOND, "a8g40bx0tw", 2), (THIRD, "5f6p4169cp", 3)]
+    {
         let home = home_with(fixture)?;
         std::fs::create_dir(home.path().join("locks"))?;
         let path = home.path().join(format!("locks/{run}.lock"));
@@ -101,7 +123,7 @@ fn an_older_driver_keeps_its_journal_from_being_migrated() -> Outcome {
 fn a_new_journal_and_a_migrated_one_have_the_same_layout() -> Outcome {
     let new = tempfile::tempdir()?;
     open(new.path())?;
-    for fixture in [FIRST, SECOND] {
+    for fixture in [FIRST, SECOND, THIRD] {
         let old = home_with(fixture)?;
         open(old.path())?;
         assert_eq!(definitions(old.path())?, definitions(new.path())?);

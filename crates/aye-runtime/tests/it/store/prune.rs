@@ -1,7 +1,10 @@
 //! Clearing finished runs away.
 
+use aye_core::event::EventKind;
 use aye_core::input::Request;
-use aye_runtime::store::{Pruned, RunFilter, StoreError, Verdict};
+use aye_process::log::{FileDigest, LogDigest};
+use aye_runtime::store::{Pruned, RunFilter, StoreError, Verdict, seal};
+use rusqlite::Connection;
 
 use super::Outcome;
 use super::sample::{Tale, holder, id, moment, open, populate, source};
@@ -182,4 +185,41 @@ fn store_size(home: &std::path::Path) -> std::io::Result<u64> {
     let main = home.join("journal.db").metadata()?;
     let log = home.join("journal.db-wal").metadata()?;
     Ok(main.len() + log.len())
+}
+
+#[test]
+fn a_prune_that_was_cut_off_is_not_an_attack_and_is_finished() -> Outcome {
+    let home = tempfile::tempdir()?;
+    let mut store = open(home.path())?;
+    let mut tale = Tale::new("abcdefgh12");
+    let mut done = tale.step_done("build");
+    if let EventKind::StepCompleted(done) = &mut done.kind {
+        let stdout = Some(FileDigest::of(b"said"));
+        done.log = Some(Box::new(seal(&LogDigest { stdout, ..LogDigest::default() })));
+    }
+    tale.seq = 0;
+    let started = tale.started();
+    tale.seq = 2;
+    done.seq = 2;
+    store.start(&[started, done, tale.completed()], &source())?;
+    let db = Connection::open(store.home().journal())?;
+    db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
+    let before = home.path().join("before.db");
+    std::fs::copy(store.home().journal(), &before)?;
+    store.prune(moment(1_000_000), false)?;
+    let entries = store.pruned_runs()?;
+    assert_eq!(entries.len(), 1);
+    // Killed after the logs were removed, and before the rows were.
+    db.execute_batch(&format!(
+        "ATTACH '{}' AS before;
+         INSERT INTO events SELECT * FROM before.events;
+         INSERT INTO runs SELECT * FROM before.runs;
+         INSERT INTO sources SELECT * FROM before.sources;",
+        before.display()
+    ))?;
+    store.audit(None, |finding| panic!("{finding}"))?;
+    assert_eq!(store.prune(moment(1_000_000), false)?.runs, 1);
+    assert_eq!(store.pruned_runs()?, entries, "one entry is enough");
+    store.audit(None, |finding| panic!("{finding}"))?;
+    Ok(())
 }

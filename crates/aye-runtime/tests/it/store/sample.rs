@@ -12,7 +12,7 @@ use aye_core::nested::Parent;
 use aye_core::question::{Answer, Offer, Prompter, Purpose, Question};
 use aye_core::skill::{AskKind, ChoiceAction};
 use aye_core::step_kind::StepKind;
-use aye_runtime::store::{Durability, Holder, Source, StoreError};
+use aye_runtime::store::{Durability, Holder, Pruner, Source, StoreError};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -41,6 +41,10 @@ pub(super) fn holder() -> Holder {
         command: "aye run release".into(),
         since: moment(0),
     }
+}
+
+pub(super) fn pruner() -> Pruner {
+    Pruner { by: "ada@engine".into(), at: moment(5_000_000) }
 }
 
 pub(super) fn open(home: &Path) -> Result<Store, StoreError> {
@@ -144,6 +148,7 @@ impl Tale {
             process: None,
             marked_by: None,
             agreed: false,
+            log: None,
             parsed: None,
             took_ms: None,
             hidden: false,

@@ -12,6 +12,8 @@ use aye_runtime::store::{
 };
 use jiff::Timestamp;
 
+use super::sample::pruner;
+
 #[derive(Debug)]
 pub(super) struct Store {
     inner: SqliteStore,
@@ -88,7 +90,15 @@ impl Store {
         runs: usize,
         mut may_go: impl FnMut(&Path, Timestamp) -> bool,
     ) -> Result<Pruned, StoreError> {
-        self.inner.prune_some(ended_before, runs, &mut may_go)
+        self.inner.prune_some(&pruner(), ended_before, runs, &mut may_go)
+    }
+
+    pub(super) fn prune(
+        &mut self,
+        ended_before: Timestamp,
+        dry_run: bool,
+    ) -> Result<Pruned, StoreError> {
+        self.inner.prune(&pruner(), ended_before, dry_run)
     }
 }
 

@@ -1,27 +1,48 @@
 //! `aye audit`.
 
+use std::io::Read as _;
+
 use clap::Args;
 
 use crate::cli::Context;
 use crate::paint::{Glyph, Tone, escape_control, plural};
 use aye_runtime::error::Error;
+use aye_runtime::usecases::{Audited, Heads, parse_heads};
 
-use super::output::{print_json, print_words};
+use super::output::{print, print_json, print_words};
 
 // Options of `aye audit`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  aye audit\n  aye audit last --json")]
+#[command(after_help = "Examples:\n  aye audit\n  aye audit last --json\n  \
+    aye audit --head > heads.txt\n  aye audit --against heads.txt")]
 pub struct AuditArgs {
     /// A run's id, the beginning of one, or last [default: every run]
     pub run: Option<String>,
+    /// Print the head of every run and of the list of pruned runs, to be kept elsewhere
+    #[arg(long, conflicts_with_all = ["run", "against"])]
+    pub head: bool,
+    /// Also report what is shorter, different or gone since `--head` printed FILE (`-`: standard input)
+    #[arg(long, value_name = "FILE", conflicts_with = "run")]
+    pub against: Option<String>,
 }
 
 pub(super) fn run(args: &AuditArgs, context: &Context) -> Result<u8, Error> {
-    let (audited, findings) = context.audit(args.run.as_deref())?;
+    if args.head {
+        let heads = context.heads()?;
+        match context.json {
+            true => print_json(&heads)?,
+            false => print(&heads.to_text())?,
+        }
+        return Ok(0);
+    }
+    let against = args.against.as_deref().map(read_heads).transpose()?;
+    let (audited, findings) = context.audit(args.run.as_deref(), against.as_ref())?;
     let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
     if context.json {
+        let Audited { runs, events, logs, unsealed } = audited;
         print_json(&serde_json::json!({
-            "runs": audited.runs, "events": audited.events, "findings": findings,
+            "runs": runs, "events": events, "logs": logs, "unsealed": unsealed,
+            "findings": findings,
         }))?;
         return Ok(u8::from(!findings.is_empty()));
     }
@@ -31,8 +52,7 @@ pub(super) fn run(args: &AuditArgs, context: &Context) -> Result<u8, Error> {
         let mark = paint.text(Tone::Bad, paint.glyph(Glyph::Failed));
         text.push_str(&format!("{mark} {}\n", escape_control(finding)));
     }
-    let count = |number: u64, word| plural(usize::try_from(number).unwrap_or(usize::MAX), word);
-    let looked = format!("{} of {}", count(audited.events, "event"), count(audited.runs, "run"));
+    let looked = describe(&audited);
     text.push_str(&match findings.len() {
         0 => {
             let mark = paint.text(Tone::Good, paint.glyph(Glyph::Done));
@@ -42,4 +62,31 @@ pub(super) fn run(args: &AuditArgs, context: &Context) -> Result<u8, Error> {
     });
     print_words(&text)?;
     Ok(u8::from(!findings.is_empty()))
+}
+
+/// How much was looked at, in words.
+fn describe(audited: &Audited) -> String {
+    let count = |number: u64, word| plural(usize::try_from(number).unwrap_or(usize::MAX), word);
+    let Audited { runs, events, logs, unsealed } = *audited;
+    let mut text = format!("{} of {}", count(events, "event"), count(runs, "run"));
+    if logs > 0 {
+        text.push_str(&format!(", {}", count(logs, "log")));
+    }
+    if unsealed > 0 {
+        text.push_str(&format!(" ({} more not sealed)", unsealed));
+    }
+    text
+}
+
+/// The heads in a file that somebody kept.
+fn read_heads(file: &str) -> Result<Heads, Error> {
+    let mut text = String::new();
+    match file {
+        "-" => drop(std::io::stdin().read_to_string(&mut text).map_err(Error::Input)?),
+        _ => {
+            let failed = |source| Error::File { doing: "read", path: file.into(), source };
+            text = std::fs::read_to_string(file).map_err(failed)?;
+        }
+    }
+    parse_heads(file, &text)
 }

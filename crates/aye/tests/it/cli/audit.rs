@@ -27,12 +27,12 @@ fn a_journal_as_it_was_written_is_sound() {
     let place = filled();
     assert_snapshot!(place.aye(&["audit"]).all(), @r"
     --- stdout
-    ✓ 12 events of 2 runs: nothing was changed
+    ✓ 12 events of 2 runs, 4 logs: nothing was changed
     --- exit 0
     ");
     assert_snapshot!(place.aye(&["audit", "last"]).all(), @r"
     --- stdout
-    ✓ 6 events of 1 run: nothing was changed
+    ✓ 6 events of 1 run, 2 logs: nothing was changed
     --- exit 0
     ");
     assert_snapshot!(place.aye(&["audit", "last", "--json"]).all(), @r#"
@@ -40,6 +40,8 @@ fn a_journal_as_it_was_written_is_sound() {
     {
       "runs": 1,
       "events": 6,
+      "logs": 2,
+      "unsealed": 0,
       "findings": []
     }
     --- exit 0
@@ -60,7 +62,7 @@ fn a_changed_event_is_named() {
     assert_snapshot!(ran.all(), @r"
     --- stdout
     ✗ event 2 (`step_started`) of run `RUN` was changed
-    12 events of 2 runs: 1 finding
+    12 events of 2 runs, 4 logs: 1 finding
     --- exit 1
     ");
     assert_snapshot!(place.aye(&["audit", "--json"]).all(), @r#"
@@ -68,6 +70,8 @@ fn a_changed_event_is_named() {
     {
       "runs": 2,
       "events": 12,
+      "logs": 4,
+      "unsealed": 0,
       "findings": [
         "event 2 (`step_started`) of run `RUN` was changed"
       ]
@@ -86,7 +90,7 @@ fn a_missing_event_is_named() {
     assert_snapshot!(place.aye(&["audit", "last"]).all(), @r"
     --- stdout
     ✗ events 3 to 3 of run `RUN` are missing
-    5 events of 1 run: 1 finding
+    5 events of 1 run, 1 log: 1 finding
     --- exit 1
     ");
 }

@@ -113,7 +113,7 @@ fn verbose_adds_the_events() {
     two  run RUN
     {"v":1,"run":"RUN","seq":2,"at":"TIME","type":"step_started","step":"first","execution":1,"attempt":1,"index":0,"machine":"HOST","kind":"command","command":"echo hello 'big world'","deadline":"TIME"}
     ▸ first  echo hello 'big world'
-    {"v":1,"run":"RUN","seq":3,"at":"TIME","type":"step_completed","step":"first","execution":1,"output":"greeting","value":"hello big world","process":{"exit_code":0,"duration_ms":N,"stdout":"hello big world\n","left_running":0,"cpu_ms":N}}
+    {"v":1,"run":"RUN","seq":3,"at":"TIME","type":"step_completed","step":"first","execution":1,"output":"greeting","value":"hello big world","process":{"exit_code":0,"duration_ms":N,"stdout":"hello big world\n","left_running":0,"cpu_ms":N},"log":{"stdout":{"bytes":16,"sha256":"DIGEST"}}}
     ✓ first  DURATION
     {"v":1,"run":"RUN","seq":4,"at":"TIME","type":"skill_completed","duration_ms":N}
     ✓ two completed in DURATION  1 step done

@@ -9,9 +9,9 @@ use aye_core::id::{QuestionId, RunId};
 use aye_core::input::Request;
 use aye_core::question::Question;
 use aye_runtime::store::{
-    Audit, Audited, ENDED, Finding, Found, Held, Holder, Journal, Lease, LeaseError, Leases,
-    Listener, Logs, Mailbox, MemoryStore, Pending, Prune, Pruned, QuestionRow, Questions,
-    RequestId, RunFilter, RunRow, Runs, Source, Store, StoreError, Verdict, Wake,
+    Audit, Audited, ENDED, Finding, Found, Heads, Held, Holder, Journal, Lease, LeaseError, Leases,
+    Listener, Logs, Mailbox, MemoryStore, Pending, Prune, Pruned, PrunedRun, Pruner, QuestionRow,
+    Questions, RequestId, RunFilter, RunRow, Runs, Source, Store, StoreError, Verdict, Wake,
 };
 use jiff::Timestamp;
 use tempfile::TempDir;
@@ -77,10 +77,22 @@ pub(super) enum Fault {
     AuditBlind,
     /// All logs are one file.
     LogsShared,
+    /// Pruned runs leave nothing.
+    EntriesLost,
+    /// Entries say that nobody pruned the run.
+    EntriesAnonymous,
+    /// There are never any heads.
+    HeadsEmpty,
+    /// The hash of an event is never known.
+    HashUnknown,
+    /// Logs are not compared.
+    LogsUnread,
+    /// Every chain is whole.
+    VerifyBlind,
 }
 
 impl Fault {
-    pub(super) const ALL: [Self; 28] = [
+    pub(super) const ALL: [Self; 34] = [
         Self::AppendLost,
         Self::EventsOutOfOrder,
         Self::NoSequenceCheck,
@@ -109,6 +121,12 @@ impl Fault {
         Self::HeldIsPruned,
         Self::AuditBlind,
         Self::LogsShared,
+        Self::EntriesLost,
+        Self::EntriesAnonymous,
+        Self::HeadsEmpty,
+        Self::HashUnknown,
+        Self::LogsUnread,
+        Self::VerifyBlind,
     ];
 }
 
@@ -133,6 +151,10 @@ impl Place for FaultyPlace {
 
     fn expire(&self, run: &RunId) {
         self.store.inner.expire(run);
+    }
+
+    fn tamper(&self, run: &RunId) {
+        self.store.inner.tamper(run);
     }
 }
 
@@ -448,8 +470,45 @@ impl Audit for Faulty {
     ) -> Result<Audited, StoreError> {
         match self.fault {
             Fault::AuditBlind => Ok(Audited::default()),
+            Fault::LogsUnread => self.inner.audit(run, &mut |finding| match finding {
+                Finding::LogChanged { .. }
+                | Finding::LogShortened { .. }
+                | Finding::LogMissing { .. } => {}
+                other => report(other),
+            }),
             _ => self.inner.audit(run, report),
         }
+    }
+
+    fn verify(&self, run: &RunId) -> Result<(), StoreError> {
+        match self.fault {
+            Fault::VerifyBlind => Ok(()),
+            _ => self.inner.verify(run),
+        }
+    }
+
+    fn heads(&self) -> Result<Heads, StoreError> {
+        match self.fault {
+            Fault::HeadsEmpty => Ok(Heads::default()),
+            _ => self.inner.heads(),
+        }
+    }
+
+    fn hash_of_event(&self, run: &RunId, seq: u64) -> Result<Option<[u8; 32]>, StoreError> {
+        match self.fault {
+            Fault::HashUnknown => Ok(None),
+            _ => self.inner.hash_of_event(run, seq),
+        }
+    }
+
+    fn pruned_runs(&self) -> Result<Vec<PrunedRun>, StoreError> {
+        let mut entries = self.inner.pruned_runs()?;
+        match self.fault {
+            Fault::EntriesLost => entries.clear(),
+            Fault::EntriesAnonymous => entries.iter_mut().for_each(|entry| entry.by.clear()),
+            _ => {}
+        }
+        Ok(entries)
     }
 }
 
@@ -460,6 +519,7 @@ impl Prune for Faulty {
 
     fn prune_where(
         &mut self,
+        pruner: &Pruner,
         ended_before: Timestamp,
         dry_run: bool,
         may_go: &mut dyn FnMut(&Path, Timestamp) -> bool,
@@ -469,15 +529,16 @@ impl Prune for Faulty {
                 self.inner.expire(&row.id);
             }
         }
-        self.inner.prune_where(ended_before, dry_run, may_go)
+        self.inner.prune_where(pruner, ended_before, dry_run, may_go)
     }
 
     fn prune_some(
         &mut self,
+        pruner: &Pruner,
         ended_before: Timestamp,
         runs: usize,
         may_go: &mut dyn FnMut(&Path, Timestamp) -> bool,
     ) -> Result<Pruned, StoreError> {
-        self.inner.prune_some(ended_before, runs, may_go)
+        self.inner.prune_some(pruner, ended_before, runs, may_go)
     }
 }

@@ -7,12 +7,14 @@ mod leasing;
 mod listing;
 mod mailing;
 mod pruning;
+mod sealing;
 mod waking;
 
 use std::error::Error;
 
 use aye_core::id::RunId;
 use aye_runtime::store::{Durability, Home, Lease, LeaseError, MemoryStore, SqliteStore, Store};
+use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::sample::{Tale, holder, source};
@@ -25,6 +27,9 @@ pub(super) trait Place {
 
     /// Takes a lease away from its holder, who does not notice.
     fn expire(&self, run: &RunId);
+
+    /// Changes the first event of a run behind the store's back.
+    fn tamper(&self, run: &RunId);
 }
 
 type Kept = Result<(), Box<dyn Error>>;
@@ -41,7 +46,7 @@ macro_rules! ensure {
 }
 use ensure;
 
-const CLAUSES: [(&str, Clause); 26] = [
+const CLAUSES: [(&str, Clause); 30] = [
     ("what is appended is read back in order", appending::reads_back),
     ("an event that does not follow is a conflict", appending::needs_the_next_number),
     ("an append is all or nothing", appending::all_or_nothing),
@@ -68,6 +73,10 @@ const CLAUSES: [(&str, Clause); 26] = [
     ("a name finds one, several or none", listing::names),
     ("finished runs are pruned, others stay", pruning::prunes),
     ("an audit looks at everything, logs have places", pruning::audit_and_logs),
+    ("a pruned run leaves an entry", sealing::entries),
+    ("kept heads show what is gone", sealing::heads),
+    ("an audit compares logs with their seals", sealing::logs),
+    ("a changed event is found before a resume", sealing::verifies),
 ];
 
 /// The clauses that a store does not keep, and why.
@@ -87,6 +96,13 @@ impl Place for Sqlite {
 
     fn expire(&self, run: &RunId) {
         std::fs::remove_file(Home::new(self.0.path()).lock(run)).unwrap();
+    }
+
+    fn tamper(&self, run: &RunId) {
+        let db = Connection::open(Home::new(self.0.path()).journal()).unwrap();
+        let sql =
+            "UPDATE events SET body = replace(body, '/work', '/else') WHERE run = ?1 AND seq = 1";
+        assert_eq!(db.execute(sql, [run.as_str()]).unwrap(), 1);
     }
 }
 
@@ -109,6 +125,10 @@ impl Place for Memory {
 
     fn expire(&self, run: &RunId) {
         self.store.expire(run);
+    }
+
+    fn tamper(&self, run: &RunId) {
+        self.store.tamper(run);
     }
 }
 

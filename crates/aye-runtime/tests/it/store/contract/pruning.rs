@@ -2,7 +2,7 @@
 
 use aye_runtime::store::{Audited, Pruned};
 
-use super::super::sample::{Tale, id, moment};
+use super::super::sample::{Tale, id, moment, pruner};
 use super::{Kept, Place, begun, ensure};
 
 pub(super) fn prunes(place: &dyn Place) -> Kept {
@@ -22,13 +22,13 @@ pub(super) fn prunes(place: &dyn Place) -> Kept {
     let far = moment(1_000_000);
     ensure!(store.has_finished_older_than(far)?, "nothing to prune");
     ensure!(!store.has_finished_older_than(moment(0))?, "something to prune too early");
-    let counted = store.prune(moment(0), false)?;
+    let counted = store.prune(&pruner(), moment(0), false)?;
     ensure!(counted == Pruned::default(), "pruned too early: {counted:?}");
-    let would = store.prune_where(far, true, &mut |_, _| true)?;
+    let would = store.prune_where(&pruner(), far, true, &mut |_, _| true)?;
     ensure!(would.runs >= 1 && store.run(&done.run)?.is_some(), "a dry run: {would:?}");
-    let none = store.prune_some(far, 10, &mut |_, _| false)?;
+    let none = store.prune_some(&pruner(), far, 10, &mut |_, _| false)?;
     ensure!(none == Pruned::default(), "pruned what may not go: {none:?}");
-    let pruned = store.prune(far, false)?;
+    let pruned = store.prune(&pruner(), far, false)?;
     ensure!((pruned.runs, pruned.events) == (1, 4), "{pruned:?}");
     ensure!(store.run(&done.run)?.is_none(), "its row is there");
     ensure!(store.run(&inside.run)?.is_none(), "the row of the run inside is there");
@@ -38,7 +38,7 @@ pub(super) fn prunes(place: &dyn Place) -> Kept {
     ensure!(store.run(&held.run)?.is_some(), "a run that is held is gone");
     // A watcher that remembers its place must not miss what comes next.
     drop(_held);
-    store.prune(far, false)?;
+    store.prune(&pruner(), far, false)?;
     begun(&mut *store, "next012345")?;
     let news = store.events_after(position, 10)?;
     ensure!(news.len() == 1, "numbers return after pruning: {news:?}");
@@ -53,9 +53,9 @@ pub(super) fn audit_and_logs(place: &dyn Place) -> Kept {
     let mut found = Vec::new();
     let all = store.audit(None, &mut |finding| found.push(finding))?;
     ensure!(found.is_empty(), "{found:?}");
-    ensure!(all == Audited { runs: 2, events: 5 }, "{all:?}");
+    ensure!(all == Audited { runs: 2, events: 5, ..Audited::default() }, "{all:?}");
     let one = store.audit(Some(&tale.run), &mut |_| {})?;
-    ensure!(one == Audited { runs: 1, events: 4 }, "{one:?}");
+    ensure!(one == Audited { runs: 1, events: 4, ..Audited::default() }, "{one:?}");
     let logs = [
         store.log(&tale.run, 1, "build"),
         store.log(&tale.run, 2, "build"),

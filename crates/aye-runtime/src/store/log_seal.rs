@@ -1,0 +1,106 @@
+//! Seals of step logs: the event that ends a step says what its log was.
+
+use aye_core::digest::hex;
+use aye_core::event::{Event, EventKind, FileSeal, LogSeal};
+use aye_core::id::RunId;
+use aye_process::log::{self, FileDigest, LogDigest};
+
+use super::{Audited, Finding, Logs};
+
+/// A digest, as an event has it.
+pub fn seal(digest: &LogDigest) -> LogSeal {
+    let file = |digest: &Option<FileDigest>| {
+        digest.as_ref().map(|file| FileSeal { bytes: file.bytes, sha256: hex(&file.sha256) })
+    };
+    LogSeal {
+        stdout: file(&digest.stdout),
+        stderr: file(&digest.stderr),
+        order: file(&digest.order),
+    }
+}
+
+/// The end of a step, and what its log was then.
+#[derive(Debug, Clone)]
+pub(super) struct SealedStep {
+    run: RunId,
+    execution: u32,
+    step: String,
+    log: Option<Box<LogSeal>>,
+}
+
+impl SealedStep {
+    /// What an event says about a log; `None` if it ends no step that ran.
+    pub(super) fn of(event: &Event) -> Option<Self> {
+        let (execution, step, log) = match &event.kind {
+            EventKind::StepCompleted(done) => (done.execution, &done.step, &done.log),
+            EventKind::StepFailed(failed) => (failed.execution, &failed.step, &failed.log),
+            _ => return None,
+        };
+        let (run, step, log) = (event.run.clone(), step.clone(), log.clone());
+        (execution > 0).then_some(Self { run, execution, step, log })
+    }
+
+    pub(super) fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// Compares the files of the log with their seal, counts them, and says
+    /// what is wrong with them.
+    pub(super) fn check(&self, logs: &dyn Logs, audited: &mut Audited) -> Vec<Finding> {
+        let base = logs.log(&self.run, self.execution, &self.step);
+        let Some(sealed) = &self.log else {
+            audited.unsealed += u64::from(log::exists(&base));
+            return Vec::new();
+        };
+        audited.logs += u64::from(**sealed != LogSeal::default());
+        let found = match LogDigest::read(&base) {
+            Ok(found) => seal(&found),
+            // Not readable, or no longer what was compressed.
+            Err(error) => return vec![self.changed(&error.to_string())],
+        };
+        [
+            ("standard output", &sealed.stdout, &found.stdout),
+            ("standard error", &sealed.stderr, &found.stderr),
+            ("the order of its streams", &sealed.order, &found.order),
+        ]
+        .into_iter()
+        .filter_map(|(what, sealed, found)| self.compare(what, sealed.as_ref(), found.as_ref()))
+        .collect()
+    }
+
+    fn compare(
+        &self,
+        what: &str,
+        sealed: Option<&FileSeal>,
+        found: Option<&FileSeal>,
+    ) -> Option<Finding> {
+        if sealed == found {
+            return None;
+        }
+        let Self { run, execution, step, .. } = self;
+        let (run, execution, step) = (run.to_string(), *execution, step.clone());
+        Some(match (sealed, found) {
+            (Some(_), None) => Finding::LogMissing { run, execution, step, what: what.to_owned() },
+            (Some(sealed), Some(found)) if found.bytes < sealed.bytes => Finding::LogShortened {
+                run,
+                execution,
+                step,
+                what: what.to_owned(),
+                bytes: found.bytes,
+                recorded: sealed.bytes,
+            },
+            (None, _) => self.changed(&format!("{what} was added")),
+            (Some(_), Some(_)) => self.changed(what),
+        })
+    }
+
+    fn changed(&self, what: &str) -> Finding {
+        let Self { run, execution, step, .. } = self;
+        Finding::LogChanged {
+            run: run.to_string(),
+            execution: *execution,
+            step: step.clone(),
+            what: what.to_owned(),
+        }
+    }
+}
