@@ -73,7 +73,7 @@ fn describe(audited: &Audited) -> String {
         text.push_str(&format!(", {}", count(logs, "log")));
     }
     if unsealed > 0 {
-        text.push_str(&format!(" ({} more not sealed)", unsealed));
+        text.push_str(&format!(" ({unsealed} more not sealed)"));
     }
     text
 }
