@@ -48,11 +48,6 @@ impl<'a> Source<'a> {
         Self { name, text, lines }
     }
 
-    /// How many lines there are; at least one.
-    pub fn line_count(&self) -> usize {
-        self.lines.len()
-    }
-
     /// The text of a line, counted from one, without its line break.
     pub fn line(&self, number: usize) -> &'a str {
         let (start, end) = self.line_range(number);
