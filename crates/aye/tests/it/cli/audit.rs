@@ -1,7 +1,6 @@
 //! `aye audit`.
 
 use insta::assert_snapshot;
-use rusqlite::Connection;
 
 use super::harness::Place;
 
@@ -52,7 +51,7 @@ fn a_journal_as_it_was_written_is_sound() {
 fn a_changed_event_is_named() {
     let place = filled();
     let run = place.last();
-    let journal = Connection::open(place.home().join("journal.db")).unwrap();
+    let journal = place.journal_db();
     let sql =
         "UPDATE events SET body = replace(body, 'echo a', 'echo x') WHERE run = ?1 AND seq = 2";
     assert_eq!(journal.execute(sql, [&run]).unwrap(), 1);
@@ -83,7 +82,7 @@ fn a_changed_event_is_named() {
 #[test]
 fn a_missing_event_is_named() {
     let place = filled();
-    let journal = Connection::open(place.home().join("journal.db")).unwrap();
+    let journal = place.journal_db();
     let deleted = journal.execute("DELETE FROM events WHERE run = ?1 AND seq = 3", [&place.last()]);
     assert_eq!(deleted.unwrap(), 1);
     drop(journal);

@@ -110,7 +110,7 @@ fn a_stored_request_cannot_say_that_a_code_was_checked() {
             },
         })
     };
-    let db = rusqlite::Connection::open(place.home().join("journal.db")).unwrap();
+    let db = place.journal_db();
     let send = |request: &serde_json::Value| {
         db.execute(
             "INSERT INTO requests (run, at, sender, body) VALUES (?1, 0, 'forged', ?2)",

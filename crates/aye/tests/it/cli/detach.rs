@@ -202,7 +202,7 @@ fn what_goes_wrong_later_is_noted() {
     let run = place.aye(&["run", "skill.yaml", "-dq"]).ok().stdout.trim().to_owned();
     let question = question(&place);
     // With its table gone, the driver can neither read mail nor write events.
-    let db = rusqlite::Connection::open(place.home().join("journal.db")).unwrap();
+    let db = place.journal_db();
     db.execute_batch("DROP TABLE events; DROP TABLE requests").unwrap();
     let _ = place.aye(&["answer", &question, "proceed"]);
     let note = place.home().join("logs").join(&run).join("background.err");

@@ -59,7 +59,7 @@ steps:
 }
 
 fn rows(place: &Place, query: &str) -> i64 {
-    let db = rusqlite::Connection::open(place.home().join("journal.db")).unwrap();
+    let db = place.journal_db();
     db.query_row(query, [], |row| row.get(0)).unwrap()
 }
 
@@ -211,7 +211,7 @@ fn an_event_that_is_no_text_any_more_is_named() {
     let place = Place::new();
     place.write("p.yaml", "name: p\nsteps:\n  - { name: a, command: echo, args: [hi] }\n");
     place.aye(&["run", "p.yaml", "-q"]).ok();
-    let db = rusqlite::Connection::open(place.home().join("journal.db")).unwrap();
+    let db = place.journal_db();
     db.execute("UPDATE events SET body = cast(x'7bff41' AS TEXT) WHERE seq = 2", []).unwrap();
     drop(db);
     let audited = place.aye(&["audit"]);

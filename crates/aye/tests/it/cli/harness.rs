@@ -32,6 +32,11 @@ impl Place {
         self.directory.path().join("home")
     }
 
+    /// The journal's database, to look into it or tamper with it.
+    pub(crate) fn journal_db(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.home().join("journal.db")).unwrap()
+    }
+
     /// Writes a file below the working directory.
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.work().join(name);

@@ -96,7 +96,7 @@ fn a_database_of_another_program_is_left_alone() {
     let place = place();
     std::fs::create_dir(place.home()).unwrap();
     let path = place.home().join("journal.db");
-    let other = rusqlite::Connection::open(&path).unwrap();
+    let other = place.journal_db();
     other.execute_batch("CREATE TABLE other (x); PRAGMA application_id = 7;").unwrap();
     drop(other);
     let before = std::fs::read(&path).unwrap();

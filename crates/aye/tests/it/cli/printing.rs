@@ -168,7 +168,7 @@ impl Repository {
 
     /// Writes hostile texts into the journal's tables, and into these.
     pub(crate) fn forge(&self, more: &[&str]) {
-        let journal = rusqlite::Connection::open(self.place.home().join("journal.db")).unwrap();
+        let journal = self.place.journal_db();
         for change in [
             "runs SET skill = ?1, user = ?1, host = ?1, message = ?1, step = ?1",
             "questions SET skill = ?1, step = ?1, title = ?1, message = ?1",

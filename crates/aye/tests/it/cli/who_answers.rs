@@ -272,7 +272,7 @@ fn a_stored_request_without_an_origin_is_no_persons() {
             "request": "answer", "question": question,
             "answer": { "value": "proceed", "by": "bob", "prompter": "command" },
         });
-        let db = rusqlite::Connection::open(account.place.home().join("journal.db")).unwrap();
+        let db = account.place.journal_db();
         let insert = "INSERT INTO requests (run, at, sender, body) VALUES (?1, 0, 'bob', ?2)";
         db.execute(insert, [&run, &request.to_string()]).unwrap();
         account.aye(&["resume", &run, "--no-input"]);

@@ -206,7 +206,7 @@ fn the_watched_inbox_shows_hostile_texts_inert() {
         ),
     );
     assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);
-    let journal = rusqlite::Connection::open(place.home().join("journal.db")).unwrap();
+    let journal = place.journal_db();
     for change in [
         "UPDATE runs SET skill = ?1, user = ?1, host = ?1, message = ?1, step = ?1",
         "UPDATE questions SET skill = ?1, step = ?1, title = ?1, message = ?1",
