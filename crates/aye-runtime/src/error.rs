@@ -116,6 +116,17 @@ pub enum Error {
     /// Standard output cannot be written to.
     #[error("cannot write to standard output: {0}")]
     Output(#[source] std::io::Error),
+    /// The working directory cannot be found.
+    #[error("cannot find the current directory: {0}")]
+    Directory(#[source] std::io::Error),
+    /// Something cannot be written as JSON.
+    #[error("cannot write {what} as JSON: {source}")]
+    Json {
+        /// What.
+        what: &'static str,
+        /// Why.
+        source: serde_json::Error,
+    },
     /// Aye cannot be told to stop.
     #[error("cannot catch signals: {0}")]
     Signals(#[source] std::io::Error),
@@ -194,9 +205,12 @@ impl Error {
             Self::Inputs(_) => ErrorKind::Inputs,
             Self::NotFound { .. } => ErrorKind::NotFound,
             Self::File { .. } | Self::Log(_) | Self::Input(_) => ErrorKind::File,
-            Self::Signals(_) | Self::Wait(_) | Self::Background { .. } | Self::Listen { .. } => {
-                ErrorKind::System
-            }
+            Self::Directory(_)
+            | Self::Json { .. }
+            | Self::Signals(_)
+            | Self::Wait(_)
+            | Self::Background { .. }
+            | Self::Listen { .. } => ErrorKind::System,
             Self::Settings(_) => ErrorKind::Settings,
             Self::Store(_) | Self::Lease(LeaseError::Store(_)) => ErrorKind::Store,
             Self::Lease(LeaseError::Held(_)) => ErrorKind::Held,
@@ -230,6 +244,8 @@ impl Error {
             | Self::Store(_)
             | Self::Journal { .. }
             | Self::Input(_)
+            | Self::Directory(_)
+            | Self::Json { .. }
             | Self::Signals(_)
             | Self::Wait(_)
             | Self::Log(_)
@@ -274,6 +290,8 @@ impl Error {
             Self::InvalidSkill(_)
             | Self::Input(_)
             | Self::Output(_)
+            | Self::Directory(_)
+            | Self::Json { .. }
             | Self::Signals(_)
             | Self::Wait(_)
             | Self::Log(_)

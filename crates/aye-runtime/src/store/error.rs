@@ -162,6 +162,14 @@ pub enum StoreError {
         /// Its version.
         found: u64,
     },
+    /// Something cannot be written as JSON.
+    #[error("cannot write {what} as JSON: {source}")]
+    Json {
+        /// What.
+        what: &'static str,
+        /// Why.
+        source: serde_json::Error,
+    },
     /// Waiting for news failed.
     #[error("cannot listen for news of the journal: {0}")]
     Listen(#[source] io::Error),
@@ -209,6 +217,7 @@ impl StoreError {
             Self::NoRun { .. } => "`aye runs` lists them",
             Self::NoRequest { .. } => "its run may have been pruned; `aye runs` lists what is left",
             Self::Source { .. } => "run the skill from its file again; see `aye audit`",
+            Self::Json { .. } => "please report it: this is a mistake in Aye",
             Self::Listen(_) => {
                 "see whether too many processes watch files (`fs.inotify.max_user_watches`)"
             }

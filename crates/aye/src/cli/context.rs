@@ -58,9 +58,7 @@ impl Context {
                     "go to one that does, such as with `cd`",
                 ));
             }
-            Err(source) => {
-                return Err(Error::File { doing: "read", path: PathBuf::from("."), source });
-            }
+            Err(error) => return Err(Error::Directory(error)),
         };
         let home = match (&global.home, env.get("XDG_STATE_HOME"), env.get("HOME")) {
             (Some(home), _, _) => directory.join(home),

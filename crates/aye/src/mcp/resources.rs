@@ -127,8 +127,8 @@ pub(super) fn read(world: &World, uri: &str) -> Result<Option<ReadResourceResult
             (SkillFile::read(&context.directory.join(path))?.text, YAML)
         }
         Named::Memory(kind) => {
-            let kind: EntryKind =
-                serde_json::from_value(json!(kind)).map_err(|error| Error::Output(error.into()))?;
+            let kind: EntryKind = serde_json::from_value(json!(kind))
+                .map_err(|source| Error::Json { what: "the kind of memory", source })?;
             (pretty(&Value::Array(memory_entries(world, kind))), JSON)
         }
     };

@@ -70,7 +70,7 @@ impl Call<'_> {
                 _ => {
                     let result = CallToolResult::from(report::run(world, &journal, &run, None)?);
                     let result = serde_json::to_value(result);
-                    match result.map_err(|error| Error::Output(error.into()))? {
+                    match result.map_err(|source| Error::Json { what: "the result", source })? {
                         Value::Object(result) => TaskPayload::Completed { result },
                         _ => TaskPayload::Working,
                     }

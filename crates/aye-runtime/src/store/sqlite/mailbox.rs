@@ -45,10 +45,8 @@ impl Mailbox for SqliteStore {
             // Nobody will read it: what it says, a code perhaps, is not kept.
             let body = match &verdict {
                 Some(_) => String::new(),
-                None => serde_json::to_string(request).map_err(|error| StoreError::Io {
-                    path: "request".into(),
-                    message: error.to_string(),
-                })?,
+                None => serde_json::to_string(request)
+                    .map_err(|source| StoreError::Json { what: "the request", source })?,
             };
             change
                 .prepare_cached(

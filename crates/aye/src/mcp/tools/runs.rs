@@ -104,7 +104,8 @@ async fn go(call: &Call<'_>, begun: Result<Begun, Error>) -> Result<CallToolResp
 }
 
 fn planned(plan: &aye_runtime::dry_run::Plan) -> Result<Told, Error> {
-    let shown = serde_json::to_value(plan).map_err(|error| Error::Output(error.into()))?;
+    let shown =
+        serde_json::to_value(plan).map_err(|source| Error::Json { what: "the plan", source })?;
     let text =
         crate::plan_view::plan_view(plan, crate::paint::Paint { color: false, unicode: true });
     let data = json!({
