@@ -32,6 +32,8 @@ const OPTIONS: usize = 700;
 const LEFT_OUT: usize = 100;
 /// How many characters of a step's output are told.
 const OUTPUT: usize = 300;
+/// How many of them when it has failed and nothing else is told of it.
+const TAIL: usize = 600;
 
 /// Tells an assistant about a question. `secrets` are those of the process
 /// that drives the run; whoever reads a journal has none and needs none. The
@@ -176,6 +178,39 @@ fn output(record: &StepRecord, veil: &Redactor<'_>) -> Option<String> {
     };
     let end = veil.end(text.trim_end(), OUTPUT, OUTPUT + 100);
     (!end.is_empty()).then_some(end)
+}
+
+/// The last steps of a run, the newest last: what became of each.
+pub fn recent_steps(run: &State, veil: &Redactor<'_>) -> Vec<Value> {
+    let mut steps: Vec<_> = run.steps.iter().filter(|(_, record)| record.visits > 0).collect();
+    steps.sort_by_key(|(_, record)| record.ended.or(record.started));
+    let shown = steps.iter().rev().take(STEPS).rev().map(|(name, record)| {
+        let mut shown = json!({ "step": name, "status": record.status });
+        if let Some(message) = &record.message {
+            shown["message"] = veil.start(message, VALUE + 1, usize::MAX).into();
+        }
+        shown
+    });
+    shown.collect()
+}
+
+/// What is known of a step that failed, in one text: its message, its hint,
+/// and the end of what it wrote.
+pub fn failure(run: &State, step: &str, veil: &Redactor<'_>) -> String {
+    let Some(record) = run.steps.get(step) else { return String::new() };
+    let mut parts = Vec::new();
+    parts.extend(record.code.as_ref().map(|code| format!("[{code}]")));
+    parts.extend(record.message.clone());
+    parts.extend(record.hint.as_ref().map(|hint| format!("hint: {hint}")));
+    if let Some(process) = &record.process {
+        let said = process.said();
+        let said = said.trim_end();
+        let from = said.char_indices().rev().nth(TAIL).map_or(0, |(at, _)| at);
+        if !said.is_empty() {
+            parts.push(format!("output: {}", &said[from..]));
+        }
+    }
+    veil.start(&parts.join("\n"), 2 * TAIL + 1, usize::MAX)
 }
 
 /// As many named values as there is room for, in their order.

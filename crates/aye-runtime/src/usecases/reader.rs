@@ -18,6 +18,7 @@ use super::logs::{LogItem, LogRequest, read_logs, tail_of_log};
 use super::read::{
     OpenQuestion, Overview, RunDetails, RunHistory, find_run, open_questions, state_of,
 };
+use super::step_place::StepPlace;
 use super::subscribe::Subscription;
 
 /// Runs, questions and events, as they are at the moment of each call.
@@ -101,6 +102,11 @@ impl JournalReader {
     /// The text that a run was started with, by its digest.
     pub fn source(&self, digest: &str) -> Result<Option<Source>, Error> {
         Ok(self.store.source(digest)?)
+    }
+
+    /// Where a step of a run is written; `None` if it is not in the text.
+    pub fn step_place(&self, run: &RunRow, step: &str) -> Result<Option<StepPlace>, Error> {
+        StepPlace::find(self, run, step)
     }
 
     /// The events of a run.

@@ -14,7 +14,7 @@ pub(super) const WHOLE: usize = 4096;
 
 /// What masks, cuts and makes harmless: the same as for an advisor. The journal
 /// has its secrets masked already.
-fn redactor() -> Redactor<'static> {
+pub(super) fn redactor() -> Redactor<'static> {
     Redactor::new(None)
 }
 

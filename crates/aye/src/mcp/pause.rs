@@ -1,27 +1,17 @@
-//! What an assistant is told of a run that asks: everything it needs to talk
-//! it over with the person, and nothing else.
-//!
-//! Which variables: the run's inputs, and the results of earlier steps that
-//! the question names in its own text. For a step that failed, those that the
-//! step itself uses. Whatever a skill's author put into a question is meant to
-//! be read; the rest of the run's data is not the assistant's business.
+//! A run that asks, as an assistant is told of it: the question, what belongs
+//! to it, and the calls that may follow.
 
 use aye_core::question::{Purpose, Question};
 use aye_core::skill::{AskKind, By};
 use serde_json::{Map, Value, json};
 
-use aye_runtime::driver::tool_of;
 use aye_runtime::error::Error;
-use aye_runtime::memory::{Query, SHOWN};
 use aye_runtime::runtime::Runtime;
-use aye_runtime::skills::SkillFile;
-use aye_runtime::usecases::{AskingRun, JournalReader, RunRow};
+use aye_runtime::usecases::{AskingRun, JournalReader};
 
 use super::budget;
 use super::handle::Handles;
-use super::place::Place;
-use super::standing::{Standing, asks_for, expires};
-use super::steps;
+use super::standing::expires;
 
 /// The answer that changes what a failed step is given.
 pub(super) const EDIT: &str = "edit";
@@ -36,8 +26,8 @@ pub(super) fn describe(
     journal: &JournalReader,
     runtime: &Runtime,
 ) -> Result<(), Error> {
-    let AskingRun { run, state, question, .. } = asking;
-    let place = Place::find(journal, run, &question.step)?;
+    let question = &asking.question;
+    let facts = journal.question_facts(asking, runtime)?;
     let mut set = |name: &str, value: Value| {
         payload.insert(name.to_owned(), value);
     };
@@ -56,20 +46,21 @@ pub(super) fn describe(
     set("relayable", relayable(question).into());
     set("advice_wanted", question.ai_assist.into());
     set("expires_at", expires(&asking.row, runtime).to_string().into());
-    set("variables", variables(asking, place.as_ref()));
-    set("recent_steps", steps::recent(state));
-    set("known_issues", known(asking, journal, runtime)?);
-    if let Some(place) = &place {
-        set("defined", place.shown());
+    set("variables", facts.variables.into());
+    set("recent_steps", facts.recent_steps.into());
+    let known = facts.known_issues.into_iter().map(|issue| {
+        json!({ "text": issue.text, "from": format!("{} memory, written by people", issue.layer) })
+    });
+    set("known_issues", known.collect());
+    if let Some(place) = &facts.place {
+        let (line, end_line) = place.lines;
+        set("defined", json!({ "file": place.file, "line": line, "end_line": end_line }));
     }
-    if question.purpose == Purpose::Recover {
-        set("error", steps::failure(state, &question.step));
-        let loaded = journal.load(run, runtime).ok();
-        let args = loaded.and_then(|loaded| loaded.arguments(&question.step, runtime));
-        if let Some(args) = args {
-            let args = args.iter().map(|(name, value)| (name.clone(), budget::value(value)));
-            set("args", Value::Object(args.collect()));
-        }
+    if let Some(failure) = facts.failure {
+        set("error", failure.into());
+    }
+    if let Some(args) = facts.args {
+        set("args", args.into());
     }
     let expired = runtime.now() >= expires(&asking.row, runtime);
     set("next", next(asking, expired, handles));
@@ -139,71 +130,6 @@ fn options(question: &Question) -> Value {
         shown
     });
     shown.collect()
-}
-
-fn variables(asking: &AskingRun, place: Option<&Place>) -> Value {
-    let mut shown = Map::new();
-    for (name, value) in &asking.state.started.inputs {
-        shown.insert(format!("inputs.{name}"), budget::value(value));
-    }
-    if let Some(item) = asking.state.started.parent.as_ref().and_then(|parent| parent.item.as_ref())
-    {
-        shown.insert("item".to_owned(), budget::value(&item.value));
-    }
-    let names = place.map(|place| match asking.question.purpose {
-        Purpose::Gate | Purpose::Ask => place.names_asked(),
-        Purpose::Recover => place.names_used(),
-    });
-    for name in names.unwrap_or_default() {
-        if let Some(value) = asking.state.outputs.get(&name) {
-            shown.insert(name, budget::value(value));
-        }
-    }
-    if asks_for(asking) == Standing::ComputeError {
-        let names: Vec<&String> = asking.state.outputs.keys().collect();
-        shown.insert("names".to_owned(), budget::value(&json!(names)));
-    }
-    Value::Object(shown)
-}
-
-/// What people wrote down about it. It is data, whoever wrote it.
-fn known(asking: &AskingRun, journal: &JournalReader, runtime: &Runtime) -> Result<Value, Error> {
-    let AskingRun { run, state, question, .. } = asking;
-    let memory = runtime.memory();
-    let tool = tool(journal, run, asking)?;
-    let record = state.steps.get(&question.step);
-    let issues: Vec<_> = match question.purpose {
-        Purpose::Recover => {
-            let said = record.and_then(|record| record.process.as_ref());
-            let said = said.map_or("", |process| process.stderr.as_str());
-            let message = record.and_then(|record| record.message.as_deref()).unwrap_or_default();
-            let error = format!("{message}\n{said}");
-            let query = Query {
-                tool: &tool,
-                skill: Some(&run.skill),
-                step: Some(&question.step),
-                error: &error,
-                args: None,
-            };
-            memory.known_issues(&query).into_iter().map(|(_, issue)| issue).collect()
-        }
-        Purpose::Gate | Purpose::Ask if tool.is_empty() => Vec::new(),
-        Purpose::Gate | Purpose::Ask => memory.issues_before(&[&tool]),
-    };
-    let shown = issues.iter().take(SHOWN).map(|issue| {
-        json!({
-            "text": budget::text(&aye_runtime::driver::sentence(&issue.value), budget::VALUE),
-            "from": format!("{} memory, written by people", issue.layer.word()),
-        })
-    });
-    Ok(shown.collect())
-}
-
-fn tool(journal: &JournalReader, run: &RunRow, asking: &AskingRun) -> Result<String, Error> {
-    let Some(source) = journal.source(&run.source)? else { return Ok(String::new()) };
-    let read = SkillFile::from_text(source.file.into(), source.text);
-    let tools = read.flows.iter().map(|flow| tool_of(flow, &asking.state, &asking.question.step));
-    Ok(tools.into_iter().find(|tool| !tool.is_empty()).unwrap_or_default())
 }
 
 /// The calls that may follow, exactly as they are made.

@@ -7,12 +7,12 @@ use serde_json::{Map, Value, json};
 
 use crate::paint::{escape_control_line, escape_control_lines};
 use aye_runtime::error::Error;
+use aye_runtime::question_context::{failure, recent_steps};
 use aye_runtime::usecases::{JournalReader, Overview};
 
 use super::budget;
 use super::pause;
 use super::standing::{Standing, standing};
-use super::steps;
 use super::world::World;
 
 /// The longest result of a run, in characters.
@@ -81,7 +81,7 @@ pub(super) fn run(
         let text = asked_text(&data);
         return Ok(Told { data: Value::Object(data), text });
     }
-    set("recent_steps", steps::recent(&look.state));
+    set("recent_steps", recent_steps(&look.state, &budget::redactor()).into());
     set("step", look.row.step.clone().unwrap_or_default().into());
     set("message", message(&look).into());
     set("next", next(&look, &handle));
@@ -94,7 +94,7 @@ pub(super) fn run(
         }
         Standing::Failed => {
             if let Some(step) = &look.row.step {
-                set("error", steps::failure(&look.state, step));
+                set("error", failure(&look.state, step, &budget::redactor()).into());
             }
         }
         _ => {}

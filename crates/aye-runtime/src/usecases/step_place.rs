@@ -5,27 +5,29 @@ use std::path::PathBuf;
 use aye_core::diagnostic::Source;
 use aye_core::skill::{Action, Ask, Step};
 use aye_core::text::names_in_with;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::paint::escape_control_lines;
-use aye_runtime::compute::PythonExpressions;
-use aye_runtime::error::Error;
-use aye_runtime::skills::{SkillFile, skill_name};
-use aye_runtime::usecases::{JournalReader, RunRow};
+use crate::compute::PythonExpressions;
+use crate::error::Error;
+use crate::fmt::escape_control_lines;
+use crate::skills::{SkillFile, skill_name};
+use crate::store::RunRow;
+
+use super::reader::JournalReader;
 
 /// A step as it is written.
-pub(super) struct Place {
+pub struct StepPlace {
     /// The file, as the run names it.
-    pub(super) file: String,
+    pub file: String,
     /// Its first and last line.
-    pub(super) lines: (usize, usize),
+    pub lines: (usize, usize),
     /// Those lines.
-    pub(super) source: String,
+    pub source: String,
     /// What it means.
-    pub(super) step: Step,
+    pub step: Step,
 }
 
-impl Place {
+impl StepPlace {
     /// Finds a step of a run; `None` if it is not in the text.
     pub(super) fn find(
         journal: &JournalReader,
@@ -50,11 +52,6 @@ impl Place {
             source: escape_control_lines(lines.join("\n").trim_end()),
             step: found.clone(),
         }))
-    }
-
-    /// As it is shown.
-    pub(super) fn shown(&self) -> Value {
-        json!({ "file": self.file, "line": self.lines.0, "end_line": self.lines.1 })
     }
 
     /// The names that the question before or in the step uses.
