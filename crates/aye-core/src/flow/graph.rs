@@ -1,12 +1,13 @@
 //! The graph and how a skill becomes one.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use indexmap::IndexMap;
+use serde_json::Value;
 
-use crate::skill::{Action, Body, EndStatus, Skill, State, Step};
-
-use crate::span::Spanned;
+use crate::skill::{Action, Body, EndStatus, OnError, Skill, State, Step, StepTimeout};
+use crate::span::{Span, Spanned};
 
 use super::linearize::{in_order, with_guards};
 
@@ -120,6 +121,41 @@ impl Flow {
             timeout: None,
             body: Body::Steps(body.to_vec()),
             ..self.skill.clone()
+        })
+    }
+
+    /// The step of [`Self::of_call`].
+    pub const CALL: &str = "call";
+
+    /// One call of a tool, as a flow. Its arguments have these names; their
+    /// values are in the map `args` of the scope, and no templates.
+    pub fn of_call<'a>(
+        tool: &str,
+        names: impl Iterator<Item = &'a String>,
+        timeout: StepTimeout,
+    ) -> Self {
+        let spanned = |text: &str| Spanned::new(text.to_owned(), Span::default());
+        let value = |name: &String| format!("{{{{ args[{}] }}}}", Value::from(name.as_str()));
+        let args = names.map(|name| (name.clone(), value(name).into())).collect();
+        let (tool, name) = (spanned(tool), spanned(tool));
+        let action = Action::Tool { tool, args: Value::Object(args), span: Span::default() };
+        let step = Step::bare(spanned(Self::CALL), Span::default(), action);
+        Self::compile(Skill {
+            span: Span::default(),
+            name,
+            description: None,
+            version: None,
+            tags: Vec::new(),
+            inputs: Vec::new(),
+            // What a server asks meanwhile has steps of its own.
+            step_limit: u32::MAX,
+            body: Body::Steps(vec![Step { timeout, on_error: Some(OnError::Fail), ..step }]),
+            outputs: Vec::new(),
+            timeout: None,
+            cleanup: Duration::ZERO,
+            lenient: None,
+            defaults: Value::Null,
+            heal: Vec::new(),
         })
     }
 

@@ -6,7 +6,7 @@ use super::lane::LaneId;
 
 /// How often a call may ask; a server that asks for ever is not answered for
 /// ever.
-pub const MOST_ASKED: usize = 10;
+pub(super) const MOST_ASKED: usize = 10;
 
 /// The calls of a run and of the runs inside it.
 #[derive(Default)]

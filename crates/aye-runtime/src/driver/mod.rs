@@ -61,7 +61,6 @@ mod warnings;
 mod work;
 
 pub use asking::{GONE, close_form};
-pub use calls::MOST_ASKED;
 pub use child::Skills;
 pub use child::{restore_inside, scope_of};
 pub use drive::{Driven, Driver, Parts};

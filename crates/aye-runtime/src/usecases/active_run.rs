@@ -13,6 +13,7 @@ use aye_process::Signals;
 
 use crate::driver::{Driven, Driver, Outcome, Parts};
 use crate::error::Error;
+use crate::memory::Memory;
 use crate::prompter::Prompter;
 use crate::report::{Report, Sink};
 use crate::runtime::Runtime;
@@ -29,6 +30,8 @@ pub struct ActiveRun {
     pub(super) lease: Lease,
     pub(super) machine: Machine,
     pub(super) beginning: Beginning,
+    /// What was learned.
+    pub(super) memory: Arc<Memory>,
 }
 
 /// How a run is taken up.
@@ -80,7 +83,7 @@ impl ActiveRun {
 
     /// Drives it to its end or a pause.
     pub fn drive(self, surface: Surface<'_>) -> Result<FinishedRun, Error> {
-        let Self { runtime, mut store, lease, machine, beginning, .. } = self;
+        let Self { runtime, mut store, lease, machine, beginning, memory, .. } = self;
         let workspace = machine.state().started.workspace.clone();
         let workspace = Path::new(&workspace);
         let run = machine.state().run.clone();
@@ -96,7 +99,7 @@ impl ActiveRun {
             limits: runtime.limits(),
             skills: &runtime,
             tools: runtime.tools(workspace, &run),
-            memory: Arc::new(runtime.memory()),
+            memory,
             report: surface.report,
             sink: surface.sink,
             prompters: surface.prompters.into_iter().map(|one| one as &mut dyn Prompter).collect(),

@@ -9,12 +9,14 @@
 //!                                   |                         | run_in_background
 //!                                   +-- start_detached ... another process
 //! submit, cancel -> the driver of the run, or here if nobody drives it (undriven)
+//! call_tool -> CallOutcome: one step, in a journal that is kept in memory
 //! journal -> JournalReader: runs, questions, events, logs; subscribe -> Subscription
 //! ```
 
 mod active_run;
 mod audit;
 pub mod background;
+mod call_tool;
 mod loaded_run;
 mod logs;
 mod memory_counts;
@@ -34,6 +36,7 @@ mod warning;
 
 pub use active_run::{ActiveRun, FinishedRun, Surface};
 pub use audit::parse_heads;
+pub use call_tool::{CallOutcome, CallRequest};
 pub use loaded_run::LoadedRun;
 pub use logs::{LogItem, LogRequest, has_log};
 pub use memory_counts::Counts;

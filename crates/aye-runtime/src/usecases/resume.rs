@@ -1,6 +1,7 @@
 //! Resuming a run, where it is or at the step that failed.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use aye_core::event::Driver;
 use aye_core::input::Retry;
@@ -161,7 +162,8 @@ impl Runtime {
         if let Beginning::Retried(retry) = &mut beginning {
             retry.epoch = lease.epoch();
         }
-        Ok(ActiveRun { runtime, flow: loaded.flow, store, lease, machine, beginning })
+        let memory = Arc::new(runtime.memory());
+        Ok(ActiveRun { runtime, flow: loaded.flow, store, lease, machine, beginning, memory })
     }
 }
 

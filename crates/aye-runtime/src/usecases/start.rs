@@ -135,8 +135,8 @@ impl Runtime {
         let (machine, events) = Machine::start(Arc::clone(&flow), self.limits(), start, &world)
             .map_err(|error| no_such_step(&error))?;
         store.start(&lease, &events, &source)?;
-        let beginning = Beginning::Started(events);
-        Ok(ActiveRun { runtime: self.clone(), flow, store, lease, machine, beginning })
+        let (beginning, memory) = (Beginning::Started(events), Arc::new(self.memory()));
+        Ok(ActiveRun { runtime: self.clone(), flow, store, lease, machine, beginning, memory })
     }
 }
 

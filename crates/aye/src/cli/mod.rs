@@ -119,12 +119,6 @@ fn indented_lines(text: &str) -> String {
     escape_control_lines(text).replace('\n', "\n  ")
 }
 
-/// Replaces the last line of a terminal's standard error; an empty one clears it.
-fn redraw(line: &str) {
-    let mut err = std::io::stderr().lock();
-    let _ = write!(err, "\r\u{1b}[K{}", harmless(line)).and_then(|()| err.flush());
-}
-
 /// Writes to standard error, folded on a terminal. Somebody may have closed it: that is no reason to
 /// stop, let alone to panic.
 fn say(text: &str) {

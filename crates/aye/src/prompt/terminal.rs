@@ -144,17 +144,8 @@ impl<'a> TerminalPrompter<'a> {
         self.keys = None;
     }
 
-    /// The answer that was given was refused.
-    pub fn say_refused(&mut self, why: &str) {
-        match &mut self.screen.drawn_mut().prompt {
-            Some(Prompt::Framed(prompt)) => prompt.refused(why),
-            Some(Prompt::Plain(prompt)) => prompt.refused(why),
-            None => {}
-        }
-    }
-
     /// An answer of whoever sits here.
-    pub fn answer(&self, posed: &QuestionContext<'_>, given: Given) -> PromptEvent {
+    fn answer(&self, posed: &QuestionContext<'_>, given: Given) -> PromptEvent {
         let by = self.config.user.clone();
         let answer = Answer {
             reason: given.reason,
@@ -183,7 +174,11 @@ impl Prompter for TerminalPrompter<'_> {
     }
 
     fn refused(&mut self, _: &QuestionId, why: &str) {
-        self.say_refused(why);
+        match &mut self.screen.drawn_mut().prompt {
+            Some(Prompt::Framed(prompt)) => prompt.refused(why),
+            Some(Prompt::Plain(prompt)) => prompt.refused(why),
+            None => {}
+        }
     }
 
     // The report says what became of it.

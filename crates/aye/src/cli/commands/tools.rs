@@ -1,9 +1,7 @@
 //! `aye tools`.
 
 mod agree;
-mod asked;
 mod call;
-mod command;
 mod list;
 
 use clap::{Args, Subcommand};

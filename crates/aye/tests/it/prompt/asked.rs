@@ -326,7 +326,7 @@ fn a_call_without_a_run_asks_whoever_is_there() {
         // There is nobody: it is told no, and so are we.
         let ran = place.aye(&["tools", "call", "own.ask"]).ok();
         assert_eq!(told(&place), json!({ "action": "decline" }));
-        let said = "own asked a question and was declined: nobody can be asked here";
+        let said = "server `own` asked a question and was declined: nobody can be asked here";
         assert!(ran.stderr.contains(said), "{}", ran.all());
         assert_eq!(place.aye(&["runs", "--json"]).ok().json(), json!([]), "no run was begun");
     }
