@@ -15,34 +15,42 @@ pub trait Report {
     fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]);
 
     /// Whether [`Report::output`] wants to be called.
-    fn wants_output(&self) -> bool;
+    fn wants_output(&self) -> bool {
+        true
+    }
 
     /// Whether colours in the steps' output are shown as such.
-    fn shows_color(&self) -> bool;
+    fn shows_color(&self) -> bool {
+        false
+    }
 
     /// Whether [`Report::tick`] shows anything.
-    fn is_live(&self) -> bool;
+    fn is_live(&self) -> bool {
+        false
+    }
 
     /// Whether every detail is wanted.
-    fn is_verbose(&self) -> bool;
+    fn is_verbose(&self) -> bool {
+        false
+    }
 
     /// An action is about to start; an interactive one gets the terminal.
-    fn step_begins(&mut self, lane: usize, interactive: bool);
+    fn step_begins(&mut self, _lane: usize, _interactive: bool) {}
 
     /// The action has ended; half lines are completed.
-    fn step_ends(&mut self, lane: usize);
+    fn step_ends(&mut self, _lane: usize) {}
 
     /// Time has passed while an action ran, beside these others.
-    fn tick(&mut self, lane: usize, elapsed: Duration, remaining: Option<Duration>, others: Others);
+    fn tick(&mut self, _: usize, _elapsed: Duration, _remaining: Option<Duration>, _: Others) {}
 
     /// What runs was told to stop, in words.
-    fn stopping(&mut self, words: &str);
+    fn stopping(&mut self, _words: &str) {}
 
     /// Something that Aye itself has to say, in a line of its own.
-    fn note(&mut self, words: &str);
+    fn note(&mut self, _words: &str) {}
 
     /// Leaves the place where it shows the run clean, for a question.
-    fn pause(&mut self);
+    fn pause(&mut self) {}
 
     /// This process is about to be stopped (Ctrl-Z).
     fn suspended(&mut self) {
@@ -66,21 +74,6 @@ impl Report for Silent {
     fn wants_output(&self) -> bool {
         false
     }
-    fn shows_color(&self) -> bool {
-        false
-    }
-    fn is_live(&self) -> bool {
-        false
-    }
-    fn is_verbose(&self) -> bool {
-        false
-    }
-    fn step_begins(&mut self, _: usize, _: bool) {}
-    fn step_ends(&mut self, _: usize) {}
-    fn tick(&mut self, _: usize, _: Duration, _: Option<Duration>, _: Others) {}
-    fn stopping(&mut self, _: &str) {}
-    fn note(&mut self, _: &str) {}
-    fn pause(&mut self) {}
 }
 
 /// What there is beside the action that is shown.

@@ -10,7 +10,7 @@ use crate::question::{Answer, Edits};
 use crate::step_kind::StepKind;
 
 /// One step as the run has seen it; a step visited twice shows the last visit.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct StepRecord {
     /// How it stands.
     pub status: StepStatus,
@@ -83,35 +83,6 @@ pub struct StepRecord {
 }
 
 impl StepRecord {
-    pub(super) fn new() -> Self {
-        Self {
-            status: StepStatus::Waiting,
-            queued: false,
-            visits: 0,
-            attempt: 0,
-            execution: 0,
-            kind: None,
-            heals: 0,
-            edits: None,
-            edited: 0,
-            changes: Vec::new(),
-            fix: None,
-            proposal: None,
-            items: Vec::new(),
-            runs: 0,
-            goes_on: false,
-            handed_on: None,
-            retried_by: None,
-            command: None,
-            started: None,
-            ended: None,
-            message: None,
-            code: None,
-            hint: None,
-            process: None,
-        }
-    }
-
     /// Whether what it is given was last changed by an assistant.
     pub fn is_written_by_assistant(&self) -> bool {
         self.changes.last().is_some_and(|change| change.relayed)
@@ -152,10 +123,11 @@ pub struct Changed {
 }
 
 /// How a step stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepStatus {
     /// A question before it is open, or it was entered and has not begun.
+    #[default]
     Waiting,
     /// It acts.
     Running,

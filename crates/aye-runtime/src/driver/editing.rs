@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use aye_core::id::QuestionId;
 use aye_core::input::{Input, Request};
 use aye_core::question::{Answer, Edits, FixScope, Offer, Purpose, Question};
-use aye_core::skill::{AskKind, By, ChoiceAction};
+use aye_core::skill::{AskKind, ChoiceAction};
 use aye_process::{Exit, Spec};
 use serde_json::{Map, Value};
 
@@ -228,10 +228,9 @@ fn consent(question: &Question, before: &Map<String, Value>, edits: &Edits) -> Q
         action,
     };
     Question {
-        kind: AskKind::Choose,
         purpose: Purpose::Recover,
+        step: question.step.clone(),
         title: "Try this?".to_owned(),
-        message: lines.join("\n"),
         options: vec![
             offer("try", "Try it", "this once", ChoiceAction::Proceed),
             offer(
@@ -249,19 +248,7 @@ fn consent(question: &Question, before: &Map<String, Value>, edits: &Edits) -> Q
             offer("edit", "Edit again", "", ChoiceAction::Skip),
             offer("back", "Back", "nothing is changed", ChoiceAction::Cancel),
         ],
-        default: None,
-        deadline: None,
-        pattern: None,
-        secret: false,
-        by: By::Anyone,
-        approvals: 1,
-        reauth: false,
-        typed: None,
-        overridable: false,
-        remember: false,
-        ai_assist: false,
-        follows: None,
-        digest: String::new(),
-        ..question.clone()
+        person_only: question.person_only.clone(),
+        ..Question::new(question.id.clone(), AskKind::Choose, lines.join("\n"))
     }
 }

@@ -54,29 +54,13 @@ fn step(status: StepStatus, stdout: &str, stderr: &str) -> StepRecord {
     .unwrap();
     StepRecord {
         status,
-        queued: false,
         visits: 1,
         attempt: 1,
         execution: 1,
         kind: Some(StepKind::Command),
-        heals: 0,
-        edits: None,
-        edited: 0,
-        changes: Vec::new(),
-        fix: None,
-        proposal: None,
-        items: Vec::new(),
-        runs: 0,
-        goes_on: false,
-        handed_on: None,
-        retried_by: None,
-        command: None,
-        started: None,
-        ended: None,
         message: (status != StepStatus::Completed).then(|| "exit code 3".into()),
-        code: None,
-        hint: None,
         process: Some(process),
+        ..StepRecord::default()
     }
 }
 

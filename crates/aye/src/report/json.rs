@@ -1,7 +1,6 @@
 //! Events as lines of JSON, for programs.
 
 use std::io::Write;
-use std::time::Duration;
 
 use aye_core::event::{Event, VERSION};
 use aye_core::journal::State;
@@ -11,7 +10,7 @@ use serde_json::json;
 use crate::harmless::json_line;
 
 use super::stream_state::{StreamStates, index_of};
-use super::{Others, Place, Report};
+use super::{Place, Report};
 
 /// Writes each event as one line; output of steps as `step_output`, which is
 /// streamed and not journalled.
@@ -68,24 +67,6 @@ impl<W: Write> Report for JsonReport<W> {
         lines.iter().for_each(|line| self.output_line(lane, stream, line));
     }
 
-    fn wants_output(&self) -> bool {
-        true
-    }
-
-    fn shows_color(&self) -> bool {
-        false
-    }
-
-    fn is_live(&self) -> bool {
-        false
-    }
-
-    fn is_verbose(&self) -> bool {
-        false
-    }
-
-    fn step_begins(&mut self, _: usize, _: bool) {}
-
     fn step_ends(&mut self, lane: usize) {
         for stream in [Stream::Stdout, Stream::Stderr] {
             let mut last = None;
@@ -94,12 +75,4 @@ impl<W: Write> Report for JsonReport<W> {
             last.iter().for_each(|line| self.output_line(lane, stream, line));
         }
     }
-
-    fn tick(&mut self, _: usize, _: Duration, _: Option<Duration>, _: Others) {}
-
-    fn stopping(&mut self, _: &str) {}
-
-    fn note(&mut self, _: &str) {}
-
-    fn pause(&mut self) {}
 }

@@ -1,7 +1,6 @@
 //! Plain lines, for pipes, logs and screen readers.
 
 use std::io::Write;
-use std::time::Duration;
 
 use aye_core::event::Event;
 use aye_core::journal::State;
@@ -12,7 +11,7 @@ use crate::paint::{Paint, Tone};
 use super::sanitizer::Sanitizer;
 use super::step_line::live_line;
 use super::stream_state::{StreamStates, index_of};
-use super::{Others, Place, Report, Verbosity, event_json, indent};
+use super::{Place, Report, Verbosity, event_json, indent};
 
 /// The steps' output goes to `out` and `err` as it came, each line with the
 /// step's name; what Aye says goes to `err`.
@@ -93,15 +92,9 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
         self.paint.color
     }
 
-    fn is_live(&self) -> bool {
-        false
-    }
-
     fn is_verbose(&self) -> bool {
         self.verbosity == Verbosity::Verbose
     }
-
-    fn step_begins(&mut self, _: usize, _: bool) {}
 
     fn step_ends(&mut self, lane: usize) {
         for index in 0..2 {
@@ -114,8 +107,6 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
         }
     }
 
-    fn tick(&mut self, _: usize, _: Duration, _: Option<Duration>, _: Others) {}
-
     fn stopping(&mut self, words: &str) {
         let _ = writeln!(self.err, "{}", self.paint.text(Tone::Warn, words));
     }
@@ -125,6 +116,4 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
             let _ = writeln!(self.err, "{}", self.paint.text(Tone::Dim, words));
         }
     }
-
-    fn pause(&mut self) {}
 }

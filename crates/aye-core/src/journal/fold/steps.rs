@@ -51,9 +51,9 @@ impl State {
             self.entered_after = Some(settled.clone());
         }
         let steps = Arc::make_mut(&mut self.steps);
-        let record = steps.entry(step.to_owned()).or_insert_with(StepRecord::new);
+        let record = steps.entry(step.to_owned()).or_default();
         if fresh || record.visits == 0 {
-            *record = StepRecord { visits: record.visits + 1, ..StepRecord::new() };
+            *record = StepRecord { visits: record.visits + 1, ..StepRecord::default() };
             self.visits += 1;
             self.current = Some(step.to_owned());
             self.entered_at = at;
@@ -232,7 +232,7 @@ impl State {
         };
         // Still the same visit to it.
         let steps = Arc::make_mut(&mut self.steps);
-        let record = steps.entry(step.clone()).or_insert_with(StepRecord::new);
+        let record = steps.entry(step.clone()).or_default();
         record.attempt = *attempt;
         record.status = StepStatus::Waiting;
         record.fix.clone_from(fix);

@@ -1,7 +1,6 @@
 //! `aye tools call`.
 
 use std::io::Read as _;
-use std::time::Duration;
 
 use aye_core::event::Event;
 use aye_core::journal::State;
@@ -15,7 +14,7 @@ use crate::cli::commands::trust::Said;
 use crate::cli::{Context, say};
 use crate::paint::{escape_control_line, escape_control_lines};
 use crate::prompt::{Escape, ScreenReport, SharedScreen, TerminalPrompter};
-use crate::report::{Others, Place, Report, Sanitizer, Verbosity};
+use crate::report::{Place, Report, Sanitizer, Verbosity};
 use aye_runtime::error::Error;
 use aye_runtime::report::Unbuffered;
 use aye_runtime::tools::{Known, Tools};
@@ -139,23 +138,13 @@ impl Report for CallReport<'_> {
         lines.push(bytes, &mut |line: &str| say(&format!("{}\n", tidy.line(line, color))));
     }
 
-    fn wants_output(&self) -> bool {
-        true
-    }
-
     fn shows_color(&self) -> bool {
         self.context.paint_err.color
-    }
-
-    fn is_live(&self) -> bool {
-        false
     }
 
     fn is_verbose(&self) -> bool {
         self.context.verbosity == Verbosity::Verbose
     }
-
-    fn step_begins(&mut self, _: usize, _: bool) {}
 
     fn step_ends(&mut self, _: usize) {
         let Self { context, lines, tidy, .. } = self;
@@ -163,13 +152,7 @@ impl Report for CallReport<'_> {
         lines.finish(&mut |line: &str| say(&format!("{}\n", tidy.line(line, color))));
     }
 
-    fn tick(&mut self, _: usize, _: Duration, _: Option<Duration>, _: Others) {}
-
-    fn stopping(&mut self, _: &str) {}
-
     fn note(&mut self, words: &str) {
         say(&format!("{}\n", escape_control_line(words)));
     }
-
-    fn pause(&mut self) {}
 }
