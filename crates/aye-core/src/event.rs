@@ -211,7 +211,7 @@ pub enum EventKind {
     /// Somebody has to decide.
     ConfirmationRequired(Box<Question>),
     /// The deadline moved: somebody is typing, or it waits behind another
-    /// question, or waits no more.
+    /// question or to be seen at all, or waits no more.
     ConfirmationHeld {
         /// Which question.
         question: QuestionId,
@@ -221,6 +221,10 @@ pub enum EventKind {
         /// By whom, where somebody is typing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
+        /// Its time ran out where nobody could see it: so many milliseconds it
+        /// has when a prompter shows it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        left_ms: Option<u64>,
     },
     /// An answer came: accepted, or refused and recorded.
     ConfirmationAnswered(Box<Answered>),

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::skill::{Action, Ask, AskKind, By, Choice, ChoiceAction, OnError, Step};
+use crate::skill::{Action, Ask, AskKind, By, Choice, ChoiceAction, OnError, Step, StepTimeout};
 
 use crate::span::{Span, Spanned};
 
@@ -224,7 +224,7 @@ impl Form {
             message: template(format!("{{{{ {WORDS}.{words} }}}}")),
             options: Vec::new(),
             default: None,
-            timeout: None,
+            timeout: StepTimeout::Unlimited,
             pattern: None,
             secret: false,
             by: By::Anyone,

@@ -41,7 +41,11 @@ pub enum Input {
         what: Remembered,
     },
     /// Time passed.
-    Tick,
+    Tick {
+        /// A prompter was showing the open question when its time ran out. A
+        /// default that lets the run go on is taken only then.
+        shown: bool,
+    },
     /// Whether somebody can see the open question where it is asked. One that
     /// waits behind another there does so with its time standing still.
     Shown(bool),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::id::QuestionId;
-use crate::skill::{AskKind, By, ChoiceAction};
+use crate::skill::{AskKind, By, ChoiceAction, EndStatus};
 
 /// What a question stands for in the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +76,9 @@ pub struct Question {
     /// The resolved command that a yes will start, secrets masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<String>,
+    /// Where each answer leads, in `states:` skills.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leads: Vec<Lead>,
     /// Digest of what is asked and of what follows; an answer is bound to it.
     pub digest: String,
 }
@@ -105,6 +108,7 @@ impl Question {
             ai_assist: false,
             person_only: Vec::new(),
             follows: None,
+            leads: Vec::new(),
             digest: String::new(),
         }
     }
@@ -124,9 +128,35 @@ impl Question {
         self.overridable && !self.is_guarded() && self.yes_value().is_some()
     }
 
+    /// Why `--yes` would not answer it; nothing if it would.
+    pub fn why_no_yes(&self) -> Option<&'static str> {
+        Some(match self {
+            _ if self.purpose == Purpose::Recover => "a failed step needs a decision",
+            _ if self.typed.is_some() => "a text has to be typed",
+            _ if self.reauth => "a one-time code is needed",
+            _ if self.approvals > 1 => "several people have to agree",
+            _ if self.by != By::Anyone => "a person has to answer",
+            _ if !self.overridable => "the skill does not allow it",
+            _ if self.yes_value().is_none() => "there is no default to take",
+            _ => return None,
+        })
+    }
+
     /// Whether a yes takes more than anybody's word.
     pub fn is_guarded(&self) -> bool {
         self.by != By::Anyone || self.approvals > 1 || self.reauth || self.typed.is_some()
+    }
+
+    /// Where this answer leads, as far as that is known.
+    pub fn lead(&self, value: &str) -> Option<&Lead> {
+        self.leads.iter().find(|lead| lead.answer == value)
+    }
+
+    /// What declining starts, where it does not simply end the run or leave the
+    /// step out: Enter must not do that by the way.
+    pub fn decline_starts(&self) -> Option<&str> {
+        let lead = self.lead(&self.decline()?.value)?;
+        lead.to.as_deref().filter(|_| lead.ends.is_none())
     }
 
     /// What this value means for the run. Text typed into an `input` goes on;
@@ -151,6 +181,26 @@ impl Question {
         }
     }
 
+    /// Whether the default lets the run go on: silence takes it only where
+    /// somebody could see the question.
+    pub fn default_proceeds(&self) -> bool {
+        self.default.as_ref().is_some_and(|default| self.commits(&default.as_str().into()))
+    }
+
+    /// Where yes and no are, if the question is a plain yes or no.
+    pub fn yes_and_no(&self) -> Option<(usize, usize)> {
+        if self.kind != AskKind::Confirm || self.options.len() != 2 {
+            return None;
+        }
+        let find = |value: &str, action| {
+            let found = |offer: &Offer| {
+                offer.value == value && offer.action == action && offer.description.is_none()
+            };
+            self.options.iter().position(found)
+        };
+        Some((find("proceed", ChoiceAction::Proceed)?, find("cancel", ChoiceAction::Cancel)?))
+    }
+
     /// Whether an assistant may relay this value, if it may relay any.
     pub fn is_relayable(&self, value: &str) -> bool {
         !self.person_only.iter().any(|only| only == value)
@@ -164,6 +214,34 @@ impl Question {
     /// The offered option with this value.
     pub fn offer(&self, value: &str) -> Option<&Offer> {
         self.options.iter().find(|offer| offer.value == value)
+    }
+}
+
+/// Where an answer leads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lead {
+    /// The value of the option.
+    pub answer: String,
+    /// The state that follows, or in which the run ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// How the run ends, where it ends at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<EndStatus>,
+}
+
+impl std::fmt::Display for Lead {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let how = self.ends.map(|ends| match ends {
+            EndStatus::Failed => "failed",
+            EndStatus::Cancelled => "cancelled",
+            EndStatus::Completed | EndStatus::ByOutcome => "completed",
+        });
+        match (&self.to, how) {
+            (Some(to), Some(how)) => write!(f, "{to} ({how})"),
+            (Some(to), None) => f.write_str(to),
+            (None, how) => write!(f, "the run ends ({})", how.unwrap_or("completed")),
+        }
     }
 }
 

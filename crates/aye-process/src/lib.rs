@@ -48,7 +48,7 @@ pub use start::spawn::spawn;
 pub use start::spec::{
     DEFAULT_GRACE, DEFAULT_LINGER, DEFAULT_TAIL, Limits, Sink, Spec, Stdin, grace, set_grace,
 };
-pub use system::dispositions::survive_file_size_limit;
+pub use system::dispositions::{end_by, survive_file_size_limit};
 pub use system::group;
 pub use tree::ancestry::{Ancestry, is_visible, own_namespace, own_user_map};
 pub use tree::{slots, survivors};

@@ -51,10 +51,10 @@ pub trait Prompter {
         None
     }
 
-    /// How many questions may wait here at once, where they are shown one by
-    /// one; the driver then asks only the first of them.
-    fn room(&self) -> Option<usize> {
-        None
+    /// Whether questions are shown here one at a time; the driver then asks only
+    /// the first of them.
+    fn one_at_a_time(&self) -> bool {
+        false
     }
 }
 
@@ -72,6 +72,15 @@ pub struct QuestionContext<'a> {
     pub run: Option<&'a State>,
     /// What must not be told to anybody, where somebody knows it.
     pub secrets: Option<&'a Secrets>,
+    /// Which of how many it is, where several wait and one is shown at a time.
+    pub among: Option<(usize, usize)>,
+}
+
+impl<'a> QuestionContext<'a> {
+    /// A question that belongs to no run.
+    pub fn alone(question: &'a Question, deadline: Option<Timestamp>) -> Self {
+        Self { question, deadline, agreed: &[], run: None, secrets: None, among: None }
+    }
 }
 
 /// What happened to a question where it is asked.

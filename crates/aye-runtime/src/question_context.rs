@@ -65,7 +65,8 @@ pub fn question_context(
         budget.add("follows", veil.start(follows, 400, 500).into());
     }
     let mut left_out = Map::new();
-    let options = some(question.options.iter().map(|offer| option(offer, &veil)), OPTIONS);
+    let options =
+        some(question.options.iter().map(|offer| option(question, offer, &veil)), OPTIONS);
     note(&mut left_out, "options", question.options.len() - options.len());
     if !options.is_empty() {
         budget.add("options", options.into());
@@ -116,7 +117,7 @@ fn some(values: impl Iterator<Item = Option<Value>>, room: usize) -> Vec<Value> 
 }
 
 /// One that can be suggested has its value in full.
-fn option(offer: &Offer, veil: &Redactor<'_>) -> Option<Value> {
+fn option(question: &Question, offer: &Offer, veil: &Redactor<'_>) -> Option<Value> {
     if veil.start(&offer.value, 100, 200) != offer.value {
         return None;
     }
@@ -127,6 +128,9 @@ fn option(offer: &Offer, veil: &Redactor<'_>) -> Option<Value> {
         option.insert("description".to_owned(), veil.start(description, 100, 150).into());
     }
     option.insert("action".to_owned(), json!(offer.action));
+    if let Some(lead) = question.lead(&offer.value) {
+        option.insert("leads_to".to_owned(), veil.start(&lead.to_string(), 100, 150).into());
+    }
     Some(option.into())
 }
 

@@ -293,6 +293,7 @@ impl Runtime {
             step_timeout: self.settings.step_timeout,
             verbatim: granted.policy.verbatim,
             heal: Arc::clone(&granted.heal),
+            ask: self.settings.ask,
         }
     }
 

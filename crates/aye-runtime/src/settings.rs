@@ -7,6 +7,7 @@
 //! that is looser than without them; what the user's own say is not.
 
 mod advisor;
+mod ask;
 mod heal;
 mod layer;
 mod limits;
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use aye_core::diagnostic::{self, Diagnostic, Source};
+use aye_core::skill::AskLimits;
 use aye_core::span::Span;
 
 use crate::error::Error;
@@ -67,6 +69,8 @@ pub struct Settings {
     pub tools: ToolSettings,
     /// What assistants may do, and how long.
     pub mcp: McpSettings,
+    /// How long questions wait.
+    pub ask: AskLimits,
     /// What of the project's settings depends on trust.
     pub project: Powers,
     /// The same of the user's own settings, which are trusted.
@@ -157,6 +161,8 @@ impl Settings {
             left_out,
             tools,
             mcp: project.mcp.over(&user.mcp),
+            // Nor here: a question can declare its own limit.
+            ask: project.ask.over(&user.ask),
             project: Powers {
                 root: root.clone(),
                 policy: project.policy,
@@ -225,10 +231,11 @@ fn span(range: std::ops::Range<usize>) -> Span {
 }
 
 /// The tables, and the keys that only one of them has.
-const TABLES: [(&str, &[&str]); 3] = [
+const TABLES: [(&str, &[&str]); 4] = [
     ("run", &["step_timeout", "grace", "max_processes", "undefined"]),
     ("journal", &["durability", "keep"]),
     ("policy", &["allow", "workspace_only", "check_shell_values"]),
+    ("ask", &["confirmation_timeout", "min_timeout", "max_timeout"]),
 ];
 
 /// What the reader of TOML says, in our words.

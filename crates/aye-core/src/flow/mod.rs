@@ -7,6 +7,7 @@
 mod analyze;
 mod ending;
 mod graph;
+mod lead;
 mod linearize;
 mod lint;
 mod locate;

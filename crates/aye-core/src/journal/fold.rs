@@ -191,7 +191,9 @@ impl State {
             EventKind::MemoryRecalled(what) => self.recalled(what),
             EventKind::MemoryLearned(_) => {}
             EventKind::ConfirmationRequired(question) => self.ask(question, at),
-            EventKind::ConfirmationHeld { deadline, .. } => self.held(*deadline, at),
+            EventKind::ConfirmationHeld { deadline, left_ms, .. } => {
+                self.held(*deadline, *left_ms, at);
+            }
             EventKind::ConfirmationAnswered(answered) => self.answered(answered),
             EventKind::ConfirmationExpired { applied, .. } => {
                 self.resolve(Resolution::Expired(applied.clone()));

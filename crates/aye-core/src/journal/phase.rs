@@ -43,8 +43,10 @@ pub enum Phase {
         /// How long the deadline has been held back, in milliseconds.
         held_ms: i64,
         /// Its time stands still with so much left, in milliseconds: it waits
-        /// behind another question.
+        /// behind another question, or to be shown at all.
         still_ms: Option<i64>,
+        /// The time it was asked with, in milliseconds.
+        limit_ms: Option<i64>,
     },
     /// The run is over.
     Ended(Ended),

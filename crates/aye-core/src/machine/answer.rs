@@ -132,8 +132,9 @@ impl Machine {
         }
         if deadline > before {
             let question = open.id.clone();
-            let (deadline, by) = (Some(deadline), Some(by));
-            self.emit(EventKind::ConfirmationHeld { question, deadline, by }, world, events);
+            let (deadline, by, left_ms) = (Some(deadline), Some(by), None);
+            let held = EventKind::ConfirmationHeld { question, deadline, by, left_ms };
+            self.emit(held, world, events);
         }
         Ok(())
     }
@@ -158,29 +159,35 @@ impl Machine {
             (true, None) | (false, _) => return,
         };
         let question = open.id.clone();
-        self.emit(EventKind::ConfirmationHeld { question, deadline, by: None }, world, events);
+        let (by, left_ms) = (None, None);
+        self.emit(EventKind::ConfirmationHeld { question, deadline, by, left_ms }, world, events);
     }
 
     /// Closes the open question if its time is up. What follows is decided
-    /// where the run goes on (`resolved`).
-    pub(super) fn expire(&mut self, question: &Question, world: &World, events: &mut Vec<Event>) {
+    /// where the run goes on (`resolved`). Silence is no yes where nobody could
+    /// see the question: such a default leaves it open, with all its time.
+    pub(super) fn expire(
+        &mut self,
+        question: &Question,
+        limit_ms: Option<i64>,
+        shown: bool,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
         if self.in_time(question, world.now).is_ok() {
             return;
         }
-        let applied = if self.outlives_run(question) {
-            None
-        } else {
-            // A default that could not be answered is none.
-            // Nobody agreed where somebody special has to.
-            let usable = |value: &String| match validate_value(question, &value.as_str().into()) {
-                Ok(ChoiceAction::Proceed) => !question.is_guarded(),
-                Ok(ChoiceAction::Cancel | ChoiceAction::Skip) => true,
-                Err(_) => false,
-            };
-            question.default.clone().filter(usable)
-        };
-        let question = question.id.clone();
-        self.emit(EventKind::ConfirmationExpired { question, applied }, world, events);
+        let applied = if self.outlives_run(question) { None } else { usable_default(question) };
+        let proceeds =
+            applied.as_ref().is_some_and(|value| question.commits(&value.as_str().into()));
+        let id = question.id.clone();
+        if proceeds && !shown {
+            let left_ms = Some(limit_ms.and_then(|limit| u64::try_from(limit).ok()).unwrap_or(0));
+            let (question, deadline, by) = (id, None, None);
+            let held = EventKind::ConfirmationHeld { question, deadline, by, left_ms };
+            return self.emit(held, world, events);
+        }
+        self.emit(EventKind::ConfirmationExpired { question: id, applied }, world, events);
     }
 
     /// Whether the run's time limit is nearer than the question's own.
@@ -207,4 +214,15 @@ impl Machine {
         let (reason, typed) = (mask(answer.reason), mask(answer.typed));
         Answer { reason, typed, code_error: None, ..answer }
     }
+}
+
+/// The default that expiry takes. One that could not be answered is none, and
+/// nobody agreed where somebody special has to.
+fn usable_default(question: &Question) -> Option<String> {
+    let usable = |value: &String| match validate_value(question, &value.as_str().into()) {
+        Ok(ChoiceAction::Proceed) => !question.is_guarded(),
+        Ok(ChoiceAction::Cancel | ChoiceAction::Skip) => true,
+        Err(_) => false,
+    };
+    question.default.clone().filter(usable)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::digest::digest;
-use crate::event::ProcessRecord;
+use crate::event::{ProcessRecord, Range};
 use crate::flow::{Route, Target};
 use crate::id::QuestionId;
 use crate::journal::{StepOutcome, Unsure};
@@ -78,6 +78,7 @@ impl Machine {
                 AskKind::Recover => "Decision required".to_owned(),
             },
         };
+        let limit = self.limits.ask.wait(ask.timeout, purpose == Purpose::Gate);
         let secret = ask.secret && ask.kind == AskKind::Input;
         // A secret's default would stand in the journal.
         let default = ask.default.as_ref().filter(|_| !secret);
@@ -87,7 +88,7 @@ impl Machine {
             title,
             options,
             default: default.map(|text| show(text)).transpose()?,
-            deadline: ask.timeout.map(|limit| after(world.now, limit)),
+            deadline: limit.map(|limit| after(world.now, limit)),
             pattern: ask.pattern.as_ref().map(|pattern| pattern.value.clone()),
             secret,
             by: ask.by.clone(),
@@ -101,6 +102,11 @@ impl Machine {
             ..Question::new(self.next_question(), ask.kind, show(&ask.message)?)
         };
         sound(&question)?;
+        if !matches!(self.state.started.range, Some(Range::Only(_)))
+            && let Some(node) = self.flow.find(&step.name)
+        {
+            question.leads = self.flow.leads(node, ask, purpose);
+        }
         let changes = match purpose {
             Purpose::Gate => self.changes(step, &scope),
             Purpose::Ask | Purpose::Recover => Vec::new(),

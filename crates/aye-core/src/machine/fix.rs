@@ -9,7 +9,7 @@ use crate::fix::{FixPlan, KnownFix};
 use crate::heal::Category;
 use crate::journal::StepOutcome;
 use crate::question::Edits;
-use crate::skill::{Ask, AskKind, By, Choice, ChoiceAction, Step, Template};
+use crate::skill::{Ask, AskKind, By, Choice, ChoiceAction, Step, StepTimeout, Template};
 use crate::text::{self, World};
 
 use super::heal::cut;
@@ -142,7 +142,7 @@ pub(super) fn gate_for_changes(step: &Step, bound: bool) -> Ask {
             choice("Cancel", "cancel", ChoiceAction::Cancel),
         ],
         default: None,
-        timeout: None,
+        timeout: StepTimeout::Unlimited,
         pattern: None,
         secret: false,
         // A form that shows the difference is enough where nobody had to agree.

@@ -66,7 +66,7 @@ impl Machine {
                 | Input::Finished(_)
                 | Input::Request(Request::Hold { .. } | Request::Cancel { .. })
                 | Input::Remembered { .. }
-                | Input::Tick
+                | Input::Tick { .. }
                 | Input::Shown(_)
                 | Input::Continued { .. }
                 | Input::Interrupt { .. }
@@ -241,8 +241,8 @@ impl Machine {
                 Ok(())
             }
 
-            (Phase::Asking { question, .. }, Input::Tick) => {
-                self.expire(&question, world, events);
+            (Phase::Asking { question, limit_ms, .. }, Input::Tick { shown }) => {
+                self.expire(&question, limit_ms, shown, world, events);
                 self.advance(world, events);
                 Ok(())
             }
@@ -253,12 +253,12 @@ impl Machine {
                 self.shown(&question, still_ms, shown, world, events);
                 Ok(())
             }
-            (Phase::Transition(_), Input::Tick) => {
+            (Phase::Transition(_), Input::Tick { .. }) => {
                 self.advance(world, events);
                 Ok(())
             }
             // A running step's limits are kept by whoever runs it.
-            (Phase::Running { .. }, Input::Tick) => Ok(()),
+            (Phase::Running { .. }, Input::Tick { .. }) => Ok(()),
             (Phase::Transition(_) | Phase::Running { .. }, Input::Shown(_)) => Ok(()),
 
             (

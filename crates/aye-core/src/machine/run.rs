@@ -16,7 +16,7 @@ use crate::flow::{self, Flow, Node, NodeId};
 use crate::id::RunId;
 use crate::journal::{FoldError, Phase, State, Status, Transition};
 use crate::nested::{Parent, ParentScope};
-use crate::skill::HealRule;
+use crate::skill::{AskLimits, HealRule};
 use crate::text::{Scope, Verbatim, World};
 
 use crate::secrets::{Secrets, secret_marker};
@@ -30,6 +30,8 @@ pub struct Limits {
     pub verbatim: Verbatim,
     /// Heal rules of the project; those of the skill come first.
     pub heal: Arc<[HealRule]>,
+    /// How long questions wait.
+    pub ask: AskLimits,
 }
 
 impl Default for Limits {
@@ -38,6 +40,7 @@ impl Default for Limits {
             step_timeout: Some(Duration::from_secs(120)),
             verbatim: Verbatim::default(),
             heal: Arc::default(),
+            ask: AskLimits::default(),
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! `text -> yaml (positions, limits) -> document (the schema) -> check -> Skill`
 
+mod ask_limits;
 mod check;
 mod document;
 mod duration;
@@ -14,6 +15,7 @@ mod patch;
 mod schema;
 mod size;
 
+pub use ask_limits::AskLimits;
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use given::{Given, InputError, Inputs, resolve_inputs};
 pub use heal_rule::HealRule;

@@ -262,7 +262,7 @@ pub enum GuardCheck {
     },
 }
 
-/// A step's time limit as written.
+/// The time limit of a step or a question as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StepTimeout {
     /// Nothing written: the configured default.
@@ -412,8 +412,8 @@ pub struct Ask {
     pub options: Vec<Choice>,
     /// Taken on Enter and, if declared, on expiry. For options: the value.
     pub default: Option<Template>,
-    /// How long to wait; `None` waits for ever.
-    pub timeout: Option<Duration>,
+    /// How long to wait.
+    pub timeout: StepTimeout,
     /// `input` only: what the text must match.
     pub pattern: Option<Spanned<String>>,
     /// `input` only: not echoed, not kept.

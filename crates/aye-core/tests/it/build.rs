@@ -118,7 +118,7 @@ pub(crate) fn confirm(message: &str) -> Ask {
             choice("skip", ChoiceAction::Skip),
         ],
         default: None,
-        timeout: None,
+        timeout: StepTimeout::Unlimited,
         pattern: None,
         secret: false,
         by: By::Anyone,
@@ -141,7 +141,7 @@ pub(crate) fn input(message: &str) -> Ask {
 }
 
 pub(crate) fn expiring(ask: Ask, seconds: u64, default: Option<&str>) -> Ask {
-    Ask { timeout: Some(secs(seconds)), default: default.map(t), ..ask }
+    Ask { timeout: StepTimeout::After(secs(seconds)), default: default.map(t), ..ask }
 }
 
 // ---- skills ----------------------------------------------------------------
@@ -398,10 +398,16 @@ impl Run {
         self.world.now = self.world.now.checked_add(SignedDuration::from_secs(seconds)).unwrap();
     }
 
-    /// Time passes and somebody looks at the clock.
+    /// Time passes while a prompter shows what is asked.
     pub(crate) fn tick(&mut self, seconds: i64) {
         self.sleep(seconds);
-        self.send(Input::Tick).unwrap();
+        self.send(Input::Tick { shown: true }).unwrap();
+    }
+
+    /// Time passes and nobody can see what is asked.
+    pub(crate) fn tick_unseen(&mut self, seconds: i64) {
+        self.sleep(seconds);
+        self.send(Input::Tick { shown: false }).unwrap();
     }
 
     pub(crate) fn execution(&self) -> Execution {

@@ -5,7 +5,7 @@ use aye_core::id::QuestionId;
 use aye_core::input::{Input, Request};
 use aye_core::machine::Refusal;
 use aye_core::question::{Answer, Prompter};
-use aye_core::skill::{Action, Ask, By, OnError, Step};
+use aye_core::skill::{Action, Ask, AskLimits, By, OnError, Step};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -148,6 +148,98 @@ fn expiry_takes_the_declared_default_or_declines() {
     assert_eq!(run.machine.wake_at(), None);
     run.tick(1_000_000_000);
     assert_eq!(run.trace(), ["a ask gate"]);
+}
+
+#[test]
+fn questions_wait_as_long_as_they_say_or_as_the_settings_say() {
+    use aye_core::skill::StepTimeout::{After, Default, Unlimited};
+    let secs = crate::build::secs;
+    let usual = AskLimits::default();
+    assert_eq!(usual.wait(Default, true), Some(secs(30)));
+    assert_eq!(usual.wait(Default, false), Some(secs(300)));
+    assert_eq!(usual.wait(Unlimited, true), None);
+    let bounded = AskLimits { question: None, least: secs(10), most: secs(20), ..usual };
+    assert_eq!(bounded.wait(Default, true), Some(secs(20)));
+    assert_eq!(bounded.wait(Default, false), None);
+    assert_eq!(bounded.wait(After(secs(5)), false), Some(secs(10)));
+    assert_eq!(bounded.wait(After(secs(15)), false), Some(secs(15)));
+    assert_eq!(bounded.wait(Unlimited, false), None);
+}
+
+#[test]
+fn silence_where_nobody_can_see_the_question_is_no_yes() {
+    let mut run = gate(expiring(confirm("go?"), 10, Some("yes")));
+    run.tick_unseen(10);
+    assert_eq!(run.trace(), ["a ask gate", "held"]);
+    // It stays open, whoever takes the run up and however late.
+    assert_eq!(run.machine.wake_at(), None);
+    run.tick_unseen(3600);
+    run.crash();
+    run.attach();
+    run.tick_unseen(3600);
+    assert_eq!(run.tail(1), ["resumed"]);
+    // With its full time, once it is shown.
+    run.send(Input::Shown(true)).unwrap();
+    assert_eq!(run.machine.wake_at(), Some(at("2026-01-01T02:00:20Z")));
+    run.tick(9);
+    assert_eq!(run.tail(1), ["held"]);
+    run.tick(1);
+    assert_eq!(run.tail(2), ["expired, takes yes", "a start"]);
+}
+
+#[test]
+fn a_question_that_stayed_open_unseen_can_be_answered_and_held_anew() {
+    let mut run = gate(expiring(confirm("go?"), 10, Some("yes")));
+    run.tick_unseen(60);
+    run.answer("no");
+    assert_eq!(run.tail(1), ["cancelled declined"]);
+    let mut run = gate(expiring(confirm("go?"), 10, Some("yes")));
+    let hold = |run: &Run| {
+        let question = run.question().id.clone();
+        Input::Request(Request::Hold { question, by: "ann".to_owned() })
+    };
+    let held = hold(&run);
+    while run.send(held.clone()).is_ok() {
+        run.sleep(9);
+    }
+    assert_eq!(run.send(held.clone()), Err(Refusal::HeldEnough));
+    run.tick_unseen(60);
+    run.send(Input::Shown(true)).unwrap();
+    // What was held before it was asked again does not count.
+    run.send(held).unwrap();
+    assert_eq!(run.tail(3), ["held"; 3]);
+}
+
+#[test]
+fn a_default_that_does_not_proceed_is_taken_unseen_too() {
+    for (default, end) in [(Some("no"), "cancelled expired"), (None, "cancelled expired")] {
+        let mut run = gate(expiring(confirm("go?"), 10, default));
+        run.tick_unseen(10);
+        assert_eq!(run.tail(1), [end]);
+    }
+    let mut run = gate(expiring(confirm("go?"), 10, Some("skip")));
+    run.tick_unseen(10);
+    assert_eq!(run.tail(2), ["a skip answer", "b start"]);
+    // A text and a choice go on as a yes does.
+    for ask in [input("who?"), choose("who?", &["ann", "bob"])] {
+        let mut run = Run::start(steps([asking("n", expiring(ask, 10, Some("ann")))]));
+        run.tick_unseen(10);
+        assert_eq!(run.tail(1), ["held"]);
+    }
+}
+
+#[test]
+fn the_run_ends_at_its_own_limit_whoever_sees_its_question() {
+    let ask = expiring(confirm("go?"), 10, Some("yes"));
+    let skill = aye_core::skill::Skill {
+        timeout: Some(crate::build::secs(30)),
+        ..steps([gated(command("a"), ask)])
+    };
+    let mut run = Run::start(skill);
+    run.tick_unseen(10);
+    assert_eq!(run.machine.wake_at(), Some(at("2026-01-01T00:00:30Z")));
+    run.tick_unseen(20);
+    assert_eq!(run.tail(1), ["failed run_timed_out"]);
 }
 
 #[test]
@@ -442,7 +534,7 @@ fn a_question_that_cannot_be_rendered_ends_the_run() {
             assert_eq!(run.tail(2), ["a failure", "b start"], "nobody was to be asked");
         } else {
             assert_eq!(run.tail(2), ["a failure", "failed step_failed"], "{part}");
-            assert_eq!(run.send(Input::Tick), Err(Refusal::Ended));
+            assert_eq!(run.send(Input::Tick { shown: true }), Err(Refusal::Ended));
         }
     }
 }

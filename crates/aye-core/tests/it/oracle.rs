@@ -3,7 +3,7 @@
 //! events.
 
 use aye_core::skill::{
-    Action, Body, ChoiceAction, EndStatus, OnError, Skill, State, Step, Transitions,
+    Action, Body, ChoiceAction, EndStatus, OnError, Skill, State, Step, StepTimeout, Transitions,
 };
 
 /// What happens to a step each time it is met.
@@ -14,6 +14,11 @@ pub(crate) enum Script {
     /// It runs into its time-out.
     Timeout,
 }
+
+/// An answer that nobody gives, at a prompt that is shown until its time is up.
+pub(crate) const SILENCE: &str = "silence";
+/// The same where no prompter shows it.
+pub(crate) const UNSEEN: &str = "unseen";
 
 /// How the oracle thinks a run ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -205,8 +210,17 @@ impl Walk<'_> {
     }
 
     fn decide(&self, ask: &aye_core::skill::Ask, name: &str) -> ChoiceAction {
-        let value = (self.world.answers)(name);
-        ask.options.iter().find(|option| option.value == value).unwrap().action
+        let action = |value: &str| ask.options.iter().find(|o| o.value == value).unwrap().action;
+        let default = ask.default.as_ref().map_or(ChoiceAction::Cancel, |value| action(value));
+        match ((self.world.answers)(name), ask.timeout) {
+            // Where a question has no end, somebody says yes in the end.
+            (SILENCE | UNSEEN, StepTimeout::Unlimited) => action("yes"),
+            (SILENCE, _) => default,
+            // Silence that nobody could break is no yes: then somebody comes and says no.
+            (UNSEEN, _) if default == ChoiceAction::Proceed => action("no"),
+            (UNSEEN, _) => default,
+            (value, _) => action(value),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use aye_core::effect::Effect;
 use aye_core::event::{Event, EventKind, FailReason, RetryReason};
 use aye_core::flow::Flow;
 use aye_core::input::{Attach, End, Input};
@@ -13,7 +14,7 @@ use aye_core::skill::Skill;
 use proptest::prelude::{ProptestConfig, any, proptest};
 
 use crate::build::{Run, attach, driver, start};
-use crate::oracle::{self, Script, Verdict, foresee};
+use crate::oracle::{self, SILENCE, Script, UNSEEN, Verdict, foresee};
 use crate::random::{Fate, Move, fate, moves, skill};
 
 fn begin(skill: Skill, yes: bool) -> Run {
@@ -34,6 +35,7 @@ fn play(run: &mut Run, what: &Move) {
             let before = (run.machine.state().clone(), run.machine.next_effect(), run.events.len());
             let refusal = run.send(input.clone()).err();
             check_refusal(run, &input, refusal.as_ref(), &before);
+            check_silence(run, &input, &before);
         }
     }
 }
@@ -44,7 +46,7 @@ fn check_refusal(
     run: &Run,
     input: &Input,
     refusal: Option<&Refusal>,
-    before: &(State, aye_core::effect::Effect, usize),
+    before: &(State, Effect, usize),
 ) {
     let (state, wants, count) = before;
     let fresh = &run.events[*count..];
@@ -71,6 +73,17 @@ fn check_refusal(
         _ => {
             assert_eq!(fresh, []);
             assert_eq!(state, after);
+        }
+    }
+}
+
+/// Silence lets a run go on only where somebody could have broken it.
+fn check_silence(run: &Run, input: &Input, (state, _, count): &(State, Effect, usize)) {
+    for event in &run.events[*count..] {
+        if let EventKind::ConfirmationExpired { applied: Some(value), .. } = &event.kind {
+            let Phase::Asking { question, .. } = &state.phase else { panic!("{event:?}") };
+            let shown = matches!(input, Input::Tick { shown: true });
+            assert!(shown || !question.commits(&value.as_str().into()), "{event:?}");
         }
     }
 }
@@ -207,13 +220,22 @@ fn drive(run: &mut Run, fate: &Fate) {
                 Script::Exit(code) => run.exit(code),
                 Script::Timeout => run.finish(End::TimedOut, None),
             },
-            Phase::Asking { question, .. } => {
+            Phase::Asking { question, limit_ms, still_ms, .. } => {
                 let attempt = run.machine.state().steps[&question.step].attempt;
                 let said = match question.purpose {
                     Purpose::Recover => fate.repair(&question.step, attempt),
                     Purpose::Gate | Purpose::Ask => fate.answer(&question.step),
                 };
-                run.answer(said);
+                match (said, limit_ms, still_ms) {
+                    (SILENCE | UNSEEN, None, _) => run.answer("yes"),
+                    (SILENCE, Some(_), _) => run.tick(20),
+                    (UNSEEN, Some(_), None) => run.tick_unseen(20),
+                    (UNSEEN, Some(limit), Some(still)) => {
+                        assert_eq!(limit, still, "it has its full time again");
+                        run.answer("no");
+                    }
+                    (said, ..) => run.answer(said),
+                }
             }
             Phase::Transition(_) => run.attach(),
         }
@@ -246,13 +268,13 @@ fn verdict(run: &Run) -> Verdict {
         EventKind::SkillCancelled { why, step: at, message, .. } => {
             use aye_core::event::CancelReason;
             match why {
-                CancelReason::Declined => Verdict::DeclinedAt(step(at)),
+                CancelReason::Declined | CancelReason::Expired => Verdict::DeclinedAt(step(at)),
                 CancelReason::FinalState => {
                     let message = message.clone().unwrap();
                     let name = message.split('`').nth(1).unwrap_or_default();
                     Verdict::CancelledIn(name.to_owned())
                 }
-                CancelReason::Expired | CancelReason::Cancelled => panic!("not scripted: {why:?}"),
+                CancelReason::Cancelled => panic!("not scripted: {why:?}"),
             }
         }
         other => panic!("not an end: {other:?}"),
@@ -328,6 +350,18 @@ proptest! {
     }
 }
 
+/// How a run ended, however long it took.
+fn end_of(events: &[Event]) -> EventKind {
+    let mut end = events.last().unwrap().kind.clone();
+    if let EventKind::SkillCompleted { duration_ms, .. }
+    | EventKind::SkillFailed { duration_ms, .. }
+    | EventKind::SkillCancelled { duration_ms, .. } = &mut end
+    {
+        *duration_ms = None;
+    }
+    end
+}
+
 /// Goes on after a crash and checks that the end is the one without a crash.
 /// A retry after a crash counts as an attempt, so scripts that look at the
 /// attempt may end differently; all others must not.
@@ -338,7 +372,7 @@ fn drive_on(run: &mut Run, fate: &Fate, whole: &[Event]) {
     let repaired =
         |events: &[Event]| events.iter().any(|e| matches!(e.kind, EventKind::StepRetried { .. }));
     if !repaired(whole) {
-        assert_eq!(&run.events.last().unwrap().kind, &whole.last().unwrap().kind);
+        assert_eq!(end_of(&run.events), end_of(whole));
     }
 }
 

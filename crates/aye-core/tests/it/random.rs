@@ -16,7 +16,7 @@ use crate::build::{
     answer_of, asking, attach_as, command, confirm, driver, end, expiring, gated, idempotent,
     input, note, on_error, secs, state, states, steps, t, when,
 };
-use crate::oracle::Script;
+use crate::oracle::{SILENCE, Script, UNSEEN};
 
 const STATES: usize = 5;
 
@@ -40,7 +40,12 @@ fn nth_step(n: usize, wild: bool) -> impl Strategy<Value = Step> {
         1 => Just(Some(Ask { approvals: 2, ..confirm("go?") })),
         1 => Just(Some(Ask { by: By::Human, ..confirm("go?") })),
     ];
-    let plain = prop_oneof![2 => Just(None), 1 => Just(Some(confirm("go?")))];
+    let plain = prop_oneof![
+        4 => Just(None),
+        2 => Just(Some(confirm("go?"))),
+        1 => option::of(prop_oneof![Just("yes"), Just("no"), Just("skip")])
+            .prop_map(|default| Some(expiring(confirm("go?"), 20, default))),
+    ];
     let gate = if wild { asks.boxed() } else { plain.boxed() };
     (0..10_u8, gate, 0..8_u8, tolerance(), any::<bool>()).prop_map(
         move |(kind, gate, condition, tolerance, again)| {
@@ -165,7 +170,13 @@ pub(crate) fn fate() -> impl Strategy<Value = Fate> {
         1 => Just(Script::Exit(7)),
         1 => Just(Script::Timeout),
     ];
-    let answers = prop_oneof![3 => Just("yes"), 1 => Just("no"), 1 => Just("skip")];
+    let answers = prop_oneof![
+        3 => Just("yes"),
+        1 => Just("no"),
+        1 => Just("skip"),
+        1 => Just(SILENCE),
+        1 => Just(UNSEEN),
+    ];
     let repairs = prop_oneof![Just("retry"), Just("done"), Just("skip"), Just("abort")];
     (vec(exits, STATES), vec(answers, STATES), vec(repairs, STATES))
         .prop_map(|(exits, answers, repairs)| Fate { exits, answers, repairs })
@@ -189,7 +200,8 @@ pub(crate) enum Move {
         offset: u32,
     },
     Cancel,
-    Tick,
+    /// Whether a prompter shows what is asked.
+    Tick(bool),
     Shown(bool),
     Interrupt,
     Leave,
@@ -227,7 +239,7 @@ impl Move {
                 Input::Request(Request::Hold { question: question(*offset), by: "ann".to_owned() })
             }
             Self::Cancel => Input::Request(Request::Cancel { by: "eve".to_owned(), reason: None }),
-            Self::Tick => Input::Tick,
+            Self::Tick(shown) => Input::Tick { shown: *shown },
             Self::Shown(shown) => Input::Shown(*shown),
             Self::Interrupt => Input::Interrupt { signal: "SIGINT".to_owned() },
             Self::Leave => Input::Leave { message: "gone".to_owned() },
@@ -349,7 +361,7 @@ pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
         10 => (offset(), answer()).prop_map(|(offset, answer)| Move::Answer { offset, answer }),
         1 => offset().prop_map(|offset| Move::Hold { offset }),
         1 => Just(Move::Cancel),
-        3 => Just(Move::Tick),
+        3 => any::<bool>().prop_map(Move::Tick),
         2 => any::<bool>().prop_map(Move::Shown),
         2 => Just(Move::Interrupt),
         2 => Just(Move::Leave),

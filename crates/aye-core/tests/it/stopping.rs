@@ -359,7 +359,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     assert_eq!(refused(&mut run, interrupt()), Refusal::NotDriven);
     run.attach();
     run.answer("no");
-    for input in [Input::Tick, done(1), leave(), interrupt(), attach("bob")] {
+    for input in [Input::Tick { shown: true }, done(1), leave(), interrupt(), attach("bob")] {
         assert_eq!(refused(&mut run, input), Refusal::Ended);
     }
 }

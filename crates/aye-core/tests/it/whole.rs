@@ -218,7 +218,13 @@ fn a_loop_is_a_run_for_each_item_and_goes_on_with_the_list_it_began_with() {
     assert_eq!(nested(&run), before, "a crash changes nothing: what is inside knows how far it is");
     let (mut inner, inner_run) = begin(&run, &before.children[1]);
     assert_eq!(inner_run, json!(["echo", "y", "1"]));
-    assert!(!inner.handle(aye_core::input::Input::Tick, &run.world).events.iter().any(|_| true));
+    assert!(
+        !inner
+            .handle(aye_core::input::Input::Tick { shown: true }, &run.world)
+            .events
+            .iter()
+            .any(|_| true)
+    );
     run.finish(End::Exited { value: json!(["a", "b"]), parsed: None }, None);
     assert_eq!(run.status(), Status::Completed);
 }

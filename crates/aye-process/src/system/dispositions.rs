@@ -107,6 +107,18 @@ pub(crate) fn with_blocked<T>(number: i32, action: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Ends this process by a signal, as if it had never been caught: a shell that
+/// waits for us learns that somebody wanted all of it to stop.
+pub fn end_by(number: i32) -> ! {
+    Disposition::default_action().set(number);
+    Set::of(&[number]).apply(libc::SIG_UNBLOCK);
+    // SAFETY: a number in, a number out.
+    unsafe {
+        libc::raise(number);
+    }
+    std::process::exit(128 + number)
+}
+
 /// Lets a write beyond the limit for file sizes fail instead of ending this
 /// process. A handler that does nothing, not an ignored signal: children get
 /// the default back with their `exec`.

@@ -40,38 +40,31 @@ impl Driver<'_> {
 
     /// Where one question is shown at a time, those behind it do not run out
     /// of theirs: nobody could have answered them. Nor does the first while
-    /// somebody edits: the terminal is in the editor's hands.
-    pub(super) fn keep_time(&mut self) -> Result<(), Error> {
-        let one_by_one = self.questions.room().is_some();
+    /// somebody edits: the terminal is in the editor's hands. One whose silence
+    /// lets the run go on has its time once it can be seen. Says whether the
+    /// time of one began or stopped.
+    pub(super) fn keep_time(&mut self) -> Result<bool, Error> {
+        let one_by_one = self.questions.one_at_a_time();
         let asking = self.asking();
         let edits = |id: &LaneId| matches!(self.lane(*id).work, Work::Editing(_));
         let first = asking.first().filter(|_| !self.live().iter().any(edits)).copied();
+        let mut any = false;
         for id in asking {
             let shown = !one_by_one || first == Some(id);
             let changes = match &self.lane(id).machine.state().phase {
-                Phase::Asking { still_ms, .. } if shown => still_ms.is_some(),
+                Phase::Asking { question, still_ms, .. } if shown => {
+                    let seen = self.questions.is_seen(&question.id);
+                    still_ms.is_some() && (seen || !question.default_proceeds())
+                }
                 Phase::Asking { question, .. } => question.deadline.is_some(),
                 Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => false,
             };
             if changes {
                 self.apply(id, Input::Shown(shown), None)?;
+                any = true;
             }
         }
-        Ok(())
-    }
-
-    /// More questions than one person can keep in mind are not put before
-    /// them: those runs rest, and are asked about in the inbox or on resuming.
-    pub(super) fn limit_questions(&mut self) -> Result<(), Error> {
-        let Some(room) = self.questions.room() else { return Ok(()) };
-        if self.lanes.opened() <= room {
-            return Ok(());
-        }
-        for id in self.asking().into_iter().skip(room) {
-            let message = format!("too many questions: {room} wait on this terminal already");
-            self.leave(id, message)?;
-        }
-        Ok(())
+        Ok(any)
     }
 
     /// Asks every open question; says whether something came of it.
@@ -82,7 +75,10 @@ impl Driver<'_> {
         self.listen()?;
         self.flush_output(false)?;
         self.parts.report.pause();
-        for id in self.asking() {
+        let asking = self.asking();
+        let one_by_one = self.questions.one_at_a_time();
+        let among = self.questions.place_of_first(asking.len()).filter(|_| one_by_one);
+        for id in asking {
             let Self { lanes, questions, .. } = self;
             let Some(lane) = lanes.get(id) else { continue };
             let Some(question) = lane.question() else { continue };
@@ -97,6 +93,7 @@ impl Driver<'_> {
                 agreed,
                 run: Some(state),
                 secrets: Some(lane.machine.secrets()),
+                among,
             };
             match questions.ask(id, &posed) {
                 Heard::Nothing => continue,
@@ -105,6 +102,8 @@ impl Driver<'_> {
             }
             return Ok(true);
         }
+        let now = self.parts.clock.now();
+        self.questions.look(now);
         Ok(false)
     }
 

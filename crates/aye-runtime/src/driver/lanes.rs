@@ -23,11 +23,6 @@ impl Lanes {
         self.lanes.len() - 1
     }
 
-    /// How many were ever opened.
-    pub(super) fn opened(&self) -> usize {
-        self.lanes.len()
-    }
-
     pub(super) fn get(&self, id: LaneId) -> Option<&Lane> {
         self.lanes.get(id)?.as_ref()
     }

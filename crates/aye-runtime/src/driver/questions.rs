@@ -6,11 +6,15 @@ use std::time::Instant;
 use aye_core::event::{Event, EventKind};
 use aye_core::id::QuestionId;
 use aye_core::question::Question;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::prompter::{PromptEvent, Prompter, QuestionContext, Withdrawn};
 
 use super::editing::Editing;
 use super::lane::LaneId;
+
+/// Later than this after its deadline nobody can say who saw a question then.
+const LATE: SignedDuration = SignedDuration::from_secs(5);
 
 /// The prompters, and the questions that are asked there.
 pub(super) struct Questions<'a> {
@@ -20,6 +24,8 @@ pub(super) struct Questions<'a> {
     recalled: Vec<QuestionId>,
     /// Changes to a failed step that wait for a word.
     pub(super) editing: Option<Editing>,
+    /// How many were closed since none was open.
+    closed: usize,
 }
 
 /// A question that is asked.
@@ -32,6 +38,8 @@ struct Open {
     left: Vec<(usize, String)>,
     /// What the journal says became of it.
     closed: Option<Withdrawn>,
+    /// Since when a prompter shows it without a break.
+    seen: Option<Timestamp>,
 }
 
 /// What came of asking everywhere.
@@ -48,7 +56,7 @@ pub(super) enum Heard {
 
 impl<'a> Questions<'a> {
     pub(super) fn new(prompters: Vec<&'a mut dyn Prompter>) -> Self {
-        Self { prompters, open: Vec::new(), recalled: Vec::new(), editing: None }
+        Self { prompters, open: Vec::new(), recalled: Vec::new(), editing: None, closed: 0 }
     }
 
     /// Whether somebody can be asked at all, as far as that is known.
@@ -56,12 +64,50 @@ impl<'a> Questions<'a> {
         self.prompters.iter().any(|prompter| prompter.obstacle().is_none())
     }
 
-    /// How many questions may wait at once, where every prompter shows them
-    /// one by one.
-    pub(super) fn room(&self) -> Option<usize> {
-        let available = self.prompters.iter().filter(|prompter| prompter.obstacle().is_none());
-        let rooms: Option<Vec<usize>> = available.map(|prompter| prompter.room()).collect();
-        rooms?.into_iter().max()
+    /// Whether every prompter shows questions one at a time.
+    pub(super) fn one_at_a_time(&self) -> bool {
+        let mut available =
+            self.prompters.iter().filter(|prompter| prompter.obstacle().is_none()).peekable();
+        available.peek().is_some() && available.all(|prompter| prompter.one_at_a_time())
+    }
+
+    /// Which of how many the first question is, if `waiting` are open: those
+    /// that were closed since there was none count too.
+    pub(super) fn place_of_first(&self, waiting: usize) -> Option<(usize, usize)> {
+        let all = self.closed + waiting;
+        (all > 1).then_some((self.closed + 1, all))
+    }
+
+    /// Notes which questions can be seen at this moment, and since when.
+    pub(super) fn look(&mut self, now: Timestamp) {
+        let Self { prompters, open, .. } = self;
+        for open in open {
+            let seen = prompters.iter().any(|prompter| prompter.is_showing(&open.question));
+            open.seen = seen.then(|| open.seen.unwrap_or(now));
+        }
+    }
+
+    /// Nobody saw anything for a while: this process was stopped.
+    pub(super) fn forget_seen(&mut self) {
+        self.open.iter_mut().for_each(|open| open.seen = None);
+    }
+
+    /// Whether a prompter shows this question.
+    pub(super) fn is_seen(&self, question: &QuestionId) -> bool {
+        self.open.iter().any(|open| open.question == *question && open.seen.is_some())
+    }
+
+    /// Whether a prompter was showing this question when its time ran out. A
+    /// machine that slept meanwhile showed nothing.
+    pub(super) fn was_seen(
+        &self,
+        question: &QuestionId,
+        deadline: Timestamp,
+        now: Timestamp,
+    ) -> bool {
+        let in_time = now.duration_since(deadline) <= LATE;
+        let seen = |open: &Open| open.seen.is_some_and(|since| since <= deadline);
+        in_time && self.open.iter().any(|open| open.question == *question && seen(open))
     }
 
     /// The lane whose question was asked first and is still open.
@@ -81,12 +127,13 @@ impl<'a> Questions<'a> {
                 asked: Vec::new(),
                 left: Vec::new(),
                 closed: None,
+                seen: None,
             });
             open.len() - 1
         });
         let open = &mut open[at];
         for (index, prompter) in prompters.iter_mut().enumerate() {
-            let waits = at > 0 && prompter.room().is_some();
+            let waits = at > 0 && prompter.one_at_a_time();
             if waits || open.left.iter().any(|(left, _)| *left == index) {
                 continue;
             }
@@ -140,13 +187,17 @@ impl<'a> Questions<'a> {
 
     /// Takes away what is no longer asked.
     pub(super) fn withdraw(&mut self, is_open: impl Fn(LaneId, &QuestionId) -> bool) {
-        let Self { prompters, open, editing, .. } = self;
+        let Self { prompters, open, editing, closed: count, .. } = self;
         for closed in open.extract_if(.., |open| !is_open(open.lane, &open.question)) {
+            *count += 1;
             let why = closed.closed.unwrap_or(Withdrawn::Gone);
             for index in closed.asked {
                 prompters[index].withdraw(&closed.question, &why);
             }
             editing.take_if(|editing| editing.id == closed.question);
+        }
+        if open.is_empty() {
+            *count = 0;
         }
     }
 
@@ -198,7 +249,7 @@ mod tests {
     #[derive(Default)]
     struct Fake {
         says: Vec<PromptEvent>,
-        room: Option<usize>,
+        one_at_a_time: bool,
         told: Rc<RefCell<Vec<String>>>,
     }
 
@@ -220,8 +271,8 @@ mod tests {
             self.told.borrow_mut().push(format!("withdraw {question}: {why:?}"));
         }
 
-        fn room(&self) -> Option<usize> {
-            self.room
+        fn one_at_a_time(&self) -> bool {
+            self.one_at_a_time
         }
     }
 
@@ -234,7 +285,7 @@ mod tests {
     }
 
     fn posed(question: &Question) -> QuestionContext<'_> {
-        QuestionContext { question, deadline: None, agreed: &[], run: None, secrets: None }
+        QuestionContext::alone(question, None)
     }
 
     fn answer() -> PromptEvent {
@@ -294,11 +345,11 @@ mod tests {
 
     #[test]
     fn where_one_is_shown_at_a_time_the_next_waits_until_it_is_closed() {
-        let mut serial = Fake { room: Some(5), ..Fake::default() };
+        let mut serial = Fake { one_at_a_time: true, ..Fake::default() };
         let mut page = Fake::default();
         let told = [serial.told.clone(), page.told.clone()];
         let mut questions = Questions::new(vec![&mut serial, &mut page]);
-        assert_eq!(questions.room(), None, "the page shows all of them");
+        assert!(!questions.one_at_a_time(), "the page shows all of them");
         let (first, second) = (question("q1"), question("q2"));
         for asked in [&first, &second] {
             assert_eq!(questions.ask(0, &posed(asked)), Heard::Nothing);

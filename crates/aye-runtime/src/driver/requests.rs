@@ -28,6 +28,8 @@ impl Driver<'_> {
         for letter in self.parts.store.pending_within(&root)? {
             let is_for = |id: &LaneId| self.lane(*id).machine.state().run == letter.run;
             let Some(id) = self.live().into_iter().find(is_for) else { continue };
+            // What was asked has expired, or nobody saw it expire, before the answer came.
+            self.tick_lane(id)?;
             let cancels = matches!(letter.request, Request::Cancel { .. });
             self.lane_mut(id).cancels += u32::from(cancels);
             self.apply(id, Input::Request(letter.request), Some(letter.id))?;

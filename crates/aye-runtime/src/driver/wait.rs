@@ -35,8 +35,8 @@ impl Driver<'_> {
             return Ok(());
         }
         self.keep_time()?;
-        self.limit_questions()?;
-        if self.ask()? {
+        // One that has just been shown has its time from now on.
+        if self.ask()? || self.keep_time()? {
             return Ok(());
         }
         self.wait_for_any()
@@ -55,18 +55,28 @@ impl Driver<'_> {
 
     /// Tells those whose time has come; says whether there were any.
     fn tick(&mut self) -> Result<bool, Error> {
-        let now = self.parts.clock.now();
         let mut any = false;
         for id in self.live() {
-            let Some(lane) = self.lanes.get(id) else { continue };
-            // The limits of what runs are kept by whoever runs it.
-            let waits = !matches!(lane.machine.state().phase, Phase::Running { .. });
-            if waits && lane.machine.wake_at().is_some_and(|at| now >= at) {
-                self.apply(id, Input::Tick, None)?;
-                any = true;
-            }
+            any |= self.tick_lane(id)?;
         }
         Ok(any)
+    }
+
+    /// Tells a run that its time has come, if it has.
+    pub(super) fn tick_lane(&mut self, id: LaneId) -> Result<bool, Error> {
+        let Some(lane) = self.lanes.get(id) else { return Ok(false) };
+        let (now, phase) = (self.parts.clock.now(), &lane.machine.state().phase);
+        // The limits of what runs are kept by whoever runs it.
+        let waits = !matches!(phase, Phase::Running { .. });
+        let Some(at) = lane.machine.wake_at().filter(|at| waits && now >= *at) else {
+            return Ok(false);
+        };
+        let shown = match phase {
+            Phase::Asking { question, .. } => self.questions.was_seen(&question.id, at, now),
+            Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => false,
+        };
+        self.apply(id, Input::Tick { shown }, None)?;
+        Ok(true)
     }
 
     /// Until when there is nothing to do but wait.
@@ -175,6 +185,7 @@ impl Driver<'_> {
     /// Ctrl-Z: everything stops, and goes on when somebody says so.
     fn stand_still(&mut self) -> Result<(), Error> {
         let since = self.parts.clock.now();
+        self.questions.forget_seen();
         self.processes.suspend();
         let after = self.parts.clock.now().duration_since(since);
         let after = Duration::try_from(after).unwrap_or(Duration::ZERO);

@@ -12,6 +12,7 @@ use toml::Spanned;
 use crate::store::Durability;
 
 use super::advisor::{AdvisorSection, AdvisorSettings};
+use super::ask::{AskLayer, AskSection};
 use super::heal::HealSettings;
 use super::mcp::{McpLayer, McpSection};
 use super::policy::PolicySettings;
@@ -30,6 +31,7 @@ pub(super) struct File {
     advisor: Option<Spanned<AdvisorSection>>,
     heal: Option<Spanned<Vec<serde_json::Value>>>,
     mcp: McpSection,
+    ask: AskSection,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -86,6 +88,7 @@ pub(super) struct Layer {
     pub(super) advisor: Option<AdvisorSettings>,
     pub(super) heal: HealSettings,
     pub(super) mcp: McpLayer,
+    pub(super) ask: AskLayer,
 }
 
 impl File {
@@ -106,6 +109,7 @@ impl File {
             advisor: AdvisorSettings::read(root, self.advisor)?,
             heal: HealSettings::read(self.heal)?,
             mcp: self.mcp.read()?,
+            ask: self.ask.read()?,
             max_processes,
             skills: self.skills.map(|all| all.into_iter().map(|dir| root.join(dir)).collect()),
             durability: self.journal.durability.map(|word| match word {

@@ -17,6 +17,7 @@ mod active_run;
 mod audit;
 pub mod background;
 mod call_tool;
+mod late_answer;
 mod loaded_run;
 mod logs;
 mod memory_counts;

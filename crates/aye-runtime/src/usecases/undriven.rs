@@ -94,7 +94,7 @@ pub(super) fn apply(
         machine.ended_survivors(ended);
     }
     // Time may have run out while nobody looked.
-    held.tell(store, &mut machine, Input::Tick, None)?;
+    held.tell(store, &mut machine, Input::Tick { shown: false }, None)?;
     let reaction = held.tell(store, &mut machine, Input::Request(request), None)?;
     Ok(reaction.refusal.map(|refusal| refusal.to_string()))
 }
@@ -135,7 +135,7 @@ pub(super) fn settle_requests(
         return Ok(());
     }
     let mut machine = held.machine(store, row)?;
-    held.tell(store, &mut machine, Input::Tick, None)?;
+    held.tell(store, &mut machine, Input::Tick { shown: false }, None)?;
     for pending in store.pending(&row.id)? {
         held.tell(store, &mut machine, Input::Request(pending.request), Some(pending.id))?;
     }

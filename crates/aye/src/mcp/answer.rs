@@ -65,15 +65,22 @@ pub(super) fn answer(world: &World, handle: &Handle, word: Word) -> Result<Optio
                 ))),
             }
         }
-        Sent::Refused(why) if !relayable(question) => Err(not_through_you(row, &why)),
-        Sent::Refused(why) => Err(Error::Refused {
-            message: format!(
-                "the answer to `{}` was refused: {}",
-                row.id,
-                escape_control_line(&why)
-            ),
-            hint: Some("`skill_status` tells what is asked and which answers count".to_owned()),
-        }),
+        Sent::Refused(why) => {
+            if let Some(late) = runtime.journal()?.late_answer(&row.id, runtime.now())? {
+                return Err(late);
+            }
+            if !relayable(question) {
+                return Err(not_through_you(row, &why));
+            }
+            Err(Error::Refused {
+                message: format!(
+                    "the answer to `{}` was refused: {}",
+                    row.id,
+                    escape_control_line(&why)
+                ),
+                hint: Some("`skill_status` tells what is asked and which answers count".to_owned()),
+            })
+        }
     }
 }
 

@@ -127,6 +127,9 @@ fn options(question: &Question) -> Value {
         if let Some(about) = &offer.description {
             shown["description"] = budget::text(about, budget::VALUE).into();
         }
+        if let Some(lead) = question.lead(&offer.value) {
+            shown["leads_to"] = budget::text(&lead.to_string(), budget::VALUE).into();
+        }
         shown
     });
     shown.collect()

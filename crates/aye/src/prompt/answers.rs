@@ -3,7 +3,7 @@
 use aye_core::question::Question;
 use aye_core::skill::AskKind;
 
-use super::dialog::{Escape, Given, check, default_offer, meaning, yes_and_no};
+use super::dialog::{Escape, Given, check, default_offer, meaning};
 
 /// After so many lines that are no answer it counts as declined.
 const TRIES: u8 = 3;
@@ -81,6 +81,9 @@ impl Answers {
         match index {
             Some(index) => self.pick(question, index),
             None if matches!(line, "q" | "Q") => self.out(question),
+            None if line.is_empty() && question.decline_starts().is_some() => {
+                Said::Again("Enter decides nothing here: answer yes or no".to_owned())
+            }
             None if line.is_empty() => {
                 self.wrong(question, "Enter is no answer, there is no default")
             }
@@ -132,6 +135,10 @@ impl Answers {
     }
 
     fn wrong(&mut self, question: &Question, what: &str) -> Said {
+        if question.decline_starts().is_some() {
+            // What declining starts is not started by a slip.
+            return Said::Again(what.to_owned());
+        }
         self.wrong += 1;
         let left = TRIES.saturating_sub(self.wrong);
         if left == 0 {
@@ -159,7 +166,7 @@ impl Answers {
 /// A plain yes or no that has to be typed asks for the text at once.
 fn typed_at_once(question: &Question) -> Option<usize> {
     question.typed.as_ref()?;
-    yes_and_no(question).map(|(yes, _)| yes)
+    question.yes_and_no().map(|(yes, _)| yes)
 }
 
 /// A number, a name, or yes and no.
@@ -168,11 +175,11 @@ fn pick(question: &Question, line: &str) -> Option<usize> {
     let named = |text: &str| text.to_lowercase() == line.to_lowercase();
     let exact = options.iter().position(|offer| offer.value == line || offer.label == line);
     let loose = || options.iter().position(|offer| named(&offer.value) || named(&offer.label));
-    let number = || match yes_and_no(question) {
+    let number = || match question.yes_and_no() {
         Some(_) => None,
         None => line.parse::<usize>().ok().filter(|n| (1..=options.len()).contains(n)),
     };
-    let word = || match (yes_and_no(question), meaning(line)) {
+    let word = || match (question.yes_and_no(), meaning(line)) {
         (Some((yes, _)), Some(true)) => Some(yes),
         (Some((_, no)), Some(false)) => Some(no),
         (Some(_) | None, _) => None,

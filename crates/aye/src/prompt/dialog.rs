@@ -2,7 +2,7 @@
 
 use aye_core::pattern::is_match;
 use aye_core::question::Question;
-use aye_core::skill::{AskKind, ChoiceAction};
+use aye_core::skill::AskKind;
 
 use super::key::Key;
 use super::line::{Edited, Line};
@@ -205,7 +205,7 @@ impl Dialog {
             Key::Char('?' | 'd' | 'D') => self.toggle_details(),
             Key::Enter => match default_offer(question) {
                 Some(offer) => self.pick(question, offer),
-                None => self.wrong(question, "Enter is no answer here, there is no default"),
+                None => self.undecided(question),
             },
             Key::Esc => self.out(question),
             Key::Paste(_) => self.wrong(question, "pasted text is no answer"),
@@ -231,7 +231,7 @@ impl Dialog {
         match key {
             Key::Enter => match (line.text().trim(), default_offer(question)) {
                 ("", Some(offer)) => self.pick(question, offer),
-                ("", None) => self.wrong(question, "nothing is typed yet"),
+                ("", None) => self.undecided(question),
                 (text, _) => match meaning(text) {
                     Some(true) => self.pick(question, yes),
                     Some(false) => self.pick(question, no),
@@ -412,7 +412,20 @@ impl Dialog {
         Reply::Stay
     }
 
+    /// Enter decides nothing here.
+    fn undecided(&mut self, question: &Question) -> Reply {
+        let starts = question.decline_starts().map(crate::paint::escape_control);
+        let why = starts.map(|starts| format!(": no starts `{starts}`")).unwrap_or_default();
+        self.notice = Some(format!("Enter decides nothing here{why}; {}", self.wanted()));
+        Reply::Stay
+    }
+
     fn wrong(&mut self, question: &Question, what: &str) -> Reply {
+        if question.decline_starts().is_some() {
+            // What declining starts is not started by a slip.
+            self.notice = Some(format!("{what}; {}", self.wanted()));
+            return Reply::Stay;
+        }
         self.wrong += 1;
         let left = TRIES.saturating_sub(self.wrong);
         if left > 0 {
@@ -436,6 +449,11 @@ impl Dialog {
     fn out(&mut self, question: &Question) -> Reply {
         match self.escape {
             Escape::Dismisses => Reply::Dismissed,
+            Escape::Declines if question.decline_starts().is_some() => {
+                let why = "Esc decides nothing here; Ctrl-C pauses the run";
+                self.notice = Some(why.to_owned());
+                Reply::Stay
+            }
             Escape::Declines => self.decline(question, None).unwrap_or_else(|| {
                 self.notice = Some("nothing here declines; Ctrl-C pauses the run".to_owned());
                 Reply::Stay
@@ -454,7 +472,7 @@ fn first_stage(question: &Question) -> Stage {
     if question.kind == AskKind::Input {
         return Stage::Input(Line::default());
     }
-    match yes_and_no(question) {
+    match question.yes_and_no() {
         Some((yes, _)) if question.typed.is_some() => Stage::Typed(yes, Line::default()),
         Some((yes, no)) if question.approvals > 1 => Stage::Word(yes, no, Line::default()),
         Some((yes, no)) => Stage::Key(yes, no),
@@ -462,24 +480,14 @@ fn first_stage(question: &Question) -> Stage {
     }
 }
 
-/// Where yes and no are, if the question is a plain yes or no.
-pub fn yes_and_no(question: &Question) -> Option<(usize, usize)> {
-    if question.kind != AskKind::Confirm || question.options.len() != 2 {
-        return None;
-    }
-    let find = |value: &str, action| {
-        let found = |offer: &aye_core::question::Offer| {
-            offer.value == value && offer.action == action && offer.description.is_none()
-        };
-        question.options.iter().position(found)
-    };
-    Some((find("proceed", ChoiceAction::Proceed)?, find("cancel", ChoiceAction::Cancel)?))
-}
-
-/// The option that Enter takes.
+/// The option that Enter takes: the declared default, else no, unless no
+/// starts something.
 pub fn default_offer(question: &Question) -> Option<usize> {
-    let default = question.default.as_ref()?;
-    question.options.iter().position(|offer| offer.value == *default)
+    match &question.default {
+        Some(default) => question.options.iter().position(|offer| offer.value == *default),
+        None if question.decline_starts().is_some() => None,
+        None => question.yes_and_no().map(|(_, no)| no),
+    }
 }
 
 /// Yes and no, in the ways people type them.

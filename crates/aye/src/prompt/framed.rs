@@ -177,8 +177,10 @@ impl Framed {
         let reply = self.dialog.keys(posed.question, &keys);
         self.details_printed &= self.dialog.details == details;
         match reply {
-            Reply::Stay => None,
-            Reply::Typing => self.hold.is_due(posed.deadline, now).then_some(TerminalEvent::Typing),
+            // Whatever key it was, somebody is there.
+            Reply::Stay | Reply::Typing => {
+                self.hold.is_due(posed.deadline, now).then_some(TerminalEvent::Typing)
+            }
             Reply::Answer(given) => {
                 if let [key] = keys.as_slice() {
                     tail.begin(key, Instant::now());

@@ -20,8 +20,6 @@ use super::shared_screen::{Prompt, SharedScreen};
 use super::tty::Tty;
 use super::typeahead_guard::TypeaheadGuard;
 
-/// How many questions may wait on one terminal, the one that is shown among them.
-const MOST_WAITING: usize = 5;
 /// How long nothing is looked at without a reason.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -205,8 +203,8 @@ impl Prompter for TerminalPrompter<'_> {
         self.config.obstacle.as_deref()
     }
 
-    fn room(&self) -> Option<usize> {
-        Some(MOST_WAITING)
+    fn one_at_a_time(&self) -> bool {
+        true
     }
 }
 

@@ -15,6 +15,7 @@ use aye_process::Stream;
 use crate::paint::{Glyph, Paint, Tone, duration};
 use crate::term;
 
+use super::asked::AskedQuestions;
 use super::fold::fold;
 use super::sanitizer::{Sanitizer, painted_width, rows};
 use super::step_line::{QUEUED, live_line, started_words};
@@ -43,6 +44,7 @@ pub struct LiveReport<'a, W> {
     bottom: Option<Bottom>,
     /// An interactive step has the terminal.
     lent: bool,
+    asked: AskedQuestions,
 }
 
 /// What is taken away and shown again below new output.
@@ -69,6 +71,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
             frame: 0,
             bottom: None,
             lent: false,
+            asked: AskedQuestions::default(),
         }
     }
 
@@ -202,7 +205,11 @@ impl<'a, W: Write> LiveReport<'a, W> {
 impl<W: Write> Report for LiveReport<'_, W> {
     fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
         self.voices.event(place, event);
+        let asked = self.asked.line(event, state, self.paint);
         if self.verbosity == Verbosity::Quiet {
+            if let Some(line) = asked {
+                self.line(&indent(place, &line));
+            }
             return;
         }
         if self.verbosity == Verbosity::Verbose {
@@ -221,7 +228,7 @@ impl<W: Write> Report for LiveReport<'_, W> {
                     self.paint.text(Tone::Dim, &command)
                 )
             }),
-            _ => live_line(event, state, self.paint),
+            _ => asked.or_else(|| live_line(event, state, self.paint)),
         };
         if let Some(line) = line {
             self.line(&indent(place, &line));

@@ -5,9 +5,11 @@
 //! [`json`] for programs; [`summary`] says at the end what happened and what
 //! to do next.
 
+mod asked;
 mod fold;
 mod inside;
 mod json;
+mod leads;
 mod live;
 mod markdown;
 mod output_buffer;
@@ -22,6 +24,7 @@ pub use aye_runtime::report::{Others, Place, Report};
 pub use fold::fold;
 pub use inside::{about_inside, level_words, place_words};
 pub use json::{JsonReport, event_json, output_json};
+pub use leads::lead_words;
 pub use live::LiveReport;
 pub use markdown::markdown;
 pub use output_buffer::{OutputBuffer, OutputBuffers};
@@ -61,7 +64,7 @@ fn numbers(path: &[String]) -> String {
 /// How much Aye says of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Verbosity {
-    /// Only the steps' output and errors.
+    /// Only the steps' output, answers and errors.
     Quiet,
     /// Steps and the summary.
     #[default]

@@ -8,6 +8,7 @@ use aye_process::Stream;
 
 use crate::paint::{Paint, Tone};
 
+use super::asked::AskedQuestions;
 use super::sanitizer::Sanitizer;
 use super::step_line::live_line;
 use super::stream_state::{StreamStates, index_of};
@@ -23,6 +24,7 @@ pub struct PlainReport<O, E> {
     colors: [bool; 2],
     verbosity: Verbosity,
     voices: StreamStates,
+    asked: AskedQuestions,
 }
 
 impl<O: Write, E: Write> PlainReport<O, E> {
@@ -35,6 +37,7 @@ impl<O: Write, E: Write> PlainReport<O, E> {
             colors: paints.map(|paint| paint.color),
             verbosity,
             voices: StreamStates::default(),
+            asked: AskedQuestions::default(),
         }
     }
 
@@ -65,13 +68,17 @@ impl<O: Write, E: Write> PlainReport<O, E> {
 impl<O: Write, E: Write> Report for PlainReport<O, E> {
     fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
         self.voices.event(place, event);
+        let asked = self.asked.line(event, state, self.paint);
         if self.verbosity == Verbosity::Quiet {
+            if let Some(line) = asked {
+                let _ = writeln!(self.err, "{}", indent(place, line.trim_end()));
+            }
             return;
         }
         if self.verbosity == Verbosity::Verbose {
             let _ = writeln!(self.err, "{}", self.paint.text(Tone::Dim, &event_json(event)));
         }
-        if let Some(line) = live_line(event, state, self.paint) {
+        if let Some(line) = asked.or_else(|| live_line(event, state, self.paint)) {
             let _ = writeln!(self.err, "{}", indent(place, line.trim_end()));
         }
     }

@@ -24,19 +24,30 @@ impl State {
             agreed_on: None,
             held_ms: 0,
             still_ms: None,
+            limit_ms: question.deadline.map(|deadline| milliseconds_between(at, deadline)),
         };
     }
 
     /// The open question has another deadline, or none for the time being.
-    pub(super) fn held(&mut self, deadline: Option<Timestamp>, at: Timestamp) {
+    pub(super) fn held(
+        &mut self,
+        deadline: Option<Timestamp>,
+        left_ms: Option<u64>,
+        at: Timestamp,
+    ) {
         let Phase::Asking { question, held_ms, still_ms, .. } = &mut self.phase else {
             return;
         };
         let before = std::mem::replace(&mut question.deadline, deadline);
-        let later = |now: Timestamp, than: Timestamp| now.as_millisecond() - than.as_millisecond();
         match (before, deadline) {
-            (Some(before), Some(deadline)) => *held_ms += later(deadline, before),
-            (Some(before), None) => *still_ms = Some(later(before, at).max(0)),
+            (Some(before), Some(deadline)) => *held_ms += milliseconds_between(before, deadline),
+            (Some(before), None) => {
+                let left = left_ms.and_then(|left| i64::try_from(left).ok());
+                *still_ms = Some(left.unwrap_or_else(|| milliseconds_between(at, before).max(0)));
+                if left.is_some() {
+                    *held_ms = 0;
+                }
+            }
             (None, _) => *still_ms = None,
         }
     }
@@ -66,4 +77,8 @@ impl State {
             self.phase = Phase::Transition(Transition::Resolved { question, resolution });
         }
     }
+}
+
+fn milliseconds_between(from: Timestamp, to: Timestamp) -> i64 {
+    to.as_millisecond() - from.as_millisecond()
 }

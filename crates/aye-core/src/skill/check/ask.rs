@@ -1,22 +1,16 @@
 //! Questions.
 
-use std::time::Duration;
-
 use super::choices::Options;
 use super::step::flag;
 use super::{Checker, is_template, template};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::pattern::BadPattern;
 use crate::skill::document::{AskDoc, OverrideWord, Question};
-use crate::skill::{Ask, AskKind, By, Choice, ChoiceAction, Template};
+use crate::skill::{Ask, AskKind, By, Choice, ChoiceAction, StepTimeout, Template};
 use crate::span::Spanned;
 use crate::yaml::decode::Either;
 use crate::yaml::{Kind, NodeId, Typed};
 
-/// How long the confirmation of a step waits unless it says.
-const CONFIRMATION_WAIT: Duration = Duration::from_secs(30);
-/// How long any other question waits unless it says.
-const WAIT: Duration = Duration::from_secs(5 * 60);
 /// The longest message of a confirmation, in characters.
 const LONGEST_MESSAGE: usize = 500;
 
@@ -86,8 +80,7 @@ impl Checker<'_> {
         self.pattern(doc.pattern.get());
         let default = self.default(&mut doc, &options, asked);
         self.remembered(&doc, asked);
-        let default_wait = if asked.gate { CONFIRMATION_WAIT } else { WAIT };
-        let timeout = self.wait(&doc.timeout, default_wait, &asked.place);
+        let timeout = self.wait(&doc.timeout, &asked.place);
         let by = self.by(std::mem::take(&mut doc.by), &asked.place);
         let approvals = self.approvals(&doc.approvals, &by);
         let overridable = doc.overriding.get().is_none_or(|word| word.value == OverrideWord::Allow);
@@ -97,7 +90,7 @@ impl Checker<'_> {
         }
         let reauth = flag(&doc.reauth);
         let guarded = by != By::Anyone || approvals > 1 || reauth || typed.is_some();
-        if guarded && timeout.is_some() {
+        if guarded && timeout != StepTimeout::Unlimited {
             self.lets_through(default.as_ref(), &options, asked);
         }
         Some(Ask {

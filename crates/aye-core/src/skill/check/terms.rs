@@ -1,20 +1,15 @@
 //! The terms of a question: how long it waits, who may answer, how many have
 //! to, and whether the answer is kept.
 
-use std::time::Duration;
-
 use super::ask::Asked;
 use super::step::flag;
 use super::{Checker, template};
 use crate::diagnostic::Diagnostic;
-use crate::skill::By;
 use crate::skill::document::{AskDoc, ByWord};
 use crate::skill::duration::{Period, format_duration};
+use crate::skill::{AskLimits, By, StepTimeout};
 use crate::span::Spanned;
 use crate::yaml::decode::{Either, Field, Text};
-
-const SHORTEST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 impl Checker<'_> {
     pub(super) fn remembered(&mut self, doc: &AskDoc, asked: &Asked<'_>) {
@@ -36,21 +31,14 @@ impl Checker<'_> {
         );
     }
 
-    /// How long to wait; `None` is for ever.
-    pub(super) fn wait(
-        &mut self,
-        field: &Field<Period>,
-        default: Duration,
-        place: &str,
-    ) -> Option<Duration> {
-        let Some(period) = field.get() else {
-            return Some(default);
-        };
-        let wait = self.duration(period).unwrap_or(default);
+    /// How long to wait.
+    pub(super) fn wait(&mut self, field: &Field<Period>, place: &str) -> StepTimeout {
+        let Some(period) = field.get() else { return StepTimeout::Default };
+        let Some(wait) = self.duration(period) else { return StepTimeout::Default };
         if wait.is_zero() {
-            return None;
+            return StepTimeout::Unlimited;
         }
-        let clamped = wait.clamp(SHORTEST_WAIT, LONGEST_WAIT);
+        let clamped = wait.clamp(AskLimits::SHORTEST, AskLimits::LONGEST);
         if clamped != wait {
             let message = format!("`timeout` of {place} is outside of `1s` to `7d`");
             let used = format_duration(clamped);
@@ -60,7 +48,7 @@ impl Checker<'_> {
                     .hint("`0` waits for ever"),
             );
         }
-        Some(clamped)
+        StepTimeout::After(clamped)
     }
 
     pub(super) fn by(&mut self, by: Field<Either<ByWord, Vec<Field<Text>>>>, place: &str) -> By {

@@ -99,7 +99,7 @@ fn steps_in_order() {
 
     let question = ask(confirm);
     assert_eq!(question.kind, AskKind::Confirm);
-    assert_eq!(question.timeout, Some(Duration::from_secs(600)));
+    assert_eq!(question.timeout, StepTimeout::After(Duration::from_secs(600)));
     assert_eq!(target(&question.default), Some("cancel"));
     assert_eq!(question.by, By::Human);
     assert!(question.ai_assist && question.overridable && !question.remember);
@@ -148,7 +148,7 @@ fn states_with_transitions() {
     assert_eq!(target(&build.transitions.timeout), Some("failed"));
     assert_eq!(build.transitions.codes[&101].value, "lint");
     let gate = confirm.step.confirmation.as_ref().expect("a confirmation");
-    assert_eq!(gate.timeout, Some(Duration::from_secs(30)));
+    assert_eq!(gate.timeout, StepTimeout::After(Duration::from_secs(30)));
     assert_eq!(target(&gate.default), Some("cancel"));
     assert_eq!(target(&confirm.transitions.declined), Some("done"));
     assert_eq!(lint.step.timeout, StepTimeout::Unlimited);
@@ -230,8 +230,8 @@ fn questions_have_defaults() {
     assert_eq!(values(ask(short)), ["proceed", "cancel"]);
     assert_eq!(labels(ask(short)), ["Proceed", "Cancel"]);
     assert_eq!(ask(short).default, None);
-    assert_eq!(ask(short).timeout, Some(Duration::from_secs(300)));
-    assert_eq!(ask(for_ever).timeout, None);
+    assert_eq!(ask(short).timeout, StepTimeout::Default);
+    assert_eq!(ask(for_ever).timeout, StepTimeout::Unlimited);
     assert_eq!(target(&ask(for_ever).default), Some("proceed"));
     assert!(!ask(for_ever).overridable && ask(for_ever).remember);
     assert_eq!(labels(ask(which)), ["one", "Two", "three"]);
@@ -244,7 +244,7 @@ fn questions_have_defaults() {
     assert_eq!(confirmation.message.value, "Execute gate?");
     assert_eq!(target(&confirmation.default), Some("cancel"));
     assert_eq!(target(&confirmation.typed), Some("demo"));
-    assert_eq!(confirmation.timeout, Some(Duration::from_secs(30)));
+    assert_eq!(confirmation.timeout, StepTimeout::Default);
     assert_eq!(note.action, Action::Note);
 }
 

@@ -264,6 +264,7 @@ impl Tale {
             question: self.question_id(number),
             deadline: Some(moment(until)),
             by: Some("ada".into()),
+            left_ms: None,
         };
         self.event(kind)
     }

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 use crate::cli::{Context, environment, say};
 use crate::paint::{Tone, escape_control_line};
-use crate::prompt::dialog::{meaning, yes_and_no};
+use crate::prompt::dialog::meaning;
 use crate::prompt::key::Key;
 use crate::prompt::{
     AskOutcome, Escape, Given, News, Nowhere, PromptConfig, RemoteQuestion, ask_alone,
@@ -175,7 +175,7 @@ pub(super) fn answer(
                 AskOutcome::Answered(given) => given,
                 AskOutcome::Cancelled => return Ok((outer, question, Came::Left)),
                 AskOutcome::TimedOut => return Ok((outer, question, Came::TimedOut)),
-                AskOutcome::Closed => return Err(closed(&journal, &question)?),
+                AskOutcome::Closed => return Err(closed(&journal, &question.id, context.now())?),
                 AskOutcome::Stopped(signal) => return Ok((outer, question, Came::Stopped(signal))),
                 AskOutcome::Unavailable(why) => return Err(say_what(&question, &why)),
             },
@@ -216,11 +216,12 @@ pub(super) fn answer(
                 return Ok((outer, question, Came::Taken { label, undriven }));
             }
             Sent::Refused(why) => {
+                if let Some(late) = journal.late_answer(&question.id, context.now())? {
+                    return Err(late);
+                }
                 let error = refused(&question, asked.as_ref(), &why);
-                let open =
-                    journal.find_question(question.id.as_str())?.state == QuestionState::Open;
                 // The code may have been mistyped: asked again, here.
-                if args.choice.is_some() || !coded || !open {
+                if args.choice.is_some() || !coded {
                     return Err(error);
                 }
                 say(&format!("{} {error}\n", context.paint_err.text(Tone::Bad, "error:")));
@@ -334,27 +335,18 @@ fn refused(question: &QuestionRow, asked: Option<&Question>, why: &str) -> Error
             question.id,
             escape_control_line(why)
         ),
-        hint: match question.state {
-            QuestionState::Open => typed.then(|| {
-                format!("type it at a terminal: `aye answer {}` asks for it", question.id)
-            }),
-            QuestionState::Answered | QuestionState::Expired | QuestionState::Withdrawn => {
-                Some(format!("it was {} before", question.state.word()))
-            }
-        },
+        hint: typed
+            .then(|| format!("type it at a terminal: `aye answer {}` asks for it", question.id)),
     }
 }
 
 /// Somebody else was quicker.
-fn closed(journal: &JournalReader, question: &QuestionRow) -> Result<Error, Error> {
-    let row = journal.find_question(question.id.as_str())?;
-    let by = match (&row.answered_by, &row.prompter) {
-        (Some(by), Some(prompter)) => format!(" by {by} through {prompter}"),
-        (Some(by), None) => format!(" by {by}"),
-        (None, _) => String::new(),
+fn closed(journal: &JournalReader, question: &QuestionId, now: Timestamp) -> Result<Error, Error> {
+    let not_open = || Error::Refused {
+        message: format!("question `{question}` is not open"),
+        hint: Some("`aye inbox` lists the open ones".to_owned()),
     };
-    let message = format!("question `{}` was {}{by} meanwhile", row.id, row.state.word());
-    Ok(Error::Refused { message, hint: None })
+    Ok(journal.late_answer(question, now)?.unwrap_or_else(not_open))
 }
 
 fn say_what(question: &QuestionRow, why: &str) -> Error {
@@ -375,13 +367,10 @@ fn ask_here(
     let state = journal.state(&row.id)?;
     let (deadline, agreed) = match &state.phase {
         Phase::Asking { question, agreed, .. } if question.id == asked.id => {
-            ([question.deadline, state.deadline()].into_iter().flatten().min(), agreed.clone())
+            (ends(asked, question.deadline, state.deadline()), agreed.clone())
         }
         Phase::Asking { .. } | Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => {
-            return Err(Error::Refused {
-                message: format!("question `{}` is not open", asked.id),
-                hint: Some("`aye inbox` lists the open ones".to_owned()),
-            });
+            return Err(closed(journal, &asked.id, context.now())?);
         }
     };
     // Only who drives the run knows what the step is given; elsewhere it is `--set`.
@@ -395,6 +384,7 @@ fn ask_here(
         agreed: &agreed,
         run: Some(&state),
         secrets: None,
+        among: None,
     };
     let config = context.config(Escape::Dismisses, !args.no_input);
     let config = PromptConfig { opened_with: args.opened_with.clone(), ..config };
@@ -402,11 +392,22 @@ fn ask_here(
         subscription: journal.subscribe_to_run(&row.id, 0)?,
         journal,
         row,
-        question: &asked.id,
+        asked,
         run_ends: state.deadline(),
         context,
     };
     ask_alone(&posed, config, &context.clock, &mut remote)
+}
+
+/// When it is over with a question. Whoever drives the run takes a default that
+/// proceeds only if a prompt of its own shows it: elsewhere it has no end.
+fn ends(
+    asked: &Question,
+    deadline: Option<Timestamp>,
+    run_ends: Option<Timestamp>,
+) -> Option<Timestamp> {
+    let own = deadline.filter(|_| !asked.default_proceeds());
+    [own, run_ends].into_iter().flatten().min()
 }
 
 /// The question as the journal has it, while it is shown here.
@@ -414,7 +415,7 @@ struct Journalled<'a> {
     journal: &'a JournalReader,
     subscription: Subscription<'a>,
     row: &'a RunRow,
-    question: &'a QuestionId,
+    asked: &'a Question,
     run_ends: Option<Timestamp>,
     context: &'a Context,
 }
@@ -426,9 +427,9 @@ impl RemoteQuestion for Journalled<'_> {
 
     fn news(&mut self) -> Result<News, Error> {
         self.subscription.drain()?;
-        Ok(match self.journal.question(self.question)? {
+        Ok(match self.journal.question(&self.asked.id)? {
             Some(row) if row.state == QuestionState::Open => {
-                News::Open([row.deadline, self.run_ends].into_iter().flatten().min())
+                News::Open(ends(self.asked, row.deadline, self.run_ends))
             }
             Some(_) | None => News::Closed,
         })
@@ -436,7 +437,7 @@ impl RemoteQuestion for Journalled<'_> {
 
     fn hold(&mut self, _now: Timestamp) -> Result<(), Error> {
         let by = self.context.driver().user;
-        let request = Request::Hold { question: self.question.clone(), by };
+        let request = Request::Hold { question: self.asked.id.clone(), by };
         self.context.submit_unheard(self.row, &request)
     }
 }
@@ -456,13 +457,7 @@ fn go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<u8, Error
 fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<bool, Error> {
     let message = format!("Nobody drives run `{}` of {}. Go on with it here?", row.id, row.skill);
     let question = super::confirm::yes_or_no(&message, Some(super::confirm::Default::Yes))?;
-    let posed = QuestionContext {
-        question: &question,
-        deadline: None,
-        agreed: &[],
-        run: None,
-        secrets: None,
-    };
+    let posed = QuestionContext::alone(&question, None);
     let config = context.config(Escape::Dismisses, !args.no_input && !context.json);
     let said = ask_alone(&posed, config, &context.clock, &mut Nowhere::until(None))?;
     Ok(matches!(said, AskOutcome::Answered(given) if given.value == super::confirm::YES))
@@ -471,7 +466,7 @@ fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<
 /// `yes` and `no` for a plain yes or no, unless an option is called that.
 fn meant(choice: &str, asked: Option<&Question>) -> String {
     let plain = asked.filter(|asked| asked.offer(choice).is_none()).and_then(|asked| {
-        let (yes, no) = yes_and_no(asked)?;
+        let (yes, no) = asked.yes_and_no()?;
         let index = if meaning(choice)? { yes } else { no };
         asked.options.get(index)
     });

@@ -21,7 +21,7 @@ The chosen option is written to standard output. Without options on the command 
 they are read from standard input, one a line.
 
 Exit codes: 0 chosen, 5 cancelled with Esc, 6 nobody can be asked, 124 timed out
-without a default, 130 interrupted.";
+without a default. Ctrl-C interrupts the script, as at `read`.";
 
 // Options of `aye choose`.
 #[derive(Debug, Args)]

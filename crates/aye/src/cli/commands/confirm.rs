@@ -1,7 +1,5 @@
 //! `aye confirm`.
 
-use std::io::IsTerminal as _;
-
 use aye_core::question::{Offer, Question};
 use aye_core::skill::{AskKind, ChoiceAction};
 use clap::{Args, ValueEnum};
@@ -18,8 +16,8 @@ Examples:
   aye confirm 'Delete everything?' --default no || exit
 
 Exit codes: 0 yes, 1 no, 5 cancelled with Esc, 6 nobody can be asked, 124 timed out
-without a default, 130 interrupted. When standard output is captured, `yes` or `no`
-is written to it.";
+without a default. Ctrl-C interrupts the script, as at `read`. Nothing is written to
+standard output.";
 
 // Options of `aye confirm`.
 #[derive(Debug, Args)]
@@ -56,8 +54,8 @@ pub(super) fn run(args: &ConfirmArgs, context: &Context) -> Result<u8, Error> {
     match ask(&question, Some(YES), &args.asking, context)? {
         Asked::Value(value, how) => {
             let yes = value == YES;
-            // On a terminal the prompt's own last line has said it.
-            if context.json || !std::io::stdout().is_terminal() {
+            // The exit code says it.
+            if context.json {
                 print_result(if yes { "yes" } else { "no" }, &yes.into(), how, context)?;
             }
             Ok(u8::from(!yes))

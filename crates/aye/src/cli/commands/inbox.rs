@@ -1,5 +1,6 @@
 //! `aye inbox`.
 
+mod offered;
 mod watch;
 
 use std::io::IsTerminal as _;
@@ -7,7 +8,6 @@ use std::time::Duration;
 
 use aye_core::nested::Parent;
 use aye_core::question::Question;
-use aye_core::skill::AskKind;
 use aye_process::{Signal, Signals};
 use clap::Args;
 use jiff::Timestamp;
@@ -16,12 +16,13 @@ use serde_json::Value;
 
 use crate::cli::Context;
 use crate::paint::{Glyph, Tone, duration, escape_control_line};
-use crate::report::{answer_command, place_words};
+use crate::report::{answer_command, lead_words, place_words};
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{JournalReader, OpenQuestion};
 
 use super::output::{print, print_json, print_json_line};
 use super::runs::ago;
+use offered::offered;
 
 /// As much of a message as a list shows; the question itself shows it all.
 const LONGEST: usize = 300;
@@ -61,21 +62,37 @@ pub(super) struct Waiting {
     agreed: u32,
     /// All of it, as the journal has it: who may answer, the default, what follows.
     question: Option<Question>,
-    /// What to type to answer it.
+    /// What to type to answer it, or what else there is to do.
     #[serde(skip)]
     answers: String,
+    /// Where each answer leads.
+    #[serde(skip)]
+    leads: String,
     /// Where it is, in words.
     #[serde(skip)]
     place: Vec<String>,
 }
 
 impl Waiting {
+    /// Whether silence would let the run go on: it does so only where somebody
+    /// sees the question.
+    fn is_unseen_yes(&self) -> bool {
+        self.question.as_ref().is_some_and(Question::default_proceeds)
+    }
+
     /// How long it waits and how long it may.
     fn note(&self, now: Timestamp) -> Vec<String> {
         let mut note = vec![format!("asked {}", ago(self.asked, now))];
         note.push(match self.deadline {
-            Some(deadline) if deadline <= now => "its time is up".to_owned(),
+            Some(deadline) if deadline <= now && !self.is_unseen_yes() => {
+                "its time is up".to_owned()
+            }
+            Some(deadline) if deadline <= now => "waits until somebody sees it".to_owned(),
             Some(deadline) => format!("{} left", since(now, deadline)),
+            // Nobody could see it when its time ran out, or it waits behind another.
+            None if self.question.as_ref().is_some_and(|asked| asked.deadline.is_some()) => {
+                "waits until somebody sees it".to_owned()
+            }
             None => "no time limit".to_owned(),
         });
         let all = self.question.as_ref().map_or(1, |question| question.approvals);
@@ -94,7 +111,7 @@ pub(super) fn run(args: &InboxArgs, context: &Context) -> Result<u8, Error> {
         };
     }
     let open = match &context.journal_if_any()? {
-        Some(journal) => open(journal)?,
+        Some(journal) => open(journal, context)?,
         None => Vec::new(),
     };
     if context.json {
@@ -105,10 +122,13 @@ pub(super) fn run(args: &InboxArgs, context: &Context) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn open(journal: &JournalReader) -> Result<Vec<Waiting>, Error> {
+fn open(journal: &JournalReader, context: &Context) -> Result<Vec<Waiting>, Error> {
+    let (user, now) = (context.driver().user, context.now());
     let mut waiting = Vec::new();
     for one in journal.open_questions()? {
+        let offered = offered(&one, &user, now);
         let OpenQuestion { row, question: asked, driven, around } = one;
+        let leads = asked.as_ref().map(|asked| lead_words(asked, context.paint_out).join(", "));
         let item = around.iter().rev().find_map(|parent| parent.item.as_ref());
         waiting.push(Waiting {
             id: row.id.to_string(),
@@ -121,11 +141,10 @@ fn open(journal: &JournalReader) -> Result<Vec<Waiting>, Error> {
             kind: row.kind,
             title: row.title,
             message: row.message,
-            options: asked.as_ref().map(choices).unwrap_or_default(),
+            options: offered.values,
+            leads: leads.unwrap_or_default(),
             agreed: asked.as_ref().map_or(0, |asked| asked.approvals.saturating_sub(row.missing)),
-            answers: asked
-                .as_ref()
-                .map_or_else(|| format!("aye answer {} TEXT", row.id), answer_command),
+            answers: offered.words,
             question: asked,
             asked: row.asked,
             deadline: row.deadline,
@@ -133,12 +152,6 @@ fn open(journal: &JournalReader) -> Result<Vec<Waiting>, Error> {
         });
     }
     Ok(waiting)
-}
-
-/// What `aye answer` takes.
-fn choices(asked: &Question) -> Vec<String> {
-    let text = (asked.kind == AskKind::Input).then(|| "TEXT".to_owned());
-    text.into_iter().chain(asked.options.iter().map(|offer| offer.value.clone())).collect()
 }
 
 fn list(open: &[Waiting], context: &Context) -> String {
@@ -152,8 +165,12 @@ fn list(open: &[Waiting], context: &Context) -> String {
     for one in open {
         let mark = paint.text(Tone::Ask, paint.glyph(Glyph::Asking));
         let note = one.note(now).join(", ");
+        let leads = match one.leads.as_str() {
+            "" => String::new(),
+            leads => format!("  {}\n", paint.text(Tone::Dim, leads)),
+        };
         text.push_str(&format!(
-            "{mark} {}  {}{dot}{}\n  {}\n  {}\n  {}\n",
+            "{mark} {}  {}{dot}{}\n  {}\n{leads}  {}\n  {}\n",
             paint.text(Tone::Strong, &one.id),
             escape_control_line(&one.skill),
             one.place.join(&dot),
@@ -188,7 +205,7 @@ fn stream(context: &Context) -> Result<u8, Error> {
     let mut known: Option<Vec<String>> = None;
     loop {
         subscription.drain()?;
-        let open = open(&journal)?;
+        let open = open(&journal, context)?;
         let ids: Vec<String> = open.iter().map(|one| one.id.clone()).collect();
         let changed = known.as_ref() != Some(&ids);
         if changed && context.json {

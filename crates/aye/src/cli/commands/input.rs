@@ -18,7 +18,7 @@ Examples:
 The text is written to standard output.
 
 Exit codes: 0 answered, 5 cancelled with Esc, 6 nobody can be asked, 124 timed out
-without a default, 130 interrupted.";
+without a default. Ctrl-C interrupts the script, as at `read`.";
 
 // Options of `aye input`.
 #[derive(Debug, Args)]

@@ -119,13 +119,7 @@ fn shown(value: &Value) -> String {
 
 fn ask(question: &Question, context: &Context) -> Result<Told, Error> {
     let question = Question { id: QuestionId::from_text("input"), ..question.clone() };
-    let posed = QuestionContext {
-        question: &question,
-        deadline: None,
-        agreed: &[],
-        run: None,
-        secrets: None,
-    };
+    let posed = QuestionContext::alone(&question, None);
     let config = context.config(Escape::Dismisses, true);
     match ask_alone(&posed, config, &context.clock, &mut Nowhere::until(None))? {
         AskOutcome::Answered(given) => Ok(Told::Value(given.value)),

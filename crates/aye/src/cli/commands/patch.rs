@@ -215,13 +215,7 @@ fn nobody() -> Error {
 /// What somebody says to it; nothing if nobody is there.
 pub(super) fn agreed(message: &str, context: &Context) -> Result<Option<bool>, Error> {
     let question = super::confirm::yes_or_no(message, None)?;
-    let posed = QuestionContext {
-        question: &question,
-        deadline: None,
-        agreed: &[],
-        run: None,
-        secrets: None,
-    };
+    let posed = QuestionContext::alone(&question, None);
     let config = context.config(Escape::Dismisses, !context.json);
     let said = ask_alone(&posed, config, &context.clock, &mut Nowhere::until(None))?;
     Ok(match said {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use aye_core::id::QuestionId;
 use aye_core::question::Question;
-use aye_core::skill::{AskKind, parse_duration};
+use aye_core::skill::{AskKind, AskLimits, StepTimeout, parse_duration};
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use jiff::{SignedDuration, Timestamp};
@@ -34,7 +34,7 @@ pub struct Asking {
     /// A heading above the message
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// How long to wait, such as 30s or 5m; then the default, or exit code 124
+    /// How long to wait, such as 30s; then the default, or exit code 124. 0 waits [default: 5m]
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
     /// Do not ask: answer yes, or the default
@@ -92,7 +92,7 @@ pub(super) fn ask(
     asking: &Asking,
     context: &Context,
 ) -> Result<Asked, Error> {
-    let limit = limit(asking)?;
+    let limit = limit(asking, &context.settings.ask)?;
     if asking.yes {
         let value = yes.ok_or_else(|| {
             Error::usage("`--yes` has nothing to answer with", "give a `--default` as well")
@@ -102,16 +102,15 @@ pub(super) fn ask(
     }
     let began = Instant::now();
     let deadline = limit.map(|limit| after(context.now(), limit));
-    let posed = QuestionContext { question, deadline, agreed: &[], run: None, secrets: None };
+    let posed = QuestionContext::alone(question, deadline);
     let config = context.config(Escape::Dismisses, !asking.no_input);
     let fallback = |how| question.default.clone().map(|value| (value, how));
     let (value, how) =
         match ask_alone(&posed, config, &context.clock, &mut Nowhere::until(deadline))? {
             AskOutcome::Answered(given) => (given.value, How::Given),
             AskOutcome::Cancelled | AskOutcome::Closed => return Ok(Asked::Nothing(CANCELLED)),
-            AskOutcome::Stopped(signal) => {
-                return Ok(Asked::Nothing(u8::try_from(128 + signal).unwrap_or(1)));
-            }
+            // As at `read`: the shell that runs the script sees it and stops as well.
+            AskOutcome::Stopped(signal) => aye_process::end_by(signal),
             AskOutcome::TimedOut => match fallback(How::Expired) {
                 Some(taken) => taken,
                 None => {
@@ -149,15 +148,15 @@ pub(super) fn print_result(
     print_json_line(&json!({ "value": value, "how": how }))
 }
 
-fn limit(asking: &Asking) -> Result<Option<Duration>, Error> {
-    let Some(text) = &asking.timeout else {
-        return Ok(None);
+/// How long to wait, by the rules for questions of a skill.
+fn limit(asking: &Asking, limits: &AskLimits) -> Result<Option<Duration>, Error> {
+    let written = match asking.timeout.as_deref().map(parse_duration).transpose() {
+        Ok(None) => StepTimeout::Default,
+        Ok(Some(limit)) if limit.is_zero() => StepTimeout::Unlimited,
+        Ok(Some(limit)) => StepTimeout::After(limit),
+        Err(error) => return Err(Error::usage(error.to_string(), error.hint())),
     };
-    match parse_duration(text) {
-        Ok(limit) if limit.is_zero() => Ok(None),
-        Ok(limit) => Ok(Some(limit)),
-        Err(error) => Err(Error::usage(error.to_string(), error.hint())),
-    }
+    Ok(limits.wait(written, false))
 }
 
 fn after(now: Timestamp, limit: Duration) -> Timestamp {

@@ -6,7 +6,7 @@ use aye_core::skill::AskKind;
 use jiff::Timestamp;
 
 use crate::paint::{Glyph, Tone, escape_control};
-use crate::prompt::dialog::{Dialog, Escape, Stage, yes_and_no};
+use crate::prompt::dialog::{Dialog, Escape, Stage};
 use crate::prompt::list::List;
 use crate::prompt::style::Styled;
 use aye_runtime::advisor::Beside;
@@ -31,6 +31,8 @@ pub(super) fn footer(
     now: Timestamp,
     beat: usize,
 ) -> Vec<Styled> {
+    let among =
+        posed.among.map(|(at, all)| Styled::new().tone(Tone::Strong, format!("{at} of {all}")));
     let mut left = Vec::new();
     if let Some(deadline) = posed.deadline {
         let seconds = seconds_left(deadline, now);
@@ -61,7 +63,8 @@ pub(super) fn footer(
     let line = loop {
         let keys = hints.iter().filter(|hint| !hint.is_empty());
         let keys = keys.map(|hint| Styled::new().tone(Tone::Dim, hint.as_str()));
-        let parts: Vec<Styled> = left.first().cloned().into_iter().chain(keys).collect();
+        let first = among.clone().into_iter().chain(left.first().cloned());
+        let parts: Vec<Styled> = first.chain(keys).collect();
         let line = join(&parts);
         if line.width() < look.columns {
             break line;
@@ -129,7 +132,7 @@ pub(super) fn outcome_in_words(posed: &QuestionContext<'_>) -> String {
 }
 
 fn label(question: &Question, value: &str) -> String {
-    let yes_no = yes_and_no(question);
+    let yes_no = question.yes_and_no();
     let position = question.options.iter().position(|offer| offer.value == value);
     match (position, yes_no) {
         (Some(at), Some((yes, _))) if at == yes => "yes".to_owned(),
@@ -143,6 +146,7 @@ fn hints(posed: &QuestionContext<'_>, dialog: &Dialog, look: Look) -> Vec<String
     let details = if dialog.details { "? less" } else { "? details" }.to_owned();
     let out = match (dialog.escape(), posed.run) {
         _ if dialog.is_writing() => Some("Esc empties it"),
+        (Escape::Declines, Some(_)) if posed.question.decline_starts().is_some() => None,
         (Escape::Declines, Some(_)) => posed.question.decline().map(|_| "Esc declines"),
         (Escape::Dismisses, Some(_)) => Some("Esc leaves it open"),
         (Escape::Declines | Escape::Dismisses, None) => Some("Esc cancels"),

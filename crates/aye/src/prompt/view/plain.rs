@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use crate::paint::{Paint, escape_control};
 use crate::prompt::answers::Wanted;
-use crate::prompt::dialog::{default_offer, yes_and_no};
+use crate::prompt::dialog::default_offer;
 use crate::prompt::style::Styled;
 use aye_runtime::advisor::{Beside, News};
 use aye_runtime::prompter::QuestionContext;
@@ -24,7 +24,7 @@ pub fn plain_question(posed: &QuestionContext<'_>, look: Look) -> Vec<String> {
     let look = Look { rows: 0, ..look };
     let mut lines = head(posed, look);
     let question = posed.question;
-    let listed = question.kind != AskKind::Input && yes_and_no(question).is_none();
+    let listed = question.kind != AskKind::Input && question.yes_and_no().is_none();
     if listed {
         lines.push(look.bar(Part::Divided).plain("Options"));
         for (index, offer) in question.options.iter().enumerate() {
@@ -71,7 +71,7 @@ pub fn plain_ask(
     let question = posed.question;
     let default = default_offer(question);
     let typed = question.typed.as_deref().unwrap_or_default();
-    let mut ask = match (wanted, yes_and_no(question), question.kind) {
+    let mut ask = match (wanted, question.yes_and_no(), question.kind) {
         (Wanted::Typed, _, _) => format!("To agree, type {}", escape_control(typed)),
         (Wanted::Code, _, _) => "One-time code".to_owned(),
         (Wanted::Answer, Some((yes, _)), _) => {
@@ -96,6 +96,9 @@ pub fn plain_ask(
     if let (Wanted::Answer, AskKind::Input, Some(no)) = (wanted, question.kind, question.decline())
     {
         ask.push_str(&format!(", `{}` declines", no.value));
+    }
+    if let Some((at, all)) = posed.among {
+        ask = format!("{at} of {all}: {ask}");
     }
     if let Some(deadline) = posed.deadline {
         let left = left_in_words(seconds_left(deadline, now));

@@ -1,10 +1,12 @@
-//! Who has to agree, where that is not simply whoever sits here.
+//! Where each answer leads, and who has to agree where that is not simply
+//! whoever sits here.
 
 use aye_core::skill::By;
 
 use crate::paint::{Tone, escape_control};
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
+use crate::report::lead_words;
 use aye_runtime::prompter::QuestionContext;
 
 use super::{Look, Part};
@@ -25,9 +27,12 @@ pub(super) fn rules(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
     if question.reauth {
         rules.push("agreeing needs a one-time code".to_owned());
     }
+    let leads = lead_words(question, look.paint).join(", ");
+    let leads = (!leads.is_empty()).then(|| Styled::new().tone(Tone::Dim, leads));
+    let rules = rules.into_iter().map(|rule| Styled::new().tone(Tone::Warn, rule));
     let mut lines = Vec::new();
-    for rule in rules {
-        let rule = wrap(&Styled::new().tone(Tone::Warn, rule), look.room(), 2, true);
+    for rule in leads.into_iter().chain(rules) {
+        let rule = wrap(&rule, look.room(), 2, true);
         for (index, line) in rule.into_iter().enumerate() {
             let part = if index == 0 { Part::Divided } else { Part::Plain };
             lines.push(look.bar(part).then(line));

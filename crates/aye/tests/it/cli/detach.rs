@@ -134,9 +134,9 @@ fn a_paused_run_goes_on_in_the_background() {
 
 #[test]
 fn time_runs_out_in_the_background_too() {
-    let place = gated("timeout: 1s, default: yes");
+    let place = gated("timeout: 1s, default: no");
     place.aye(&["run", "skill.yaml", "--detach"]).ok();
-    ended(&place, "completed");
+    ended(&place, "cancelled");
     let shown = place.aye(&["show", "last"]).ok();
     assert!(shown.stdout.contains("nobody answered in time"), "{}", shown.all());
 }

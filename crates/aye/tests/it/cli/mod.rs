@@ -11,6 +11,7 @@ mod completing;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod detach;
 mod dry_run;
+mod endings;
 mod events;
 mod exhaustion;
 mod failing;

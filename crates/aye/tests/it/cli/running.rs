@@ -209,7 +209,7 @@ fn yes_answers_and_is_recorded_as_that() {
     after | went on
     --- stderr
     asks  run RUN
-    ● Proceed  answered by --yes after DURATION
+    ● gate  Go on?  Proceed  answered by --yes after DURATION
     ✓ gate
     ▸ after  echo went on
     ✓ after  DURATION

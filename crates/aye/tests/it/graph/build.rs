@@ -127,7 +127,7 @@ fn ask(kind: AskKind, message: &str) -> Ask {
         message: message.to_owned().into(),
         options: Vec::new(),
         default: None,
-        timeout: None,
+        timeout: StepTimeout::Unlimited,
         pattern: None,
         secret: false,
         by: By::Anyone,

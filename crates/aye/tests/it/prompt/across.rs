@@ -37,20 +37,20 @@ fn open_question(place: &Place) -> String {
 fn an_answer_from_elsewhere_closes_the_prompt() {
     let place = place("timeout: 10m");
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
-    terminal.wait_for("[y/n]").keys("x").wait_for("is no answer");
+    terminal.wait_for("[y/N]").keys("x").wait_for("is no answer");
     let question = open_question(&place);
     let said = place.aye(&["answer", &question, "proceed", "--reason", "looks good"]).ok();
     assert!(said.stdout.contains(": Proceed"), "{}", said.all());
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     let all = terminal.vt.all();
     assert!(all.contains("through command after"), "{all}");
-    assert!(all.contains("looks good"), "{all}");
-    assert!(!all.contains("[y/n]"), "{all}");
+    assert!(all.contains("looks") && all.contains("good"), "{all}");
+    assert!(!all.contains("[y/N]"), "{all}");
     assert!(place.work().join("deployed").exists());
     terminal.assert_clean();
     let late = place.aye(&["answer", &question, "cancel"]);
     assert_eq!(late.code, 1, "{}", late.all());
-    assert!(late.stderr.contains("was refused"), "{}", late.all());
+    assert!(late.stderr.contains("is decided: "), "{}", late.all());
 }
 
 #[test]
@@ -94,16 +94,16 @@ fn a_question_is_answered_on_another_terminal() {
 fn two_terminals_with_one_question() {
     let place = place("timeout: 10m");
     let mut run = Terminal::aye(&place, &["run", "skill.yaml"]);
-    run.wait_for("[y/n]");
+    run.wait_for("[y/N]");
     let question = open_question(&place);
     let mut other = Terminal::aye(&place, &["answer", &question]);
-    other.wait_for("[y/n]").wait_for("gate · deploy");
+    other.wait_for("[y/N]").wait_for("gate · deploy");
     run.keys("n");
     assert_eq!(run.end(), Some(5));
     assert_eq!(other.end(), Some(1), "{}", other.vt.all());
     let said = other.vt.all();
     assert!(said.contains("was answered by") && said.contains("through terminal"), "{said}");
-    assert!(!said.contains("[y/n]"), "{said}");
+    assert!(!said.contains("[y/N]"), "{said}");
     other.assert_clean();
 }
 
@@ -111,7 +111,7 @@ fn two_terminals_with_one_question() {
 fn escape_is_not_lost_when_something_else_happens() {
     let place = place("timeout: 10m");
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
-    terminal.wait_for("[y/n]");
+    terminal.wait_for("[y/N]");
     // Every wink of the window wakes the prompt while it waits for what may
     // follow the Escape.
     terminal.keys("\x1b");
@@ -161,7 +161,7 @@ steps:
     let mut json = Terminal::captured(&place, &["watch", "--json"]);
     place.write("go", "");
     live.wait_for("│ built").wait_for("? deploy  Deploy?").wait_for("aye answer");
-    run.wait_for("[y/n]").keys("y");
+    run.wait_for("[y/N]").keys("y");
     live.wait_for("answered by").wait_for("│ deployed").wait_for("watched completed");
     assert_eq!((run.end(), live.end(), json.end()), (Some(0), Some(0), Some(0)));
     let lines = json.stdout();
@@ -190,7 +190,7 @@ fn of_a_thousand_answerers_one_wins() {
     const EACH: usize = 50;
     let place = place("timeout: 10m");
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
-    terminal.wait_for("[y/n]");
+    terminal.wait_for("[y/N]");
     let question = aye_core::id::QuestionId::from_text(open_question(&place));
     let run = question.run().unwrap();
     let start = Arc::new(Barrier::new(THREADS));

@@ -399,7 +399,7 @@ steps:
     terminal.wait_for("asking advise");
     until("the step ran beside it", || place.work().join("worked").exists());
     assert!(is_alive(&place.read("pid")));
-    terminal.wait_for("[y/n]").keys("y");
+    terminal.wait_for("[y/N]").keys("y");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert!(!is_alive(&place.read("pid")));
 }
@@ -432,7 +432,7 @@ steps:
         let mut terminal = Terminal::aye(&place, if plain { &args } else { &args[..2] });
         terminal.wait_for(LABEL).wait_for("Go on.");
         place.write("finish", "");
-        terminal.wait_for("[y/n]").keys("y\n");
+        terminal.wait_for("[y/N]").keys("y\n");
         assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     }
 }

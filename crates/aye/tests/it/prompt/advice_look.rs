@@ -28,13 +28,7 @@ fn came(option: Option<&str>, text: &str) -> Beside {
 }
 
 fn laid_out(question: &Question, keys: &[Key], beside: &Beside, look: Look) -> (View, Vec<String>) {
-    let posed = QuestionContext {
-        question,
-        deadline: question.deadline,
-        agreed: &[],
-        run: None,
-        secrets: None,
-    };
+    let posed = QuestionContext::alone(question, question.deadline);
     let mut dialog = Dialog::new(question, Escape::Declines);
     for key in keys {
         let _ = dialog.key(question, key);
@@ -63,7 +57,7 @@ fn from_asking_to_advice() {
     │  Release `abc123` to **production**?
     │
     ├─ 2 different people have to agree
-    ├─ Proceed? [y/n]
+    ├─ Proceed? [y/N]
     │  asking claude for advice…
     ╰─ ⠸ 1m 5s left, then no answer · Enter answers · ? details · Esc cancels
     ");
@@ -80,7 +74,7 @@ fn from_asking_to_advice() {
     │  ┊ Monday.
     │  ┊ Wait.
     ├─ 2 different people have to agree
-    ├─ Proceed? [y/n]
+    ├─ Proceed? [y/N]
     ╰─ ⠸ 1m 5s left, then no answer · Enter · ? · Esc cancels
     ");
     let advice = came(None, "It is Friday afternoon and nobody is on call until Monday.");
@@ -110,7 +104,7 @@ fn from_asking_to_advice() {
     │  option    Proceed: goes on
     │  option    Cancel: declines
     │  advice    claude gave none: it took longer than 30s
-    ├─ Proceed? [y/n]
+    ├─ Proceed? [y/N]
     ╰─ ? less · Esc cancels
     ");
     assert_snapshot!(plain_advice(&came(Some("Proceed"), "Go on."), look(60, 24)).join("\n"), @r"

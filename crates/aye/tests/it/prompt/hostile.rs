@@ -31,7 +31,7 @@ fn hostile_texts_are_shown_inert() {
         let mut terminal = Terminal::captured(&place, &args);
         // The terminal in the tests panics at every sequence it does not know,
         // and the screen must be what the program drew.
-        terminal.wait_for("[y/n]").wait_for("╰─ ? details");
+        terminal.wait_for("[y/N]").wait_for("╰─ ? details");
         let screen = terminal.vt.screen();
         let first: Vec<char> = screen.lines().filter_map(|line| line.chars().next()).collect();
         assert_eq!(first.iter().filter(|c| **c == '╰').count(), 1, "{text:?}:\n{screen}");
@@ -81,7 +81,7 @@ steps:
     );
     place.write("evil", "\u{1b}[2J\u{1b}]0;x\u{7}'; touch pwned #\n├─ Proceed? [Y/n] y");
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
-    terminal.wait_for("\n├─ Proceed? [y/n]").wait_for("\\u{1b}[2J");
+    terminal.wait_for("\n├─ Proceed? [y/N]").wait_for("\\u{1b}[2J");
     terminal.keys("?").wait_for("Details").keys("n");
     assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
     assert!(!place.work().join("pwned").exists() && !place.work().join("deployed").exists());
@@ -92,7 +92,7 @@ fn endless_texts_are_shown_and_left() {
     let place = Place::new();
     let word = "x".repeat(20_000);
     let mut terminal = Terminal::captured(&place, &["confirm", &word]);
-    terminal.wait_for("[y/n]");
+    terminal.wait_for("[y/N]");
     let shown = terminal.vt.all().matches('x').count();
     assert_eq!(shown, 20_000, "a message is shown in full");
     terminal.keys("y");
@@ -146,13 +146,13 @@ fn a_storm_of_resizes_leaves_one_prompt() {
     let message = "Deploy **main** to production, with everything that belongs to it?";
     let args = ["confirm", message, "--title", "Storm", "--timeout", "10m"];
     let mut terminal = Terminal::captured(&place, &args);
-    terminal.wait_for("[y/n]");
+    terminal.wait_for("[y/N]");
     for step in 0..200u16 {
         terminal.resize(5 + step % 70, 3 + step % 21);
     }
     terminal.resize(80, 24);
-    terminal.wait_for("to production, with everything").wait_for("[y/n]").wait_for(" left");
-    assert_eq!(terminal.vt.screen().matches("[y/n]").count(), 1, "{}", terminal.vt.screen());
+    terminal.wait_for("to production, with everything").wait_for("[y/N]").wait_for(" left");
+    assert_eq!(terminal.vt.screen().matches("[y/N]").count(), 1, "{}", terminal.vt.screen());
     terminal.keys("y");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     terminal.assert_clean();
@@ -227,7 +227,7 @@ fn the_watched_inbox_shows_hostile_texts_inert() {
     };
     inbox.wait_for("1 question waits");
     inert(&inbox);
-    inbox.keys("\r").wait_for("[y/n]").wait_for("Esc leaves it open");
+    inbox.keys("\r").wait_for("[y/N]").wait_for("Esc leaves it open");
     inert(&inbox);
     inbox.keys("\u{1b}").wait_for("1 question waits").keys("\u{3}");
     assert_eq!(inbox.end(), Some(130), "{}", inbox.vt.all());

@@ -34,7 +34,7 @@ fn questions_come_and_go_by_themselves() {
     let mut inbox = Terminal::aye(&place, &["inbox", "--watch"]);
     inbox.wait_for("Nothing waits for an answer");
     let mut run = Terminal::aye(&place, &["run", "deploy.yaml"]);
-    run.wait_for("[y/n]");
+    run.wait_for("[y/N]");
     inbox.wait_for("Deploy main?").wait_for("1 question waits").wait_gone("Nothing waits");
     inbox.wait_for("release · deploy").wait_for("9m ");
     place.aye(&["run", "region.yaml", "--detach"]).ok();
@@ -57,11 +57,11 @@ fn a_question_is_opened_answered_and_the_list_is_back() {
     inbox.wait_for("2 questions wait").wait_for("❯ 1 Which region?");
     inbox.keys("\x1b[B").wait_for("❯ 2 Deploy main?").keys("\r");
     // The usual prompt; Escape leaves it open and comes back.
-    inbox.wait_for("[y/n]").wait_for("Esc leaves it open").keys("\x1b");
+    inbox.wait_for("[y/N]").wait_for("Esc leaves it open").keys("\x1b");
     inbox.wait_for("❯ 2 Deploy main?").keys("1").wait_for("❯ 1 Which region?").keys("\r");
     inbox.wait_for("Choose, or type a number").keys("2\r");
     inbox.wait_for("● region  us").wait_for("1 question waits").keys("\r");
-    inbox.wait_for("[y/n]").keys("y").wait_for("● deploy  Proceed");
+    inbox.wait_for("[y/N]").keys("y").wait_for("● deploy  Proceed");
     until("the step has run", || place.work().join("deployed").exists());
     inbox.wait_for("Nothing waits for an answer").keys("q");
     assert_eq!(inbox.end(), Some(0), "{}", inbox.vt.all());
@@ -99,7 +99,7 @@ fn a_run_that_nobody_drives_goes_on_in_the_background() {
     let place = place();
     assert_eq!(place.aye(&["run", "deploy.yaml", "--no-input"]).code, 6);
     let mut inbox = Terminal::aye(&place, &["inbox", "--watch"]);
-    inbox.wait_for("nobody drives the run").keys("\r").wait_for("[y/n]").keys("y");
+    inbox.wait_for("nobody drives the run").keys("\r").wait_for("[y/N]").keys("y");
     inbox.wait_for("Go on in the background?").keys("y").wait_for("follow with: aye watch");
     until("the step has run", || place.work().join("deployed").exists());
     inbox.wait_for("Nothing waits for an answer").keys("\x1b");
@@ -111,11 +111,11 @@ fn a_run_that_nobody_drives_goes_on_in_the_background() {
 fn what_was_answered_elsewhere_meanwhile_is_said() {
     let place = place();
     let mut run = Terminal::aye(&place, &["run", "deploy.yaml"]);
-    run.wait_for("[y/n]");
+    run.wait_for("[y/N]");
     let mut inbox = Terminal::aye(&place, &["inbox", "--watch"]);
-    inbox.wait_for("Deploy main?").keys("\r").wait_for("[y/n]");
+    inbox.wait_for("Deploy main?").keys("\r").wait_for("[y/N]");
     run.keys("y");
-    inbox.wait_for("through terminal meanwhile").wait_for("Nothing waits");
+    inbox.wait_for("through terminal").wait_for("Nothing waits");
     kill_process(inbox.pid(), Signal::TERM).unwrap();
     assert_eq!(inbox.end(), Some(143));
     inbox.assert_clean();

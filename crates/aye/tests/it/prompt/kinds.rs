@@ -52,7 +52,7 @@ fn other_keys_explain_themselves_and_the_third_declines() {
     terminal.wait_for("`x` is no answer; press y or n (2 tries left)").keys("q");
     terminal.wait_for("(1 try left)").keys(" ");
     assert_eq!(terminal.end(), Some(5));
-    assert!(terminal.vt.all().contains("no clear answer"));
+    assert!(terminal.vt.all().contains("clear answer in three tries"), "{}", terminal.vt.all());
     assert!(!place.work().join("deployed").exists());
 }
 
@@ -292,7 +292,7 @@ steps:
     let before = totp.generate(now() - 30).to_string();
     place.aye(&["auth", "confirm", &before]).ok();
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
-    terminal.wait_for("[y/n]").keys("y").wait_for("One-time code").keys(&before).keys("\r");
+    terminal.wait_for("[y/N]").keys("y").wait_for("One-time code").keys(&before).keys("\r");
     terminal.wait_for("was used before");
     assert!(!place.work().join("deployed").exists());
     terminal.keys(&totp.generate(now()).to_string()).keys("\r");

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::pty::Terminal;
 use super::vt::Vt;
-use crate::cli::harness::{Place, Ran, until};
+use crate::cli::harness::{Place, until};
 
 fn place(timeout: &str) -> Place {
     let place = Place::new();
@@ -170,7 +170,7 @@ fn ctrl_c_pauses_the_run_and_leaves_the_terminal_clean() {
 fn sigterm_leaves_the_terminal_clean() {
     let place = place("timeout: 5m");
     let mut terminal = run(&place);
-    terminal.wait_for("[y/n]");
+    terminal.wait_for("[y/N]");
     kill_process(terminal.pid(), Signal::TERM).unwrap();
     assert_eq!(terminal.end(), Some(143), "{}", terminal.vt.all());
     terminal.assert_clean();
@@ -183,7 +183,7 @@ fn whatever_ends_the_engine_the_terminal_is_clean() {
         let place = place("timeout: 5m");
         // No shell that would mend the terminal itself.
         let mut terminal = run(&place);
-        terminal.wait_for("[y/n]");
+        terminal.wait_for("[y/N]");
         assert!(!terminal.echoes(), "the prompt has the terminal");
         kill_process(driver(&place), signal).unwrap();
         assert_ne!(terminal.end(), Some(0));
@@ -198,7 +198,7 @@ fn whatever_ends_the_engine_the_terminal_is_clean() {
 fn ctrl_backslash_does_not_leave_a_broken_terminal() {
     let place = place("timeout: 5m");
     let mut terminal = run(&place);
-    terminal.wait_for("[y/n]").keys("\x1c").wait_for("press y or n").keys("y");
+    terminal.wait_for("[y/N]").keys("\x1c").wait_for("press y or n").keys("y");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     terminal.assert_clean();
 }
@@ -267,26 +267,14 @@ fn a_killed_prompt_is_asked_again_with_the_time_that_is_left() {
 }
 
 #[test]
-fn time_that_ran_out_while_nobody_looked_counts() {
-    let place = place("timeout: 10m, default: yes");
-    let mut terminal = run(&place);
-    terminal.wait_for("[Y/n]").keys("\x03");
-    assert_eq!(terminal.end(), Some(130));
-    let a_day_later = place.command(&["resume", "last"]).env("AYE_TEST_DAYS", "1").output();
-    let ran = Ran::of(a_day_later.unwrap(), &place);
-    assert_eq!(ran.code, 0, "{}", ran.all());
-    assert!(ran.all().contains("nobody answered in time"), "{}", ran.all());
-}
-
-#[test]
 fn the_prompt_follows_the_window() {
     let place = Place::new();
     let message = "A message that is long enough to be broken into lines in a small window.";
     let mut terminal = Terminal::captured(&place, &["confirm", message, "--title", "Resize"]);
-    terminal.wait_for("[y/n]");
+    terminal.wait_for("[y/N]");
     for (columns, rows) in [(40, 20), (20, 20), (100, 30), (30, 6), (80, 24)] {
         terminal.resize(columns, rows);
-        terminal.wait_for("[y/n]").wait_for("╰─");
+        terminal.wait_for("[y/N]").wait_for("╰─");
         let widest = terminal.vt.screen().lines().map(|line| line.chars().count()).max();
         assert!(widest.unwrap_or(0) < usize::from(columns), "{}", terminal.vt.screen());
     }
@@ -299,12 +287,12 @@ fn the_prompt_follows_the_window() {
 fn ctrl_z_and_fg_bring_the_prompt_back() {
     let place = place("timeout: 10m");
     let mut shell = Terminal::shell(&place);
-    shell.keys("$AYE run skill.yaml\n").wait_for("[y/n]").keys("\x1a");
-    shell.wait_for("Stopped").wait_gone("[y/n]");
+    shell.keys("$AYE run skill.yaml\n").wait_for("[y/N]").keys("\x1a");
+    shell.wait_for("Stopped").wait_gone("[y/N]");
     assert!(!shell.vt.screen().contains("Proceed?"), "{}", shell.vt.screen());
     shell.keys("stty -a | grep -o ' echo '\n").wait_for(" echo\n");
-    shell.keys("fg\n").wait_for("[y/n]").wait_for(" left");
-    let count = shell.vt.screen().matches("[y/n]").count();
+    shell.keys("fg\n").wait_for("[y/N]").wait_for(" left");
+    let count = shell.vt.screen().matches("[y/N]").count();
     assert_eq!(count, 1, "{}", shell.vt.screen());
     shell.keys("y").wait_for("gate completed");
     shell.keys("exit\n");
@@ -316,10 +304,10 @@ fn ctrl_z_and_fg_bring_the_prompt_back() {
 fn a_stop_from_outside_is_survived_too() {
     let place = place("timeout: 10m");
     let mut shell = Terminal::shell(&place);
-    shell.keys("$AYE run skill.yaml\n").wait_for("[y/n]");
+    shell.keys("$AYE run skill.yaml\n").wait_for("[y/N]");
     kill_process(driver(&place), Signal::STOP).unwrap();
     shell.wait_for("Stopped").keys("fg\n");
-    shell.wait("a second prompt", |vt| vt.all().matches("[y/n]").count() >= 2);
+    shell.wait("a second prompt", |vt| vt.all().matches("[y/N]").count() >= 2);
     shell.keys("y").wait_for("gate completed").keys("exit\n");
     shell.end();
     assert!(place.work().join("deployed").exists());
@@ -399,7 +387,7 @@ fn a_message_taller_than_the_window_is_shown_in_full() {
     let place = Place::new();
     let message: String = (1..=40).map(|line| format!("line {line}.\n")).collect();
     let mut terminal = Terminal::captured(&place, &["confirm", &message, "--title", "Long"]);
-    terminal.wait_for("[y/n]");
+    terminal.wait_for("[y/N]");
     let all = terminal.vt.all();
     for line in 1..=40 {
         assert!(all.contains(&format!("line {line}.")), "{line}: {all}");

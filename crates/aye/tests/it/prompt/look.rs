@@ -91,13 +91,13 @@ fn a_confirmation_in_tmux() {
     │  • runs the tests, all of them, one after the
     │    other
     │
-    ├─ [y/n]
+    ├─ [y/N]
     ╰─ ? details · Esc cancels
     ");
     // Narrower, the old lines are broken by tmux itself; none may stay behind.
     tmux.resize(30, 16);
     let narrow = tmux.wait("one prompt", |pane| {
-        pane.matches("[y/n]").count() == 1 && pane.contains("│    them,")
+        pane.matches("[y/N]").count() == 1 && pane.contains("│    them,")
     });
     assert_snapshot!(narrow, @r"
     before
@@ -110,12 +110,12 @@ fn a_confirmation_in_tmux() {
     │    them, one after the
     │    other
     │
-    ├─ [y/n]
+    ├─ [y/N]
     ╰─ ? details · Esc cancels
     ");
     tmux.resize(60, 16);
     let wide = tmux.wait("one prompt", |pane| {
-        pane.matches("[y/n]").count() == 1 && pane.contains("one after the other")
+        pane.matches("[y/N]").count() == 1 && pane.contains("one after the other")
     });
     assert_snapshot!(wide, @r"
     before
@@ -126,7 +126,7 @@ fn a_confirmation_in_tmux() {
     │  • builds
     │  • runs the tests, all of them, one after the other
     │
-    ├─ [y/n]
+    ├─ [y/N]
     ╰─ ? details · Esc cancels
     ");
     tmux.keys("y");

@@ -8,6 +8,7 @@ mod advice_look;
 mod agreeing;
 mod asked;
 mod beside;
+mod consent;
 mod controlling;
 mod dialog;
 mod hostile;

@@ -139,7 +139,7 @@ fn a_block_is_mended_on_consent_and_the_file_on_a_second_one() {
     let mut terminal = Terminal::sized(&place, &["run", "skill.yaml"], 100, 40);
     terminal.wait_for("Apply the proposed change").wait_for("+result = total + 1");
     terminal.keys("2\r");
-    terminal.wait_for("it is 3").wait_for("Write it to").wait_for("[y/n]").keys("y");
+    terminal.wait_for("it is 3").wait_for("Write it to").wait_for("[y/N]").keys("y");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     terminal.assert_clean();
     assert_eq!(place.read("skill.yaml"), BLOCK.replace("totl", "total"));
@@ -150,7 +150,7 @@ fn a_file_is_not_changed_without_a_word() {
     let place = place(BLOCK);
     let mut terminal = Terminal::sized(&place, &["run", "skill.yaml"], 100, 40);
     terminal.wait_for("Apply the proposed change").keys("2\r");
-    terminal.wait_for("Write it to").wait_for("[y/n]").keys("n");
+    terminal.wait_for("Write it to").wait_for("[y/N]").keys("n");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert_eq!(place.read("skill.yaml"), BLOCK);
     // It can be said later, and only once.
@@ -190,39 +190,5 @@ fn a_change_is_not_written_through_a_link() {
             assert!(ran.stderr.contains(&format!("{link}` is a link")), "{}", ran.all());
         }
         assert_eq!(place.read("../folder/skill.yaml"), BLOCK, "{link}");
-    }
-}
-
-#[test]
-fn five_questions_wait_on_one_terminal_and_no_more() {
-    let place = place(
-        "name: many
-steps:
-  - name: each
-    foreach: [1, 2, 3, 4, 5, 6, 7]
-    parallel: 7
-    command: touch
-    args: ['done-{{ item }}']
-    confirmation: { message: 'Do {{ item }}?', timeout: 10m }
-",
-    );
-    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
-    for item in 1..=5 {
-        terminal.wait_for(&format!("Do {item}?")).keys("y");
-    }
-    assert_eq!(terminal.end(), Some(6), "{}", terminal.vt.all());
-    assert!(terminal.vt.all().contains("too many questions"), "{}", terminal.vt.all());
-    let waiting = place.aye(&["inbox", "--json"]).ok().json();
-    assert_eq!(waiting.as_array().map(Vec::len), Some(2), "{waiting}");
-    // Nobody has seen them: their time stands still until somebody does.
-    assert!(waiting[0]["deadline"].is_null() && waiting[1]["deadline"].is_null(), "{waiting}");
-    // Nothing is lost: whoever goes on is asked about the rest.
-    let mut terminal = Terminal::aye(&place, &["resume", "last"]);
-    for item in 6..=7 {
-        terminal.wait_for(&format!("Do {item}?")).keys("y");
-    }
-    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
-    for item in 1..=7 {
-        assert!(place.work().join(format!("done-{item}")).exists(), "{item}");
     }
 }

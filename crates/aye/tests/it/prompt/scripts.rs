@@ -18,20 +18,21 @@ fn ask(args: &[&str], wait: &str, keys: &str) -> (Option<i32>, String) {
 
 #[test]
 fn confirm_has_an_exit_code_for_everything() {
-    let confirm = |keys| ask(&["confirm", "Deploy?"], "[y/n]", keys);
-    assert_eq!(confirm("y"), (Some(0), "yes\n".into()));
-    assert_eq!(confirm("n"), (Some(1), "no\n".into()));
+    let confirm = |keys| ask(&["confirm", "Deploy?"], "[y/N]", keys);
+    assert_eq!(confirm("y"), (Some(0), String::new()));
+    assert_eq!(confirm("n"), (Some(1), String::new()));
     assert_eq!(confirm("\x1b"), (Some(5), String::new()));
-    assert_eq!(confirm("\x03"), (Some(130), String::new()));
+    // By the signal itself: the shell that runs the script stops too.
+    assert_eq!(confirm("\x03"), (None, String::new()));
     let no = ask(&["confirm", "Deploy?", "--default", "no"], "[y/N]", "\r");
-    assert_eq!(no, (Some(1), "no\n".into()));
+    assert_eq!(no, (Some(1), String::new()));
     let yes = ask(&["confirm", "Deploy?", "--default", "yes"], "[Y/n]", "\r");
-    assert_eq!(yes, (Some(0), "yes\n".into()));
+    assert_eq!(yes, (Some(0), String::new()));
     let late = ask(&["confirm", "Deploy?", "--timeout", "1s"], "1s left", "");
     assert_eq!(late, (Some(124), String::new()));
     let late = ask(&["confirm", "Go?", "--timeout", "1s", "--default", "no"], "1s left", "");
-    assert_eq!(late, (Some(1), "no\n".into()));
-    let json = ask(&["confirm", "Deploy?", "--json"], "[y/n]", "y");
+    assert_eq!(late, (Some(1), String::new()));
+    let json = ask(&["confirm", "Deploy?", "--json"], "[y/N]", "y");
     assert_eq!(json, (Some(0), "{\"value\":true,\"how\":\"answered\"}\n".into()));
 }
 
@@ -39,7 +40,7 @@ fn confirm_has_an_exit_code_for_everything() {
 fn one_line_stays_on_the_terminal() {
     let place = Place::new();
     let mut terminal = Terminal::aye(&place, &["confirm", "Deploy?"]);
-    terminal.wait_for("[y/n]").keys("y");
+    terminal.wait_for("[y/N]").keys("y");
     assert_eq!(terminal.end(), Some(0));
     let screen = terminal.vt.screen();
     assert!(screen.starts_with("● Deploy?  Yes  after "), "{screen}");
@@ -76,9 +77,9 @@ fn plain_prompts_read_lines() {
         all.push("--plain");
         ask(&all, wait, keys)
     };
-    assert_eq!(plain(&["confirm", "Deploy?"], "[y/n]:", "yes\n"), (Some(0), "yes\n".into()));
-    assert_eq!(plain(&["confirm", "Deploy?"], "[y/n]:", "\x04"), (Some(5), String::new()));
-    assert_eq!(plain(&["confirm", "Deploy?"], "[y/n]:", "a\nb\nc\n"), (Some(1), "no\n".into()));
+    assert_eq!(plain(&["confirm", "Deploy?"], "[y/N]:", "yes\n"), (Some(0), String::new()));
+    assert_eq!(plain(&["confirm", "Deploy?"], "[y/N]:", "\x04"), (Some(5), String::new()));
+    assert_eq!(plain(&["confirm", "Deploy?"], "[y/N]:", "a\nb\nc\n"), (Some(1), String::new()));
     let chosen = plain(&["choose", "Where?", "stage", "prod"], "name:", "2\n");
     assert_eq!(chosen, (Some(0), "prod\n".into()));
     let text = plain(&["input", "Name?", "--default", "ada"], "Enter takes `ada`:", "\n");
@@ -106,10 +107,10 @@ fn without_a_terminal_nothing_is_assumed() {
         assert!(ran.stderr.contains("nobody can be asked"), "{}", ran.all());
         assert!(ran.stderr.contains("--yes"), "{}", ran.all());
     }
-    assert_eq!(place.aye(&["confirm", "Deploy?", "--yes"]).ok().stdout, "yes\n");
+    assert_eq!(place.aye(&["confirm", "Deploy?", "--yes"]).ok().stdout, "");
     let args = ["confirm", "Deploy?", "--default", "no", "--default-on-no-terminal"];
     let ran = place.aye(&args);
-    assert_eq!((ran.code, ran.stdout.as_str()), (1, "no\n"));
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     let ran = place.aye(&["choose", "Where?", "a", "b", "--yes", "--default", "b"]).ok();
     assert_eq!(ran.stdout, "b\n");
 }
@@ -131,6 +132,45 @@ fn mistakes_are_named() {
         let ran = place.aye(args);
         assert_eq!(ran.code, 2, "{args:?}: {}", ran.all());
         assert!(ran.stderr.contains(said), "{args:?}: {}", ran.all());
+    }
+}
+
+#[test]
+fn ctrl_c_interrupts_the_script_as_at_read() {
+    let place = Place::new();
+    for (shell, ask) in [
+        ("bash", "aye confirm 'Deploy?'"),
+        ("bash", "x=$(aye input 'Name?')"),
+        ("bash", "aye choose 'Where?' a b"),
+        ("dash", "aye confirm 'Deploy?'"),
+    ] {
+        place.write("script", &format!("{ask}\necho went on\n"));
+        let mut terminal = Terminal::shell(&place);
+        let run = format!("PATH=$(dirname $AYE):$PATH {shell} script; echo \"code $?\"\n");
+        terminal.keys(&run).wait("a prompt", |vt| vt.screen().contains("Esc cancels"));
+        terminal.keys("\x03").wait_for("code 130").keys("exit\n");
+        terminal.end();
+        assert!(!terminal.vt.all().contains("\nwent on"), "{ask}: {}", terminal.vt.all());
+    }
+}
+
+#[test]
+fn a_script_waits_as_long_as_a_skill_does() {
+    let place = Place::new();
+    let mut terminal = Terminal::captured(&place, &["confirm", "Deploy?"]);
+    terminal.wait("five minutes", |vt| {
+        ["5m 0s left", "4m 59s left", "4m 58s left"].iter().any(|left| vt.all().contains(left))
+    });
+    terminal.keys("n");
+    assert_eq!(terminal.end(), Some(1));
+    for (asked, taken) in [("100ms", "1s left"), ("30d", "7d 0h left"), ("0", "Esc cancels")] {
+        let mut terminal = Terminal::captured(&place, &["confirm", "Go?", "--timeout", asked]);
+        terminal.wait("its time", |vt| {
+            vt.all().contains(taken) || taken.starts_with("7d") && vt.all().contains("6d 23h left")
+        });
+        assert_eq!(taken.contains("left"), terminal.vt.all().contains("left"));
+        terminal.keys("n");
+        terminal.end();
     }
 }
 

@@ -22,7 +22,7 @@ fn look(columns: usize, rows: usize) -> Look {
 
 fn posed(question: &Question) -> QuestionContext<'_> {
     let deadline = question.deadline;
-    QuestionContext { question, deadline, agreed: &[], run: None, secrets: None }
+    QuestionContext::alone(question, deadline)
 }
 
 fn lines(view: &View, look: Look) -> Vec<String> {
@@ -83,7 +83,7 @@ fn colours_mark_what_matters() {
     assert_snapshot!(text, @r"
     ^[36m╭─ ^[0m^[1mProduction release^[0m
     ^[36m│  ^[0mRelease ^[36mabc123^[0m to ^[1mproduction^[0m?
-    ^[36m├─ ^[0mProceed? ^[1m[y/n]^[0m
+    ^[36m├─ ^[0mProceed? ^[1m[y/N]^[0m
     ^[36m╰─ ^[0m^[36m⠸ ^[0m^[33m9s left^[0m^[2m, then no answer^[0m^[2m · ^[0m^[2m? details^[0m^[2m · ^[0m^[2mEsc cancels^[0m
     ");
 }
@@ -192,13 +192,7 @@ fn what_has_to_be_typed() {
     question.typed = Some("production".into());
     question.approvals = 2;
     let agreed = ["ada".to_owned()];
-    let posed = QuestionContext {
-        question: &question,
-        deadline: None,
-        agreed: &agreed,
-        run: None,
-        secrets: None,
-    };
+    let posed = QuestionContext { agreed: &agreed, ..QuestionContext::alone(&question, None) };
     let dialog = Dialog::new(&question, Escape::Declines);
     let look = look(60, 12);
     let view = view(&posed, &dialog, look, moment(0), 0);
@@ -230,7 +224,7 @@ fn details() {
     │  who       ada, bob
     │  until     14:14:50 UTC, then no answer
     ├─ only ada, bob may answer
-    ├─ Proceed? [y/n]
+    ├─ Proceed? [y/N]
     ╰─ ⠸ 1m 30s left, then no answer · ? less · Esc cancels
     ");
 }
@@ -248,7 +242,7 @@ fn the_narrowest_window() {
     │  ジは幅が広い。
     │  Deploy it?
     │
-    ├─ Proceed? [y/n]
+    ├─ Proceed? [y/N]
     ╰─ ⠸ 1m 5s left · ?
     ");
 }
@@ -273,7 +267,7 @@ fn plain_lines() {
     +- Number or name, Enter takes 4, within 30s, then Abort:
     ");
     let text = plain_ask(&posed(&confirm()), Wanted::Answer, look, moment(0));
-    assert_snapshot!(text, @"+- Proceed? [y/n]:");
+    assert_snapshot!(text, @"+- Proceed? [y/N]:");
 }
 
 /// The run of an item, or of a skill that an item calls.

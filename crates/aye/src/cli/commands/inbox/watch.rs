@@ -79,7 +79,8 @@ fn browse(
     let mut signals = catch_signals()?;
     loop {
         subscription.drain()?;
-        let items: Vec<Item> = open(&journal)?.iter().map(|one| item(one, context)).collect();
+        let items: Vec<Item> =
+            open(&journal, context)?.iter().map(|one| item(one, context)).collect();
         if !items.iter().any(|item| Some(&item.id) == mark.as_ref()) {
             *mark = items.first().map(|item| item.id.clone());
         }
@@ -146,13 +147,7 @@ fn offer_to_go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
     let skill = escape_control_line(&row.skill);
     let message = format!("Nobody drives run `{}` of {skill}. Go on in the background?", row.id);
     let question = confirm::yes_or_no(&message, Some(confirm::Default::Yes))?;
-    let posed = QuestionContext {
-        question: &question,
-        deadline: None,
-        agreed: &[],
-        run: None,
-        secrets: None,
-    };
+    let posed = QuestionContext::alone(&question, None);
     let config = context.config(Escape::Dismisses, true);
     let said = ask_alone(&posed, config, &context.clock, &mut Nowhere::until(None))?;
     let run = &row.id;

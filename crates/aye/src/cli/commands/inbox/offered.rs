@@ -1,0 +1,61 @@
+//! The answers that can succeed.
+
+use aye_core::question::{Purpose, Question};
+use aye_core::skill::{AskKind, By};
+use aye_runtime::usecases::OpenQuestion;
+use jiff::Timestamp;
+
+use crate::paint::escape_control_line;
+use crate::report::answer_command;
+
+/// What can be answered from here.
+pub(super) struct Offered {
+    /// What `aye answer` takes.
+    pub(super) values: Vec<String>,
+    /// What to type, or why there is nothing to answer.
+    pub(super) words: String,
+}
+
+/// What this user can answer now.
+pub(super) fn offered(open: &OpenQuestion, user: &str, now: Timestamp) -> Offered {
+    let Some(asked) = &open.question else {
+        return nothing(format!("aye answer {} TEXT", open.row.id));
+    };
+    let run = open.around.first().map_or(&open.row.run, |parent| &parent.run);
+    let expired = open.row.deadline.is_some_and(|deadline| deadline <= now);
+    if expired && !open.driven && !asked.default_proceeds() {
+        let taken = asked.default.as_deref().map_or_else(
+            || "that counts as no".to_owned(),
+            |default| format!("`{}` is taken", escape_control_line(default)),
+        );
+        return nothing(format!("nobody answered in time, {taken}: aye resume {run}"));
+    }
+    if asked.secret && !open.driven {
+        return nothing(format!("it asks for a secret, where the run is driven: aye resume {run}"));
+    }
+    match &asked.by {
+        By::Names(names) if !names.iter().any(|name| name == user) => {
+            let names = escape_control_line(&names.join(", "));
+            return nothing(format!("only {names} may answer"));
+        }
+        By::Names(_) | By::Human | By::Anyone => {}
+    }
+    // Whoever has agreed can only take part by saying no.
+    let agreed = asked.approvals > 1 && open.row.answered_by.as_deref() == Some(user);
+    let can = |value: &str| {
+        let edits = asked.purpose == Purpose::Recover && value == "edit";
+        !edits && !(agreed && asked.commits(&value.into()))
+    };
+    let mut left = asked.clone();
+    left.options.retain(|offer| can(&offer.value));
+    Offered { values: choices(&left), words: answer_command(&left) }
+}
+
+fn nothing(words: String) -> Offered {
+    Offered { values: Vec::new(), words }
+}
+
+fn choices(asked: &Question) -> Vec<String> {
+    let text = (asked.kind == AskKind::Input).then(|| "TEXT".to_owned());
+    text.into_iter().chain(asked.options.iter().map(|offer| offer.value.clone())).collect()
+}

@@ -1,0 +1,72 @@
+//! Which question an event is about: an answer names only its id.
+
+use std::collections::HashMap;
+
+use aye_core::event::{Event, EventKind};
+use aye_core::id::QuestionId;
+use aye_core::journal::{Phase, State};
+use aye_core::question::Question;
+
+use crate::paint::{Glyph, Paint, Tone, escape_control_line};
+use crate::term;
+
+use super::step_line::step_line;
+
+/// The longest question in a line.
+const SHORT: usize = 60;
+
+/// The questions that are open, as far as a report has seen them.
+#[derive(Debug, Default)]
+pub(super) struct AskedQuestions(HashMap<QuestionId, Asked>);
+
+#[derive(Debug)]
+struct Asked {
+    step: String,
+    message: String,
+}
+
+impl AskedQuestions {
+    /// What somebody has to know of an answer or of a question that `--yes`
+    /// does not answer, however little else is said.
+    pub(super) fn line(&mut self, event: &Event, state: &State, paint: Paint) -> Option<String> {
+        let line = match &event.kind {
+            EventKind::ConfirmationRequired(question) => {
+                self.note(question);
+                state.started.yes.then(|| self.not_counted(question, paint))?
+            }
+            EventKind::ConfirmationAnswered(answered) if answered.refused.is_none() => {
+                self.closing(&answered.question, event, paint)
+            }
+            EventKind::ConfirmationExpired { question, .. } => self.closing(question, event, paint),
+            _ => None,
+        };
+        // A run that is taken up may ask what was asked before.
+        if let Phase::Asking { question, .. } = &state.phase {
+            self.note(question);
+        }
+        line
+    }
+
+    fn note(&mut self, question: &Question) {
+        let first = question.message.trim().lines().next().unwrap_or_default();
+        let message = term::cut(&escape_control_line(first), SHORT);
+        let asked = Asked { step: escape_control_line(&question.step), message };
+        self.0.insert(question.id.clone(), asked);
+    }
+
+    /// The line of the event, with the step and the question in front.
+    fn closing(&self, question: &QuestionId, event: &Event, paint: Paint) -> Option<String> {
+        let line = step_line(event, paint)?;
+        let Some(Asked { step, message }) = self.0.get(question) else { return Some(line) };
+        let (mark, rest) = line.split_once(' ')?;
+        Some(format!("{mark} {}  {message}  {rest}", paint.text(Tone::Strong, step)))
+    }
+
+    fn not_counted(&self, question: &Question, paint: Paint) -> Option<String> {
+        let why = question.why_no_yes()?;
+        let Asked { step, message } = self.0.get(&question.id)?;
+        let mark = paint.text(Tone::Warn, paint.glyph(Glyph::Asking));
+        let step = paint.text(Tone::Strong, step);
+        Some(format!("{mark} {step}  {message}  --yes does not answer this: {why}"))
+    }
+}

@@ -1,0 +1,245 @@
+//! What counts as a yes: silence, Enter, other keys, `--yes`.
+
+use super::pty::Terminal;
+use crate::cli::harness::{Place, until};
+
+/// A day later every question has expired.
+const LATER: (&str, &str) = ("AYE_TEST_DAYS", "1");
+
+fn gate(more: &str) -> Place {
+    let place = Place::new();
+    let skill = format!(
+        "name: gate
+steps:
+  - name: deploy
+    command: touch
+    args: [deployed]
+    confirmation: {{ message: 'Deploy?', {more} }}
+"
+    );
+    place.write("skill.yaml", &skill);
+    place
+}
+
+/// A state whose refusal starts something.
+fn machine() -> Place {
+    let place = Place::new();
+    place.write(
+        "skill.yaml",
+        "name: deploy
+initial: ship
+states:
+  ship:
+    command: touch
+    args: [shipped]
+    confirmation: { message: 'Ship it?', timeout: 10m }
+    transitions: { success: done, failure: restore }
+  restore: { command: touch, args: [restored], transitions: { success: done } }
+  done: { type: final }
+",
+    );
+    place
+}
+
+fn exists(place: &Place, file: &str) -> bool {
+    place.work().join(file).exists()
+}
+
+fn later(place: &Place, args: &[&str]) -> crate::cli::harness::Ran {
+    let mut command = place.command(args);
+    command.env(LATER.0, LATER.1);
+    place.finish(
+        command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap(),
+    )
+}
+
+#[test]
+fn a_deadline_that_nobody_saw_pass_is_no_yes() {
+    let place = gate("timeout: 20s, default: yes");
+    assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);
+    let ran = later(&place, &["resume", "last", "--no-input"]);
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    assert!(!exists(&place, "deployed"), "{}", ran.all());
+    // Who comes has all of its time, and only then their silence counts.
+    let mut terminal = Terminal::with(&place, &["resume", "last"], &[LATER]);
+    terminal.wait("its full time", |vt| {
+        ["20s left, then yes", "19s left, then yes"].iter().any(|left| vt.all().contains(left))
+    });
+    terminal.keys("n");
+    assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
+    assert!(!exists(&place, "deployed"));
+}
+
+#[test]
+fn nor_is_one_that_passed_after_ctrl_c() {
+    let place = gate("timeout: 2s, default: yes");
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
+    terminal.wait_for("s left, then yes").keys("\x03");
+    assert_eq!(terminal.end(), Some(130), "{}", terminal.vt.all());
+    let ran = later(&place, &["resume", "last", "--no-input"]);
+    assert_eq!((ran.code, exists(&place, "deployed")), (6, false), "{}", ran.all());
+    // At a prompt that is shown, silence takes the default.
+    let mut terminal = Terminal::with(&place, &["resume", "last"], &[LATER]);
+    terminal.wait_for("nobody answered in time: `proceed` is taken");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert!(exists(&place, "deployed"));
+}
+
+#[test]
+fn a_run_in_the_background_waits_instead_of_taking_a_yes() {
+    let place = gate("timeout: 1s, default: yes");
+    place.aye(&["run", "skill.yaml", "--detach"]).ok();
+    let open = || place.aye(&["inbox", "--json"]).ok().json();
+    until("its time stands still", || {
+        let open = open();
+        open[0]["question"]["deadline"].is_string() && open[0]["deadline"].is_null()
+    });
+    let listed = place.aye(&["inbox"]).ok();
+    assert!(listed.stdout.contains("waits until somebody sees it"), "{}", listed.all());
+    assert!(!exists(&place, "deployed"));
+    // It can be answered, however late.
+    let id = open()[0]["id"].as_str().unwrap().to_owned();
+    place.aye(&["answer", &id, "yes"]).ok();
+    until("it is done", || place.status() == "completed");
+    assert!(exists(&place, "deployed"));
+}
+
+#[test]
+fn a_default_that_does_not_proceed_needs_nobody() {
+    let place = gate("timeout: 20s, default: no");
+    assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);
+    let ran = later(&place, &["resume", "last", "--no-input"]);
+    assert_eq!((ran.code, exists(&place, "deployed")), (5, false), "{}", ran.all());
+}
+
+#[test]
+fn enter_is_no_where_no_ends_the_run() {
+    for args in [&["run", "skill.yaml"][..], &["run", "skill.yaml", "--plain"]] {
+        let place = gate("timeout: 10m");
+        let mut terminal = Terminal::aye(&place, args);
+        terminal.wait_for("Proceed? [y/N]").keys("\r");
+        assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
+        assert!(!exists(&place, "deployed"));
+    }
+}
+
+#[test]
+fn where_no_starts_something_only_n_starts_it() {
+    let place = machine();
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
+    terminal.wait_for("yes → ship, no → restore").wait_for("Proceed? [y/n]");
+    terminal.keys("\r").wait_for("Enter decides nothing here: no starts `restore`");
+    terminal.keys("x").wait_for("`x` is no answer; press y or n");
+    terminal.keys("v").wait_for("`v` is no answer").keys("w").wait_for("`w` is no answer");
+    terminal.keys("\x1b").wait_for("Esc decides nothing here");
+    assert!(!exists(&place, "restored"));
+    terminal.keys("n").wait_for("Ship it?  Cancel  answered by");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert!(exists(&place, "restored") && !exists(&place, "shipped"));
+    let place = machine();
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml", "--plain"]);
+    terminal.wait_for("no -> restore").wait_for("Proceed? [y/n]").keys("\n");
+    terminal.wait_for("Enter decides nothing here").keys("?!\n\n*\n-\n");
+    terminal.wait_for("that is no answer").keys("yes\n");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert!(!exists(&place, "restored") && exists(&place, "shipped"));
+}
+
+#[test]
+fn the_inbox_says_where_each_answer_leads() {
+    let place = machine();
+    assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);
+    let listed = place.aye(&["inbox"]).ok();
+    assert!(listed.stdout.contains("yes → ship, no → restore"), "{}", listed.all());
+    let open = place.aye(&["inbox", "--json"]).ok().json();
+    let leads = &open[0]["question"]["leads"];
+    assert_eq!(leads[0], serde_json::json!({ "answer": "proceed", "to": "ship" }), "{open}");
+    assert_eq!(leads[1], serde_json::json!({ "answer": "cancel", "to": "restore" }), "{open}");
+}
+
+#[test]
+fn every_key_shows_that_somebody_is_there() {
+    let place = gate("timeout: 15s");
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
+    terminal.wait_for("s left, then no").keys("?");
+    terminal.wait("more time", |vt| (20..=30).any(|n| vt.all().contains(&format!("{n}s left"))));
+    terminal.keys("n");
+    assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
+}
+
+#[test]
+fn many_questions_are_asked_one_at_a_time_and_none_is_turned_away() {
+    let place = Place::new();
+    place.write(
+        "skill.yaml",
+        "name: many
+steps:
+  - name: each
+    foreach: [1, 2, 3, 4, 5, 6, 7]
+    parallel: 7
+    command: touch
+    args: ['done-{{ item }}']
+    confirmation: { message: 'Do {{ item }}?', timeout: 90s }
+",
+    );
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
+    terminal.wait_for("Do 1?").wait_for("1 of 7");
+    // Those that wait have all the time they declare.
+    let waiting = place.aye(&["inbox", "--json"]).ok().json();
+    assert_eq!(waiting.as_array().map(Vec::len), Some(7), "{waiting}");
+    assert!(waiting[6]["deadline"].is_null(), "{waiting}");
+    for item in 1..=7 {
+        terminal.wait_for(&format!("Do {item}?")).wait_for(&format!("{item} of 7"));
+        terminal.wait("its declared time", |vt| {
+            ["1m 30s left", "1m 29s left", "1m 28s left"].iter().any(|left| vt.all().contains(left))
+        });
+        terminal.keys("y").wait_gone(&format!("{item} of 7"));
+    }
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    for item in 1..=7 {
+        assert!(exists(&place, &format!("done-{item}")), "{item}");
+    }
+}
+
+#[test]
+fn every_answer_leaves_one_line_even_with_quiet() {
+    let place = gate("timeout: 10m");
+    let ran = place.aye(&["run", "skill.yaml", "-q", "--yes"]).ok();
+    let line = "deploy  Deploy?  Proceed  answered by --yes";
+    assert!(ran.stderr.contains(line), "{}", ran.all());
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.all());
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml", "-q"]);
+    terminal.wait_for("[y/N]").keys("n").wait_for("deploy  Deploy?  Cancel  answered by");
+    assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
+    // One that was asked by another process, too.
+    assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);
+    let id = place.aye(&["inbox", "--json"]).ok().json()[0]["id"].as_str().unwrap().to_owned();
+    let mut terminal = Terminal::aye(&place, &["resume", "last", "-q"]);
+    terminal.wait_for("[y/N]");
+    place.aye(&["answer", &id, "no"]).ok();
+    terminal.wait_for("deploy  Deploy?  Cancel  answered by");
+    terminal.end();
+}
+
+#[test]
+fn a_yes_in_advance_that_does_not_count_says_so() {
+    for (more, why) in [
+        ("by: human", "a person has to answer"),
+        ("override: never", "the skill does not allow it"),
+        ("approvals: 2", "several people have to agree"),
+        ("reauth: true", "a one-time code is needed"),
+        ("type_to_confirm: prod", "a text has to be typed"),
+    ] {
+        for quiet in ["-q", "--plain"] {
+            let place = gate(more);
+            let ran = place.aye(&["run", "skill.yaml", "--yes", "--no-input", quiet]);
+            assert_eq!(ran.code, 6, "{}", ran.all());
+            let line = format!("deploy  Deploy?  --yes does not answer this: {why}");
+            assert!(ran.stderr.contains(&line), "{}", ran.all());
+        }
+    }
+}
