@@ -91,7 +91,7 @@ steps:
     let late = place.aye(&["answer", &id, "no", "--no-input"]);
     assert_eq!(late.code, 1, "{}", late.all());
     assert!(late.stderr.contains("answered `Proceed` through command"), "{}", late.all());
-    assert!(late.stderr.contains("`aye cancel RUN` stops the run"), "{}", late.all());
+    assert!(late.all().contains("`aye cancel RUN` stops the run"), "{}", late.all());
     place.aye(&["cancel", "last"]).ok();
     let late = place.aye(&["answer", &id, "no", "--no-input"]);
     assert!(late.stderr.contains("the run is over"), "{}", late.all());

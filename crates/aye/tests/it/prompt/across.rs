@@ -102,7 +102,7 @@ fn two_terminals_with_one_question() {
     assert_eq!(run.end(), Some(5));
     assert_eq!(other.end(), Some(1), "{}", other.vt.all());
     let said = other.vt.all();
-    assert!(said.contains("was answered by") && said.contains("through terminal"), "{said}");
+    assert!(said.contains("is decided: ") && said.contains("answered `Cancel` through"), "{said}");
     assert!(!said.contains("[y/N]"), "{said}");
     other.assert_clean();
 }

@@ -115,7 +115,7 @@ fn what_was_answered_elsewhere_meanwhile_is_said() {
     let mut inbox = Terminal::aye(&place, &["inbox", "--watch"]);
     inbox.wait_for("Deploy main?").keys("\r").wait_for("[y/N]");
     run.keys("y");
-    inbox.wait_for("through terminal").wait_for("Nothing waits");
+    inbox.wait_for("answered `Proceed` through").wait_for("Nothing waits");
     kill_process(inbox.pid(), Signal::TERM).unwrap();
     assert_eq!(inbox.end(), Some(143));
     inbox.assert_clean();

@@ -77,16 +77,19 @@ fn plain_prompts_read_lines() {
         all.push("--plain");
         ask(&all, wait, keys)
     };
-    assert_eq!(plain(&["confirm", "Deploy?"], "[y/N]:", "yes\n"), (Some(0), String::new()));
-    assert_eq!(plain(&["confirm", "Deploy?"], "[y/N]:", "\x04"), (Some(5), String::new()));
-    assert_eq!(plain(&["confirm", "Deploy?"], "[y/N]:", "a\nb\nc\n"), (Some(1), String::new()));
-    let chosen = plain(&["choose", "Where?", "stage", "prod"], "name:", "2\n");
+    assert_eq!(plain(&["confirm", "Deploy?"], "[y/N], within", "yes\n"), (Some(0), String::new()));
+    assert_eq!(plain(&["confirm", "Deploy?"], "[y/N], within", "\x04"), (Some(5), String::new()));
+    assert_eq!(
+        plain(&["confirm", "Deploy?"], "[y/N], within", "a\nb\nc\n"),
+        (Some(1), String::new())
+    );
+    let chosen = plain(&["choose", "Where?", "stage", "prod"], "name, within", "2\n");
     assert_eq!(chosen, (Some(0), "prod\n".into()));
-    let text = plain(&["input", "Name?", "--default", "ada"], "Enter takes `ada`:", "\n");
+    let text = plain(&["input", "Name?", "--default", "ada"], "Enter takes `ada`, within", "\n");
     assert_eq!(text, (Some(0), "ada\n".into()));
     let place = Place::new();
     let mut terminal = Terminal::captured(&place, &["input", "Token?", "--secret", "--plain"]);
-    terminal.wait_for("Not shown:").keys("hunter2\n");
+    terminal.wait_for("Not shown, within").keys("hunter2\n");
     assert_eq!(terminal.end(), Some(0));
     assert_eq!(terminal.stdout(), "hunter2\n");
     assert!(!terminal.vt.all().contains("hunter2"));
@@ -146,9 +149,10 @@ fn ctrl_c_interrupts_the_script_as_at_read() {
     ] {
         place.write("script", &format!("{ask}\necho went on\n"));
         let mut terminal = Terminal::shell(&place);
-        let run = format!("PATH=$(dirname $AYE):$PATH {shell} script; echo \"code $?\"\n");
+        let run = format!("PATH=$(dirname $AYE):$PATH {shell} script\n");
         terminal.keys(&run).wait("a prompt", |vt| vt.screen().contains("Esc cancels"));
-        terminal.keys("\x03").wait_for("code 130").keys("exit\n");
+        terminal.keys("\x03").wait_gone("Esc cancels");
+        terminal.keys("echo \"code $?\"\n").wait_for("code 130").keys("exit\n");
         terminal.end();
         assert!(!terminal.vt.all().contains("\nwent on"), "{ask}: {}", terminal.vt.all());
     }
