@@ -93,7 +93,7 @@ mod tests {
             (lanes.next_due(), lanes.next_due(), lanes.next_due()),
             (Some(ROOT), Some(one), None)
         );
-        assert_eq!(lanes.opened(), 3, "an id is not used twice");
+        assert_eq!(lanes.lanes.len(), 3, "an id is not used twice");
     }
 
     #[test]
