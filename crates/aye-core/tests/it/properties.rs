@@ -334,6 +334,8 @@ proptest! {
         let whole = run.events.clone();
         for length in 1..whole.len() {
             run.events = whole[..length].to_vec();
+            // It crashed then, not when all was over: questions have their time.
+            run.world.now = whole[length - 1].at;
             run.crash();
             run.attach();
             // Somebody looked: the step of unknown outcome had not happened.
