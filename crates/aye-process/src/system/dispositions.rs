@@ -109,7 +109,6 @@ pub(crate) fn with_blocked<T>(number: i32, action: impl FnOnce() -> T) -> T {
 
 /// Ends this process by a signal, as if it had never been caught: a shell that
 /// waits for us learns that a person wanted all of it to stop.
-#[expect(clippy::exit, reason = "a signal that this process cannot get still has to end it")]
 pub fn end_by(number: i32) -> ! {
     Disposition::default_action().set(number);
     Set::of(&[number]).apply(libc::SIG_UNBLOCK);
