@@ -63,11 +63,11 @@ pub use self::{
     pool::is_aye,
     propose::propose,
     python::{python_program, python_result},
-    run::{check, missing_module, run, unknown_name},
+    run::{check, missing_module, run, text_as_number, unknown_name},
     worker::{WORD, work},
 };
 #[cfg(not(feature = "compute"))]
 pub use without_compute::{
     PythonExpressions, WORD, check, is_aye, missing_module, propose, python_program, python_result,
-    run, unknown_name, work,
+    run, text_as_number, unknown_name, work,
 };

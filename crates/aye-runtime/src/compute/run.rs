@@ -88,6 +88,20 @@ pub fn missing_module(block: &Block) -> Option<ComputeError> {
     Some(error.at(block, place))
 }
 
+/// The first comparison of text with a number as it is written, which Python answers with
+/// False or refuses. `is_text` says which names of the run are text.
+pub fn text_as_number(block: &Block, is_text: &dyn Fn(&str) -> bool) -> Option<ComputeError> {
+    let analyze = roomy(&block.code, || source::analyze(&block.code, Mode::Module)).ok()?.ok()?;
+    let compared = roomy(&block.code, || source::number_comparisons(&block.code)).ok()?;
+    let is_free = |name: &str| analyze.free().any(|free| free == name);
+    let (name, place) =
+        compared.into_iter().find(|(name, _)| is_text(name.as_str()) && is_free(name))?;
+    let message = format!("`{}` compares text with a number", &block.code[place.clone()]);
+    let mut error = ComputeError::new("TypeError", message);
+    error.hint = Some(format!("`{name}` is the text that a program printed: `int({name})`").into());
+    Some(error.at(block, place))
+}
+
 /// The first name of a block that neither Python nor the block nor the run has.
 /// `known` answers for the names of the run, dotted for those of `inputs`.
 pub fn unknown_name(block: &Block, known: &dyn Fn(&str) -> bool) -> Option<UnknownName> {
@@ -163,14 +177,17 @@ fn is_pythons(name: &str) -> bool {
         || ends.iter().any(|end| name.ends_with(end))
 }
 
-/// Where a name stands first in code, as a word of its own.
+/// Where a name stands first in code, as a word of its own and not in a comment.
 fn word_at(code: &str, name: &str) -> Option<usize> {
     let in_word = |c: char| c.is_alphanumeric() || c == '_';
-    code.match_indices(name).map(|(at, _)| at).find(|at| {
+    let in_comment = |at: &usize| code[..*at].rsplit('\n').next().unwrap_or_default().contains('#');
+    let words = code.match_indices(name).map(|(at, _)| at).filter(|at| {
         let before = code[..*at].chars().next_back();
         let after = code[at + name.len()..].chars().next();
         !before.is_some_and(|c| in_word(c) || ".\"'".contains(c)) && !after.is_some_and(in_word)
-    })
+    });
+    let words: Vec<usize> = words.collect();
+    words.iter().find(|at| !in_comment(at)).or(words.first()).copied()
 }
 
 fn prepare(

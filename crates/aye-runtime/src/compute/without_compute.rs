@@ -65,6 +65,11 @@ pub fn missing_module(_block: &Block) -> Option<ComputeError> {
     None
 }
 
+/// Nothing is known of what it compares.
+pub fn text_as_number(_block: &Block, _is_text: &dyn Fn(&str) -> bool) -> Option<ComputeError> {
+    None
+}
+
 /// Nothing is known of its names.
 pub fn unknown_name(_block: &Block, _known: &dyn Fn(&str) -> bool) -> Option<UnknownName> {
     None

@@ -51,6 +51,7 @@ impl Blocks<'_> {
         let unread = wrong.as_ref().is_some_and(Diagnostic::is_error);
         found.extend(wrong);
         if !unread {
+            found.extend(self.text_as_number(step, &block, code.span));
             found.extend(self.unknown_name(step, &block, code.span, known));
         }
     }
@@ -67,6 +68,23 @@ impl Blocks<'_> {
             }
         };
         Some(self.placed(diagnostic, span, error))
+    }
+
+    /// What a program printed is text, and Python says no more than False when it is compared
+    /// with a number.
+    fn text_as_number(&self, step: &Step, block: &Block, span: Span) -> Option<Diagnostic> {
+        let prints =
+            |step: &Step| matches!(step.action, Action::Command { .. } | Action::Shell { .. });
+        let named =
+            |step: &Step, name: &str| step.output.as_ref().unwrap_or(&step.name).value == name;
+        let is_text = |name: &str| {
+            let mut gives =
+                self.flow.nodes.iter().filter(|node| named(&node.step, name)).peekable();
+            gives.peek().is_some() && gives.all(|node| prints(&node.step))
+        };
+        let error = compute::text_as_number(block, &is_text)?;
+        let said = Diagnostic::warning("text-as-number", words(step, &error.message));
+        Some(self.placed(said, span, error))
     }
 
     /// A name that nothing defines: the block fails where it uses it.

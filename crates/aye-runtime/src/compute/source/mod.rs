@@ -6,6 +6,7 @@
 //! ([`rewrite`]), line by line as they were; [`prelude`] gives the rest.
 
 mod analyze;
+mod comparisons;
 mod modules;
 mod prelude;
 mod rewrite;
@@ -17,6 +18,7 @@ use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 use ruff_text_size::Ranged;
 
 pub(super) use analyze::Analysis;
+pub(super) use comparisons::number_comparisons;
 pub(super) use modules::missing_module;
 pub(super) use prelude::{provided, provides};
 pub(super) use rewrite::METHODS;

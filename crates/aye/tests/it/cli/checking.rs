@@ -287,3 +287,58 @@ fn what_follows_a_step_of_a_loop_is_looked_at_too() {
     assert_eq!(found[0], "error[unknown-name]: `nobody` is not defined anywhere");
     assert!(ran.stdout.ends_with("0 valid skills in 1 file: 1 error\n"), "{}", ran.stdout);
 }
+
+#[test]
+fn modules_that_the_sandbox_lacks_are_named() {
+    let place = Place::new();
+    for module in ["textwrap", "shutil", "getpass", "zoneinfo", "yaml"] {
+        place.write(
+            "m.yaml",
+            &format!("name: m\nsteps:\n  - name: a\n    compute: |\n      import {module}\n      result = 1\n"),
+        );
+        let ran = place.aye(&["check", "m.yaml"]);
+        let said = format!("`compute` of step `a`: there is no module `{module}` in the sandbox");
+        assert!(ran.stdout.contains(&said), "{module}: {}", ran.all());
+        assert!(ran.stdout.contains("`python: true` at the step runs"), "{module}: {}", ran.all());
+    }
+}
+
+#[test]
+fn a_block_that_compares_what_a_program_printed_with_a_number_is_warned_about() {
+    let place = Place::new();
+    let skill = |code: &str| {
+        format!(
+            "name: c\nsteps:\n  - {{ name: count, shell: echo 0 }}\n  - name: none\n    compute: |\n      {code}\n"
+        )
+    };
+    for code in
+        ["result = count == 0", "result = 3 > count", "result = [n for n in 'ab' if count != 1.5]"]
+    {
+        place.write("c.yaml", &skill(code));
+        let ran = place.aye(&["check", "c.yaml"]);
+        assert!(ran.stdout.contains("warning[text-as-number]"), "{code}: {}", ran.all());
+        assert!(ran.stdout.contains("`int(count)`"), "{code}: {}", ran.all());
+    }
+    for code in
+        ["result = int(count) == 0", "count = 1; result = count == 1", "result = count == '0'"]
+    {
+        place.write("c.yaml", &skill(code));
+        let ran = place.aye(&["check", "c.yaml"]);
+        assert!(!ran.stdout.contains("text-as-number"), "{code}: {}", ran.all());
+    }
+    // A block is Python: what it compares, it compares as Python does.
+    place.write("c.yaml", &skill("result = count == 0"));
+    place.aye(&["run", "c.yaml"]).ok();
+    assert_eq!(place.aye(&["logs", "last", "none"]).ok().stdout, "false\n");
+}
+
+#[test]
+fn an_unknown_name_of_a_block_is_shown_where_it_is_used() {
+    let place = Place::new();
+    place.write(
+        "n.yaml",
+        "name: n\nsteps:\n  - name: a\n    compute: |\n      # parsers is there in other engines\n      result = parsers.find('x')\n",
+    );
+    let ran = place.aye(&["check", "n.yaml"]);
+    assert!(ran.stdout.contains("--> n.yaml:6:16\n"), "{}", ran.all());
+}
