@@ -201,8 +201,8 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
         /// How long it took.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        took_ms: Option<u64>,
+        #[serde(default, alias = "took_ms", skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
     },
     /// Something that was learned earlier matters here.
     MemoryRecalled(Box<Remembered>),
@@ -240,6 +240,33 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// The step it is about, if it is about one.
+    pub fn step(&self) -> Option<&str> {
+        match self {
+            Self::StepStarted(started) => Some(&started.step),
+            Self::StepCompleted(done) => Some(&done.step),
+            Self::StepFailed(failed) => Some(&failed.step),
+            Self::StepQueued { step, .. }
+            | Self::StepDequeued { step, .. }
+            | Self::StepSkipped { step, .. }
+            | Self::StepRetried { step, .. }
+            | Self::AutoHealCompleted { step, .. } => Some(step),
+            Self::AutoHealTriggered(heal) => Some(&heal.step),
+            Self::MemoryRecalled(what) | Self::MemoryLearned(what) => what.step.as_deref(),
+            Self::ConfirmationRequired(question) => Some(&question.step),
+            Self::SkillStarted(_)
+            | Self::SkillPaused { .. }
+            | Self::SkillStopping(_)
+            | Self::SkillResumed { .. }
+            | Self::SkillCompleted { .. }
+            | Self::SkillFailed { .. }
+            | Self::SkillCancelled { .. }
+            | Self::ConfirmationHeld { .. }
+            | Self::ConfirmationAnswered(_)
+            | Self::ConfirmationExpired { .. } => None,
+        }
+    }
+
     /// The name in the vocabulary.
     pub fn name(&self) -> &'static str {
         match self {

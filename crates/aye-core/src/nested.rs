@@ -59,12 +59,25 @@ impl Parent {
         self.run.child(self.execution, index)
     }
 
-    /// What the run is called beneath its step: `deploy[2]`, `deploy`.
+    /// What the run is called beneath its step: `deploy[web3]`, or `deploy[2]`
+    /// for an item without a name, `deploy` for a sub-skill.
     pub fn label(&self) -> String {
         match (&self.item, &self.form) {
-            (Some(item), _) => format!("{}[{}]", self.step, item.index),
+            (Some(Item { label: Some(label), .. }), _) => format!("{}[{label}]", self.step),
+            (Some(_), _) => self.numbered(),
             (None, Some(form)) => format!("{}: {} asks", self.step, form.server),
             (None, None) => self.step.clone(),
+        }
+    }
+
+    /// The same with the number of the item: `deploy[2]`. One whose name is a
+    /// number has no other: nobody could tell which is meant.
+    pub fn numbered(&self) -> String {
+        let is_number = |label: &String| label.parse::<u64>().is_ok();
+        match &self.item {
+            Some(item) if item.label.as_ref().is_some_and(is_number) => self.label(),
+            Some(item) => format!("{}[{}]", self.step, item.index),
+            None => self.label(),
         }
     }
 }
@@ -76,6 +89,9 @@ pub struct Item {
     pub index: u32,
     /// Its value, secrets masked.
     pub value: Value,
+    /// What it is called, where it has a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
 }
 
 /// What a nested step consists of.

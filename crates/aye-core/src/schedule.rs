@@ -171,8 +171,11 @@ impl Schedule {
             true => ends.iter().filter(|end| end.is_declined()).count(),
             false => 0,
         };
-        let note = (left_out > 0).then(|| format!("{left_out} of {} declined", self.runs.len()));
         let end = if stopped { End::Stopped } else { self.end(&ends) };
+        let note = match &end {
+            End::TimedOut if self.is_list => Some(self.progress(&ends)),
+            _ => (left_out > 0).then(|| format!("{left_out} of {} declined", self.runs.len())),
+        };
         Finished { epoch, note, agreed, ..Finished::bare(execution, end, None) }
     }
 
@@ -181,6 +184,15 @@ impl Schedule {
             Slot::Ended(end) => Some(&**end),
             Slot::Waiting | Slot::Going => None,
         })
+    }
+
+    /// How many of the runs are done, and how many have not been begun.
+    fn progress(&self, ends: &[&ChildEnd]) -> String {
+        let done = ends.iter().filter(|end| end.outcome == Ended::Completed).count();
+        match self.runs.iter().filter(|run| matches!(run, Slot::Waiting)).count() {
+            0 => format!("{done} of {} done", self.runs.len()),
+            waiting => format!("{done} of {} done, {waiting} not started", self.runs.len()),
+        }
     }
 
     fn end(&self, ends: &[&ChildEnd]) -> End {
@@ -192,7 +204,11 @@ impl Schedule {
         let no = ends.iter().find(|end| end.is_cancelled() && !(self.is_list && end.is_declined()));
         if let Some(end) = no {
             let expired = end.outcome == Ended::Cancelled(CancelReason::Expired);
-            return End::Declined { expired, by: end.by.clone(), message: said(end) };
+            let message = match self.is_list {
+                true => format!("{} ({})", said(end), self.progress(ends)),
+                false => said(end),
+            };
+            return End::Declined { expired, by: end.by.clone(), message };
         }
         if ends.iter().any(|end| end.is_timed_out()) {
             return End::TimedOut;
@@ -210,7 +226,7 @@ impl Schedule {
         let message = match self.is_list {
             true => {
                 let (count, all) = (failed.len(), self.runs.len());
-                format!("{count} of {all} failed: {}", failed.join("; "))
+                format!("{count} of {all} failed: {} ({})", failed.join("; "), self.progress(ends))
             }
             false => failed.join("; "),
         };

@@ -45,7 +45,7 @@ pub fn plan_view(plan: &Plan, paint: Paint) -> String {
             };
             let _ = writeln!(text, "     {} {}{known}", dim("if"), escape_control_line(condition));
         }
-        let parts = [(Glyph::Asking, &step.question), (Glyph::Running, &step.command)];
+        let parts = [(Glyph::Asking, &step.message), (Glyph::Running, &step.command)];
         for (glyph, part) in parts {
             let mut mark = paint.text(Tone::Ask, paint.glyph(glyph));
             for line in part.iter().flat_map(|part| part.trim_end().lines()) {

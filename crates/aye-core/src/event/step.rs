@@ -33,6 +33,10 @@ pub struct StepStarted {
     /// The resolved command line, secrets masked; absent for questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// The program and its arguments, secrets masked; absent where no program
+    /// is run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub argv: Vec<String>,
     /// May be run again if its outcome is unknown.
     #[serde(default, skip_serializing_if = "is_false")]
     pub idempotent: bool,
@@ -45,6 +49,10 @@ pub struct StepStarted {
     /// What a `foreach` goes through; secrets masked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Value>,
+    /// What the items are called, in the same order; an empty text where the
+    /// number has to do. Absent in older journals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
     /// The earlier start whose runs it goes on with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goes_on: Option<u32>,
@@ -69,8 +77,8 @@ pub struct StepCompleted {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessRecord>,
     /// How long it took, where there was no process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub took_ms: Option<u64>,
+    #[serde(default, alias = "took_ms", skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
     /// The result held a secret: what stands here is not what later steps get.
     #[serde(default, skip_serializing_if = "is_false")]
     pub hidden: bool,
@@ -110,8 +118,8 @@ pub struct StepFailed {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessRecord>,
     /// How long it took, where there was no process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub took_ms: Option<u64>,
+    #[serde(default, alias = "took_ms", skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
     /// What would mend a block that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposal: Option<Box<Proposal>>,
@@ -194,6 +202,13 @@ pub struct ProcessRecord {
     /// The signal that ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
+    /// What that signal is called: `SIGSEGV`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal_name: Option<String>,
+    /// The signal that Aye had to send to end it: `SIGINT`, `SIGTERM`, or
+    /// `SIGKILL` where nothing else helped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_with: Option<String>,
     /// How long it ran.
     pub duration_ms: u64,
     /// The end of its standard output.

@@ -40,6 +40,7 @@ pub(super) fn each_text(
         });
         let mut inside = local.clone();
         inside.extend([each.name.clone(), "index".to_owned()]);
+        each.label.iter().for_each(|label| report(label, Kind::Template, &inside));
         let body = with_then(&each.body);
         inside.extend(body.iter().copied().flat_map(results_of));
         for step in body {

@@ -47,6 +47,9 @@ pub struct StepRecord {
     /// What a `foreach` goes through.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Value>,
+    /// What the items are called.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
     /// The start that the runs it consists of were begun for; 0 if it has none.
     #[serde(skip)]
     pub runs: u32,
@@ -62,15 +65,24 @@ pub struct StepRecord {
     /// The resolved command line, secrets masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// The program and its arguments, secrets masked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub argv: Vec<String>,
     /// When it last started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<Timestamp>,
     /// When it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,
+    /// How long its last start took, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
     /// What went wrong or why it was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What a note tells the person, or what to know about its good end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// A typed code, e.g. `COMMAND_NOT_FOUND`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,
@@ -106,7 +118,7 @@ impl StepRecord {
             "exit_code": process.and_then(|p| p.exit_code),
             "stdout": process.map_or("", |p| p.stdout.as_str()),
             "stderr": process.map_or("", |p| p.stderr.as_str()),
-            "duration_ms": process.map(|p| p.duration_ms),
+            "duration_ms": self.duration_ms,
         })
     }
 }

@@ -88,11 +88,13 @@ impl Machine {
             machine: Some(self.state.driver.host.clone()),
             kind: step.action.kind(),
             command: None,
+            argv: Vec::new(),
             idempotent: step.idempotent
                 || matches!(step.action, Action::Compute { python: false, .. }),
             deadline: None,
             nested: step.action.is_nested(),
             items: Vec::new(),
+            labels: Vec::new(),
             goes_on: None,
         };
         let record = self.state.steps.get(name).filter(|record| record.goes_on);
@@ -117,16 +119,23 @@ impl Machine {
             }
             Action::ForEach(each) => {
                 // Whatever the list would be now, the items that are done are of this one.
+                let scope = self.scope(world);
                 let items = match record {
-                    Some(record) => Ok(record.items.clone()),
-                    None => self.items(each, &self.scope(world)),
+                    Some(record) => Ok((record.items.clone(), record.labels.clone())),
+                    None => self.items(each, &scope).and_then(|items| {
+                        let labels = self.labels(each, &items, &scope)?;
+                        Ok((items, labels))
+                    }),
                 };
+                // The scope must be gone before anything is recorded: it shares the state.
+                drop(scope);
                 match items {
-                    Ok(items) if items.is_empty() => {
+                    Ok((items, _)) if items.is_empty() => {
                         let done = self.done_at_once(name, Value::Array(Vec::new()));
                         self.complete(done, world, events);
                     }
-                    Ok(items) => {
+                    Ok((items, labels)) => {
+                        started.labels = labels;
                         started.items =
                             items.iter().map(|item| self.secrets.mask_value(item)).collect();
                         started.deadline = self.step_deadline(step, world.now);
@@ -145,9 +154,11 @@ impl Machine {
             | Action::Tool { .. }
             | Action::Compute { .. }
             | Action::Skill { .. } => {
-                let line = self.command_line(step, &self.scope(world));
+                let line = self.resolved_line(step, &self.scope(world));
                 match line {
-                    Ok((command, _)) => {
+                    Ok((command, mut words, argv)) => {
+                        words.truncate(argv);
+                        started.argv = words;
                         started.command = (!command.is_empty()).then_some(command);
                         started.deadline = self.step_deadline(step, world.now);
                         self.emit(EventKind::StepStarted(Box::new(started)), world, events);
@@ -181,7 +192,7 @@ impl Machine {
             value,
             parsed: None,
             process: None,
-            took_ms: None,
+            duration_ms: None,
             hidden: false,
             note: None,
             marked_by: None,

@@ -209,7 +209,19 @@ impl Machine {
         step: &Step,
         scope: &Scope,
     ) -> Result<(String, Vec<String>), TextError> {
+        let (shown, words, _) = self.resolved_line(step, scope)?;
+        Ok((shown, words))
+    }
+
+    /// The same, and how many of the words are a program and its arguments.
+    pub(super) fn resolved_line(
+        &self,
+        step: &Step,
+        scope: &Scope,
+    ) -> Result<(String, Vec<String>, usize), TextError> {
         let Invocation { argv, values, shown } = self.invocation(step, scope)?;
+        let program = matches!(step.action, Action::Command { .. } | Action::Shell { .. });
+        let count = if program { argv.len() } else { 0 };
         let mut words: Vec<String> = argv.iter().map(|word| self.secrets.mask(word)).collect();
         for (name, value) in values {
             words.push(format!("{name}={}", self.secrets.mask(&value)));
@@ -224,7 +236,7 @@ impl Machine {
         for template in [&step.cwd, &step.stdin].into_iter().flatten() {
             words.push(self.secrets.mask(&text::text(template, scope)?));
         }
-        Ok((shown, words))
+        Ok((shown, words, count))
     }
 
     fn invocation(&self, step: &Step, scope: &Scope) -> Result<Invocation, TextError> {

@@ -48,7 +48,7 @@ impl Machine {
             let what = Remembered { message: self.secrets.mask(&what.message), ..what };
             self.emit(EventKind::MemoryLearned(Box::new(what)), world, events);
         }
-        let took_ms = took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+        let duration_ms = took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
         let process = process.map(|process| self.masked(process));
         let stopping = self.state.stopping.clone();
         let mut kind = match (end, &stopping) {
@@ -63,7 +63,7 @@ impl Machine {
                 EventKind::StepFailed(Box::new(StepFailed {
                     message,
                     process,
-                    took_ms,
+                    duration_ms,
                     ..cancelled
                 }))
             }
@@ -96,7 +96,7 @@ impl Machine {
                         value,
                         parsed,
                         process,
-                        took_ms,
+                        duration_ms,
                         hidden,
                         note,
                         agreed,
@@ -120,7 +120,7 @@ impl Machine {
                     message: self.secrets.mask(&message),
                     hint: hint.map(|hint| self.secrets.mask(&hint)),
                     proposal: proposal.map(|proposal| self.masked_proposal(*proposal)),
-                    took_ms,
+                    duration_ms,
                     ..failed(step.clone(), execution, BadOutcome::Failure)
                 };
                 EventKind::StepFailed(Box::new(self.guarded_failure(failed, world)))
@@ -130,7 +130,7 @@ impl Machine {
                 EventKind::StepFailed(Box::new(StepFailed {
                     message: self.secrets.mask(&message),
                     by,
-                    took_ms,
+                    duration_ms,
                     ..failed(step.clone(), execution, outcome)
                 }))
             }
@@ -149,11 +149,15 @@ impl Machine {
                     (None, Some(limit)) => format!("timed out after {limit:#}"),
                     (None, None) => "timed out".to_owned(),
                 };
+                let message = match note {
+                    Some(progress) => format!("{message}; {progress}"),
+                    None => message,
+                };
                 EventKind::StepFailed(Box::new(StepFailed {
                     code: Some(ErrorCode::Timeout),
                     message,
                     process,
-                    took_ms,
+                    duration_ms,
                     winding_down,
                     ..failed(step.clone(), execution, BadOutcome::Timeout)
                 }))
@@ -161,7 +165,7 @@ impl Machine {
             (End::Stopped, Some(Stopping::Cancelled { by, reason })) => {
                 let (name, reason) = (step.clone(), reason.as_deref());
                 let cancelled = self.cancelled_step(name, execution, by, reason, world.now);
-                EventKind::StepFailed(Box::new(StepFailed { process, took_ms, ..cancelled }))
+                EventKind::StepFailed(Box::new(StepFailed { process, duration_ms, ..cancelled }))
             }
             (End::Stopped, Some(Stopping::Interrupted { .. }) | None) if nested => {
                 // Its runs are paused where they are; nothing is in doubt.
@@ -263,7 +267,7 @@ pub(super) fn failed(step: String, execution: u32, outcome: BadOutcome) -> StepF
         hint: None,
         proposal: None,
         process: None,
-        took_ms: None,
+        duration_ms: None,
         guarded: false,
         by: None,
         winding_down: None,
@@ -279,6 +283,7 @@ fn exit_message(process: Option<&ProcessRecord>) -> String {
         Some(ProcessRecord { signal: Some(SIGXCPU), .. }) => {
             "it used up its processor time (`max_cpu`)".to_owned()
         }
+        Some(ProcessRecord { signal_name: Some(name), .. }) => format!("ended by {name}"),
         Some(ProcessRecord { signal: Some(signal), .. }) => format!("ended by signal {signal}"),
         Some(ProcessRecord { exit_code: Some(code), .. }) => format!("exit code {code}"),
         Some(_) | None => "failed".to_owned(),

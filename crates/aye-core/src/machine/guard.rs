@@ -27,7 +27,7 @@ impl Machine {
                 code: Some(ErrorCode::Validation),
                 message: self.secrets.mask(&message),
                 process: done.process,
-                took_ms: done.took_ms,
+                duration_ms: done.duration_ms,
                 guarded: true,
                 ..failed(done.step, done.execution, BadOutcome::Failure)
             })),

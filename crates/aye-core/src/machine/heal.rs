@@ -147,7 +147,7 @@ impl Machine {
             rule: healing.rule.clone(),
             healed,
             message: message.map(|message| self.secrets.mask(&message)),
-            took_ms: took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
+            duration_ms: took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
         };
         self.emit(completed, world, events);
         if let (true, Some(fix)) = (healed, &healing.fix) {

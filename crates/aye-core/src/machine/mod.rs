@@ -11,7 +11,7 @@
 //! |---|---|
 //! | what each input means | `handle` |
 //! | what follows, until the run rests | `advance` |
-//! | before a step acts | `enter`, `ask`, `execution` |
+//! | before a step acts | `enter`, `ask`, `execution`, `label` |
 //! | how its action ended | `finish`, `guard`, `retry` |
 //! | what a failed step is given differently; fixes from memory | `edit`, `fix`, `heal` |
 //! | answers, holds, expiry | `validate_answer`, `answer`, `resolve` |
@@ -32,6 +32,7 @@ mod fix;
 mod guard;
 mod handle;
 mod heal;
+mod label;
 mod nested;
 mod origin;
 mod refusal;

@@ -172,8 +172,9 @@ impl Machine {
         each: &ForEach,
         scope: &Scope,
     ) -> Result<Nested, TextError> {
-        let written = self.state.steps.get(&step.name.value);
-        let written = written.map(|record| record.items.as_slice()).unwrap_or_default();
+        let record = self.state.steps.get(&step.name.value);
+        let written = record.map(|record| record.items.as_slice()).unwrap_or_default();
+        let labels = record.map(|record| record.labels.as_slice()).unwrap_or_default();
         // What was begun is finished, whatever the list would be now; only
         // what must not be written down is taken from it.
         let now = match self.secrets.is_empty() {
@@ -185,8 +186,9 @@ impl Machine {
         let child = |(index, masked): (usize, &Value)| {
             let hidden = same && now[index] != *masked;
             let value = if hidden { secret_marker() } else { masked.clone() };
+            let label = labels.get(index).filter(|label| !label.is_empty()).cloned();
             let index = u32::try_from(index).unwrap_or(u32::MAX);
-            let item = Some(Item { index, value: masked.clone() });
+            let item = Some(Item { index, value: masked.clone(), label });
             Child { parent: self.parent_of(step, execution, item), body: ChildBody::Item { value } }
         };
         Ok(Nested {

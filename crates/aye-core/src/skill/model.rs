@@ -338,6 +338,8 @@ pub struct ForEach {
     pub span: Span,
     /// What an item is called in templates.
     pub name: String,
+    /// What an item is called in reports; its value if not given.
+    pub label: Option<Template>,
     /// How many at once.
     pub parallel: u32,
     /// Whether the first that fails keeps the rest from starting.

@@ -151,6 +151,7 @@ fn each() -> Step {
         items: json!([1]),
         span: Default::default(),
         name: "item".to_owned(),
+        label: None,
         parallel: 1,
         fail_fast: true,
         body: vec![tool()],

@@ -310,6 +310,7 @@ fn what_consists_of_runs_is_not_done_again_from_the_start() {
         items: json!([1, 2]),
         span: aye_core::span::Span::default(),
         name: "item".to_owned(),
+        label: None,
         parallel: 1,
         fail_fast: true,
         body: vec![command("x")],

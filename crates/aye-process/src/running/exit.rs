@@ -74,6 +74,8 @@ pub struct Exit {
     /// When its time was up a process of it stood still: something had stopped
     /// it (`SIGSTOP`), and nothing continued it.
     pub stopped: bool,
+    /// The last signal that we sent to end it, if we ended it.
+    pub ended_with: Option<i32>,
     /// It had the terminal, which is gone: what it did then is not to be trusted, and whoever
     /// runs us is told nothing of it.
     pub hung_up: bool,

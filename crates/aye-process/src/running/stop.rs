@@ -62,7 +62,7 @@ impl Running {
             Stage::Running if why == Stop::Interrupt => {
                 self.why = Some(why);
                 self.stage = Stage::Interrupting(now + INTERRUPT_TIME.min(self.grace));
-                self.signal_tree(Signal::INT);
+                self.send(Signal::INT);
             }
             Stage::Running => {
                 self.why = Some(why);
@@ -161,12 +161,21 @@ impl Running {
 
     fn terminate(&mut self, now: Duration, grace: Duration) {
         self.stage = Stage::Terminating(now + grace);
-        self.signal_tree(Signal::TERM);
+        self.send(Signal::TERM);
     }
 
     fn begin_kill(&mut self, now: Duration) {
         self.stage = Stage::Killing(now + KILL_TIME);
-        self.signal_tree(Signal::KILL);
+        self.send(Signal::KILL);
+    }
+
+    /// Signals every process of the step to end it; what is gone needs no signal.
+    fn send(&mut self, signal: Signal) {
+        let lives = self.status.is_none();
+        self.signal_tree(signal);
+        if lives || !self.members.is_empty() {
+            self.sent = Some(signal);
+        }
     }
 
     /// Whether no process but the leader is left. Looks at the tree again only

@@ -14,6 +14,9 @@ use crate::guard::signals::Signal;
 /// The variable that carries [`Spec::run`](crate::Spec::run).
 pub const RUN_VARIABLE: &str = "AYE_RUN";
 
+/// The variable that says which start of which step a process belongs to: `run/execution`.
+pub const STEP_VARIABLE: &str = "AYE_STEP";
+
 /// A process beyond doubt: a pid alone is reused, after a boot at the latest.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Identity {
@@ -86,7 +89,7 @@ mod linux {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-    use super::{Duration, Ended, Identity, RUN_VARIABLE, Survivor};
+    use super::{Duration, Ended, Identity, RUN_VARIABLE, STEP_VARIABLE, Survivor};
     use crate::guard::signals::Signals;
     use crate::system::procfs;
 
@@ -117,6 +120,20 @@ mod linux {
                 Some(Survivor { identity: Identity::of(pid)?, command: procfs::command_line(pid) })
             })
             .collect()
+    }
+
+    /// The process that leads a step, by its `run/execution`: of those that carry it, the one
+    /// whose parent does not.
+    #[must_use]
+    pub fn leader(step: &str) -> Option<i32> {
+        let entry = format!("{STEP_VARIABLE}={step}").into_bytes();
+        let mut all = procfs::all();
+        all.retain(|pid| procfs::environment_holds(*pid, &entry));
+        let leads = |pid: &&i32| {
+            let stat = procfs::stat(**pid).filter(|stat| !stat.is_zombie());
+            stat.is_some_and(|stat| !all.contains(&stat.parent))
+        };
+        all.iter().filter(leads).min_by_key(|pid| procfs::stat(**pid).map(|s| s.started)).copied()
     }
 
     fn ancestors() -> Vec<i32> {
@@ -196,7 +213,7 @@ mod linux {
 }
 
 #[cfg(target_os = "linux")]
-pub use linux::{end, find};
+pub use linux::{end, find, leader};
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
@@ -223,6 +240,12 @@ mod elsewhere {
         Vec::new()
     }
 
+    /// Nothing can be found on this platform.
+    #[must_use]
+    pub fn leader(_: &str) -> Option<i32> {
+        None
+    }
+
     /// Nothing can be ended on this platform.
     #[must_use]
     pub fn end(_: &str, _: Duration, _: &mut Signals) -> Ended {
@@ -231,7 +254,7 @@ mod elsewhere {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{end, find};
+pub use elsewhere::{end, find, leader};
 
 #[cfg(test)]
 mod tests {

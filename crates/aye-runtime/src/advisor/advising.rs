@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use aye_core::journal::State;
 use aye_core::question::Question;
-use aye_process::{Exit, Happening, Outcome, Running, Spec, Stdin};
+use aye_process::{Exit, Happening, Outcome, Running, Spec, Stdin, signal_words};
 
 use crate::fmt::{duration, escape_control_line};
 use crate::prompter::QuestionContext;
@@ -187,7 +187,7 @@ fn understand(exit: &Exit, question: &Question, limit: Duration) -> News {
             None => failed("it said nothing".to_owned()),
         },
         Outcome::Exited(code) => failed(format!("it ended with exit code {code}")),
-        Outcome::Signaled(signal) => failed(format!("signal {signal} ended it")),
+        Outcome::Signaled(signal) => failed(format!("{} ended it", signal_words(signal))),
         Outcome::TimedOut => failed(format!("it took longer than {}", duration(limit))),
         Outcome::Cancelled | Outcome::Interrupted => failed("it was ended".to_owned()),
     }

@@ -7,7 +7,10 @@ use aye_core::event::{LeftProcess, ProcessRecord};
 use aye_core::input::{End, Finished, Input};
 use aye_core::text::TextError;
 use aye_process::policy::Policy;
-use aye_process::{Exit, Limits, Outcome, Signal, SpawnError, Spec, Stdin};
+use aye_process::survivors::STEP_VARIABLE;
+use aye_process::{
+    Exit, Limits, Outcome, Signal, SpawnError, Spec, Stdin, signal_name, signal_words,
+};
 use serde_json::Value;
 
 use crate::codes;
@@ -234,6 +237,9 @@ impl Driver<'_> {
         if self.parts.report.shows_color() && !process.env.contains_key(force) {
             spec.env.push((force.into(), Some("1".into())));
         }
+        // For whoever looks which process a step is.
+        let step_of = format!("{}/{execution}", state.run);
+        spec.env.push((STEP_VARIABLE.into(), Some(step_of.into())));
         if let Some(text) = &process.stdin {
             spec.stdin = Stdin::Bytes(text.clone().into_bytes());
         }
@@ -272,6 +278,8 @@ fn conclude(exit: &Exit, room: Room) -> (End, ProcessRecord) {
     let process = ProcessRecord {
         exit_code: Some(exit.exit_code()),
         signal,
+        signal_name: signal.and_then(signal_name).map(str::to_owned),
+        ended_with: exit.ended_with.map(signal_words),
         duration_ms: u64::try_from(exit.duration.as_millis()).unwrap_or(u64::MAX),
         stderr: exit.stderr.text_of_last(KEPT),
         dropped: beyond(exit.stdout.total()) + beyond(exit.stderr.total()),

@@ -66,9 +66,9 @@ pub struct PlannedStep {
     /// Whether the condition holds, as far as that is known now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<bool>,
-    /// The question that would be asked.
+    /// What would be asked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub question: Option<String>,
+    pub message: Option<String>,
     /// The time limit that applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
@@ -217,7 +217,7 @@ pub fn plan(
             Route::Done | Route::Uncaught => break,
         }
     }
-    let asks = |step: &&PlannedStep| step.question.is_some() && step.holds != Some(false);
+    let asks = |step: &&PlannedStep| step.message.is_some() && step.holds != Some(false);
     plan.questions = plan.steps.iter().filter(asks).count();
     if !matches!(range, Some(Range::Only(_))) {
         plan.may_ask = may_ask(flow, &seen);
@@ -366,9 +366,9 @@ fn planned(
                 .body
                 .iter()
                 .map(|step| {
-                    let PlannedStep { step, command, question, .. } =
+                    let PlannedStep { step, command, message, .. } =
                         planned(step, holds, show, script_shown, setting);
-                    let parts = [question.map(|q| format!("ask {q}")), command];
+                    let parts = [message.map(|q| format!("ask {q}")), command];
                     let parts: Vec<String> = parts.into_iter().flatten().collect();
                     format!("{step}: {}", parts.join("\n").trim_end().replace('\n', "\n    "))
                 })
@@ -397,7 +397,7 @@ fn planned(
         command,
         condition: step.condition.as_ref().map(|condition| condition.trim().to_owned()),
         holds: step.condition.as_ref().and_then(|condition| holds(condition)),
-        question: step.question().map(|ask| show(&ask.message)),
+        message: step.question().map(|ask| show(&ask.message)),
         timeout: limit.map(format_duration),
         default_timeout: limit.is_some() && step.timeout == StepTimeout::Default,
         otherwise: Vec::new(),

@@ -112,7 +112,7 @@ impl Program {
                 Some(format!("it ended with exit code {code}"))
             }
             Some(aye_process::Status::Signaled(signal)) => {
-                Some(format!("it was ended by signal {signal}"))
+                Some(format!("it was ended by {}", aye_process::signal_words(signal)))
             }
             Some(aye_process::Status::Lost) => Some("it ended".to_owned()),
             None => None,

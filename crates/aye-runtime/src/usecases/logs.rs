@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use aye_core::event::{Event, EventKind, StepStarted};
 use aye_core::id::RunId;
+use aye_core::nested::Parent;
 use aye_core::step_kind::StepKind;
 use aye_process::lines::Lines;
 use aye_process::{LogReader, Stream};
+use serde_json::Value;
 
 use crate::error::Error;
 use crate::store::{RunRow, Store};
@@ -42,6 +44,8 @@ pub enum LogItem<'a> {
     },
     /// The step wrote this.
     Output(Stream, &'a [u8]),
+    /// The result of a tool or of a block, secrets masked.
+    Result(&'a Value),
     /// The step writes no more.
     Ended,
     /// That is all so far; what the step may write still follows.
@@ -62,7 +66,7 @@ pub(super) fn read_logs(
     let LogRequest { run, step, follow } = *request;
     let mut subscription =
         if follow { Some(Subscription::to_run(store, &run.id, 0)?) } else { None };
-    let mut paths: HashMap<RunId, String> = HashMap::new();
+    let mut paths: HashMap<RunId, Path> = HashMap::new();
     let mut told = 0;
     let mut open: Option<OpenLog> = None;
     loop {
@@ -77,24 +81,33 @@ pub(super) fn read_logs(
                 && let Some(parent) = &started.parent
             {
                 let around = paths.get(&parent.run).cloned().unwrap_or_default();
-                paths.insert(event.run.clone(), format!("{around}{}/", parent.label()));
+                paths.insert(event.run.clone(), around.to(parent));
             }
-            if open.as_ref().is_some_and(|open| open.is_ended_by(event)) {
+            if let Some(ending) = open.as_mut().filter(|open| open.is_ended_by(event)) {
+                if let EventKind::StepCompleted(done) = &event.kind
+                    && ending.gives
+                    && done.process.is_none()
+                    && !done.value.is_null()
+                {
+                    ending.pour(tell)?;
+                    tell(LogItem::Result(&done.value))?;
+                }
                 finish(open.as_mut(), tell)?;
             }
             let EventKind::StepStarted(started) = &event.kind else { continue };
-            let path = paths.get(&event.run).map_or("", String::as_str);
-            let is_wanted = step.is_none_or(|wanted| {
-                wanted == started.step || wanted == format!("{path}{}", started.step)
-            });
+            let path = paths.get(&event.run).cloned().unwrap_or_default();
+            let is_wanted = step.is_none_or(|wanted| path.leads_to(&started.step, wanted));
             if has_log(started) && is_wanted {
                 finish(open.as_mut(), tell)?;
                 told += 1;
                 let (step, attempt) = (started.step.as_str(), started.attempt);
-                tell(LogItem::Began { run: &event.run, path, step, attempt })?;
+                tell(LogItem::Began { run: &event.run, path: &path.named, step, attempt })?;
                 let base = store.log(&event.run, started.execution, step);
                 let (run, step) = (event.run.clone(), step.to_owned());
-                open = Some(OpenLog { reader: LogReader::new(base), run, step, ended: false });
+                // What a program writes is its result; of these it is not in the log.
+                let gives = matches!(started.kind, StepKind::Tool | StepKind::Compute);
+                let reader = LogReader::new(base);
+                open = Some(OpenLog { reader, run, step, gives, ended: false });
             }
         }
         if let Some(open) = open.as_mut().filter(|open| !open.ended) {
@@ -137,11 +150,36 @@ pub(super) fn tail_of_log(
     Ok((last, left_out))
 }
 
+/// Where a run inside others is, each with a slash: the items by their names,
+/// and by their numbers.
+#[derive(Clone, Default)]
+struct Path {
+    named: String,
+    numbered: String,
+}
+
+impl Path {
+    fn to(&self, parent: &Parent) -> Self {
+        Self {
+            named: format!("{}{}/", self.named, parent.label()),
+            numbered: format!("{}{}/", self.numbered, parent.numbered()),
+        }
+    }
+
+    /// Whether what somebody wrote means this step.
+    fn leads_to(&self, step: &str, wanted: &str) -> bool {
+        let at = |path: &str| wanted.strip_prefix(path) == Some(step);
+        wanted == step || at(&self.named) || at(&self.numbered)
+    }
+}
+
 /// The log that is being told.
 struct OpenLog {
     reader: LogReader,
     run: RunId,
     step: String,
+    /// Its result is not what it writes.
+    gives: bool,
     ended: bool,
 }
 

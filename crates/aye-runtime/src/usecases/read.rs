@@ -151,6 +151,28 @@ impl RunHistory {
         Ok(Self { state, events, inside })
     }
 
+    /// The step that a name or a path means, with the run it is in:
+    /// `deploy`, `roll[web3]/restart`, `roll[2]/restart`.
+    pub fn find<'a>(&'a self, wanted: &'a str) -> Option<(&'a Self, &'a str)> {
+        let known = |name: &str| self.state.steps.contains_key(name);
+        if known(wanted) || self.unreached().contains(&wanted) {
+            return Some((self, wanted));
+        }
+        self.inside.iter().rev().find_map(|inside| {
+            let parent = inside.state.started.parent.as_ref()?;
+            let own = [parent.label(), parent.numbered()];
+            let rest = own.iter().find_map(|own| wanted.strip_prefix(own.as_str()));
+            let rest = rest.and_then(|rest| rest.strip_prefix('/'));
+            rest.and_then(|rest| inside.find(rest))
+        })
+    }
+
+    /// The steps of the file that the run has not come to.
+    pub fn unreached(&self) -> Vec<&str> {
+        let planned = self.state.started.step_list.iter().map(|step| step.name.as_str());
+        planned.filter(|name| !self.state.steps.contains_key(*name)).collect()
+    }
+
     /// The runs inside a step, of its last attempt.
     pub fn inside_of(&self, step: &str, record: &StepRecord) -> impl Iterator<Item = &Self> {
         let execution = if record.runs > 0 { record.runs } else { record.execution };

@@ -1,7 +1,7 @@
 //! Words for where a run inside another is.
 
 use aye_core::journal::State;
-use aye_core::nested::Parent;
+use aye_core::nested::{Item, Parent};
 use aye_core::secrets::is_secret;
 use serde_json::Value;
 
@@ -21,21 +21,26 @@ fn item_words(value: &Value, columns: usize) -> String {
     term::cut(&words, columns)
 }
 
-/// What a run inside another is about: its item, or its skill.
+/// What a run inside another is about: its item, or its skill. Nothing where
+/// the item is what the run is called already.
 pub fn about_inside(state: &State) -> String {
     let item = state.started.parent.as_ref().and_then(|parent| parent.item.as_ref());
     match item {
+        Some(Item { label: Some(_), value, .. }) if !value.is_object() && !value.is_array() => {
+            String::new()
+        }
         Some(item) => item_words(&item.value, 60),
         None => term::cut(&escape_control_line(&format!("skill {}", state.started.skill)), 60),
     }
 }
 
-/// One level with its item: `deploy[2] web-3`, or `deploy` for a sub-skill.
+/// One level with its item: `deploy[web-3]`, `deploy[2] web-3` where an older
+/// Aye gave it no name, or `deploy` for a sub-skill.
 pub fn level_words(parent: &Parent) -> String {
     let label = escape_control_line(&parent.label());
     match &parent.item {
-        Some(item) => format!("{label} {}", item_words(&item.value, SHORT)),
-        None => label,
+        Some(item) if item.label.is_none() => format!("{label} {}", item_words(&item.value, SHORT)),
+        Some(_) | None => label,
     }
 }
 
@@ -62,13 +67,12 @@ pub fn place_words(around: &[Parent], step: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use aye_core::id::RunId;
-    use aye_core::nested::Item;
     use serde_json::json;
 
     use super::*;
 
     fn level(step: &str, item: Option<(u32, Value)>) -> Parent {
-        let item = item.map(|(index, value)| Item { index, value });
+        let item = item.map(|(index, value)| Item { index, value, label: None });
         let run = RunId::new("abcdefgh12").expect("an id");
         let step = step.to_owned();
         Parent { run, step, execution: 1, turn: None, item, form: None, depth: 1, bound: false }
@@ -82,6 +86,9 @@ mod tests {
         assert_eq!(words(std::slice::from_ref(&web), "roll"), "roll[1] web-2");
         assert_eq!(words(&[web.clone(), level("roll", None)], "ask"), "roll[1] web-2 > ask");
         assert_eq!(words(&[level("call", None), web], "ask"), "call > roll[1] web-2 > ask");
+        let named = Item { index: 4, value: json!({ "a": 1 }), label: Some("web-5".to_owned()) };
+        let named = Parent { item: Some(named), ..level("roll", None) };
+        assert_eq!(words(&[named], "ask"), "roll[web-5] > ask");
         let secret = level("roll", Some((0, json!({ "$secret": true }))));
         assert_eq!(words(&[secret], "ask"), "roll[0] *** > ask");
     }

@@ -5,7 +5,7 @@ use std::io::Write;
 use aye_core::event::{Event, VERSION};
 use aye_core::journal::State;
 use aye_process::Stream;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harmless::json_line;
 
@@ -51,6 +51,13 @@ pub fn output_json(run: &str, step: &str, stream: Stream, text: &str) -> String 
     json_line(&json!({
         "v": VERSION, "run": run, "type": "step_output", "step": step, "stream": stream,
         "text": text,
+    }))
+}
+
+/// The result of a step as JSON text.
+pub fn result_json(run: &str, step: &str, value: &Value) -> String {
+    json_line(&json!({
+        "v": VERSION, "run": run, "type": "step_result", "step": step, "value": value,
     }))
 }
 

@@ -20,7 +20,8 @@ use super::fold::fold;
 use super::sanitizer::{Sanitizer, painted_width, rows};
 use super::step_line::{QUEUED, live_line, started_words};
 use super::stream_state::{StreamState, StreamStates, index_of};
-use super::{Others, Place, Report, Verbosity, event_json, indent, indented};
+use super::verbose::verbose_line;
+use super::{Others, Place, Report, Verbosity, indent, indented};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const PLAIN_SPINNER: [&str; 4] = ["|", "/", "-", "\\"];
@@ -213,7 +214,7 @@ impl<W: Write> Report for LiveReport<'_, W> {
             return;
         }
         if self.verbosity == Verbosity::Verbose {
-            self.line(&self.paint.text(Tone::Dim, &event_json(event)));
+            self.line(&self.paint.text(Tone::Dim, &verbose_line(event)));
         }
         let line = match &event.kind {
             EventKind::StepStarted(started) => started_words(started, self.paint).map(|command| {

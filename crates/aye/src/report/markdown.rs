@@ -11,11 +11,17 @@ use serde_json::Value;
 use crate::paint::{duration, escape_control_line};
 use aye_runtime::usecases::RunHistory;
 
+use super::history::{Entry, History};
+use super::story::unreached_word;
 use super::timeline::{decisions, shown_status, took};
 
-/// What happened: result, inputs, steps with times, decisions, what was left out.
-pub fn markdown(history: &RunHistory) -> String {
-    let state = &history.state;
+/// How many of the last lines of a failure are quoted.
+const LAST: usize = 10;
+
+/// What happened: result, inputs, steps with times and what each did, decisions, what was left
+/// out or not reached.
+pub fn markdown(story: &RunHistory) -> String {
+    let state = &story.state;
     let started = &state.started;
     let mut text = String::new();
     let ms = state.updated_at.as_millisecond() - state.started_at.as_millisecond();
@@ -51,20 +57,25 @@ pub fn markdown(history: &RunHistory) -> String {
         }
     }
     text.push_str("\n## Steps\n\n| step | status | took | |\n|---|---|---|---|\n");
-    rows(history, "", &mut text);
-    let decisions = decisions(history);
-    if !decisions.is_empty() {
+    rows(story, "", &mut text);
+    let mut told = String::new();
+    details(story, "", &mut told);
+    if !told.is_empty() {
+        let _ = write!(text, "\n## Details\n{told}");
+    }
+    let decided = decisions(story);
+    if !decided.is_empty() {
         text.push_str("\n## Decisions\n\n");
-        for decision in decisions {
+        for decision in decided {
             let _ = writeln!(text, "- {}", words(&decision.words()));
         }
     }
     text
 }
 
-fn rows(history: &RunHistory, path: &str, text: &mut String) {
-    for (name, step) in &*history.state.steps {
-        let status = shown_status(&history.state, step);
+fn rows(story: &RunHistory, path: &str, text: &mut String) {
+    for (name, step) in &*story.state.steps {
+        let status = shown_status(&story.state, step);
         let mark = match status {
             StepStatus::Completed => "✓",
             StepStatus::Skipped => "–",
@@ -77,7 +88,10 @@ fn rows(history: &RunHistory, path: &str, text: &mut String) {
         if step.attempt > 1 {
             about.push(format!("attempt {}", step.attempt));
         }
-        about.extend(step.message.clone());
+        if step.visits > 1 {
+            about.push(format!("visit {}", step.visits));
+        }
+        about.extend(step.message.clone().or_else(|| step.note.clone()));
         about.extend(step.process.as_ref().and_then(ProcessRecord::left_behind));
         let _ = writeln!(
             text,
@@ -87,12 +101,67 @@ fn rows(history: &RunHistory, path: &str, text: &mut String) {
             status.word(),
             cell(&about.join(", "))
         );
-        for inside in history.inside_of(name, step) {
+        for inside in story.inside_of(name, step) {
             let parent = inside.state.started.parent.as_ref();
             let label = parent.map(|parent| parent.label()).unwrap_or_default();
             rows(inside, &format!("{path}{label}/"), text);
         }
     }
+    let word = unreached_word(&story.state);
+    for name in story.unreached() {
+        let _ = writeln!(text, "| {}{} | {word} | | |", cell(path), cell(name));
+    }
+}
+
+/// What each step did, what was done about it, and what it wrote at last.
+fn details(story: &RunHistory, path: &str, text: &mut String) {
+    let histories = History::of(&story.events);
+    for (name, step) in &*story.state.steps {
+        let history = histories.get(name);
+        let lines: Vec<String> = history.map(told).unwrap_or_default();
+        if !lines.is_empty() {
+            let _ = writeln!(text, "\n### {}{}\n", words(path), words(name));
+            lines.iter().for_each(|line| text.push_str(&format!("{line}\n")));
+        }
+        for inside in story.inside_of(name, step) {
+            let parent = inside.state.started.parent.as_ref();
+            let label = parent.map(|parent| parent.label()).unwrap_or_default();
+            details(inside, &format!("{path}{label}/"), text);
+        }
+    }
+}
+
+fn told(history: &History) -> Vec<String> {
+    let mut lines = Vec::new();
+    let several = history.attempts().count() > 1;
+    let mut before: Option<&str> = None;
+    for entry in &history.entries {
+        match entry {
+            Entry::Attempt(attempt) => {
+                let command = attempt.command.as_deref().filter(|command| Some(*command) != before);
+                before = attempt.command.as_deref();
+                lines.extend(command.map(|command| fenced("sh", command)));
+                if several {
+                    let which =
+                        format!("visit {}, attempt {}", attempt.visit, attempt.attempt.max(1));
+                    lines.push(format!("- {which}: {}", words(&attempt.words())));
+                }
+                let failed = matches!(attempt.status, StepStatus::Failed | StepStatus::TimedOut);
+                let said = attempt.last_lines(LAST);
+                if failed && !said.is_empty() {
+                    lines.push(format!("\n{}\n", fenced("text", &said.join("\n"))));
+                }
+            }
+            Entry::Note(note) if note.asked => {}
+            Entry::Note(note) => {
+                lines.push(format!("- {}", words(&note.words)));
+                if !note.lines.is_empty() {
+                    lines.push(format!("\n{}\n", fenced("diff", &note.lines.join("\n"))));
+                }
+            }
+        }
+    }
+    lines
 }
 
 fn plain(value: &Value) -> String {
@@ -105,6 +174,10 @@ fn block(value: &Value) -> String {
         Value::String(text) => ("text", text.clone()),
         value => ("json", serde_json::to_string_pretty(value).unwrap_or_default()),
     };
+    fenced(kind, &text)
+}
+
+fn fenced(kind: &str, text: &str) -> String {
     let text: Vec<String> = text.lines().map(escape_control_line).collect();
     let longest = text.iter().map(|line| line.chars().take_while(|c| *c == '`').count()).max();
     let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);

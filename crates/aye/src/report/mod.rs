@@ -7,6 +7,7 @@
 
 mod asked;
 mod fold;
+mod history;
 mod inside;
 mod json;
 mod leads;
@@ -16,34 +17,41 @@ mod output_buffer;
 mod plain;
 mod sanitizer;
 mod step_line;
+mod story;
 mod stream_state;
 mod summary;
 mod timeline;
+mod verbose;
+
+use crate::paint::escape_control_line;
+use crate::term;
 
 pub use aye_runtime::report::{Others, Place, Report};
 pub use fold::fold;
 pub use inside::{about_inside, level_words, place_words};
-pub use json::{JsonReport, event_json, output_json};
+pub use json::{JsonReport, event_json, output_json, result_json};
 pub use leads::lead_words;
 pub use live::LiveReport;
 pub use markdown::markdown;
 pub use output_buffer::{OutputBuffer, OutputBuffers};
 pub use plain::PlainReport;
 pub(crate) use sanitizer::Sanitizer;
-pub use step_line::{QUEUED, step_line};
+pub use step_line::step_line;
+pub use story::{Now, step_story, story};
 pub use summary::{Around, answer_command, standing, stopped, summary};
-pub use timeline::{Decision, decisions, shown_status, stopped_inside, took};
+use timeline::took;
+pub use timeline::{Decision, decisions, stopped_inside};
 
 /// A line with what stands in front of it, the further in the more; the items
-/// of lists, which may go on side by side, are told apart by their numbers.
+/// of lists, which may go on side by side, are told apart by their names.
 pub(crate) fn indent(place: Place<'_>, line: &str) -> String {
     let Some((last, before)) = place.path.split_last() else { return line.to_owned() };
     let mut lines = line.lines();
     let first = lines.next().unwrap_or_default();
-    // The heading of an item has its own number already.
+    // The heading of an item has its own name already.
     let around = if first.contains(last.as_str()) { before } else { place.path };
-    let prefix = format!("{}{}", "  ".repeat(place.path.len()), numbers(around));
-    let beneath = " ".repeat(prefix.len());
+    let prefix = format!("{}{}", "  ".repeat(place.path.len()), items(around));
+    let beneath = " ".repeat(term::width(&prefix));
     let mut text = format!("{prefix}{first}");
     lines.for_each(|line| text.push_str(&format!("\n{beneath}{line}")));
     text
@@ -51,14 +59,14 @@ pub(crate) fn indent(place: Place<'_>, line: &str) -> String {
 
 /// How many columns [`indent`] takes in front of a line that is no heading.
 pub(crate) fn indented(place: Place<'_>) -> usize {
-    2 * place.path.len() + numbers(place.path).len()
+    2 * place.path.len() + term::width(&items(place.path))
 }
 
-/// `[1][2] ` for item 2 of a list within item 1 of another.
-fn numbers(path: &[String]) -> String {
-    let number = |label: &String| Some(label[label.rfind('[')?..].to_owned());
-    let numbers: String = path.iter().filter_map(number).collect();
-    if numbers.is_empty() { numbers } else { format!("{numbers} ") }
+/// `[a][web2] ` for item `web2` of a list within item `a` of another.
+fn items(path: &[String]) -> String {
+    let name = |label: &String| Some(escape_control_line(&label[label.find('[')?..]));
+    let names: String = path.iter().filter_map(name).collect();
+    if names.is_empty() { names } else { format!("{names} ") }
 }
 
 /// How much Aye says of its own.
@@ -91,5 +99,6 @@ mod tests {
         assert_eq!(line(&["each[1]", "work[2]"], "> a"), "    [1][2] > a");
         assert_eq!(line(&["each[1]", "call"], "> a"), "    [1] > a");
         assert_eq!(line(&["call"], "> a"), "  > a");
+        assert_eq!(line(&["work[wêb]"], "> a\n  more"), "  [wêb] > a\n          more");
     }
 }

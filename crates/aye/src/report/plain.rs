@@ -12,7 +12,8 @@ use super::asked::AskedQuestions;
 use super::sanitizer::Sanitizer;
 use super::step_line::live_line;
 use super::stream_state::{StreamStates, index_of};
-use super::{Place, Report, Verbosity, event_json, indent};
+use super::verbose::verbose_line;
+use super::{Place, Report, Verbosity, indent};
 
 /// The steps' output goes to `out` and `err` as it came, each line with the
 /// step's name; what Aye says goes to `err`.
@@ -76,7 +77,7 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
             return;
         }
         if self.verbosity == Verbosity::Verbose {
-            let _ = writeln!(self.err, "{}", self.paint.text(Tone::Dim, &event_json(event)));
+            let _ = writeln!(self.err, "{}", self.paint.text(Tone::Dim, &verbose_line(event)));
         }
         if let Some(line) = asked.or_else(|| live_line(event, state, self.paint)) {
             let _ = writeln!(self.err, "{}", indent(place, line.trim_end()));

@@ -14,7 +14,7 @@ use super::inside::about_inside;
 use super::timeline::origin_words;
 
 /// What is said of a step that has not begun because others run.
-pub const QUEUED: &str = "waiting for a slot";
+pub(super) const QUEUED: &str = "waiting for a slot";
 
 /// The line for an event, or nothing if it has none of its own.
 pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
@@ -38,7 +38,8 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             format!("{} {}  {}", mark(Glyph::Running, Tone::Ask), name(step), dim("has a slot"))
         }
         EventKind::StepCompleted(done) => {
-            let took = done.process.as_ref().map(|process| process.duration_ms).or(done.took_ms);
+            let took =
+                done.process.as_ref().map(|process| process.duration_ms).or(done.duration_ms);
             let after = took.map(Duration::from_millis);
             let mut parts = Vec::new();
             let mut note =
@@ -61,7 +62,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
         EventKind::StepFailed(failed) => {
             // What was never started has used nothing, and took no time.
             let process = failed.process.as_ref().filter(|process| process.cpu_ms.is_some());
-            let took = process.map(|process| process.duration_ms).or(failed.took_ms);
+            let took = process.map(|process| process.duration_ms).or(failed.duration_ms);
             let after = took.map(Duration::from_millis);
             let mut lines = failed.message.lines().map(escape_control_line);
             let message = lines.next().unwrap_or_default();
@@ -79,11 +80,20 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             if let Some(after) = after.filter(|_| ended) {
                 // A sentence of the author's may not go on with "after", and
                 // one about a limit has said when it was up.
+                let with = process.and_then(|process| process.ended_with.as_deref());
+                let killed;
                 let between = match failed.outcome {
                     BadOutcome::Timeout if process.is_some_and(|p| p.left_running > 0) => {
                         ", given up after "
                     }
-                    BadOutcome::Timeout => ", ended after ",
+                    BadOutcome::Timeout => {
+                        killed = match with {
+                            Some("SIGKILL") => ", killed (SIGKILL) after ".to_owned(),
+                            Some(signal) => format!(", ended ({signal}) after "),
+                            None => ", ended after ".to_owned(),
+                        };
+                        killed.as_str()
+                    }
                     _ if failed.guarded => ", ",
                     _ => " after ",
                 };
@@ -142,8 +152,9 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 ))
             )
         }
-        EventKind::AutoHealCompleted { step, rule, healed, message, took_ms, .. } => {
-            let took = took_ms.map(|ms| duration(Duration::from_millis(ms))).unwrap_or_default();
+        EventKind::AutoHealCompleted { step, rule, healed, message, duration_ms, .. } => {
+            let took =
+                duration_ms.map(|ms| duration(Duration::from_millis(ms))).unwrap_or_default();
             let (glyph, words) = match (healed, message) {
                 (true, _) => {
                     (mark(Glyph::Done, Tone::Good), format!("`{rule}` repaired it in {took}"))
@@ -245,7 +256,8 @@ fn heading(event: &Event, state: &State, paint: Paint) -> Option<String> {
             return None;
         };
         let label = paint.text(Tone::Strong, &escape_control_line(&parent.label()));
-        return Some(format!("{label}  {}", paint.text(Tone::Dim, &about_inside(state))));
+        let about = paint.text(Tone::Dim, &about_inside(state));
+        return Some(format!("{label}  {about}").trim_end().to_owned());
     }
     match &event.kind {
         EventKind::SkillStarted(_) => {}

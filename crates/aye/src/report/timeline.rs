@@ -96,14 +96,14 @@ pub struct Decision {
     pub by: Option<String>,
     /// Through which prompter.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub through: Option<String>,
+    pub prompter: Option<String>,
     /// What started the program that answered, where that was no person, and
     /// a name that proves nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// How long it took.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub after_ms: Option<u64>,
+    pub latency_ms: Option<u64>,
     /// Why, if they said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -124,9 +124,9 @@ impl Decision {
             place: Vec::new(),
             value: String::new(),
             by: None,
-            through: None,
+            prompter: None,
             origin: None,
-            after_ms: None,
+            latency_ms: None,
             reason: None,
             refused: None,
         };
@@ -140,9 +140,9 @@ impl Decision {
                 question: answered.question.to_string(),
                 value: answered.answer.value.as_str().unwrap_or("***").to_owned(),
                 by: Some(answered.answer.by.clone()),
-                through: Some(answered.answer.prompter.word().to_owned()),
+                prompter: Some(answered.answer.prompter.word().to_owned()),
                 origin: origin_words(&answered.answer),
-                after_ms: Some(answered.latency_ms),
+                latency_ms: Some(answered.latency_ms),
                 reason: answered.answer.reason.clone(),
                 refused: answered.refused.clone(),
                 ..nothing
@@ -152,7 +152,7 @@ impl Decision {
                 message: "the run had failed".to_owned(),
                 value: answer.value.as_str().unwrap_or_default().to_owned(),
                 by: Some(answer.by.clone()),
-                through: Some(answer.prompter.word().to_owned()),
+                prompter: Some(answer.prompter.word().to_owned()),
                 origin: origin_words(answer),
                 ..nothing
             }),
@@ -172,10 +172,10 @@ impl Decision {
         let Some(by) = &self.by else {
             return format!("{asked} = {value}: nobody answered in time");
         };
-        let through = self.through.as_deref().unwrap_or_default();
+        let through = self.prompter.as_deref().unwrap_or_default();
         let mut line =
             format!("{asked} = {value} by {} through {through}", escape_control_line(by));
-        if let Some(ms) = self.after_ms {
+        if let Some(ms) = self.latency_ms {
             line.push_str(&format!(" after {}", duration(Duration::from_millis(ms))));
         }
         if let Some(origin) = &self.origin {
@@ -191,6 +191,15 @@ impl Decision {
     }
 }
 
+/// Who gave an answer and through what, with all that is known of it: `by
+/// alice through terminal (it is Friday)`.
+pub(super) fn answer_words(answer: &Answer) -> String {
+    let mut words = format!("by {} through {}", answer.by, answer.prompter.word());
+    words.extend(origin_words(answer).map(|origin| format!(", {origin}")));
+    words.extend(answer.reason.as_ref().map(|reason| format!(" ({reason})")));
+    escape_control_line(&words)
+}
+
 /// What is known against an answer's being that of the person it names.
 pub(super) fn origin_words(answer: &Answer) -> Option<String> {
     let started = answer.started_by().map(|program| format!("from {program}"));
@@ -202,9 +211,9 @@ pub(super) fn origin_words(answer: &Answer) -> Option<String> {
 }
 
 /// How long a step took, as far as it is known.
-pub fn took(step: &StepRecord) -> Option<Duration> {
-    let ms = match (&step.process, step.started, step.ended) {
-        (Some(process), _, _) => process.duration_ms,
+pub(super) fn took(step: &StepRecord) -> Option<Duration> {
+    let ms = match (step.duration_ms, step.started, step.ended) {
+        (Some(ms), _, _) => ms,
         // Nobody knows how long a program took whose end nobody saw.
         (None, _, _) if matches!(step.kind, Some(StepKind::Command | StepKind::Shell)) => {
             return None;
@@ -218,7 +227,7 @@ pub fn took(step: &StepRecord) -> Option<Duration> {
 }
 
 /// How a step stands: nobody waits for an answer in a run that is over.
-pub fn shown_status(state: &State, step: &StepRecord) -> StepStatus {
+pub(super) fn shown_status(state: &State, step: &StepRecord) -> StepStatus {
     match step.status {
         StepStatus::Waiting if matches!(state.phase, Phase::Ended(_)) => StepStatus::Cancelled,
         status => status,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::event::{
-    BadOutcome, EventKind, FailReason, HealTriggered, Remembered, RetryReason, SkipReason,
-    StepCompleted, StepFailed, StepStarted,
+    BadOutcome, EventKind, FailReason, HealTriggered, ProcessRecord, Remembered, RetryReason,
+    SkipReason, StepCompleted, StepFailed, StepStarted,
 };
 use crate::journal::phase::{
     Ended, Healing, Phase, Resolution, Settled, StepOutcome, Transition, Unsure,
@@ -82,10 +82,14 @@ impl State {
             false => 0,
         };
         record.command.clone_from(&started.command);
+        record.argv.clone_from(&started.argv);
         record.started = Some(at);
         record.ended = None;
+        record.duration_ms = None;
+        record.note = None;
         record.kind = Some(started.kind.clone());
         record.items.clone_from(&started.items);
+        record.labels.clone_from(&started.labels);
         record.message = None;
         record.code = None;
         record.hint = None;
@@ -133,6 +137,8 @@ impl State {
         record.queued = false;
         record.ended = Some(at);
         record.process.clone_from(&done.process);
+        record.duration_ms = spent(done.process.as_ref(), done.duration_ms);
+        record.note.clone_from(&done.note);
         record.message = done.marked_by.as_ref().map(|who| format!("marked as done by {who}"));
         let outputs = Arc::make_mut(&mut self.outputs);
         outputs.insert(done.output.clone(), done.value.clone());
@@ -159,6 +165,7 @@ impl State {
         record.hint.clone_from(&failed.hint);
         record.proposal.clone_from(&failed.proposal);
         record.process.clone_from(&failed.process);
+        record.duration_ms = spent(failed.process.as_ref(), failed.duration_ms);
         let attempt = record.attempt.max(1);
         let last = failed.winding_down.is_some();
         if last {
@@ -291,4 +298,10 @@ impl State {
         self.phase =
             Phase::Transition(Transition::Settled(Settled { step, close, last, fix: None }));
     }
+}
+
+/// How long a step took: its process, or what it did without one. What was
+/// never started has used nothing, and took no time.
+fn spent(process: Option<&ProcessRecord>, own: Option<u64>) -> Option<u64> {
+    process.filter(|process| process.cpu_ms.is_some()).map(|process| process.duration_ms).or(own)
 }

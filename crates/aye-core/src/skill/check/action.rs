@@ -199,6 +199,7 @@ impl Checker<'_> {
         let repeats = !doc.foreach.is_absent();
         let each = [
             ("as", doc.item_name.key()),
+            ("label", doc.label.key()),
             ("parallel", doc.parallel.key()),
             ("fail_fast", doc.fail_fast.key()),
             ("steps", doc.steps.key()),

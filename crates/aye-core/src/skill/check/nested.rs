@@ -16,6 +16,7 @@ pub(super) struct Each {
     items: Value,
     span: Span,
     name: String,
+    label: Option<Template>,
     parallel: u32,
     fail_fast: bool,
     /// The steps, if they are listed.
@@ -83,6 +84,7 @@ impl Checker<'_> {
             items,
             span: raw.span,
             name,
+            label: std::mem::take(&mut doc.label).take().map(super::template),
             parallel,
             fail_fast: doc.fail_fast.get().is_none_or(|word| word.value),
             steps: steps.map(|steps| self.steps(steps)),
@@ -116,7 +118,7 @@ impl Checker<'_> {
                     .hint("list the steps of each item under `steps:`"),
             );
         }
-        let Each { items, span, name, parallel, fail_fast, steps } = each;
+        let Each { items, span, name, label, parallel, fail_fast, steps } = each;
         // A condition that looks at the item is asked for each of them.
         let by_item = |condition: &Template| {
             let used = text::names_in_condition(condition).unwrap_or_default();
@@ -136,7 +138,7 @@ impl Checker<'_> {
         let passed_over = step.on_error == Some(OnError::Continue) && step.guards.is_empty();
         let on_error = if steps.is_some() || passed_over { step.on_error } else { None };
         let body = steps.unwrap_or_else(|| vec![step]);
-        let each = ForEach { items, span, name, parallel, fail_fast, body };
+        let each = ForEach { items, span, name, label, parallel, fail_fast, body };
         Step {
             description,
             condition,

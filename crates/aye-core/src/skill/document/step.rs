@@ -50,6 +50,9 @@ pub(in crate::skill) struct StepDoc {
     /// What the item is called in templates; `item` if not given. Its number is `index`.
     #[serde(rename = "as")]
     pub(in crate::skill) item_name: Field<String>,
+    /// What each item is called in progress, errors, logs and `aye show`, a template; its value,
+    /// or its `name`, `id` or `key`, if not given.
+    pub(in crate::skill) label: Field<Text>,
     /// How many items at once; 1 if not given.
     #[schemars(range(min = 1))]
     pub(in crate::skill) parallel: Field<u32>,

@@ -131,10 +131,12 @@ impl Tale {
             machine: None,
             kind: StepKind::Command,
             command: Some("make it".into()),
+            argv: Vec::new(),
             idempotent: false,
             deadline: None,
             nested: false,
             items: Vec::new(),
+            labels: Vec::new(),
             goes_on: None,
         })))
     }
@@ -150,7 +152,7 @@ impl Tale {
             agreed: false,
             log: None,
             parsed: None,
-            took_ms: None,
+            duration_ms: None,
             hidden: false,
             note: None,
         })))

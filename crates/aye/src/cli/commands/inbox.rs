@@ -33,7 +33,7 @@ const LOOK: Duration = Duration::from_secs(1);
 // Options of `aye inbox`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye inbox\n  aye inbox --watch\n  \
-    aye inbox --json | jq -r '.[].id'")]
+    aye inbox --json | jq -r '.[].question'")]
 pub struct InboxArgs {
     /// Go on and show what comes and goes; on a terminal, answer from the list
     #[arg(short, long)]
@@ -43,11 +43,13 @@ pub struct InboxArgs {
 /// An open question, for programs.
 #[derive(Debug, Serialize)]
 pub(super) struct Waiting {
+    /// Its name, for `aye answer`.
+    #[serde(rename = "question")]
     id: String,
     run: String,
     skill: String,
     step: String,
-    /// The runs around it, from the outside in: `deploy[2]`.
+    /// The runs around it, from the outside in: `deploy[web3]`.
     path: Vec<String>,
     /// The item it is about, where it is inside a list.
     item: Option<Value>,
@@ -61,7 +63,7 @@ pub(super) struct Waiting {
     /// How many people have agreed.
     agreed: u32,
     /// All of it, as the journal has it: who may answer, the default, what follows.
-    question: Option<Question>,
+    details: Option<Question>,
     /// What to type to answer it, or what else there is to do.
     #[serde(skip)]
     answers: String,
@@ -77,7 +79,7 @@ impl Waiting {
     /// Whether silence would let the run go on: it does so only where somebody
     /// sees the question.
     fn is_unseen_yes(&self) -> bool {
-        self.question.as_ref().is_some_and(Question::default_proceeds)
+        self.details.as_ref().is_some_and(Question::default_proceeds)
     }
 
     /// How long it waits and how long it may.
@@ -90,12 +92,12 @@ impl Waiting {
             Some(deadline) if deadline <= now => "waits until somebody sees it".to_owned(),
             Some(deadline) => format!("{} left", since(now, deadline)),
             // Nobody could see it when its time ran out, or it waits behind another.
-            None if self.question.as_ref().is_some_and(|asked| asked.deadline.is_some()) => {
+            None if self.details.as_ref().is_some_and(|asked| asked.deadline.is_some()) => {
                 "waits until somebody sees it".to_owned()
             }
             None => "no time limit".to_owned(),
         });
-        let all = self.question.as_ref().map_or(1, |question| question.approvals);
+        let all = self.details.as_ref().map_or(1, |question| question.approvals);
         note.extend((self.agreed > 0).then(|| format!("{} of {all} agreed", self.agreed)));
         note.extend((!self.driven).then(|| "nobody drives the run".to_owned()));
         note
@@ -145,7 +147,7 @@ fn open(journal: &JournalReader, context: &Context) -> Result<Vec<Waiting>, Erro
             leads: leads.unwrap_or_default(),
             agreed: asked.as_ref().map_or(0, |asked| asked.approvals.saturating_sub(row.missing)),
             answers: offered.words,
-            question: asked,
+            details: asked,
             asked: row.asked,
             deadline: row.deadline,
             driven,

@@ -7,10 +7,12 @@ use aye_core::id::RunId;
 use aye_process::Stream;
 use aye_process::lines::Lines;
 use clap::Args;
+use serde_json::Value;
 
 use crate::cli::Context;
+use crate::harmless;
 use crate::paint::{Tone, escape_control_line};
-use crate::report::{Sanitizer, output_json};
+use crate::report::{Sanitizer, output_json, result_json};
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{LogItem, LogRequest};
 
@@ -57,6 +59,7 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
             Ok(())
         }
         (LogItem::Output(stream, bytes), Some(open)) => open.add(stream, bytes, &config),
+        (LogItem::Result(value), Some(open)) => open.result(value, &config),
         (LogItem::Ended, Some(open)) => open.finish(&config),
         (LogItem::CaughtUp, Some(open)) => open.catch_up(&config),
         (_, None) => Ok(()),
@@ -125,6 +128,19 @@ impl Open {
         let mut lines = Vec::new();
         self.lines[at].push(bytes, &mut |line| lines.push(line.to_owned()));
         self.take(stream, lines, config)
+    }
+
+    /// Shows what the step gave: text as it is, data as JSON.
+    fn result(&mut self, value: &Value, config: &LogFormat) -> Result<(), Error> {
+        if config.json {
+            let line = result_json(self.run.as_str(), &self.step, value);
+            return write(Stream::Stdout, format!("{line}\n").as_bytes());
+        }
+        let text = match value {
+            Value::String(text) => text.clone(),
+            value => harmless::json_pretty(value).unwrap_or_default(),
+        };
+        self.add(Stream::Stdout, format!("{}\n", text.trim_end()).as_bytes(), config)
     }
 
     /// Shows the rest, half lines too.

@@ -1,6 +1,6 @@
 //! `aye runs`.
 
-use clap::builder::FalseyValueParser;
+use clap::builder::{FalseyValueParser, PossibleValuesParser};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::cli::{Context, environment};
 use crate::paint::{Glyph, Paint, Tone, escape_control, escape_control_line, plural};
 use crate::term;
 use aye_runtime::error::Error;
-use aye_runtime::usecases::{ListedRun, RunFilter, RunRow, RunStatus};
+use aye_runtime::usecases::{ListedRun, RunFilter, RunRow, RunStanding};
 
 use super::inbox::since;
 use super::output::{print_json, print_json_line, print_line, print_words};
@@ -32,7 +32,7 @@ pub struct RunsArgs {
     #[arg(
         long,
         value_name = "STATUS",
-        value_parser = ["running", "paused", "completed", "failed", "cancelled"]
+        value_parser = PossibleValuesParser::new(RunStanding::ALL.map(RunStanding::word))
     )]
     pub status: Option<String>,
     /// How many, the newest first
@@ -62,9 +62,9 @@ pub struct PruneArgs {
 /// A run, for programs.
 #[derive(Debug, Serialize)]
 struct Listed<'a> {
-    id: &'a str,
+    run: &'a str,
     skill: &'a str,
-    status: &'a str,
+    status: RunStanding,
     waiting: u32,
     driven: bool,
     step: Option<&'a str>,
@@ -74,20 +74,21 @@ struct Listed<'a> {
     started: Timestamp,
     updated: Timestamp,
     ended: Option<Timestamp>,
+    duration_ms: Option<u64>,
 }
 
 pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
     if let Some(RunsCommand::Prune(prune)) = args.command {
         return self::prune(&prune, context);
     }
-    let filter = RunFilter {
-        status: args.status.as_deref().and_then(RunStatus::from_word),
-        skill: args.skill,
-        limit: args.limit,
-        ..RunFilter::default()
+    let narrowed = args.status.is_some() || args.skill.is_some();
+    let runs = match args.status.as_deref().and_then(RunStanding::from_word) {
+        Some(standing) => context.runs_that_stand(standing, args.skill.as_deref(), args.limit)?,
+        None => {
+            let (skill, limit) = (args.skill, args.limit);
+            context.runs(&RunFilter { skill, limit, ..RunFilter::default() })?
+        }
     };
-    let narrowed = filter.status.is_some() || filter.skill.is_some();
-    let runs = context.runs(&filter)?;
     if context.json {
         print_json(&runs.iter().map(listed).collect::<Vec<_>>())?;
         return Ok(0);
@@ -123,9 +124,9 @@ pub(super) fn print_as_listed(row: &RunRow, context: &Context) -> Result<(), Err
 fn listed(run: &ListedRun) -> Listed<'_> {
     let ListedRun { row, driven } = run;
     Listed {
-        id: row.id.as_str(),
+        run: row.id.as_str(),
         skill: &row.skill,
-        status: row.status.word(),
+        status: run.standing(),
         waiting: row.waiting,
         driven: *driven,
         step: row.step.as_deref(),
@@ -135,6 +136,7 @@ fn listed(run: &ListedRun) -> Listed<'_> {
         started: row.started,
         updated: row.updated,
         ended: row.ended,
+        duration_ms: row.ended.map(|ended| ms_between(row.started, ended)),
     }
 }
 
@@ -145,17 +147,9 @@ fn line(
     now: Timestamp,
     paint: Paint,
 ) -> String {
-    let ListedRun { row, driven } = run;
-    let (glyph, tone) = match row.status {
-        status if row.waiting > 0 && !status.is_ended() => (Glyph::Asking, Tone::Ask),
-        status => look(status),
-    };
-    // A run that stands as running and that nobody drives was cut off.
-    let status = match row.status {
-        RunStatus::Running | RunStatus::Paused if row.waiting > 0 => "waiting",
-        RunStatus::Running if !driven => "cut off",
-        status => status.word(),
-    };
+    let ListedRun { row, .. } = run;
+    let standing = run.standing();
+    let (glyph, tone) = look(standing);
     let mark = paint.text(tone, paint.glyph(glyph));
     let about = match (&row.message, &row.step) {
         (_, Some(step)) if !row.status.is_ended() => format!("at {}", escape_control_line(step)),
@@ -180,7 +174,7 @@ fn line(
     let text = format!(
         "{mark} {}  {skill}  {}  {ago}  {}",
         paint.text(Tone::Strong, row.id.as_str()),
-        paint.text(tone, &term::pad(status, 9)),
+        paint.text(tone, &term::pad(standing.word(), 9)),
         paint.text(Tone::Dim, &about),
     );
     format!("{}\n", text.trim_end())
@@ -194,14 +188,21 @@ pub(super) fn ago(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// How a status looks.
-pub(super) fn look(status: RunStatus) -> (Glyph, Tone) {
-    match status {
-        RunStatus::Running => (Glyph::Running, Tone::Ask),
-        RunStatus::Paused => (Glyph::Paused, Tone::Warn),
-        RunStatus::Completed => (Glyph::Done, Tone::Good),
-        RunStatus::Failed => (Glyph::Failed, Tone::Bad),
-        RunStatus::Cancelled => (Glyph::Failed, Tone::Warn),
+/// How long from one moment to another.
+pub(super) fn ms_between(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
+}
+
+/// How a run that stands like this looks.
+pub(super) fn look(standing: RunStanding) -> (Glyph, Tone) {
+    match standing {
+        RunStanding::Running => (Glyph::Running, Tone::Ask),
+        RunStanding::Waiting => (Glyph::Asking, Tone::Ask),
+        RunStanding::Paused => (Glyph::Paused, Tone::Warn),
+        RunStanding::CutOff => (Glyph::Asking, Tone::Warn),
+        RunStanding::Completed => (Glyph::Done, Tone::Good),
+        RunStanding::Failed => (Glyph::Failed, Tone::Bad),
+        RunStanding::Cancelled => (Glyph::Failed, Tone::Warn),
     }
 }
 

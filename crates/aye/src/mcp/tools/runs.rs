@@ -281,8 +281,8 @@ pub(super) fn inbox(world: &World) -> Result<Told, Error> {
         let message = budget::line(&row.message, budget::VALUE);
         let may = relayable(question);
         let mut shown = json!({
-            "question": row.id.as_str(), "skill": row.skill, "step": row.step,
-            "message": message, "relayable": may, "asked_at": row.asked.to_string(),
+            "question": row.id.as_str(), "run": row.run.as_str(), "skill": row.skill, "step": row.step,
+            "message": message, "relayable": may, "asked": row.asked.to_string(),
             "expires_at": crate::mcp::standing::expires(row, &world.runtime).to_string(),
             "options": question.options.iter().map(|offer| offer.value.as_str()).collect::<Vec<_>>(),
             "person": format!("aye answer {}", row.id),

@@ -58,7 +58,7 @@ fn of_a_loop_only_what_failed_is_tried_again() {
     let shown = place.aye(&["show", "last", "--json"]).ok().json();
     assert_eq!(shown["outputs"]["all"].as_array().map(Vec::len), Some(3), "{shown}");
     assert_eq!(shown["runs"].as_array().map(Vec::len), Some(3), "{shown}");
-    assert!(place.aye(&["show", "last"]).ok().stdout.contains("each[1]"));
+    assert!(place.aye(&["show", "last"]).ok().stdout.contains("each[b]"));
     place.aye(&["audit"]).ok();
 }
 
@@ -86,7 +86,7 @@ fn a_loop_that_is_tried_again_survives_kill_9() {
     let ran = place.aye(&["resume", "last", "--no-input"]);
     assert_eq!(ran.code, 6, "{}", ran.all());
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
-    let question = inbox[0]["id"].as_str().unwrap();
+    let question = inbox[0]["question"].as_str().unwrap();
     place.aye(&["answer", question, "retry", "--resume"]).ok();
     assert_eq!(place.read("acted.txt"), "a\nb\nb\nb\nc\n");
     assert_eq!(place.read("first.txt"), "a\nb\nc\n");

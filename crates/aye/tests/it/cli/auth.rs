@@ -45,7 +45,7 @@ fn a_question_that_wants_a_code_is_not_answered_without_one() {
     // `--yes` may not open it.
     assert_eq!(place.aye(&["run", "guarded.yaml", "--yes", "--no-input"]).code, 6);
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
-    let question = inbox[0]["id"].as_str().unwrap().to_owned();
+    let question = inbox[0]["question"].as_str().unwrap().to_owned();
     let without = place.aye(&["answer", &question, "proceed", "--no-input"]);
     assert_eq!(without.code, 2, "{}", without.all());
     assert!(without.stderr.contains("wants a one-time code"), "{}", without.all());
@@ -67,7 +67,7 @@ fn a_question_that_wants_a_code_is_not_answered_without_one() {
     let again = place.aye(&["run", "guarded.yaml", "--no-input"]);
     assert_eq!(again.code, 6);
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
-    let question = inbox[0]["id"].as_str().unwrap().to_owned();
+    let question = inbox[0]["question"].as_str().unwrap().to_owned();
     let twice = place.aye(&["answer", &question, "proceed", "--code", &right, "--no-input"]);
     assert_eq!(twice.code, 1, "a code counts once: {}", twice.all());
     // Saying no needs none.
@@ -96,16 +96,18 @@ fn a_stored_request_cannot_say_that_a_code_was_checked() {
     place.aye(&["auth", "setup"]).ok();
     place.aye(&["auth", "confirm", &code(&place, -1)]).ok();
     place.aye(&["run", "guarded.yaml", "--detach"]).ok();
-    until("the run asks", || place.aye(&["inbox", "--json"]).ok().json()[0]["id"].is_string());
+    until("the run asks", || {
+        place.aye(&["inbox", "--json"]).ok().json()[0]["question"].is_string()
+    });
     let open = place.aye(&["inbox", "--json"]).ok().json();
-    let (run, question) = (open[0]["run"].as_str().unwrap(), open[0]["id"].as_str().unwrap());
+    let (run, question) = (open[0]["run"].as_str().unwrap(), open[0]["question"].as_str().unwrap());
     let user = place.aye(&["auth", "status", "--json"]).json()["user"].clone();
     let request = |code: &str| {
         serde_json::json!({
             "request": "answer", "question": question, "code": code,
             "answer": {
                 "value": "proceed", "by": user, "prompter": "terminal", "reauth": true,
-                "digest": open[0]["question"]["digest"],
+                "digest": open[0]["details"]["digest"],
                 "origin": { "namespaces": { "user": namespace("user"), "pid": namespace("pid") } },
             },
         })
@@ -161,7 +163,7 @@ fn a_step_cannot_use_up_a_code() {
     place.aye(&["auth", "confirm", &code(&place, -1)]).ok();
     assert_eq!(place.aye(&["run", "guarded.yaml", "--no-input"]).code, 6);
     let open = place.aye(&["inbox", "--json"]).ok().json();
-    let (run, question) = (open[0]["run"].as_str().unwrap(), open[0]["id"].as_str().unwrap());
+    let (run, question) = (open[0]["run"].as_str().unwrap(), open[0]["question"].as_str().unwrap());
     let right = code(&place, 0);
     let answer = format!("{AYE} answer {question} proceed --code {right} --no-input");
     place.write("attack.yaml", &format!("name: a\nsteps:\n  - {{ name: a, shell: {answer} }}\n"));

@@ -31,7 +31,7 @@ fn question(place: &Place) -> String {
     let mut id = None;
     until("a question", || {
         let inbox = place.aye(&["inbox", "--json"]).ok().json();
-        id = inbox[0]["id"].as_str().map(str::to_owned);
+        id = inbox[0]["question"].as_str().map(str::to_owned);
         id.is_some()
     });
     id.unwrap()

@@ -284,3 +284,52 @@ fn what_only_the_run_can_know_is_shown_as_written() {
     assert!(from.contains("echo lost in stage"), "{from}");
     assert!(from.contains("does not hold"), "{from}");
 }
+
+/// Everything that may go wrong or ask, off the way of success too.
+const RISKS: &str = "
+name: risks
+states:
+  build: { command: no-such-program, timeout: 10s, transitions: { success: scan, failure: failed } }
+  scan: { command: curl, args: [example.com], transitions: { success: watch, failure: rollback } }
+  watch: { shell: 'true', transitions: { success: done, 75: again, timeout: failed } }
+  again: { confirm: { message: Look again? }, transitions: { success: watch, declined: done } } # aye: allow cycle
+  rollback: { command: 'true', transitions: { success: failed } }
+  done: { type: final }
+  failed: { type: final, status: failed }
+";
+
+#[test]
+fn a_plan_names_what_may_go_wrong_and_what_may_ask() {
+    let place = Place::new();
+    place.write("risks.yaml", RISKS);
+    place.write("aye.toml", "[policy]\nallow = [\"sh\", \"true\", \"no-such-program\"]\n");
+    let ran = place.aye(&["run", "risks.yaml", "--dry-run"]);
+    for part in [
+        // The limits that apply, the step's own and the default.
+        "1. build at most 10s\n",
+        "2. scan at most 2m (default)\n",
+        // Where failures and other ends lead.
+        "failure -> failed",
+        "failure -> rollback",
+        "75 -> again",
+        "timeout -> failed",
+        // Where the way ends, and where else it may.
+        "ends in done",
+        "other ends: failed (failed)",
+        // A loop off the way may ask: there is no `no questions`.
+        "further questions if it comes to `again`",
+        // A program that is not there, and one that the policy refuses.
+        "no-such-program",
+        "curl",
+    ] {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
+    }
+    assert!(!ran.stdout.contains("no questions"), "{}", ran.stdout);
+    let warned = |word: &str| {
+        ran.stdout.lines().any(|line| line.starts_with("warning:") && line.contains(word))
+    };
+    assert!(warned("no-such-program") && warned("curl"), "{}", ran.stdout);
+    let plan = place.aye(&["run", "risks.yaml", "--dry-run", "--json"]).json();
+    assert_eq!(plan["may_ask"], serde_json::json!(["again"]), "{plan}");
+    assert_eq!(plan["questions"], 0, "{plan}");
+}

@@ -122,7 +122,7 @@ steps:
 ");
     assert_eq!(ran.code, 6, "{}", ran.all());
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
-    let question = inbox[0]["id"].as_str().unwrap();
+    let question = inbox[0]["question"].as_str().unwrap();
     let ran = place.aye(&["answer", question, "abort", "--resume"]);
     assert_eq!(place.status(), "failed", "{}", ran.all());
     assert!(!place.work().join("wiped-h2").exists(), "{}", ran.all());
@@ -163,12 +163,12 @@ fn a_file_that_cannot_be_executed_is_126() {
 #[test]
 fn a_step_that_takes_too_long_is_124() {
     let (_, ran) = run("name: s\nsteps:\n- {name: a, shell: sleep 100, timeout: 100ms}\n");
-    assert!(ran.stderr.contains("timed out after 100ms, ended after "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("timed out after 100ms, ended (SIGTERM) after "), "{}", ran.stderr);
     assert_snapshot!(ran.all(), @r"
     --- stderr
     s  run RUN
     ▸ a  sleep 100
-    ✗ a  timed out after DURATION, ended after DURATION
+    ✗ a  timed out after DURATION, ended (SIGTERM) after DURATION
     ✗ s failed: step `a`: timed out after DURATION  0 steps done, 1 failed, 0 left running
       try again  aye retry RUN
     --- exit 124
@@ -201,7 +201,7 @@ fn a_run_that_takes_too_long_is_124_and_cleans_up() {
     let (place, ran) = run(
         "name: s\ntimeout: 1s\ninitial: a\nstates:\n  a: { shell: sleep 100, transitions: { success: end, timeout: tidy } }\n  tidy: { shell: echo tidied; touch tidied, transitions: { success: end } }\n  end: { type: final }\n",
     );
-    assert_snapshot!(ran.all(), @"
+    assert_snapshot!(ran.all(), @r"
     --- stdout
     tidy | tidied
     --- stderr
@@ -215,7 +215,7 @@ fn a_run_that_takes_too_long_is_124_and_cleans_up() {
 
     s  run RUN
     ▸ a  sleep 100
-    ✗ a  the run's time limit was up, ended after DURATION
+    ✗ a  the run's time limit was up, ended (SIGTERM) after DURATION
     ▸ tidy  echo tidied; touch tidied
     ✓ tidy  DURATION
     ✗ s failed: the run's time limit was up  1 step done, 1 failed, 0 left running
@@ -254,8 +254,8 @@ fn a_program_that_died_of_a_signal_says_which() {
     --- stderr
     s  run RUN
     ▸ a  kill -9 $$
-    ✗ a  ended by signal 9 after DURATION
-    ✗ s failed: step `a`: ended by signal 9  0 steps done, 1 failed
+    ✗ a  ended by SIGKILL after DURATION
+    ✗ s failed: step `a`: ended by SIGKILL  0 steps done, 1 failed
       try again  aye retry RUN
     --- exit 1
     ");

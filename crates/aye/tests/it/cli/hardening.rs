@@ -234,7 +234,10 @@ steps:
     assert_eq!(place.aye(&["run", "guarded.yaml", "--no-input"]).code, 6);
     let question = |place: &Place| {
         let inbox = place.aye(&["inbox", "--json"]).ok().json();
-        (inbox[0]["id"].as_str().unwrap().to_owned(), inbox[0]["kind"].as_str().unwrap().to_owned())
+        (
+            inbox[0]["question"].as_str().unwrap().to_owned(),
+            inbox[0]["kind"].as_str().unwrap().to_owned(),
+        )
     };
     let (id, _) = question(&place);
     type_to_confirm(&place, &id, None, "yes please", false);

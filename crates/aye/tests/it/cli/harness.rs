@@ -110,7 +110,7 @@ impl Place {
     /// The newest run's id.
     pub(crate) fn last(&self) -> String {
         let runs = self.aye(&["runs", "--json"]).ok().json();
-        runs[0]["id"].as_str().expect("there is a run").to_owned()
+        runs[0]["run"].as_str().expect("there is a run").to_owned()
     }
 
     /// Where the newest run stands.

@@ -15,7 +15,7 @@ fn paused(skill: &str) -> (Place, String) {
     place.write("s.yaml", skill);
     assert_eq!(place.aye(&["run", "s.yaml", "--no-input"]).code, 6);
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
-    let id = inbox[0]["id"].as_str().unwrap().to_owned();
+    let id = inbox[0]["question"].as_str().unwrap().to_owned();
     (place, id)
 }
 
@@ -38,7 +38,7 @@ fn the_inbox_has_the_question_as_the_journal_has_it() {
     let events = place.aye(&["show", "last", "--json"]).ok().json()["events"].clone();
     let mut events = events.as_array().unwrap().iter();
     let asked = events.find(|event| event["type"] == "confirmation_required").unwrap();
-    let question = inbox[0]["question"].as_object().unwrap();
+    let question = inbox[0]["details"].as_object().unwrap();
     assert_eq!((&question["approvals"], &inbox[0]["agreed"]), (&2.into(), &0.into()));
     assert!(question.iter().all(|(key, value)| asked[key] == *value), "{asked}");
 }

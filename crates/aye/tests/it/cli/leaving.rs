@@ -45,8 +45,11 @@ fn what_a_step_left_behind_is_said_live_and_afterwards() {
     --- stdout
     leaves  run RUN by USER on HOST at TIME
     ✓ quiet  completed    DURATION, left a process behind, which was ended
+        $ setsid sleep 555 >/dev/null 2>&1 </dev/null & echo hi
     ✓ loud   completed    DURATION, left 2 processes behind, which were ended
+        $ sleep 555 & sleep 556 & echo hi
     ✗ fails  failed       DURATION, exit code 3, left a process behind, which was ended
+        $ sleep 555 & exit 3
     ✗ leaves failed: step `fails`: exit code 3  2 steps done, 1 failed
       try again  aye retry RUN
     --- exit 0
@@ -124,7 +127,7 @@ steps:
 }
 
 /// Kills Aye and whoever watches over it: its steps are left.
-fn cut_off(mut child: Child, place: &Place) -> String {
+pub(super) fn cut_off(mut child: Child, place: &Place) -> String {
     let run = place.last();
     let guard = child.id();
     let engines = std::fs::read_to_string(format!("/proc/{guard}/task/{guard}/children")).unwrap();
@@ -151,13 +154,13 @@ steps:
         place.write("s.yaml", skill);
         let child = place.start_until(&["run", "s.yaml"], "began");
         let run = cut_off(child, &place);
-        until("the run is cut off", || place.aye(&["runs"]).ok().stdout.contains("cut off"));
+        until("the run is cut off", || place.aye(&["runs"]).ok().stdout.contains("cut-off"));
         let shown = place.aye(&["show", &run]).ok().all();
         for part in ["? a  cut off\n", "‖ long was cut off  0 steps done\n", "aye resume RUN\n"] {
             assert!(shown.contains(part), "{shown}");
         }
         let json = place.aye(&["show", &run, "--json"]).ok().json();
-        assert_eq!((&json["status"], &json["driven"]), (&"running".into(), &false.into()));
+        assert_eq!((&json["status"], &json["driven"]), (&"cut-off".into(), &false.into()));
         assert!(left_of(&run) > 0);
         place.aye(&[verb, &run]).ok();
         let shown = place.aye(&["show", &run]).ok().stdout;

@@ -29,6 +29,7 @@ mod names;
 mod nested;
 mod pages;
 pub(crate) mod printing;
+mod record;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod results;
 mod resuming;

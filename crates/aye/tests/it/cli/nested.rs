@@ -32,9 +32,9 @@ fn every_item_has_a_record_of_its_own_and_the_results_come_in_order() {
     // A listing shows what was asked for, not what is inside it.
     assert_eq!(place.aye(&["runs", "--json"]).ok().json().as_array().unwrap().len(), 1);
     let logs = place.aye(&["logs", &run]).ok();
-    assert!(logs.all().contains("== each[1]/each"), "{}", logs.all());
+    assert!(logs.all().contains("== each[b]/each"), "{}", logs.all());
     let shown = place.aye(&["show", &run]).ok();
-    assert!(shown.stdout.contains("each[2]"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("each[c]"), "{}", shown.stdout);
     place.aye(&["audit"]).ok();
 }
 
@@ -49,7 +49,7 @@ fn one_that_fails_keeps_the_rest_from_starting_unless_told_otherwise() {
     place.write("fast.yaml", &skill(""));
     let ran = place.aye(&["run", "fast.yaml"]);
     assert_eq!(ran.code, 1, "{}", ran.all());
-    assert!(ran.all().contains("1 of 3 failed: each[1]"), "{}", ran.all());
+    assert!(ran.all().contains("1 of 3 failed: each[2]: "), "{}", ran.all());
     assert_eq!(place.read("lines.txt"), "1\n2\n");
     place.write("slow.yaml", &skill("    fail_fast: false\n"));
     assert_eq!(place.aye(&["run", "slow.yaml"]).code, 1);
@@ -85,7 +85,7 @@ fn a_gate_is_asked_for_each_item_and_a_no_leaves_that_one_out() {
         let run = place.last();
         assert!(inbox[0]["run"].as_str().unwrap().starts_with(&format!("{run}_")));
         // Nobody drives it: the answer is taken, and the run goes on when it is resumed.
-        place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), answer]).ok();
+        place.aye(&["answer", inbox[0]["question"].as_str().unwrap(), answer]).ok();
         let ran = place.aye(&["resume", &run]);
         assert_eq!(ran.code, if host == "c" { 0 } else { 6 }, "{}", ran.all());
     }
@@ -104,7 +104,7 @@ fn an_answer_from_elsewhere_reaches_a_run_inside_while_others_work() {
     let mut question = String::new();
     until("a question", || {
         let inbox = place.aye(&["inbox", "--json"]).ok().json();
-        question = inbox[0]["id"].as_str().unwrap_or_default().to_owned();
+        question = inbox[0]["question"].as_str().unwrap_or_default().to_owned();
         !question.is_empty()
     });
     place.aye(&["answer", &question, "yes"]).ok();
@@ -189,7 +189,7 @@ fn a_sub_skill_that_is_declined_declines_its_step() {
     place.write("outer.yaml", "name: outer\ninitial: call\nstates:\n  call: { skill: inner.yaml, transitions: { success: done, declined: sorry } }\n  sorry: { command: touch, args: [sorry], transitions: { success: done } }\n  done: { type: final }\n");
     assert_eq!(place.aye(&["run", "outer.yaml"]).code, 6);
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
-    place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), "no"]).ok();
+    place.aye(&["answer", inbox[0]["question"].as_str().unwrap(), "no"]).ok();
     place.aye(&["resume", "last"]).ok();
     assert!(place.work().join("sorry").exists());
 }
@@ -280,6 +280,8 @@ fn the_name_that_logs_show_is_a_name_for_logs() {
     let place = Place::new();
     place.write("loop.yaml", LOOP);
     place.aye(&["run", "loop.yaml"]).ok();
+    assert_eq!(place.aye(&["logs", "last", "each[b]/each"]).ok().stdout, "b1\n");
+    // The number of an item still names it.
     assert_eq!(place.aye(&["logs", "last", "each[1]/each"]).ok().stdout, "b1\n");
 }
 
@@ -302,10 +304,10 @@ fn the_inbox_says_which_item_a_question_is_about() {
     assert_eq!(place.aye(&["run", "live.yaml"]).code, 6);
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
     let about = |at: usize| (inbox[at]["path"].clone(), inbox[at]["item"].clone());
-    assert_eq!(about(0), (serde_json::json!(["s[0]", "s"]), serde_json::json!("web-1")));
-    assert_eq!(about(1), (serde_json::json!(["s[1]", "s"]), serde_json::json!("web-2")));
+    assert_eq!(about(0), (serde_json::json!(["s[web-1]", "s"]), serde_json::json!("web-1")));
+    assert_eq!(about(1), (serde_json::json!(["s[web-2]", "s"]), serde_json::json!("web-2")));
     let inbox = place.aye(&["inbox"]).ok();
-    assert!(inbox.stdout.contains("live2 · s[1] web-2 · q\n"), "{}", inbox.stdout);
+    assert!(inbox.stdout.contains("live2 · s[web-2] · q\n"), "{}", inbox.stdout);
     // Whoever lists runs sees that somebody is waited for inside it.
     assert_eq!(place.aye(&["runs", "--json"]).ok().json()[0]["waiting"], 2);
     let runs = place.aye(&["runs"]).ok();
@@ -319,7 +321,7 @@ fn what_is_decided_inside_is_told_with_its_item() {
     assert_eq!(place.aye(&["run", "live.yaml"]).code, 6);
     let run = place.last();
     for question in place.aye(&["inbox", "--json"]).ok().json().as_array().unwrap() {
-        let said = place.aye(&["answer", question["id"].as_str().unwrap(), "yes"]).ok();
+        let said = place.aye(&["answer", question["question"].as_str().unwrap(), "yes"]).ok();
         assert!(said.stdout.ends_with(&format!("aye resume {run}\n")), "{}", said.stdout);
     }
     place.aye(&["resume", &run]).ok();
@@ -329,9 +331,9 @@ fn what_is_decided_inside_is_told_with_its_item() {
     assert_eq!(decisions[1]["step"], "q");
     assert_eq!(decisions[1]["message"], "Ship?");
     let shown = place.aye(&["show", &run]).ok();
-    assert!(shown.stdout.contains("? s[1] web-2 > q \"Ship?\" = proceed by"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("? s[web-2] > q \"Ship?\" = proceed by"), "{}", shown.stdout);
     let page = place.aye(&["show", &run, "--markdown"]).ok();
-    assert!(page.stdout.contains(r#"- s\[1\] web-2 \> q "Ship?" = proceed by"#), "{}", page.stdout);
+    assert!(page.stdout.contains(r#"- s\[web-2\] \> q "Ship?" = proceed by"#), "{}", page.stdout);
 }
 
 #[test]
@@ -356,7 +358,7 @@ fn a_run_that_somebody_drives_is_told_as_such_inside_too() {
         assert!(shown.stdout.contains("? two waits for an answer"), "{}", shown.stdout);
         assert!(shown.stdout.contains(&format!("aye watch {run}")), "{}", shown.stdout);
     }
-    place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), "yes"]).ok();
+    place.aye(&["answer", inbox[0]["question"].as_str().unwrap(), "yes"]).ok();
     place.write("go", "");
     place.finish(child).ok();
 }
@@ -379,8 +381,8 @@ fn who_watches_sees_which_item_asks() {
     assert_eq!(place.aye(&["run", "live.yaml"]).code, 6);
     let watched = place.aye(&["watch"]);
     assert_eq!(watched.code, 6, "{}", watched.all());
-    for number in ["[0]", "[1]"] {
-        let asked = format!("    {number} ? q  Ship?\n");
+    for item in ["[web-1]", "[web-2]"] {
+        let asked = format!("    {item} ? q  Ship?\n");
         assert!(watched.stderr.contains(&asked), "{}", watched.all());
     }
 }
@@ -446,7 +448,7 @@ fn a_list_says_how_many_items_were_declined() {
     let mut last = place.aye(&["run", "each.yaml", "--no-input"]);
     for answer in ["yes", "no", "yes"] {
         let inbox = place.aye(&["inbox", "--json"]).ok().json();
-        let id = inbox[0]["id"].as_str().unwrap().to_owned();
+        let id = inbox[0]["question"].as_str().unwrap().to_owned();
         last = place.aye(&["answer", &id, answer, "--resume"]);
     }
     assert_eq!(place.status(), "completed");

@@ -119,7 +119,7 @@ impl Repository {
         let runs: Value = serde_json::from_str(&out).expect("JSON");
         let open = |run: &&Value| run["ended"].is_null();
         for run in runs.as_array().unwrap().iter().filter(open) {
-            self.quietly(&["cancel", run["id"].as_str().unwrap()]);
+            self.quietly(&["cancel", run["run"].as_str().unwrap()]);
         }
     }
 
@@ -135,7 +135,7 @@ impl Repository {
                 .unwrap_or_else(|| panic!("{args:?}: {out}{err}"))
                 .to_owned()
         };
-        (id(&["memory", "list", "--json"], "/fixes/0/id"), id(&["inbox", "--json"], "/0/id"))
+        (id(&["memory", "list", "--json"], "/fixes/0/id"), id(&["inbox", "--json"], "/0/question"))
     }
 
     /// Runs, questions and memory with hostile texts; then the journal itself is changed.

@@ -70,7 +70,9 @@ fn another_step_is_asked_about_first() {
     --- stdout
     s  run RUN by USER on HOST at TIME
     ✓ a  completed    marked as done by USER
+        $ touch began; while [ ! -e go ]; do sleep 0.02; done
     ✓ b  completed    DURATION
+        $ echo b
     decisions
       ? a "`a` was stopped before it ended. It may have done part of its work." = done by USER through command after DURATION
     ✓ s completed in DURATION  2 steps done
@@ -204,7 +206,7 @@ fn the_beginning_of_an_id_is_enough_and_several_are_told() {
     }
     let runs = place.aye(&["runs", "--json", "-n", "33"]).ok().json();
     let ids: Vec<&str> =
-        runs.as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()).collect();
+        runs.as_array().unwrap().iter().map(|run| run["run"].as_str().unwrap()).collect();
     let shared = ids.iter().find(|id| ids.iter().filter(|other| other[..1] == id[..1]).count() > 1);
     let shared = shared.expect("two begin alike");
     let ran = place.aye(&["resume", &shared[..1]]);

@@ -64,7 +64,7 @@ fn runs_can_be_narrowed() {
     assert_snapshot!(place.aye(&["runs", "--status", "lost"]).all(), @r"
     --- stderr
     error: `lost` does not fit `--status <STATUS>`
-    hint: it is one of: running, paused, completed, failed, cancelled
+    hint: it is one of: running, waiting, paused, cut-off, completed, failed, cancelled
     --- exit 2
     ");
     assert_snapshot!(place.aye(&["runs", "-n", "x"]).all(), @r"
@@ -82,9 +82,9 @@ fn runs_as_json() {
     --- stdout
     [
       {
-        "id": "RUN",
+        "run": "RUN",
         "skill": "asks",
-        "status": "paused",
+        "status": "waiting",
         "waiting": 1,
         "driven": false,
         "step": "gate",
@@ -93,7 +93,8 @@ fn runs_as_json() {
         "user":"USER",
         "started": "TIME",
         "updated": "TIME",
-        "ended": null
+        "ended": null,
+        "duration_ms": null
       }
     ]
     --- exit 0
@@ -193,12 +194,14 @@ fn show_tells_a_run() {
     --- exit 0
     ");
     let runs = place.aye(&["runs", "--json"]).ok().json();
-    let good = runs[2]["id"].as_str().unwrap();
+    let good = runs[2]["run"].as_str().unwrap();
     assert_snapshot!(place.aye(&["show", good]).all(), @r"
     --- stdout
     good  run RUN by USER on HOST at TIME
     ✓ a  completed    DURATION
+        $ echo out; echo err >&2
     ✓ b  completed    DURATION
+        $ echo more
     ✓ good completed in DURATION  2 steps done
       said: more
     --- exit 0

@@ -498,7 +498,7 @@ fn list_shows_one_skill_whole() {
     assert_eq!(whole["inputs"][1]["enum"], serde_json::json!(["stage", "production"]));
     assert_eq!(whole["inputs"][2].get("default"), None);
     assert_eq!(whole["inputs"][3]["match"], "v[0-9]+");
-    assert_eq!(whole["plan"][2]["question"], "Sure?");
+    assert_eq!(whole["plan"][2]["message"], "Sure?");
     assert_eq!(whole["outputs"], serde_json::json!(["found"]));
     assert_snapshot!(place.aye(&["list", "claen"]).all(), @r"
     --- stderr

@@ -89,7 +89,7 @@ steps:
         assert_eq!(ran.code, 6, "{}", ran.all());
         let open = self.open();
         let text = |name: &str| open[0][name].as_str().unwrap().to_owned();
-        (text("run"), text("id"))
+        (text("run"), text("question"))
     }
 
     fn open(&self) -> Value {
@@ -450,7 +450,7 @@ fn a_step_cannot_retry_what_a_person_agreed_to() {
             account.write("g.yaml", &format!("name: g\nsteps:\n  - {steps}\n"));
             let ran = account.aye(&["run", "g.yaml", "--no-input"]);
             if ran.code == 6 {
-                let question = account.open()[0]["id"].as_str().unwrap().to_owned();
+                let question = account.open()[0]["question"].as_str().unwrap().to_owned();
                 account.aye(&["answer", &question, "proceed", "--no-input", "--resume"]);
             }
             let shown = account.aye(&["show", "last", "--json"]).ok().json();

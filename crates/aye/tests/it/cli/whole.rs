@@ -240,7 +240,7 @@ fn a_result_with_a_secret_in_it_is_what_later_steps_get_and_nobody_else() {
     }
     // What only the first process knew is not made up by the second.
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
-    place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), "yes"]).ok();
+    place.aye(&["answer", inbox[0]["question"].as_str().unwrap(), "yes"]).ok();
     let ran = place.aye(&["resume", "last", "-i", "token=hunter2"]);
     assert_eq!(ran.code, 1, "{}", ran.all());
     assert!(ran.all().contains("the secret `login` is not known"), "{}", ran.all());

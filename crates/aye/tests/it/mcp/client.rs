@@ -57,7 +57,7 @@ impl Drop for InboxView {
         let runs: Value = serde_json::from_str(&runs.stdout).unwrap_or_default();
         for run in runs.as_array().into_iter().flatten() {
             let open = matches!(run["status"].as_str(), Some("running" | "paused" | "waiting"));
-            if let (true, Some(id)) = (open, run["id"].as_str()) {
+            if let (true, Some(id)) = (open, run["run"].as_str()) {
                 self.place.aye(&["cancel", id]);
             }
         }

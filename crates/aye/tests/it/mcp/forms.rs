@@ -38,7 +38,7 @@ fn a_person_is_asked_directly() {
     assert_eq!(schema["required"], json!(["choice"]));
     assert_eq!(schema["properties"]["choice"]["enum"], json!(["proceed", "cancel"]));
     assert!(schema["properties"]["choice"].get("default").is_none(), "{schema}");
-    assert_eq!(desk.decision()["through"], "elicited");
+    assert_eq!(desk.decision()["prompter"], "elicited");
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_modern_client_calls_again_with_the_answer() {
     assert_eq!(replayed["result"]["isError"], true, "{replayed}");
     let done = again(&mut client, &next, &accept("red"));
     assert_eq!(done["result"]["structuredContent"]["status"], "completed", "{done}");
-    assert_eq!(desk.decision()["through"], "elicited");
+    assert_eq!(desk.decision()["prompter"], "elicited");
     assert_eq!(desk.aye(&["runs", "--json"]).json().as_array().unwrap().len(), 1);
 }
 
@@ -169,7 +169,7 @@ fn a_form_counts_as_a_person_only_where_the_user_says_so() {
     let mut client = Client::that_can(&desk, Era::Legacy, forms());
     client.answers = vec![accept("proceed")];
     assert_eq!(client.run("go").status(), "completed");
-    assert_eq!(desk.decision()["through"], "elicited");
+    assert_eq!(desk.decision()["prompter"], "elicited");
     // A relayed word is still none.
     client.answers = vec![json!({ "action": "cancel" })];
     let asks = client.run("go");

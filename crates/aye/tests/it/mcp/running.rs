@@ -57,7 +57,7 @@ fn a_run_pauses_tells_what_it_asks_and_goes_on() {
         assert!(told.contains("step deploy completed") && !told.contains("look"), "{told}");
         assert!(desk.work().join("deployed").exists());
         let decision = desk.decision();
-        assert_eq!(decision["through"], "assistant", "{decision}");
+        assert_eq!(decision["prompter"], "assistant", "{decision}");
         assert_eq!(decision["reason"], "she said so");
         assert!(decision["by"].as_str().unwrap().starts_with("test-client for "), "{decision}");
         std::fs::remove_file(desk.work().join("deployed")).unwrap();
@@ -126,7 +126,7 @@ steps:
 /// Whoever looks into the inbox answers what is there.
 fn person(desk: &InboxView, choice: &str) {
     let inbox = desk.aye(&["inbox", "--json"]).ok().json();
-    desk.aye(&["answer", inbox[0]["id"].as_str().unwrap(), choice]).ok();
+    desk.aye(&["answer", inbox[0]["question"].as_str().unwrap(), choice]).ok();
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn a_long_call_is_a_task_that_any_server_knows() {
     let done = becomes(&mut client, &task, "completed");
     assert_eq!(done["result"]["structuredContent"]["status"], "completed", "{done}");
     assert!(desk.work().join("went").exists());
-    assert_eq!(desk.decision()["through"], "elicited");
+    assert_eq!(desk.decision()["prompter"], "elicited");
 }
 
 #[test]

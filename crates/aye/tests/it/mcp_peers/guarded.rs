@@ -130,7 +130,7 @@ fn retries(peer: &mut Peer, id: &str) {
 
 /// Ids that look like the real one, and the ids of other things.
 fn forges(peer: &mut Peer, room: &Room, id: &str) {
-    let question = room.inbox()[0]["id"].as_str().unwrap().to_owned();
+    let question = room.inbox()[0]["question"].as_str().unwrap().to_owned();
     let run = room.inbox()[0]["run"].as_str().unwrap().to_owned();
     // An id of a question that an assistant may answer, in another run.
     let other = run_of(peer, "gate", json!({ "target": "elsewhere" }));

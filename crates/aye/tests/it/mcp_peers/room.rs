@@ -100,7 +100,7 @@ impl Room {
         let shown = self.shown();
         let all = shown["decisions"].as_array().cloned().unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        all.iter().filter(which).map(|one| (text(&one["value"]), text(&one["through"]))).collect()
+        all.iter().filter(which).map(|one| (text(&one["value"]), text(&one["prompter"]))).collect()
     }
 
     /// What waits for an answer.
@@ -112,7 +112,7 @@ impl Room {
     /// A person answers what waits.
     #[track_caller]
     pub(super) fn person_says(&self, choice: &str) {
-        let question = self.inbox()[0]["id"].as_str().unwrap().to_owned();
+        let question = self.inbox()[0]["question"].as_str().unwrap().to_owned();
         self.aye(&["answer", &question, choice]).ok();
     }
 
@@ -138,7 +138,7 @@ impl Drop for Room {
         let runs: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
         for run in runs.as_array().into_iter().flatten() {
             let over = ["completed", "failed", "cancelled"].map(Value::from);
-            if let Some(id) = run["id"].as_str().filter(|_| !over.contains(&run["status"])) {
+            if let Some(id) = run["run"].as_str().filter(|_| !over.contains(&run["status"])) {
                 let _ = self.command(&["cancel", id]).output();
             }
         }

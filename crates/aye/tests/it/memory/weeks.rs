@@ -54,7 +54,7 @@ fn types(place: &Place) -> Vec<String> {
 
 fn open_question(place: &Place) -> String {
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
-    inbox[0]["id"].as_str().unwrap_or_else(|| panic!("{inbox}")).to_owned()
+    inbox[0]["question"].as_str().unwrap_or_else(|| panic!("{inbox}")).to_owned()
 }
 
 #[test]

@@ -30,7 +30,7 @@ steps:
 fn open_question(place: &Place) -> String {
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
     assert_eq!(inbox.as_array().unwrap().len(), 1, "{inbox}");
-    inbox[0]["id"].as_str().unwrap().to_owned()
+    inbox[0]["question"].as_str().unwrap().to_owned()
 }
 
 #[test]

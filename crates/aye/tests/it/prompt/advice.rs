@@ -147,7 +147,7 @@ fn one_that_is_broken_is_a_line_in_the_details() {
         ),
         ("exec sleep 1000", "timeout = '1s'", "it took longer than 1.0s"),
         ("echo; echo", "", "it said nothing"),
-        ("kill -9 $$", "", "signal 9 ended it"),
+        ("kill -9 $$", "", "SIGKILL ended it"),
         ("head -c 200000 /dev/zero | tr '\\0' x", "", "it wrote more than 64 KB"),
         ("echo fine", "[policy]\nallow = ['echo', 'sh']", "is not allowed"),
     ];

@@ -54,7 +54,7 @@ fn question(place: &Place) -> String {
     let mut id = None;
     until("a question", || {
         let inbox = place.aye(&["inbox", "--json"]).ok().json();
-        id = inbox[0]["id"].as_str().map(str::to_owned);
+        id = inbox[0]["question"].as_str().map(str::to_owned);
         id.is_some()
     });
     id.unwrap()
@@ -222,7 +222,11 @@ fn a_question_whose_aye_was_killed_is_closed() {
         assert_eq!(place.aye(&["resume", &run, "--no-input"]).code, 6);
         let inbox = place.aye(&["inbox", "--json"]).ok().json();
         assert_eq!(inbox.as_array().unwrap().len(), 1, "{inbox}");
-        assert_eq!(inbox[0]["id"], format!("{run}-1"), "only what became of the call: {inbox}");
+        assert_eq!(
+            inbox[0]["question"],
+            format!("{run}-1"),
+            "only what became of the call: {inbox}"
+        );
         let late = place.aye(&["answer", &asked, "yes"]);
         assert_ne!(late.code, 0, "{}", late.all());
         assert!(!place.work().join("notes").exists(), "nobody was told anything");
@@ -289,7 +293,7 @@ fn where_there_are_only_lines_a_word_declines_and_so_it_does_from_elsewhere() {
     terminal.wait_for("How old?").keys("1\r").wait_for("asks for \"age\"");
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
     assert_eq!(inbox[0]["options"], json!(["TEXT", "decline"]), "{inbox}");
-    place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), "decline"]).ok();
+    place.aye(&["answer", inbox[0]["question"].as_str().unwrap(), "decline"]).ok();
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert_eq!(told(&place), json!({ "action": "decline" }));
 }

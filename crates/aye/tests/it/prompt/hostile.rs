@@ -177,7 +177,8 @@ steps:
     let mut command = place.command(&["run", "skill.yaml", "--detach", "-q", "-i", &input]);
     assert!(command.env("EVIL", evil).output().unwrap().status.success());
     let inbox = place.aye(&["inbox"]).ok();
-    let id = place.aye(&["inbox", "--json"]).ok().json()[0]["id"].as_str().unwrap().to_owned();
+    let id =
+        place.aye(&["inbox", "--json"]).ok().json()[0]["question"].as_str().unwrap().to_owned();
     let wrong = place.aye(&["answer", &id, evil, "--reason", evil]);
     assert_eq!(wrong.code, 1, "{}", wrong.all());
     let said = place.aye(&["answer", &id, "proceed", "--reason", evil]).ok();

@@ -32,7 +32,7 @@ steps:
 /// The process that drives the only run.
 fn driver(place: &Place) -> Pid {
     let runs = place.aye(&["runs", "--json"]).ok().json();
-    let run = RunId::new(runs[0]["id"].as_str().unwrap()).unwrap();
+    let run = RunId::new(runs[0]["run"].as_str().unwrap()).unwrap();
     let store = SqliteStore::open_to_read(&place.home()).unwrap().expect("a journal");
     let held = store.holder(&run).unwrap().expect("somebody drives it");
     Pid::from_raw(i32::try_from(held.holder.expect("who").pid).unwrap()).unwrap()
@@ -342,7 +342,7 @@ fn a_detached_run_outlives_its_terminal() {
     let pid = driver(&place);
     shell.hang_up().unwrap();
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
-    let question = inbox[0]["id"].as_str().unwrap();
+    let question = inbox[0]["question"].as_str().unwrap();
     assert_eq!(inbox[0]["driven"], true);
     assert_eq!(driver(&place), pid, "it is the same process");
     place.aye(&["answer", question, "proceed"]).ok();

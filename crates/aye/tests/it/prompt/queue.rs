@@ -62,7 +62,7 @@ fn the_time_of_a_question_counts_from_when_it_is_shown() {
     let questions = open(&place);
     let third = questions.iter().find(|row| row["message"] == "Do third?").unwrap();
     assert_eq!(third.get("deadline"), Some(&Value::Null), "{third}");
-    place.aye(&["answer", third["id"].as_str().unwrap(), "yes"]).ok();
+    place.aye(&["answer", third["question"].as_str().unwrap(), "yes"]).ok();
     terminal.wait_for("Do first?").keys("y");
     // Nobody answers the second one: it expires, but not unseen.
     terminal.wait_for("Do second?").wait_for("s left, then no");

@@ -43,8 +43,9 @@ fn answers_from_elsewhere_are_remembered_too_and_a_no_is_a_no() {
     place.write("s.yaml", SKILL);
     assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
-    let answered =
-        place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), "no", "--remember", "skill"]).ok();
+    let answered = place
+        .aye(&["answer", inbox[0]["question"].as_str().unwrap(), "no", "--remember", "skill"])
+        .ok();
     assert!(answered.all().contains("aye memory forget"), "{}", answered.all());
     let ran = place.aye(&["run", "s.yaml"]);
     assert_eq!(ran.code, 5, "{}", ran.all());
@@ -68,7 +69,7 @@ fn what_must_not_be_remembered_is_not() {
         assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
         let inbox = place.aye(&["inbox", "--json"]).ok().json();
         let answered =
-            place.aye(&["answer", inbox[0]["id"].as_str().unwrap(), "yes", "--remember"]);
+            place.aye(&["answer", inbox[0]["question"].as_str().unwrap(), "yes", "--remember"]);
         assert!(answered.stderr.contains("the answer counts, but"), "{}", answered.all());
         assert_eq!(place.aye(&["run", "s.yaml"]).code, 6, "it is asked each time");
     }

@@ -29,7 +29,7 @@ fn answer(place: &Place, run: &str, number: usize, choice: &str) -> Value {
     until(&id, || {
         let inbox = place.aye(&["inbox", "--json"]).ok().json();
         asked = inbox[0].clone();
-        asked["id"] == id.as_str()
+        asked["question"] == id.as_str()
     });
     place.aye(&["answer", &id, "--", choice]).ok();
     asked

@@ -43,7 +43,7 @@ fn consent_to_a_destructive_tool_is_asked_for_each_time() {
         place.write("ok", "");
         assert_eq!(place.aye(&["run", "s", "--no-input"]).code, 6);
         let inbox = place.aye(&["inbox", "--json"]).ok().json();
-        let question = inbox[0]["id"].as_str().expect("a question").to_owned();
+        let question = inbox[0]["question"].as_str().expect("a question").to_owned();
         place.aye(&["answer", &question, "yes", "--remember", "step"]).ok();
         let again = place.aye(&["run", "s", "--no-input"]);
         assert_eq!(again.code, code, "{tool}: {}", again.all());
@@ -55,7 +55,7 @@ fn consent_to_a_destructive_tool_is_asked_for_each_time() {
 fn a_run_keeps_what_the_settings_said_when_it_began() {
     let place = place(&GATED.replace("TOOL", "wipe"));
     assert_eq!(place.aye(&["run", "s", "--no-input"]).code, 6);
-    let question = place.aye(&["inbox", "--json"]).ok().json()[0]["id"].clone();
+    let question = place.aye(&["inbox", "--json"]).ok().json()[0]["question"].clone();
     place.write("aye.toml", &SETTINGS.replace("destructive = true", ""));
     let question = question.as_str().expect("a question");
     let answered = place.aye(&["answer", question, "yes", "--remember", "step"]);

@@ -24,7 +24,7 @@ fn a_server_that_was_killed_is_started_again_once() {
         _ => None,
     };
     let told = shop.seen.iter().find_map(again).expect("it was said");
-    assert_eq!(told, ("own".to_owned(), "it was ended by signal 9".to_owned()));
+    assert_eq!(told, ("own".to_owned(), "it was ended by SIGKILL".to_owned()));
     let second = shop.pid();
     assert_ne!(first, second);
     kill(second);

@@ -34,7 +34,7 @@ struct Part {
     kind: StepKind,
     description: Option<String>,
     condition: Option<String>,
-    question: Option<String>,
+    message: Option<String>,
     destructive: bool,
 }
 
@@ -57,7 +57,7 @@ fn part(step: &Step) -> Part {
         kind: step.action.kind(),
         description: step.description.clone(),
         condition: step.condition.as_ref().map(|condition| condition.trim().to_owned()),
-        question: step.question().map(|ask| ask.message.value.clone()),
+        message: step.question().map(|ask| ask.message.value.clone()),
         destructive: step.destructive,
     }
 }
@@ -96,7 +96,7 @@ fn render(flow: &Flow, file: &str, wanted: &str, plan: &[Part], paint: Paint) ->
         let first =
             |text: &str| escape_control_line(text.trim().lines().next().unwrap_or_default());
         lines.extend(part.condition.as_deref().map(|c| format!("     {} {}", dim("if"), first(c))));
-        lines.extend(part.question.as_deref().map(|q| format!("     {mark} {}", first(q))));
+        lines.extend(part.message.as_deref().map(|q| format!("     {mark} {}", first(q))));
     }
 
     let needed = inputs.iter().filter(|input| input.required && input.default.is_none());

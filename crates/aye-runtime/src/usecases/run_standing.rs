@@ -1,0 +1,140 @@
+//! Where a run stands for whoever looks at it: its status in the journal, who
+//! drives it, and whether somebody is asked.
+
+use aye_core::journal::Status;
+use serde::{Serialize, Serializer};
+
+use crate::error::Error;
+use crate::runtime::Runtime;
+use crate::store::{RunFilter, RunStatus};
+
+use super::read::ListedRun;
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunStanding {
+    /// A process drives it.
+    Running,
+    /// Somebody is asked, in it or inside it.
+    Waiting,
+    /// Nobody drives it; it can be resumed.
+    Paused,
+    /// The process that drove it is gone; it can be resumed.
+    CutOff,
+    /// It reached a good end.
+    Completed,
+    /// It ended badly.
+    Failed,
+    /// It was declined or cancelled.
+    Cancelled,
+}
+
+impl RunStanding {
+    /// Every standing.
+    pub const ALL: [Self; 7] = [
+        Self::Running,
+        Self::Waiting,
+        Self::Paused,
+        Self::CutOff,
+        Self::Completed,
+        Self::Failed,
+        Self::Cancelled,
+    ];
+
+    /// From what the journal says, whether a process drives it, and how many
+    /// questions are open.
+    pub fn of(status: RunStatus, driven: bool, waiting: u32) -> Self {
+        match status {
+            RunStatus::Running | RunStatus::Paused if waiting > 0 => Self::Waiting,
+            RunStatus::Running if driven => Self::Running,
+            RunStatus::Running => Self::CutOff,
+            RunStatus::Paused => Self::Paused,
+            RunStatus::Completed => Self::Completed,
+            RunStatus::Failed => Self::Failed,
+            RunStatus::Cancelled => Self::Cancelled,
+        }
+    }
+
+    /// The same from what the fold of a run's events says.
+    pub fn of_status(status: Status, driven: bool, waiting: u32) -> Self {
+        let status = match status {
+            Status::Waiting => return Self::Waiting,
+            Status::Running => RunStatus::Running,
+            Status::Paused => RunStatus::Paused,
+            Status::Completed => RunStatus::Completed,
+            Status::Failed => RunStatus::Failed,
+            Status::Cancelled => RunStatus::Cancelled,
+        };
+        Self::of(status, driven, waiting)
+    }
+
+    /// The word that people and programs see.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Paused => "paused",
+            Self::CutOff => "cut-off",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The standing of this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|standing| standing.word() == word)
+    }
+
+    /// What the journal says of runs that stand like this.
+    fn statuses(self) -> &'static [RunStatus] {
+        match self {
+            Self::Running | Self::CutOff => &[RunStatus::Running],
+            Self::Waiting => &[RunStatus::Running, RunStatus::Paused],
+            Self::Paused => &[RunStatus::Paused],
+            Self::Completed => &[RunStatus::Completed],
+            Self::Failed => &[RunStatus::Failed],
+            Self::Cancelled => &[RunStatus::Cancelled],
+        }
+    }
+}
+
+impl Serialize for RunStanding {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.word())
+    }
+}
+
+impl ListedRun {
+    /// Where it stands.
+    pub fn standing(&self) -> RunStanding {
+        RunStanding::of(self.row.status, self.driven, self.row.waiting)
+    }
+}
+
+impl Runtime {
+    /// The runs that stand like this, the newest first.
+    pub fn runs_that_stand(
+        &self,
+        standing: RunStanding,
+        skill: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<ListedRun>, Error> {
+        let mut found = Vec::new();
+        for status in standing.statuses() {
+            let ended = status.is_ended();
+            let filter = RunFilter {
+                status: Some(*status),
+                skill: skill.map(str::to_owned),
+                // What else counts is not in the index; few runs have not ended.
+                limit: if ended { limit } else { u32::MAX },
+                ..RunFilter::default()
+            };
+            found.extend(self.runs(&filter)?);
+        }
+        found.retain(|run| run.standing() == standing);
+        found.sort_by_key(|run| std::cmp::Reverse(run.row.n));
+        found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(found)
+    }
+}
