@@ -42,5 +42,6 @@ mod surroundings;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod tampering;
 mod trusting;
+mod tutorials;
 mod who_answers;
 mod whole;
