@@ -96,13 +96,13 @@ fn a_run_in_the_background_waits_instead_of_taking_a_yes() {
     let open = || place.aye(&["inbox", "--json"]).ok().json();
     until("its time stands still", || {
         let open = open();
-        open[0]["question"]["deadline"].is_string() && open[0]["deadline"].is_null()
+        open[0]["details"]["deadline"].is_string() && open[0]["deadline"].is_null()
     });
     let listed = place.aye(&["inbox"]).ok();
     assert!(listed.stdout.contains("waits until somebody sees it"), "{}", listed.all());
     assert!(!exists(&place, "deployed"));
     // It can be answered, however late.
-    let id = open()[0]["id"].as_str().unwrap().to_owned();
+    let id = open()[0]["question"].as_str().unwrap().to_owned();
     place.aye(&["answer", &id, "yes"]).ok();
     until("it is done", || place.status() == "completed");
     assert!(exists(&place, "deployed"));
@@ -156,7 +156,7 @@ fn the_inbox_says_where_each_answer_leads() {
     let listed = place.aye(&["inbox"]).ok();
     assert!(listed.stdout.contains("yes → ship, no → restore"), "{}", listed.all());
     let open = place.aye(&["inbox", "--json"]).ok().json();
-    let leads = &open[0]["question"]["leads"];
+    let leads = &open[0]["details"]["leads"];
     assert_eq!(leads[0], serde_json::json!({ "answer": "proceed", "to": "ship" }), "{open}");
     assert_eq!(leads[1], serde_json::json!({ "answer": "cancel", "to": "restore" }), "{open}");
 }
@@ -217,7 +217,8 @@ fn every_answer_leaves_one_line_even_with_quiet() {
     assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
     // One that was asked by another process, too.
     assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);
-    let id = place.aye(&["inbox", "--json"]).ok().json()[0]["id"].as_str().unwrap().to_owned();
+    let id =
+        place.aye(&["inbox", "--json"]).ok().json()[0]["question"].as_str().unwrap().to_owned();
     let mut terminal = Terminal::aye(&place, &["resume", "last", "-q"]);
     terminal.wait_for("[y/N]");
     place.aye(&["answer", &id, "no"]).ok();
