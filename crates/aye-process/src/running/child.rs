@@ -323,7 +323,7 @@ impl Running {
             duration: self.elapsed(),
             leaky: self.leaky,
             stopped: self.stopped,
-            ended_with: self.why.and(self.sent).map(|signal| signal.as_raw()),
+            ended_with: self.why.and(self.sent).map(Signal::as_raw),
             hung_up,
             leftovers: self.leftovers,
             left_running: std::mem::take(&mut self.left_running),
