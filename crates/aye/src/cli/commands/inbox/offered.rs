@@ -44,7 +44,8 @@ pub(super) fn offered(open: &OpenQuestion, user: &str, now: Timestamp) -> Offere
     let agreed = asked.approvals > 1 && open.row.answered_by.as_deref() == Some(user);
     let can = |value: &str| {
         let edits = asked.purpose == Purpose::Recover && value == "edit";
-        !edits && !(agreed && asked.commits(&value.into()))
+        let again = agreed && asked.commits(&value.into());
+        !edits && !again
     };
     let mut left = asked.clone();
     left.options.retain(|offer| can(&offer.value));
