@@ -25,7 +25,7 @@ use crate::tools::Tools;
 use super::calls::Calls;
 use super::child::Skills;
 use super::computing::Computing;
-use super::lane::{Lane, LaneId, ROOT};
+use super::lane::{Lane, LaneId, ROOT, Work};
 use super::lanes::Lanes;
 use super::logs::Logs;
 use super::mail::Mail;
@@ -211,6 +211,11 @@ impl<'a> Driver<'a> {
         while let Some(id) = self.lanes.next_due() {
             let lane = self.lane(id);
             let (wants, doing) = (lane.machine.next_effect(), lane.work.execution());
+            // The editor has the terminal: what follows the question waits for its end.
+            if matches!(&lane.work, Work::Editing(opened) if !opened.answers(&wants)) {
+                self.processes.stop(id, false);
+                continue;
+            }
             match wants {
                 Effect::Run { execution } if doing == Some(execution) => {}
                 Effect::Run { execution } => self.start(id, execution)?,

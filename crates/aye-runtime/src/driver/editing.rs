@@ -9,6 +9,7 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
+use aye_core::effect::Effect;
 use aye_core::id::QuestionId;
 use aye_core::input::{Input, Request};
 use aye_core::question::{Answer, Edits, FixScope, Offer, Purpose, Question};
@@ -44,6 +45,13 @@ pub(super) struct Opened {
     prompter: usize,
 }
 
+impl Opened {
+    /// Whether the changes would answer what a lane wants to know now.
+    pub(super) fn answers(&self, wants: &Effect) -> bool {
+        matches!(wants, Effect::Ask(question) if question.id == self.question.id)
+    }
+}
+
 impl Drop for Opened {
     fn drop(&mut self) {
         // Arguments are nobody's business once they are read.
@@ -71,11 +79,13 @@ impl Driver<'_> {
         };
         let question = Box::new(question.clone());
         let opened = Opened { path: path.clone(), before, question, answer, prompter };
-        let mut words = editor();
+        let mut words = self.editor();
         words.push(path.to_string_lossy().into_owned());
         let mut spec = Spec::new(&words[0]);
         spec.args = words[1..].iter().map(Into::into).collect();
         spec.interactive = true;
+        // A person waits for it; the steps do not.
+        spec.aside = true;
         spec.cwd = Some(PathBuf::from(&self.lane(id).machine.state().started.workspace));
         self.parts.report.step_begins(id, true);
         match self.processes.start(id, spec) {
@@ -93,6 +103,11 @@ impl Driver<'_> {
 
     /// The editor has ended.
     pub(super) fn edited(&mut self, id: LaneId, opened: &Opened, exit: &Exit) -> Result<(), Error> {
+        if !opened.answers(&self.lane(id).machine.next_effect()) {
+            // What waited for the editor begins.
+            self.lanes.look_at(id);
+            return self.not_edited(id, "the question was closed meanwhile; nothing was changed");
+        }
         if exit.exit_code() != 0 {
             return self.not_edited(id, "the editor did not end well; nothing was changed");
         }
@@ -143,6 +158,16 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// `$VISUAL`, `$EDITOR`, or what is always there.
+    fn editor(&self) -> Vec<String> {
+        let names = &self.parts.names;
+        let named = ["VISUAL", "EDITOR"]
+            .into_iter()
+            .find_map(|name| names.env(name).filter(|words| !words.trim().is_empty()));
+        let words = named.unwrap_or_else(|| "vi".to_owned());
+        words.split_whitespace().map(str::to_owned).collect()
+    }
+
     /// The arguments in a file that only we can read.
     fn write_down(
         &self,
@@ -168,15 +193,6 @@ impl Driver<'_> {
         file.write_all(text.as_bytes())?;
         Ok(path)
     }
-}
-
-/// `$VISUAL`, `$EDITOR`, or what is always there.
-fn editor() -> Vec<String> {
-    let named = ["VISUAL", "EDITOR"]
-        .into_iter()
-        .find_map(|name| std::env::var(name).ok().filter(|words| !words.trim().is_empty()));
-    let words = named.unwrap_or_else(|| "vi".to_owned());
-    words.split_whitespace().map(str::to_owned).collect()
 }
 
 /// A script or a block: a text, not a mapping.

@@ -15,17 +15,22 @@ pub(super) struct Processes {
     children: Vec<Running>,
     /// For each child its lane.
     owners: Vec<LaneId>,
+    /// For each child whether it takes a slot.
+    counted: Vec<bool>,
     queue: VecDeque<LaneId>,
 }
 
 impl Processes {
     /// How many more may run now, beside so much else that takes a slot.
     pub(super) fn free(&self, others: usize) -> usize {
-        slots::limit().saturating_sub(self.children.len() + others)
+        let taken = self.counted.iter().filter(|counted| **counted).count();
+        slots::limit().saturating_sub(taken + others)
     }
 
     pub(super) fn start(&mut self, lane: LaneId, spec: Spec) -> Result<(), SpawnError> {
+        let counts = !spec.aside;
         let child = aye_process::spawn(spec)?;
+        self.counted.push(counts);
         self.children.push(child);
         self.owners.push(lane);
         Ok(())
@@ -34,6 +39,7 @@ impl Processes {
     /// A program has ended: says whose it was.
     pub(super) fn ended(&mut self, index: usize) -> LaneId {
         self.children.remove(index);
+        self.counted.remove(index);
         self.owners.remove(index)
     }
 
@@ -167,6 +173,17 @@ mod tests {
         assert_eq!(wait(&mut processes), (3, "hello\n".to_owned()));
         assert!(processes.is_empty());
         assert_eq!(processes.free(0), before);
+    }
+
+    #[test]
+    fn what_stands_aside_takes_no_slot() {
+        let mut processes = Processes::default();
+        let before = processes.free(0);
+        let mut spec = Spec::new("true");
+        spec.aside = true;
+        processes.start(3, spec).expect("true");
+        assert_eq!(processes.free(0), before);
+        assert_eq!(wait(&mut processes).0, 3);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A step fails while somebody sits there.
 
 use super::pty::Terminal;
-use crate::cli::harness::Place;
+use crate::cli::harness::{Place, until};
 
 const SKILL: &str = "
 name: rel
@@ -107,6 +107,52 @@ fn an_editor_that_changes_nothing_breaks_or_writes_rubbish_changes_nothing() {
         assert_eq!(terminal.end(), Some(1), "{script}: {}", terminal.vt.all());
         terminal.assert_clean();
     }
+}
+
+#[test]
+fn an_answer_from_elsewhere_closes_the_editor_whose_end_is_not_the_steps() {
+    let place = place(SKILL);
+    let editor = editor(&place, "trap 'exit 7' TERM; echo there > edited; sleep 1000 & wait");
+    let mut terminal = Terminal::with(&place, &["run", "skill.yaml"], &[("EDITOR", &editor)]);
+    terminal.wait_for("Retry with changes").keys("2\r");
+    until("the editor is open", || place.work().join("edited").exists());
+    place.write("fine", "");
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let question = inbox[0]["question"].as_str().unwrap();
+    place.aye(&["answer", question, "retry"]).ok();
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    let all = terminal.vt.all();
+    assert!(all.contains("the question was closed meanwhile") && all.contains("all-done"), "{all}");
+    terminal.assert_clean();
+}
+
+#[test]
+fn an_editor_is_opened_although_every_slot_is_taken() {
+    let place = place(
+        "
+name: side
+steps:
+  - name: each
+    foreach: [ask, work]
+    parallel: 2
+    steps:
+      - name: fails
+        condition: item == 'ask'
+        shell: exit 3
+        on_error: ask
+      - name: works
+        condition: item == 'work'
+        shell: touch working; until test -e edited; do sleep 0.01; done
+",
+    );
+    place.write("aye.toml", "[run]\nmax_processes = 1\n");
+    let editor = editor(&place, "touch edited");
+    let mut terminal = Terminal::with(&place, &["run", "skill.yaml"], &[("EDITOR", &editor)]);
+    terminal.wait_for("Retry with changes");
+    until("the slot is taken", || place.work().join("working").exists());
+    terminal.keys("2\r").wait_for("nothing was changed").wait_for("Abort").keys("\x1b");
+    assert_eq!(terminal.end(), Some(1), "{}", terminal.vt.all());
+    terminal.assert_clean();
 }
 
 #[test]
