@@ -162,7 +162,7 @@ fn mistakes_in_the_settings_are_placed() {
     };
     assert_snapshot!(with("# mine\nskils = [\"x\"]\n"), @r#"
     --- stderr
-    error: unknown key `skils`, expected one of `skills`, `run`, `journal`, `policy`, `tools`, `advisor`, `heal`, `mcp`
+    error: unknown key `skils`, expected one of `skills`, `run`, `journal`, `policy`, `tools`, `advisor`, `heal`, `mcp`, `ask`
       --> aye.toml:2:1
        |
      2 | skils = ["x"]
