@@ -240,6 +240,14 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// What memory takes in, if it is something learned.
+    pub fn lesson(&self) -> Option<&Value> {
+        match self {
+            Self::MemoryLearned(what) => what.lesson.as_deref(),
+            _ => None,
+        }
+    }
+
     /// The step it is about, if it is about one.
     pub fn step(&self) -> Option<&str> {
         match self {

@@ -333,6 +333,9 @@ pub struct Answer {
     /// What to change before a failed step is tried again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edits: Option<Edits>,
+    /// It is to be given again, as far as this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remember: Option<AnswerScope>,
     /// The machine's policy takes an elicited answer for a person's.
     #[serde(default, skip_serializing_if = "is_false")]
     pub vouched: bool,
@@ -343,6 +346,18 @@ pub struct Answer {
     /// process that applies the answer; never part of a stored one.
     #[serde(skip)]
     pub code_error: Option<String>,
+}
+
+/// How far a remembered answer reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerScope {
+    /// This step.
+    Step,
+    /// The same question at any step of this skill.
+    Skill,
+    /// The same question in any skill.
+    Always,
 }
 
 impl Answer {
@@ -357,6 +372,7 @@ impl Answer {
             reauth: false,
             digest: None,
             edits: None,
+            remember: None,
             vouched: false,
             origin: None,
             code_error: None,

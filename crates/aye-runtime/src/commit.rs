@@ -1,6 +1,6 @@
 //! Handle, then append: the one way from an input to the journal.
 
-use aye_core::event::Event;
+use aye_core::event::{Event, Remembered};
 use aye_core::input::Input;
 use aye_core::machine::{Machine, Reaction, Refusal};
 use aye_core::text::World;
@@ -26,7 +26,24 @@ pub fn handle(
     world: &World,
     from: Option<RequestId>,
 ) -> Result<Committed, StoreError> {
-    let Reaction { events, refusal } = machine.handle(input, world);
+    handle_and_learn(store, lease, machine, input, world, from, |_, _| Vec::new())
+}
+
+/// The same; what is learned from the events is committed with them.
+pub fn handle_and_learn(
+    store: &mut dyn Store,
+    lease: &Lease,
+    machine: &mut Machine,
+    input: Input,
+    world: &World,
+    from: Option<RequestId>,
+    learn: impl FnOnce(&Machine, &[Event]) -> Vec<Remembered>,
+) -> Result<Committed, StoreError> {
+    let Reaction { mut events, refusal } = machine.handle(input, world);
+    for what in learn(machine, &events) {
+        let learned = machine.handle(Input::Remembered { learned: true, what }, world);
+        events.extend(learned.events);
+    }
     let verdict = match &refusal {
         None => Verdict::Accepted,
         Some(refusal) => Verdict::Refused(refusal.to_string()),

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::heal::Category;
 
@@ -45,6 +46,22 @@ pub struct Remembered {
     /// A fix that is about to be carried out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Box<FixPlan>>,
+    /// What memory takes in, as data that only memory understands. It follows
+    /// from the journal: a process that opens memory takes in what is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lesson: Option<Box<Value>>,
+}
+
+impl Remembered {
+    /// Something that is told and nothing else.
+    pub fn told(kind: MemoryKind, message: String) -> Self {
+        Self { kind, id: None, step: None, message, fix: None, lesson: None }
+    }
+
+    /// A count, which is not worth telling.
+    pub fn is_silent(&self) -> bool {
+        self.message.is_empty()
+    }
 }
 
 /// Kinds of things in memory.

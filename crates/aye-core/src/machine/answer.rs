@@ -50,12 +50,10 @@ impl Machine {
         let label = answer.value.as_str().and_then(|value| open.offer(value));
         let label = label.map(|offer| offer.label.clone());
         if answer.prompter == Prompter::Memory {
+            let message = answer.reason.clone().unwrap_or_default();
             let recalled = Remembered {
-                kind: MemoryKind::Preference,
-                id: None,
                 step: Some(open.step.clone()),
-                message: answer.reason.clone().unwrap_or_default(),
-                fix: None,
+                ..Remembered::told(MemoryKind::Preference, message)
             };
             self.emit(EventKind::MemoryRecalled(Box::new(recalled)), world, events);
         }

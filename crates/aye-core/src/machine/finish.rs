@@ -33,6 +33,12 @@ impl Machine {
         self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
     }
 
+    /// Something for memory without secrets in it.
+    pub(super) fn masked_memory(&self, what: Remembered) -> Remembered {
+        let lesson = what.lesson.map(|lesson| Box::new(self.secrets.mask_value(&lesson)));
+        Remembered { message: self.secrets.mask(&what.message), lesson, ..what }
+    }
+
     pub(super) fn step_finished(
         &mut self,
         step: String,
@@ -45,7 +51,7 @@ impl Machine {
         let Finished { execution, end, process, took, known, learned, note, agreed, log, .. } =
             finished;
         for what in learned {
-            let what = Remembered { message: self.secrets.mask(&what.message), ..what };
+            let what = self.masked_memory(what);
             self.emit(EventKind::MemoryLearned(Box::new(what)), world, events);
         }
         let duration_ms = took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));

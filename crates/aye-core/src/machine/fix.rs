@@ -32,6 +32,7 @@ impl Machine {
             step: Some(step.to_owned()),
             message: self.secrets.mask(&known.message),
             fix: Some(Box::new(plan)),
+            lesson: None,
         };
         self.emit(EventKind::MemoryRecalled(Box::new(recalled)), world, events);
     }

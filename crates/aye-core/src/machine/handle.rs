@@ -39,16 +39,15 @@ impl Machine {
                 self.record_refused(question, answer, &refusal, world, events);
                 Err(refusal)
             }
-            (
-                Phase::Transition(_) | Phase::Running { .. } | Phase::Asking { .. },
-                Input::Remembered { learned, what },
-            ) => {
+            (Phase::Ended(_), Input::Remembered { learned: false, .. }) => Err(Refusal::Ended),
+            (_, Input::Remembered { learned, what }) => {
                 // What is only told changes nothing.
-                let message = self.secrets.mask(&what.message);
-                let what = Box::new(Remembered { message, fix: None, ..what });
+                let what = Box::new(Remembered { fix: None, ..self.masked_memory(what) });
                 let kind = match learned {
                     true => EventKind::MemoryLearned(what),
-                    false => EventKind::MemoryRecalled(what),
+                    false => {
+                        EventKind::MemoryRecalled(Box::new(Remembered { lesson: None, ..*what }))
+                    }
                 };
                 self.emit(kind, world, events);
                 Ok(())
@@ -65,7 +64,6 @@ impl Machine {
                 | Input::Dequeued { .. }
                 | Input::Finished(_)
                 | Input::Request(Request::Hold { .. } | Request::Cancel { .. })
-                | Input::Remembered { .. }
                 | Input::Tick { .. }
                 | Input::Shown(_)
                 | Input::Continued { .. }

@@ -6,6 +6,7 @@ use aye_core::error_code::ErrorCode;
 use aye_core::event::{Driver, MemoryKind, Remembered};
 use aye_core::fix::{Act, KnownFix};
 use aye_core::input::{End, Finished, Input, Retry};
+use aye_core::journal::Phase;
 use aye_core::machine::{Refusal, Start};
 use aye_core::nested::Again;
 use aye_core::question::{Answer, Edits, Origin, Prompter};
@@ -282,17 +283,19 @@ fn what_usually_fails_waits_for_a_person() {
 fn what_is_remembered_is_told_and_changes_nothing() {
     let mut run = Run::start(steps([command("a")]));
     let what = Remembered {
-        kind: MemoryKind::Issue,
-        id: None,
-        step: None,
-        message: "known".to_owned(),
-        fix: None,
+        lesson: Some(Box::new(json!({ "seen": 1 }))),
+        ..Remembered::told(MemoryKind::Issue, "known".to_owned())
     };
     run.send(Input::Remembered { learned: false, what: what.clone() }).unwrap();
     run.send(Input::Remembered { learned: true, what: what.clone() }).unwrap();
     assert_eq!(run.tail(3), ["a start", "recalled issue", "learned issue"]);
     run.exit(0);
-    assert_eq!(run.send(Input::Remembered { learned: true, what }), Err(Refusal::Ended));
+    let again = run.send(Input::Remembered { learned: false, what: what.clone() });
+    assert_eq!(again, Err(Refusal::Ended));
+    // How it ended is something to learn from.
+    run.send(Input::Remembered { learned: true, what }).unwrap();
+    assert_eq!(run.tail(1), ["learned issue"]);
+    assert!(matches!(run.machine.state().phase, Phase::Ended(_)));
 }
 
 #[test]

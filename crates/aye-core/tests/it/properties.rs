@@ -52,12 +52,19 @@ fn check_refusal(
     let fresh = &run.events[*count..];
     let was_over = matches!(state.phase, Phase::Ended(_));
     let again = matches!(input, Input::Retry(_)) && state.failed_step().is_some();
-    assert!(!was_over || again || refusal.is_some(), "{input:?} was taken after the end");
+    // How a run ended is something to learn from.
+    let learns = matches!(input, Input::Remembered { learned: true, .. });
+    let taken = again || learns;
+    assert!(!was_over || taken || refusal.is_some(), "{input:?} was taken after the end");
+    let after = run.machine.state();
+    if learns {
+        let expected = State { seq: after.seq, updated_at: after.updated_at, ..state.clone() };
+        assert_eq!((&expected, fresh.len()), (after, 1));
+    }
     if refusal.is_none() {
         return;
     }
     assert_eq!(&run.machine.next_effect(), wants);
-    let after = run.machine.state();
     match input {
         Input::Request(aye_core::input::Request::Answer { .. }) => {
             assert_eq!(fresh.len(), 1);
@@ -104,7 +111,8 @@ fn check_journal(events: &[Event]) {
             assert!(State::fold(&events[..n]).unwrap().failed_step().is_some(), "{event:?}");
             over = false;
         }
-        assert!(!over || refused, "after the end: {event:?}");
+        let learned = matches!(event.kind, EventKind::MemoryLearned(_));
+        assert!(!over || refused || learned, "after the end: {event:?}");
         match &event.kind {
             EventKind::StepStarted(started) => {
                 assert_eq!(running, None, "two steps at once: {event:?}");

@@ -254,13 +254,7 @@ impl Move {
                 answer: Some(Box::new(answer_of("bob", "retry"))),
             }),
             Self::Note(learned) => {
-                let what = Remembered {
-                    kind: MemoryKind::Usage,
-                    id: None,
-                    step: None,
-                    message: "said".to_owned(),
-                    fix: None,
-                };
+                let what = Remembered::told(MemoryKind::Usage, "said".to_owned());
                 Input::Remembered { learned: *learned, what }
             }
             Self::Sleep(_) | Self::Crash | Self::Branch(_) => return None,

@@ -2,7 +2,7 @@
 
 use aye_core::input::{Input, Request};
 use aye_core::journal::Phase;
-use aye_core::question::{Prompter as Through, Question};
+use aye_core::question::{Answer, AnswerScope, Prompter as Through, Question};
 use aye_core::skill::AskKind;
 
 use crate::auth;
@@ -137,6 +137,8 @@ impl Driver<'_> {
             return self.consented(id, question, &choice);
         }
         let edits = choice == "edit" && question.kind == AskKind::Recover && answer.edits.is_none();
+        let remember = remember.then_some(AnswerScope::Step).or(answer.remember);
+        let answer = Answer { remember, ..answer };
         let request = Request::Answer { question: question.id.clone(), answer, code };
         if edits {
             // The code would be too old once the editor is left.
@@ -146,11 +148,8 @@ impl Driver<'_> {
             let Input::Request(Request::Answer { answer, .. }) = spent else { return Ok(()) };
             return self.edit(id, question, answer, prompter);
         }
-        let refusal = self.apply(id, Input::Request(request), None)?;
-        if let Some(refusal) = refusal {
+        if let Some(refusal) = self.apply(id, Input::Request(request), None)? {
             self.questions.refused(prompter, &question.id, &refusal.to_string());
-        } else if remember {
-            self.remember(id, question, &choice)?;
         }
         Ok(())
     }

@@ -27,12 +27,14 @@ use super::child::Skills;
 use super::computing::Computing;
 use super::lane::{Lane, LaneId, ROOT, Work};
 use super::lanes::Lanes;
+use super::learning::Learner;
 use super::logs::Logs;
 use super::mail::Mail;
 use super::outcome::Outcome;
 use super::pending_lessons::PendingLessons;
 use super::processes::Processes;
 use super::questions::Questions;
+use super::remember::RememberedAnswer;
 use super::stopping::Stopping;
 
 /// What a driver is made of.
@@ -268,12 +270,22 @@ impl<'a> Driver<'a> {
         let world = self.world();
         let input = auth::spend_code(input, &self.lane(id).machine, self.parts.home, &world);
         self.lanes.look_at(id);
-        let Self { parts, lanes, .. } = self;
+        let Self { parts, lanes, lessons, .. } = self;
         let Some(Lane { machine, .. }) = lanes.get_mut(id) else {
             unreachable!("lane {id} has ended")
         };
-        let reaction = match commit::handle(parts.store, &parts.lease, machine, input, &world, from)
-        {
+        let memory = &*parts.memory;
+        let remembered = RememberedAnswer::of(memory, machine, &input, &world);
+        let learn = |machine: &Machine, events: &[Event]| {
+            let (lane, pending) = (id, &mut *lessons);
+            let mut learner = Learner { memory, machine, world: &world, lane, pending };
+            let mut learned = learner.learn(events);
+            learned.extend(remembered.and_then(|answer| answer.learned(events)));
+            learned
+        };
+        let (store, lease) = (&mut *parts.store, &parts.lease);
+        let handled = commit::handle_and_learn(store, lease, machine, input, &world, from, learn);
+        let reaction = match handled {
             Ok(reaction) => reaction,
             // What is to be stopped is stopped, written down or not.
             Err(error) if matches!(machine.next_effect(), Effect::Stop { .. }) => {
@@ -285,7 +297,7 @@ impl<'a> Driver<'a> {
         // While the view still speaks of the step that failed.
         self.advise(id, &reaction.events);
         self.show(id, &reaction.events);
-        self.learn(id, &reaction.events);
+        self.take_in(id, &reaction.events);
         Ok(reaction.refusal)
     }
 

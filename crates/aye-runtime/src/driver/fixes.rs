@@ -13,7 +13,7 @@ use crate::memory::{Change, ErrorText, Fix, Keep, NewFix, Origin, OriginKind, Qu
 
 use super::drive::Driver;
 use super::known::{program, tool_of};
-use super::lane::{LaneId, ROOT};
+use super::lane::ROOT;
 
 impl Driver<'_> {
     /// The fix that memory has for a failure.
@@ -67,8 +67,8 @@ impl Driver<'_> {
 
     fn keep_fix(&self, machine: &Machine, step: &str, kept: NewFix, relayed: bool) -> Remembered {
         let mask = |text: &str| machine.secrets().mask(text);
-        let (id, message) = match self.parts.memory.remember_fix(kept, &mask) {
-            Ok(id) => {
+        let (id, message, lesson) = match self.parts.memory.fix_lesson(kept, &mask) {
+            Ok((id, lesson)) => {
                 let short = self.parts.memory.short_id(&id);
                 let said = match relayed {
                     true => {
@@ -80,15 +80,15 @@ impl Driver<'_> {
                         )
                     }
                 };
-                (Some(id), said)
+                (Some(id), said, lesson.to_value())
             }
             Err(error) => {
                 let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
-                (None, format!("the fix was not remembered: {error}{hint}"))
+                (None, format!("the fix was not remembered: {error}{hint}"), None)
             }
         };
         let step = Some(step.to_owned());
-        Remembered { kind: MemoryKind::Fix, id, step, message, fix: None }
+        Remembered { id, step, lesson, ..Remembered::told(MemoryKind::Fix, message) }
     }
 
     fn new_fix(
@@ -126,25 +126,6 @@ impl Driver<'_> {
             },
             keep: Keep::Auto,
         }
-    }
-
-    /// How the step ended tells whether the fix that was tried for it helps.
-    pub(super) fn fix_ended(&mut self, id: LaneId, step: &str, worked: bool) {
-        let Some(fix) = self.lessons.fix_ended(id, step) else { return };
-        let (now, short) = (self.parts.clock.now(), self.parts.memory.short_id(&fix));
-        let said = match worked {
-            true => self.parts.memory.fix_worked(&fix, now).map(|()| None),
-            false => self.parts.memory.fix_failed(&fix, now).map(|suspended| {
-                suspended.then(|| {
-                    format!("`{short}` failed twice in a row and is not used any more; `aye memory agree {short}` lets it be used again")
-                })
-            }),
-        };
-        let line = match said {
-            Ok(line) => line,
-            Err(error) => Some(format!("memory: {error}")),
-        };
-        self.note(ROOT, &line.into_iter().collect::<Vec<_>>());
     }
 }
 

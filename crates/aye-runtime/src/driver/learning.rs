@@ -1,20 +1,26 @@
-//! What is learned from how a step went.
+//! What is learned from how a step went. It is committed with the events that
+//! it is learned from.
 
 use aye_core::error_code::ErrorCode;
-use aye_core::event::{BadOutcome, Event, EventKind, ProcessRecord, RetryReason, StepFailed};
+use aye_core::event::{
+    BadOutcome, Event, EventKind, MemoryKind, ProcessRecord, Remembered, RetryReason, StepFailed,
+};
 use aye_core::input::{End, Finished, Input};
 use aye_core::journal::{Ended, Phase, StepStatus, Transition};
+use aye_core::machine::Machine;
 use aye_core::question::Purpose;
+use aye_core::text::World;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::memory::{Ending, MemoryError, Seen};
+use crate::lessons;
+use crate::memory::{Ending, Lesson, Memory, Seen};
 
 use super::drive::Driver;
 use super::fixes::changed;
 use super::known::tool_of;
 use super::lane::LaneId;
-use super::pending_lessons::OpenFailure;
+use super::pending_lessons::{OpenFailure, PendingLessons};
 
 impl Driver<'_> {
     /// Tells a machine how a step ended, and what memory has to do with it.
@@ -39,7 +45,10 @@ impl Driver<'_> {
 
     /// A failure that another process has seen and that is not over yet.
     pub(super) fn restore_open_failure(&mut self, id: LaneId) {
-        let machine = &self.lane(id).machine;
+        let world = self.world();
+        let Self { lanes, lessons, .. } = self;
+        let Some(lane) = lanes.get(id) else { return };
+        let machine = &lane.machine;
         let state = machine.state();
         let step = match &state.phase {
             Phase::Asking { question, .. } => Some(question.step.clone()),
@@ -59,10 +68,8 @@ impl Driver<'_> {
         };
         let fix = step.as_ref().and_then(|step| state.steps.get(step)?.fix.clone());
         if let (Some(step), Some(fix), true) = (&step, fix, waits) {
-            self.lessons.tries(id, step, Some(&fix));
+            lessons.tries(id, step, Some(&fix));
         }
-        let machine = &self.lane(id).machine;
-        let state = machine.state();
         let failed = step.filter(|step| {
             let status = state.steps.get(step).map(|record| record.status);
             matches!(status, Some(StepStatus::Failed | StepStatus::TimedOut | StepStatus::Waiting))
@@ -71,88 +78,121 @@ impl Driver<'_> {
         });
         if let Some(step) = failed {
             let error = machine.error_of(&step);
-            self.failure(id, step, error);
+            lessons.failed(open_failure(machine, &world, id, &step, error));
         }
     }
 
-    fn failure(&mut self, id: LaneId, step: String, error: String) {
-        let machine = &self.lane(id).machine;
-        let tool = tool_of(machine.flow(), machine.state(), &step);
-        let args = machine.original_arguments(&step, &self.world());
-        let args = args.map_or(Value::Null, Value::Object);
-        self.lessons.failed(OpenFailure { lane: id, step, tool, args, error, again: None });
+    /// Memory takes in what these events say was learned. One that cannot be
+    /// written stops nothing, and is told.
+    pub(super) fn take_in(&mut self, id: LaneId, events: &[Event]) {
+        let told = lessons::take_in(self.parts.store, &self.parts.memory, events);
+        self.note(id, &told);
     }
+}
 
-    /// Learns from what has just been recorded.
-    pub(super) fn learn(&mut self, id: LaneId, events: &[Event]) {
+fn open_failure(
+    machine: &Machine,
+    world: &World,
+    lane: LaneId,
+    step: &str,
+    error: String,
+) -> OpenFailure {
+    let tool = tool_of(machine.flow(), machine.state(), step);
+    let args = machine.original_arguments(step, world).map_or(Value::Null, Value::Object);
+    OpenFailure { lane, step: step.to_owned(), tool, args, error, again: None }
+}
+
+/// Learns from the events of a run, with what is known from the ones before.
+pub(super) struct Learner<'a> {
+    pub(super) memory: &'a Memory,
+    pub(super) machine: &'a Machine,
+    pub(super) world: &'a World,
+    pub(super) lane: LaneId,
+    pub(super) pending: &'a mut PendingLessons,
+}
+
+impl Learner<'_> {
+    /// What memory is to take in.
+    pub(super) fn learn(&mut self, events: &[Event]) -> Vec<Remembered> {
+        let mut learned = Vec::new();
         for event in events {
             match &event.kind {
-                EventKind::StepFailed(failed) => self.saw_failed(id, failed),
+                EventKind::StepFailed(failed) => learned.extend(self.saw_failed(failed)),
                 EventKind::StepRetried { step, why, fix, .. } => {
-                    self.lessons.retried(id, step, *why, fix.as_deref());
+                    self.pending.retried(self.lane, step, *why, fix.as_deref());
                 }
-                EventKind::StepCompleted(done) => self.saw_completed(id, &done.step),
+                EventKind::StepCompleted(done) => learned.extend(self.saw_completed(&done.step)),
                 EventKind::AutoHealTriggered(heal) => {
-                    self.lessons.tries(id, &heal.step, heal.fix.as_ref().map(|fix| &*fix.id));
+                    let fix = heal.fix.as_ref().map(|fix| &*fix.id);
+                    self.pending.tries(self.lane, &heal.step, fix);
                 }
                 EventKind::AutoHealCompleted { step, healed: false, .. } => {
-                    self.fix_ended(id, step, false);
+                    learned.extend(self.fix_ended(step, false));
                 }
                 _ => {}
             }
         }
-        self.conclude_troubles(id);
+        learned.extend(self.conclude_failures());
+        learned
     }
 
-    fn saw_failed(&mut self, id: LaneId, failed: &StepFailed) {
+    /// How the step ended tells whether the fix that was tried for it helps.
+    fn fix_ended(&mut self, step: &str, worked: bool) -> Option<Remembered> {
+        let fix = self.pending.fix_ended(self.lane, step)?;
+        let lesson = Lesson::Tried { fix: fix.clone(), worked, at: self.world.now };
+        Some(Remembered { id: Some(fix), ..count(MemoryKind::Fix, step, &lesson) })
+    }
+
+    fn saw_failed(&mut self, failed: &StepFailed) -> Option<Remembered> {
         if !matches!(failed.outcome, BadOutcome::Failure | BadOutcome::Timeout) {
-            return;
+            return None;
         }
-        self.fix_ended(id, &failed.step, false);
-        if failed.code == Some(ErrorCode::UsuallyFails) {
-            return;
+        let learned = self.fix_ended(&failed.step, false);
+        if failed.code != Some(ErrorCode::UsuallyFails) {
+            let said = failed.process.as_ref().map(ProcessRecord::said);
+            let error = format!("{}\n{}", failed.message, said.unwrap_or_default());
+            let error = error.trim().to_owned();
+            let Self { machine, world, lane, .. } = self;
+            let failure = open_failure(machine, world, *lane, &failed.step, error);
+            self.pending.failed(failure);
         }
-        let said = failed.process.as_ref().map(ProcessRecord::said);
-        let error = format!("{}\n{}", failed.message, said.unwrap_or_default());
-        self.failure(id, failed.step.clone(), error.trim().to_owned());
+        learned
     }
 
-    fn saw_completed(&mut self, id: LaneId, step: &str) {
-        self.fix_ended(id, step, true);
-        let recovered = self.lessons.has_failed(id, step);
-        for pattern in self.lessons.wrong_warnings(id, step) {
-            let kept = self.parts.memory.warning_was_wrong(&pattern);
-            self.kept(id, kept);
+    fn saw_completed(&mut self, step: &str) -> Vec<Remembered> {
+        let mut learned: Vec<Remembered> = self.fix_ended(step, true).into_iter().collect();
+        for pattern in self.pending.wrong_warnings(self.lane, step) {
+            let lesson = Lesson::WrongWarning { pattern: pattern.clone() };
+            let id = Some(pattern);
+            learned.push(Remembered { id, ..count(MemoryKind::Usage, step, &lesson) });
         }
-        let machine = &self.lane(id).machine;
-        let tool = tool_of(machine.flow(), machine.state(), step);
-        if !recovered && !tool.is_empty() && self.parts.memory.has_usage(&tool) {
-            let args = machine.arguments(step, &self.world()).map_or(Value::Null, Value::Object);
-            let mask = |text: &str| machine.secrets().mask(text);
-            let kept = self.parts.memory.saw_success(&tool, &args, &mask);
-            self.kept(id, kept);
+        let tool = tool_of(self.machine.flow(), self.machine.state(), step);
+        let recovered = self.pending.has_failed(self.lane, step);
+        if !recovered && !tool.is_empty() && self.memory.has_usage(&tool) {
+            let args = self.machine.arguments(step, self.world);
+            let args = args.map_or(Value::Null, Value::Object);
+            let mask = |text: &str| self.machine.secrets().mask(text);
+            let lesson = self.memory.success_lesson(&tool, &args, &mask);
+            learned.extend(lesson.map(|lesson| count(MemoryKind::Usage, step, &lesson)));
         }
+        learned
     }
 
     /// What is over is learned from.
-    fn conclude_troubles(&mut self, id: LaneId) {
-        let Self { lanes, lessons, .. } = self;
-        let Some(lane) = lanes.get(id) else { return };
-        let state = lane.machine.state();
-        let still = |step: &str| match &state.phase {
+    fn conclude_failures(&mut self) -> Vec<Remembered> {
+        let phase = &self.machine.state().phase;
+        let goes_on = |step: &str| match phase {
             Phase::Asking { question, .. } => question.step == step,
             Phase::Running { step: running, .. } => running == step,
             Phase::Transition(Transition::Retrying { step: again, .. }) => again == step,
             Phase::Transition(_) | Phase::Ended(_) => false,
         };
-        for failure in lessons.over(id, still) {
-            self.conclude_trouble(id, &failure);
-        }
+        let over = self.pending.over(self.lane, goes_on);
+        over.iter().map(|failure| self.conclude(failure)).collect()
     }
 
-    fn conclude_trouble(&mut self, id: LaneId, failure: &OpenFailure) {
-        let machine = &self.lane(id).machine;
-        let state = machine.state();
+    fn conclude(&self, failure: &OpenFailure) -> Remembered {
+        let state = self.machine.state();
         let record = state.steps.get(&failure.step);
         let ending = match (record.map(|record| record.status), &state.phase) {
             (Some(StepStatus::Completed), _) => match failure.again {
@@ -178,19 +218,17 @@ impl Driver<'_> {
             run: Some(state.run.as_str()),
             ending,
             fix: helped.as_deref(),
-            now: self.parts.clock.now(),
+            now: self.world.now,
         };
-        let mask = |text: &str| machine.secrets().mask(text);
-        let kept = self.parts.memory.saw_failure(&seen, &mask);
-        self.kept(id, kept.map(drop));
+        let mask = |text: &str| self.machine.secrets().mask(text);
+        count(MemoryKind::Usage, &failure.step, &seen.lesson(&mask))
     }
+}
 
-    /// A memory that cannot be written stops nothing, and is told.
-    fn kept(&mut self, id: LaneId, kept: Result<(), MemoryError>) {
-        if let Err(error) = kept {
-            self.note(id, &[format!("memory: nothing is learned from this: {error}")]);
-        }
-    }
+/// A lesson that only counts something.
+fn count(kind: MemoryKind, step: &str, lesson: &Lesson) -> Remembered {
+    let (step, lesson) = (Some(step.to_owned()), lesson.to_value());
+    Remembered { step, lesson, ..Remembered::told(kind, String::new()) }
 }
 
 /// What went wrong with a step, if it did.

@@ -66,4 +66,4 @@ pub use child::{restore_inside, scope_of};
 pub use drive::{Driven, Driver, Parts};
 pub use known::{sentence, tool_of};
 pub use outcome::Outcome;
-pub use remember::{Kept, keep};
+pub use remember::RememberedAnswer;

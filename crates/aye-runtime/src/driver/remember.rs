@@ -1,14 +1,17 @@
 //! Answers from memory, and answers for memory.
 
-use aye_core::event::{MemoryKind, Remembered};
+use aye_core::event::{Event, EventKind, MemoryKind, Remembered};
+use aye_core::id::QuestionId;
 use aye_core::input::{Input, Request};
-use aye_core::journal::State;
-use aye_core::question::{Answer, Prompter, Question};
+use aye_core::journal::{Phase, State};
+use aye_core::machine::Machine;
+use aye_core::question::{Answer, AnswerScope, Prompter, Question};
+use aye_core::text::World;
 use jiff::Timestamp;
 
 use crate::error::Error;
 use crate::memory::{
-    Allowed, Memory, MemoryError, NewChoice, Preference, PreferenceQuery, Scope, question_digest,
+    Allowed, Lesson, Memory, NewChoice, Preference, PreferenceQuery, Scope, question_digest,
 };
 
 use super::drive::Driver;
@@ -47,45 +50,65 @@ fn recall(
     })
 }
 
-/// An answer that is to be kept.
-pub struct Kept<'a> {
-    /// What was asked.
-    pub question: &'a Question,
-    /// In which skill.
-    pub skill: &'a str,
-    /// Against which environment.
-    pub environment: Option<&'a str>,
-    /// What was chosen.
-    pub choice: &'a str,
-    /// How far it reaches.
-    pub scope: Scope,
-    /// Who chose.
-    pub by: &'a str,
-    /// When.
-    pub now: Timestamp,
+/// That an answer is to be given again. It is learned if the answer counts.
+pub struct RememberedAnswer {
+    question: QuestionId,
+    what: Remembered,
 }
 
-/// Keeps an answer.
-pub fn keep(
-    memory: &Memory,
-    kept: &Kept<'_>,
-    mask: &dyn Fn(&str) -> String,
-) -> Result<Preference, MemoryError> {
-    let choice = NewChoice {
-        skill: kept.skill,
-        step: &kept.question.step,
-        environment: kept.environment,
-        error: None,
-        digest: &question_digest(kept.question),
-        choice: kept.choice,
-        offered: &offered(kept.question),
-        scope: kept.scope,
-        allowed: allowed(kept.question),
-        by: kept.by,
-        lasts: None,
-        now: kept.now,
-    };
-    memory.remember_choice(&choice, mask)
+impl RememberedAnswer {
+    /// What is to be remembered of this input, if anything is.
+    pub fn of(memory: &Memory, machine: &Machine, input: &Input, world: &World) -> Option<Self> {
+        let Input::Request(Request::Answer { question: id, answer, .. }) = input else {
+            return None;
+        };
+        let scope = match answer.remember.filter(|_| answer.prompter.is_person())? {
+            AnswerScope::Step => Scope::Step,
+            AnswerScope::Skill => Scope::Skill,
+            AnswerScope::Always => Scope::Always,
+        };
+        let Phase::Asking { question, .. } = &machine.state().phase else { return None };
+        let started = &machine.state().started;
+        let choice = NewChoice {
+            skill: &started.skill,
+            step: &question.step,
+            environment: started.environment.as_deref(),
+            error: None,
+            digest: &question_digest(question),
+            choice: answer.value.as_str().unwrap_or_default(),
+            offered: &offered(question),
+            scope,
+            allowed: allowed(question),
+            by: &answer.by,
+            lasts: None,
+            now: world.now,
+        };
+        let what = match memory.new_preference(&choice, &|text| machine.secrets().mask(text)) {
+            Ok(kept) => {
+                let message = format!("remembered; `aye memory forget {}` takes it back", kept.id);
+                let id = Some(kept.id.clone());
+                let lesson = Lesson::Preference { preference: Box::new(kept) }.to_value();
+                let told = Remembered::told(MemoryKind::Preference, message);
+                Remembered { id, lesson, ..told }
+            }
+            Err(error) => {
+                Remembered::told(MemoryKind::Preference, format!("not remembered: {error}"))
+            }
+        };
+        let what = Remembered { step: Some(question.step.clone()), ..what };
+        Some(Self { question: id.clone(), what })
+    }
+
+    /// What is learned, if the answer counts.
+    pub fn learned(self, events: &[Event]) -> Option<Remembered> {
+        let counts = |event: &Event| match &event.kind {
+            EventKind::ConfirmationAnswered(answered) => {
+                answered.question == self.question && answered.refused.is_none()
+            }
+            _ => false,
+        };
+        events.iter().any(counts).then_some(self.what)
+    }
 }
 
 impl Driver<'_> {
@@ -106,43 +129,6 @@ impl Driver<'_> {
         };
         let request = Request::answer(question.id.clone(), answer);
         self.apply(id, Input::Request(request), None)?;
-        Ok(())
-    }
-
-    /// Keeps the answer that was given here.
-    pub(super) fn remember(
-        &mut self,
-        id: LaneId,
-        question: &Question,
-        choice: &str,
-    ) -> Result<(), Error> {
-        let machine = &self.lane(id).machine;
-        let started = &machine.state().started;
-        let kept = Kept {
-            question,
-            skill: &started.skill,
-            environment: started.environment.as_deref(),
-            choice,
-            scope: Scope::Step,
-            by: &self.lane(ROOT).machine.state().started.driver.user,
-            now: self.parts.clock.now(),
-        };
-        let kept = match keep(&self.parts.memory, &kept, &|text| machine.secrets().mask(text)) {
-            Ok(kept) => kept,
-            Err(error) => {
-                self.note(id, &[format!("not remembered: {error}")]);
-                return Ok(());
-            }
-        };
-        let what = Remembered {
-            kind: MemoryKind::Preference,
-            message: format!("remembered; `aye memory forget {}` takes it back", kept.id),
-            id: Some(kept.id),
-            step: Some(question.step.clone()),
-            fix: None,
-        };
-        // A run that ended with the answer is over; what was said is kept all the same.
-        self.apply(id, Input::Remembered { learned: true, what }, None)?;
         Ok(())
     }
 }

@@ -31,11 +31,8 @@ impl Driver<'_> {
         let known = self.parts.memory.issues_before(&names);
         for issue in known.iter().take(SHOWN) {
             let what = Remembered {
-                kind: MemoryKind::Issue,
                 id: Some(issue.value.id.clone()),
-                step: None,
-                message: sentence(&issue.value),
-                fix: None,
+                ..Remembered::told(MemoryKind::Issue, sentence(&issue.value))
             };
             self.apply(ROOT, Input::Remembered { learned: false, what }, None)?;
         }
@@ -80,11 +77,9 @@ impl Driver<'_> {
             return Ok(None);
         }
         let what = Remembered {
-            kind: MemoryKind::Usage,
             id: Some(warnings[0].id.clone()),
             step: Some(step.to_owned()),
-            message: said,
-            fix: None,
+            ..Remembered::told(MemoryKind::Usage, said)
         };
         self.apply(id, Input::Remembered { learned: false, what }, None)?;
         Ok(None)

@@ -1,11 +1,14 @@
 //! Writing: where, and how a list is changed without losing what is in it.
 
+use std::path::PathBuf;
+
 use aye_core::diagnostic::visible;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::error::{MemoryError, Problem};
+use super::lesson::Once;
 use super::memory::{CONFIRMATIONS, FIXES, Memory, USAGE};
 use super::memory_file::{self, Root};
 use super::query::Layer;
@@ -99,29 +102,57 @@ pub(super) fn change_list<T: Serialize + DeserializeOwned, R>(
     change: impl FnOnce(&mut Vec<T>) -> (R, bool),
 ) -> Result<R, MemoryError> {
     let path = root.path.join(file);
+    memory_file::change(root, file, |map| change_entries(path, map, key, change))
+}
+
+/// The same for a lesson; nothing if the file has taken it in before.
+pub(super) fn change_list_once<T: Serialize + DeserializeOwned, R>(
+    root: &Root,
+    file: &str,
+    key: &str,
+    once: Option<Once<'_>>,
+    change: impl FnOnce(&mut Vec<T>) -> (R, bool),
+) -> Result<Option<R>, MemoryError> {
+    let path = root.path.join(file);
     memory_file::change(root, file, |map| {
-        let list = match map.remove(key) {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(list)) => list,
-            Some(_) => {
-                let message = format!("`{key}` should be a list");
-                return Err(MemoryError::Unreadable(Problem { file: path, line: 1, message }));
-            }
-        };
-        let mut entries = Vec::with_capacity(list.len());
-        let mut written = Vec::new();
-        for value in list {
-            match serde_json::from_value(value.clone()) {
-                Ok(entry) => entries.push(entry),
-                Err(_) => written.push(value),
-            }
+        if once.is_some_and(|once| !once.is_missing(map)) {
+            return Ok((None, false));
         }
-        let (result, changed) = change(&mut entries);
-        let sound = entries.iter().filter_map(|entry| serde_json::to_value(entry).ok());
-        written.extend(sound);
-        map.insert(key.to_owned(), Value::Array(written));
-        Ok((result, changed))
+        let (result, changed) = change_entries(path, map, key, change)?;
+        if let (Some(once), true) = (once, changed) {
+            once.mark(map);
+        }
+        Ok((Some(result), changed))
     })
+}
+
+fn change_entries<T: Serialize + DeserializeOwned, R>(
+    path: PathBuf,
+    map: &mut Map<String, Value>,
+    key: &str,
+    change: impl FnOnce(&mut Vec<T>) -> (R, bool),
+) -> Result<(R, bool), MemoryError> {
+    let list = match map.remove(key) {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(list)) => list,
+        Some(_) => {
+            let message = format!("`{key}` should be a list");
+            return Err(MemoryError::Unreadable(Problem { file: path, line: 1, message }));
+        }
+    };
+    let mut entries = Vec::with_capacity(list.len());
+    let mut written = Vec::new();
+    for value in list {
+        match serde_json::from_value(value.clone()) {
+            Ok(entry) => entries.push(entry),
+            Err(_) => written.push(value),
+        }
+    }
+    let (result, changed) = change(&mut entries);
+    let sound = entries.iter().filter_map(|entry| serde_json::to_value(entry).ok());
+    written.extend(sound);
+    map.insert(key.to_owned(), Value::Array(written));
+    Ok((result, changed))
 }
 
 /// A text on one line: secrets hidden, nothing in it that hides or steers.

@@ -1,5 +1,6 @@
 //! Failures and successes: what is learned from them.
 
+use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use jiff::Timestamp;
@@ -7,7 +8,8 @@ use serde_json::{Map, Value};
 
 use super::error::MemoryError;
 use super::failure::{self, Ending, Failure};
-use super::keep::{Mask, change_list, line};
+use super::keep::{Mask, change_list_once, line};
+use super::lesson::{Lesson, Once};
 use super::memory::{FAILURES, Memory, USAGE};
 use super::mistake::mistake;
 use super::salient_line::telling_line;
@@ -49,6 +51,118 @@ impl Memory {
         seen: &Seen<'_>,
         mask: Mask<'_>,
     ) -> Result<Option<String>, MemoryError> {
+        let (failure, sighting) = seen.read(mask);
+        self.keep_failure(failure, sighting, None)
+    }
+
+    pub(super) fn keep_failure(
+        &self,
+        failure: Failure,
+        sighting: Option<Sighting>,
+        once: Option<Once<'_>>,
+    ) -> Result<Option<String>, MemoryError> {
+        change_list_once(&self.own(), FAILURES, "failures", once, |all: &mut Vec<Failure>| {
+            all.push(failure);
+            let extra = all.len().saturating_sub(failure::KEPT);
+            all.drain(..extra);
+            ((), true)
+        })?;
+        let Some(sighting) = sighting else { return Ok(None) };
+        self.change_usage(once, |patterns| {
+            let now = sighting.at;
+            let id = usage::learn(patterns, sighting);
+            usage::tidy(patterns, &id, now);
+            (id, true)
+        })
+    }
+
+    /// A call went well. It is only noted where such calls have failed before,
+    /// and it lowers nothing.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub fn saw_success(&self, tool: &str, args: &Value, mask: Mask<'_>) -> Result<(), MemoryError> {
+        match self.success(tool, args, mask) {
+            Some(call) => self.count_success(tool, &call, None),
+            None => Ok(()),
+        }
+    }
+
+    /// What such a call looks like, if it is worth noting that it went well.
+    fn success(
+        &self,
+        tool: &str,
+        args: &Value,
+        mask: Mask<'_>,
+    ) -> Option<BTreeMap<String, String>> {
+        (!self.usage_about(tool, args, mask).is_empty()).then(|| shapes(args, mask))
+    }
+
+    /// That a call went well, if it is worth noting.
+    pub fn success_lesson(&self, tool: &str, args: &Value, mask: Mask<'_>) -> Option<Lesson> {
+        let call = self.success(tool, args, mask)?;
+        Some(Lesson::Success { tool: tool.to_owned(), call })
+    }
+
+    pub(super) fn count_success(
+        &self,
+        tool: &str,
+        call: &BTreeMap<String, String>,
+        once: Option<Once<'_>>,
+    ) -> Result<(), MemoryError> {
+        self.change_usage(once, |patterns| {
+            let mut any = false;
+            for pattern in patterns.iter_mut().filter(|pattern| pattern.is_about(tool, call)) {
+                pattern.successes += 1;
+                any = true;
+            }
+            ((), any)
+        })
+        .map(drop)
+    }
+
+    /// A warning was wrong: somebody went on all the same, and it went well.
+    ///
+    /// # Errors
+    /// When there is no such pattern, or the file cannot be written.
+    pub fn warning_was_wrong(&self, id: &str) -> Result<(), MemoryError> {
+        self.count_wrong(id, None)
+    }
+
+    pub(super) fn count_wrong(&self, id: &str, once: Option<Once<'_>>) -> Result<(), MemoryError> {
+        let found = self.change_usage(once, |patterns| {
+            let found = patterns.iter_mut().find(|pattern| pattern.id == id);
+            let is_there = found.is_some();
+            if let Some(pattern) = found {
+                pattern.wrong += 1;
+            }
+            (is_there, is_there)
+        })?;
+        match found {
+            Some(false) => Err(MemoryError::NotFound(id.to_owned())),
+            Some(true) | None => Ok(()),
+        }
+    }
+
+    fn change_usage<R>(
+        &self,
+        once: Option<Once<'_>>,
+        change: impl FnOnce(&mut Vec<UsagePattern>) -> (R, bool),
+    ) -> Result<Option<R>, MemoryError> {
+        *self.no_usage.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        change_list_once(&self.own(), USAGE, "patterns", once, change)
+    }
+}
+
+impl Seen<'_> {
+    /// What memory takes in about it.
+    pub fn lesson(&self, mask: Mask<'_>) -> Lesson {
+        let (failure, sighting) = self.read(mask);
+        Lesson::Failure { failure: Box::new(failure), sighting: sighting.map(Box::new) }
+    }
+
+    fn read(&self, mask: Mask<'_>) -> (Failure, Option<Sighting>) {
+        let seen = self;
         let error = mask(seen.error);
         let error = Told::new(&error).raw().to_owned();
         let told = line(telling_line(&error), &str::to_owned);
@@ -63,17 +177,11 @@ impl Memory {
             fix: seen.fix.map(|fix| line(fix, mask)),
             other: Map::new(),
         };
-        change_list(&self.own(), FAILURES, "failures", |all: &mut Vec<Failure>| {
-            all.push(failure);
-            let extra = all.len().saturating_sub(failure::KEPT);
-            all.drain(..extra);
-            ((), true)
-        })?;
         let learnable = match seen.ending {
             Ending::Swallowed | Ending::Recovered => mistake(&error),
             Ending::Failed | Ending::Healed => None,
         };
-        let Some(mistake) = learnable else { return Ok(None) };
+        let Some(mistake) = learnable else { return (failure, None) };
         let call = shapes(seen.args, mask);
         let fingerprinted = super::fingerprint::fingerprint(&told);
         let sighting = Sighting {
@@ -88,54 +196,6 @@ impl Memory {
             },
             at: seen.now,
         };
-        self.change_usage(|patterns| {
-            let id = usage::learn(patterns, sighting);
-            usage::tidy(patterns, &id, seen.now);
-            (Some(id), true)
-        })
-    }
-
-    /// A call went well. It is only noted where such calls have failed before,
-    /// and it lowers nothing.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written.
-    pub fn saw_success(&self, tool: &str, args: &Value, mask: Mask<'_>) -> Result<(), MemoryError> {
-        if self.usage_about(tool, args, mask).is_empty() {
-            return Ok(());
-        }
-        let call = shapes(args, mask);
-        self.change_usage(|patterns| {
-            let mut any = false;
-            for pattern in patterns.iter_mut().filter(|pattern| pattern.is_about(tool, &call)) {
-                pattern.successes += 1;
-                any = true;
-            }
-            ((), any)
-        })
-    }
-
-    /// A warning was wrong: somebody went on all the same, and it went well.
-    ///
-    /// # Errors
-    /// When there is no such pattern, or the file cannot be written.
-    pub fn warning_was_wrong(&self, id: &str) -> Result<(), MemoryError> {
-        let found = self.change_usage(|patterns| {
-            let found = patterns.iter_mut().find(|pattern| pattern.id == id);
-            let is_there = found.is_some();
-            if let Some(pattern) = found {
-                pattern.wrong += 1;
-            }
-            (is_there, is_there)
-        })?;
-        if found { Ok(()) } else { Err(MemoryError::NotFound(id.to_owned())) }
-    }
-
-    fn change_usage<R>(
-        &self,
-        change: impl FnOnce(&mut Vec<UsagePattern>) -> (R, bool),
-    ) -> Result<R, MemoryError> {
-        *self.no_usage.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        change_list(&self.own(), USAGE, "patterns", change)
+        (failure, Some(sighting))
     }
 }

@@ -198,7 +198,7 @@ impl Root {
 
     /// A project's memory comes with the project, links in it too: what they
     /// lead to is not the project's.
-    fn refuse_links(&self, file: &str) -> Result<(), MemoryError> {
+    pub(super) fn refuse_links(&self, file: &str) -> Result<(), MemoryError> {
         if !self.shared {
             return Ok(());
         }

@@ -11,6 +11,7 @@
 //!
 //! text -> fingerprint (what varies) -> words (patterns), similar, mistake, confidence   (pure)
 //! file -> book (lock, read with lines, atomic write) -> shelf (until it changes) -> Memory
+//! run -> memory_learned in its journal -> lesson (once) -> file
 //! ```
 //!
 //! Nothing is read or locked before it is needed. Time is an argument, and so
@@ -30,6 +31,7 @@ mod generalise;
 mod issue;
 mod keep;
 mod learn;
+mod lesson;
 #[expect(clippy::module_inception, reason = "the type that everything here is for")]
 mod memory;
 mod memory_file;
@@ -57,6 +59,7 @@ pub use generalise::{Rule, generalise};
 pub use issue::{IN_ALL, Issue, PER_FAMILY, Rank, SHOWN};
 pub use keep::{Keep, Mask};
 pub use learn::Seen;
+pub use lesson::{Lesson, LessonId, Once};
 pub use memory::Memory;
 pub use memory_file::read_mapping;
 pub use mistake::{Mistake, mistake};

@@ -5,7 +5,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Map;
 
 use super::error::MemoryError;
-use super::keep::{Mask, change_list, visible_lines};
+use super::keep::{Mask, change_list_once, visible_lines};
+use super::lesson::Once;
 use super::memory::{CONFIRMATIONS, Memory};
 use super::preference::{self, Allowed, Chosen, EnvironmentRule, Preference, Scope, is_production};
 use super::salient_line::pattern_of;
@@ -47,6 +48,18 @@ impl Memory {
     /// When it must not be remembered, was not offered, or the file cannot be
     /// written.
     pub fn remember_choice(
+        &self,
+        new: &NewChoice<'_>,
+        mask: Mask<'_>,
+    ) -> Result<Preference, MemoryError> {
+        self.keep_preference(self.new_preference(new, mask)?, None)
+    }
+
+    /// The entry that an answer makes; nothing is written.
+    ///
+    /// # Errors
+    /// When it must not be remembered, or was not offered.
+    pub fn new_preference(
         &self,
         new: &NewChoice<'_>,
         mask: Mask<'_>,
@@ -93,7 +106,7 @@ impl Memory {
         let parts = [new.scope.word(), about[0], about[1], about[2], environment, project_name];
         let id = format!("pref-{}", &digest(&parts.map(str::as_bytes))[..8]);
         let lasts = new.lasts.unwrap_or(preference::KEPT);
-        let mut kept = Preference {
+        Ok(Preference {
             id,
             choice: new.choice.to_owned(),
             scope: new.scope,
@@ -109,11 +122,18 @@ impl Memory {
             history: Vec::new(),
             project,
             other: Map::new(),
-        };
-        change_list(&self.own(), CONFIRMATIONS, "preferences", |all: &mut Vec<Preference>| {
+        })
+    }
+
+    pub(super) fn keep_preference(
+        &self,
+        mut kept: Preference,
+        once: Option<Once<'_>>,
+    ) -> Result<Preference, MemoryError> {
+        let keep = |all: &mut Vec<Preference>| {
             // What ended long ago only fills the file.
             all.retain(|one| {
-                one.id == kept.id || new.now.duration_since(one.expires) < preference::KEPT
+                one.id == kept.id || kept.said.duration_since(one.expires) < preference::KEPT
             });
             match all.iter_mut().find(|known| known.id == kept.id) {
                 Some(known) => {
@@ -131,7 +151,8 @@ impl Memory {
                 }
             }
             ((), true)
-        })?;
+        };
+        change_list_once(&self.own(), CONFIRMATIONS, "preferences", once, keep)?;
         Ok(kept)
     }
 }

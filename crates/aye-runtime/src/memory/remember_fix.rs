@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 
 use super::error::MemoryError;
 use super::fix::{Change, Fix, FixMatch, Origin, OriginKind};
-use super::keep::{Keep, Mask, change_list, line, masked, visible_lines};
+use super::keep::{Keep, Mask, change_list, change_list_once, line, masked, visible_lines};
+use super::lesson::{Lesson, Once};
 use super::memory::{FIXES, Memory};
 use super::memory_file::Root;
 use super::query::{Layer, Placed};
@@ -54,6 +55,23 @@ impl Memory {
     /// does nothing sensible, or has a secret in it; when the file cannot be
     /// written.
     pub fn remember_fix(&self, new: NewFix, mask: Mask<'_>) -> Result<String, MemoryError> {
+        let (fix, shared) = self.new_fix(new, mask)?;
+        let id = fix.id.clone();
+        self.keep_fix(fix, shared, None)?;
+        Ok(id)
+    }
+
+    /// What memory takes in to remember a fix, and the fix's full id.
+    ///
+    /// # Errors
+    /// As [`remember_fix`](Self::remember_fix), but nothing is written.
+    pub fn fix_lesson(&self, new: NewFix, mask: Mask<'_>) -> Result<(String, Lesson), MemoryError> {
+        let (fix, shared) = self.new_fix(new, mask)?;
+        Ok((fix.id.clone(), Lesson::Fix { fix: Box::new(fix), shared }))
+    }
+
+    /// The entry that a fix makes, and whether it is the project's.
+    fn new_fix(&self, new: NewFix, mask: Mask<'_>) -> Result<(Fix, bool), MemoryError> {
         let pattern = match &new.error {
             ErrorText::Seen(text) => pattern_of(&visible_lines(&mask(text)))?,
             ErrorText::Pattern(pattern) => Pattern::new(&line(pattern, mask))?,
@@ -75,6 +93,7 @@ impl Memory {
             ));
         }
         let (root, project) = self.place(new.keep)?;
+        root.refuse_links(FIXES)?;
         let mut fix = Fix {
             id: String::new(),
             written_id: None,
@@ -95,29 +114,52 @@ impl Memory {
         fix.check().map_err(|message| {
             MemoryError::refused(message, "`aye memory learn --help` shows how")
         })?;
-        match fix.from.kind {
-            OriginKind::Assistant => propose(&root, fix),
-            OriginKind::Person => {
-                let layer = if root.shared { Layer::Project } else { Layer::User };
-                let before = self.fixes().into_iter().filter(|known| known.layer == layer);
-                let before = before.map(|known| known.value).find(|known| replaces(&fix, known));
-                // What a project's file says is not carried over unseen.
-                let ours = |known: &Fix| layer == Layer::User || known.agreed.is_some();
-                if let Some(known) = before.as_ref().filter(|known| ours(known)) {
-                    fix.take_over(known);
-                }
-                fix.id = fix.content_id();
-                change_list(&root, FIXES, "fixes", |fixes: &mut Vec<Fix>| {
-                    fixes.retain(|known| !replaces(&fix, known) && known.content_id() != fix.id);
-                    fixes.push(fix.clone());
-                    ((), true)
-                })?;
-                let gone = before.map(|known| known.id).filter(|id| *id != fix.id);
-                self.withdraw_agreement(gone.as_slice())?;
-                self.note_agreement(layer, &fix, &fix.from.by, fix.from.at)?;
-                Ok(fix.id)
+        if fix.from.kind == OriginKind::Person {
+            let layer = if root.shared { Layer::Project } else { Layer::User };
+            // What a project's file says is not carried over unseen.
+            let ours = |known: &Fix| layer == Layer::User || known.agreed.is_some();
+            let here = self.fixes().into_iter().filter(|known| known.layer == layer);
+            let before = here.map(|known| known.value).find(|known| replaces(&fix, known));
+            if let Some(known) = before.filter(ours) {
+                fix.take_over(&known);
             }
         }
+        fix.id = fix.content_id();
+        Ok((fix, root.shared))
+    }
+
+    /// Writes a fix, and that a person who said it agrees to it.
+    pub(super) fn keep_fix(
+        &self,
+        fix: Fix,
+        shared: bool,
+        once: Option<Once<'_>>,
+    ) -> Result<(), MemoryError> {
+        let layer = if shared { Layer::Project } else { Layer::User };
+        let not_found = || {
+            MemoryError::refused(
+                "there is no project to share it with",
+                "work below a directory with `aye.toml`",
+            )
+        };
+        let root = self.root(layer).ok_or_else(not_found)?;
+        if fix.from.kind == OriginKind::Assistant {
+            return propose(&root, fix, once);
+        }
+        let mut gone = Vec::new();
+        change_list_once(&root, FIXES, "fixes", once, |fixes: &mut Vec<Fix>| {
+            let replaced = fixes.iter().filter(|known| replaces(&fix, known));
+            gone = replaced.map(Fix::content_id).filter(|id| *id != fix.id).collect();
+            fixes.retain(|known| !replaces(&fix, known) && known.content_id() != fix.id);
+            fixes.push(fix.clone());
+            ((), true)
+        })?;
+        if once.is_some_and(|once| !once.is_pending()) {
+            return Ok(());
+        }
+        // Writing these twice is the same as writing them once.
+        self.withdraw_agreement(&gone)?;
+        self.note_agreement(layer, &fix, &fix.from.by, fix.from.at)
     }
 
     /// A fix worked.
@@ -125,7 +167,7 @@ impl Memory {
     /// # Errors
     /// When there is no such fix, or the file cannot be written.
     pub fn fix_worked(&self, id: &str, now: Timestamp) -> Result<(), MemoryError> {
-        self.change_fix(id, |fix| fix.worked(now)).map(drop)
+        self.count_fix(id, true, now, None).map(drop)
     }
 
     /// A fix did not work; whether it is suspended now.
@@ -133,7 +175,23 @@ impl Memory {
     /// # Errors
     /// When there is no such fix, or the file cannot be written.
     pub fn fix_failed(&self, id: &str, now: Timestamp) -> Result<bool, MemoryError> {
-        self.change_fix(id, |fix| fix.did_not_work(now)).map(|fix| fix.suspended.is_some())
+        self.count_fix(id, false, now, None)
+    }
+
+    /// Counts how a fix did; whether it is suspended because of that.
+    pub(super) fn count_fix(
+        &self,
+        id: &str,
+        worked: bool,
+        now: Timestamp,
+        once: Option<Once<'_>>,
+    ) -> Result<bool, MemoryError> {
+        let count = |fix: &mut Fix| match worked {
+            true => fix.worked(now),
+            false => fix.did_not_work(now),
+        };
+        let counted = self.change_fix(id, once, count)?;
+        Ok(!worked && counted.is_some_and(|fix| fix.suspended.is_some()))
     }
 
     /// A person agrees to exactly this fix, as it was shown: a proposal is
@@ -153,7 +211,7 @@ impl Memory {
             _ => return Err(MemoryError::Changed(self.short_id(&fix.id))),
         }
         if fix.suspended.is_some() || fix.failed > 0 {
-            self.change_fix(&fix.id, Fix::reinstate)?;
+            self.change_fix(&fix.id, None, Fix::reinstate)?;
         }
         self.note_agreement(shown.layer, fix, by, now)
     }
@@ -172,12 +230,18 @@ impl Memory {
         self.withdraw_agreement(std::slice::from_ref(id))
     }
 
-    fn change_fix(&self, name: &str, change: impl FnOnce(&mut Fix)) -> Result<Fix, MemoryError> {
+    /// Changes a fix; nothing if its file has taken the lesson in before.
+    fn change_fix(
+        &self,
+        name: &str,
+        once: Option<Once<'_>>,
+        change: impl FnOnce(&mut Fix),
+    ) -> Result<Option<Fix>, MemoryError> {
         let found = self.find_fix(name)?;
         let not_found = || MemoryError::NotFound(name.to_owned());
         let root = self.root(found.layer).ok_or_else(not_found)?;
         let id = found.value.id;
-        let changed = change_list(&root, FIXES, "fixes", |fixes: &mut Vec<Fix>| {
+        let changed = change_list_once(&root, FIXES, "fixes", once, |fixes: &mut Vec<Fix>| {
             let found = fixes.iter_mut().find(|fix| fix.content_id() == id).map(|fix| {
                 change(fix);
                 fix.clone()
@@ -185,23 +249,25 @@ impl Memory {
             let is_there = found.is_some();
             (found, is_there)
         })?;
-        changed.ok_or_else(not_found)
+        match changed {
+            Some(None) => Err(not_found()),
+            Some(fix) => Ok(fix),
+            None => Ok(None),
+        }
     }
 }
 
 /// Keeps what an assistant proposes. It changes nothing that is there, not
 /// even what the same fix says of itself.
-fn propose(root: &Root, mut fix: Fix) -> Result<String, MemoryError> {
-    fix.id = fix.content_id();
-    let id = fix.id.clone();
-    change_list(root, FIXES, "fixes", |fixes: &mut Vec<Fix>| {
+fn propose(root: &Root, fix: Fix, once: Option<Once<'_>>) -> Result<(), MemoryError> {
+    change_list_once(root, FIXES, "fixes", once, |fixes: &mut Vec<Fix>| {
         let known = fixes.iter().any(|known| known.content_id() == fix.id);
         if !known {
             fixes.push(fix);
         }
         ((), !known)
-    })?;
-    Ok(id)
+    })
+    .map(drop)
 }
 
 /// Whether a person who says this has changed their mind about that.

@@ -61,13 +61,15 @@ pub struct UsagePattern {
 }
 
 /// One failure, ready to be learned from: secrets masked, what varies replaced.
-#[derive(Debug, Clone)]
-pub(super) struct Sighting {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sighting {
     pub(super) tool: String,
     pub(super) mistake: Mistake,
     pub(super) error: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) parameter: Option<String>,
     pub(super) call: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) advice: Option<String>,
     pub(super) at: Timestamp,
 }

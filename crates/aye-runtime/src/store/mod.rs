@@ -24,6 +24,7 @@ mod heads;
 mod index;
 mod journal;
 mod lease;
+mod lessons;
 mod log_seal;
 mod logs;
 mod mailbox;
@@ -41,6 +42,7 @@ pub use heads::{BadHeads, Head, Heads, PrunedHead};
 pub use index::{Found, Questions, RunFilter, Runs};
 pub use journal::Journal;
 pub use lease::{Held, Hold, Holder, Lease, LeaseError, Leases};
+pub use lessons::Lessons;
 pub use log_seal::seal;
 pub use logs::Logs;
 pub use mailbox::{ENDED, Mailbox, Pending, RequestId, Verdict};
@@ -54,7 +56,18 @@ pub use wake::{Listener, Wake, Watch};
 
 /// Everything a driver and a front end need of a store.
 pub trait Store:
-    Journal + Runs + Questions + Mailbox + Leases + Wake + Logs + Audit + Prune + std::fmt::Debug + Send
+    Journal
+    + Runs
+    + Questions
+    + Mailbox
+    + Lessons
+    + Leases
+    + Wake
+    + Logs
+    + Audit
+    + Prune
+    + std::fmt::Debug
+    + Send
 {
     /// Whether somebody drives a run: the lease of the outermost run covers
     /// the runs inside it.

@@ -87,6 +87,7 @@ impl ActiveRun {
         let workspace = machine.state().started.workspace.clone();
         let workspace = Path::new(&workspace);
         let run = machine.state().run.clone();
+        runtime.settle_lessons(&mut *store)?;
         aye_process::slots::set_limit(runtime.settings.max_processes);
         aye_process::set_grace(runtime.settings.grace);
         let driver = Driver::new(Parts {

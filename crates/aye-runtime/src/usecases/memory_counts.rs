@@ -65,7 +65,7 @@ impl Counts {
 impl Runtime {
     /// Counts, for so many weeks.
     pub fn memory_counts(&self, weeks: usize) -> Result<Counts, Error> {
-        let memory = self.memory();
+        let memory = self.current_memory();
         let (fixes, now) = (memory.fixes(), self.now());
         let standing = |wanted| fixes.iter().filter(|fix| fix.value.standing() == wanted).count();
         let preferences = memory.preferences();

@@ -18,6 +18,7 @@ mod audit;
 pub mod background;
 mod call_tool;
 mod late_answer;
+mod lessons;
 mod loaded_run;
 mod logs;
 mod memory_counts;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use aye_core::event::Event;
 use aye_core::input::{Input, Request};
 use aye_core::machine::Machine;
 use aye_core::secrets::Secrets;
@@ -9,8 +10,9 @@ use aye_core::text::World;
 
 use crate::auth;
 use crate::commit::{self, Committed};
-use crate::driver::{GONE, close_form, restore_inside};
+use crate::driver::{GONE, RememberedAnswer, close_form, restore_inside};
 use crate::error::Error;
+use crate::lessons;
 use crate::runtime::Runtime;
 use crate::store::{Lease, RequestId, RunRow, Store, Verdict};
 
@@ -52,8 +54,17 @@ impl Held {
         input: Input,
         from: Option<RequestId>,
     ) -> Result<Committed, Error> {
-        let input = auth::spend_code(input, machine, &self.runtime.home, &self.world);
-        Ok(commit::handle(store, &self.lease, machine, input, &self.world, from)?)
+        let (world, memory) = (&self.world, self.runtime.memory());
+        let input = auth::spend_code(input, machine, &self.runtime.home, world);
+        let remembered = RememberedAnswer::of(&memory, machine, &input, world);
+        let learn = |_: &Machine, events: &[Event]| {
+            remembered.and_then(|answer| answer.learned(events)).into_iter().collect()
+        };
+        let lease = &self.lease;
+        let committed = commit::handle_and_learn(store, lease, machine, input, world, from, learn)?;
+        // What cannot be taken in now is when memory is opened next.
+        lessons::take_in(store, &memory, &committed.events);
+        Ok(committed)
     }
 
     /// The machine of a run, which may be inside of others.

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
 
 mod compute;
+mod driver;
 mod embed;
 #[path = "../../../aye-process/tests/it/privilege.rs"]
 mod privilege;

@@ -249,6 +249,7 @@ impl Told {
                 self.of(step).note(event, escape_control_line(&words), Vec::new());
             }
             EventKind::MemoryRecalled(what) => self.remembered(event, what, "memory"),
+            EventKind::MemoryLearned(what) if what.is_silent() => {}
             EventKind::MemoryLearned(what) => self.remembered(event, what, "memory learned"),
             EventKind::ConfirmationRequired(question) => {
                 let words = format!("asked: {}", escape_control_line(&question.message));

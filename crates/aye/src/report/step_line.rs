@@ -166,6 +166,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             };
             format!("{glyph} {}  {}", name(step), dim(&escape_control_line(&words)))
         }
+        EventKind::MemoryLearned(what) if what.is_silent() => return None,
         EventKind::MemoryRecalled(what) | EventKind::MemoryLearned(what) => {
             let step = what.step.as_deref().map(|step| format!("{}  ", name(step)));
             let said = escape_control_line(&what.message);

@@ -208,6 +208,25 @@ fn an_idempotent_step_is_run_again_without_asking() {
     assert_eq!(lines, (0..STEPS).collect::<Vec<_>>());
 }
 
+#[test]
+fn what_failures_teach_is_in_memory_once_however_often_aye_is_killed() {
+    let mut dice = Dice(3);
+    let place = Place::new();
+    let fails = |_| "echo manifest unknown >&2; exit 1".to_owned();
+    let extra = "    idempotent: true\n    on_error: continue\n";
+    place.write("lines.yaml", &skill(extra, fails));
+    assert!(killed_to_the_end(&place, &mut dice) > 0);
+    // The next command that opens memory takes in what is missing.
+    place.aye(&["memory", "list"]).ok();
+    let failures = place.read("../home/memory/failures.yaml");
+    for step in 0..STEPS {
+        let of_step = format!("step: s{step}\n");
+        assert_eq!(failures.matches(&of_step).count(), 1, "{of_step}{failures}");
+    }
+    let usage = place.read("../home/memory/learned/usage.yaml");
+    assert!(usage.contains(&format!("sightings: {STEPS}\n")), "{usage}");
+}
+
 /// The step itself kills Aye, before or after it did its work: exactly between
 /// two commits.
 fn killed_by_every_step(kill_first: bool) {

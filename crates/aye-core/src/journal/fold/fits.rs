@@ -35,7 +35,8 @@ impl State {
                     matches!(&self.phase, Phase::Transition(Transition::Settled(settled)) if what.step.as_ref() == Some(&settled.step))
                 }
             },
-            EventKind::MemoryLearned(_) => !matches!(self.phase, Phase::Ended(_)),
+            // How a run ended is something to learn from.
+            EventKind::MemoryLearned(_) => true,
             EventKind::SkillCompleted { .. } | EventKind::SkillFailed { .. } => between,
             EventKind::SkillCancelled { .. } => between || asking,
             EventKind::StepStarted(started) => between && started.execution == self.executions + 1,

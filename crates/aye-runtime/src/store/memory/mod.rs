@@ -10,6 +10,7 @@ mod audit;
 mod index;
 mod journal;
 mod lease;
+mod lessons;
 mod mailbox;
 mod prune;
 mod state;

@@ -1,6 +1,6 @@
 //! The data, and appending to it: all or nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use aye_core::event::Event;
 use aye_core::id::RunId;
@@ -25,6 +25,8 @@ pub(super) struct State {
     pub(super) requests: Vec<Sent>,
     /// How many requests were ever sent.
     pub(super) sent: i64,
+    /// What memory has not taken in.
+    pub(super) lessons: HashSet<(RunId, u64)>,
     /// How often a lease has changed hands.
     pub(super) epochs: HashMap<RunId, u64>,
     /// Who holds a lease, and which one.
@@ -73,6 +75,8 @@ impl State {
         // Nothing fails from here on.
         self.settle(settled);
         self.last_n += stored.len() as u64;
+        let learned = events.iter().filter(|event| event.kind.lesson().is_some());
+        self.lessons.extend(learned.map(|event| (event.run.clone(), event.seq)));
         self.events.extend(stored);
         self.epochs.entry(lease.run().clone()).or_insert(lease.epoch());
         for (run, after) in changed {
@@ -163,6 +167,7 @@ impl State {
     pub(super) fn forget(&mut self, gone: &[RunId]) {
         self.events.retain(|stored| !gone.contains(&stored.event.run));
         self.requests.retain(|sent| !gone.contains(&sent.pending.run));
+        self.lessons.retain(|(run, _)| !gone.contains(run));
         for run in gone {
             self.runs.remove(run);
             self.epochs.remove(run);

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::change::{Change, Failure};
 use super::open::{LOG, LONG_LOG};
-use super::{SqliteStore, mailbox, questions, runs};
+use super::{SqliteStore, lessons, mailbox, questions, runs};
 use crate::store::chain::Link;
 use crate::store::derive::{self, Derived, Placed};
 use crate::store::{Lease, StoreError};
@@ -168,6 +168,9 @@ fn append_run(
         if kept != 1 {
             let path = change.path().unwrap_or_default().into();
             return Err(StoreError::Dropped { path, run: run.clone(), seq: event.seq }.into());
+        }
+        if event.kind.lesson().is_some() {
+            lessons::insert(change, event)?;
         }
         derived = Some(derive::fold(derived, Placed { n, hash, event })?);
     }

@@ -101,7 +101,11 @@ impl Journal for SqliteStore {
 }
 
 impl SqliteStore {
-    fn select(&self, sql: &str, values: impl Params) -> Result<Vec<(u64, Event)>, StoreError> {
+    pub(super) fn select(
+        &self,
+        sql: &str,
+        values: impl Params,
+    ) -> Result<Vec<(u64, Event)>, StoreError> {
         let failed = |error: rusqlite::Error| self.failed(&error);
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
         let mut rows = query.query(values).map_err(failed)?;

@@ -12,6 +12,7 @@ mod create;
 mod error;
 mod home;
 mod journal;
+mod lessons;
 mod lock;
 mod mailbox;
 mod open;

@@ -294,6 +294,7 @@ fn delete(change: &Connection, run: &str) -> Result<(), Failure> {
         "DELETE FROM events WHERE run = ?1",
         "DELETE FROM questions WHERE id > ?1 || '-' AND id < ?1 || '.' AND run = ?1",
         "DELETE FROM requests WHERE run = ?1",
+        "DELETE FROM lessons WHERE run = ?1",
         "DELETE FROM runs WHERE id = ?1",
     ] {
         change.prepare_cached(sql)?.execute([run])?;

@@ -18,7 +18,7 @@ pub(super) const LAYOUT: i64 = MIGRATIONS.len() as i64;
 
 /// Each takes the layout of its position to the next. Published ones are
 /// never edited.
-const MIGRATIONS: &[&str] = &[FIRST, INSIDE, EPOCH, PRUNED];
+const MIGRATIONS: &[&str] = &[FIRST, INSIDE, EPOCH, PRUNED, LESSONS];
 
 /// Runs inside other runs.
 const INSIDE: &str = "
@@ -50,6 +50,16 @@ ALTER TABLE floor ADD COLUMN head BLOB;
 ALTER TABLE floor ADD COLUMN unlisted INTEGER NOT NULL DEFAULT 0;
 UPDATE floor SET unlisted = max(id, coalesce((SELECT max(events.id) FROM events), 0))
     - (SELECT count(*) FROM events);
+";
+
+/// What was learned and memory has not taken in. It is not derived: memory's
+/// files are elsewhere.
+const LESSONS: &str = "
+CREATE TABLE lessons (
+    run TEXT    NOT NULL,
+    seq INTEGER NOT NULL,
+    UNIQUE (run, seq)
+) STRICT;
 ";
 
 const FIRST: &str = "

@@ -13,6 +13,7 @@ use super::writer::Store;
 const FIRST: &str = include_str!("fixtures/layout-1.sql");
 const SECOND: &str = include_str!("fixtures/layout-2.sql");
 const THIRD: &str = include_str!("fixtures/layout-3.sql");
+const FOURTH: &str = include_str!("fixtures/layout-4.sql");
 
 /// A home with a journal of an older layout.
 fn home_with(fixture: &str) -> Result<tempfile::TempDir, Box<dyn std::error::Error>> {
@@ -89,10 +90,35 @@ fn a_journal_of_the_third_layout_is_read_checked_and_pruned() -> Outcome {
 }
 
 #[test]
+fn a_journal_of_the_fourth_layout_is_read_checked_and_learned_from() -> Outcome {
+    let home = home_with(FOURTH)?;
+    let mut store = open(home.path())?;
+    let audited = store.audit(None, |finding| panic!("{finding}"))?;
+    assert_eq!((audited.runs, audited.events, audited.logs), (6, 34, 0));
+    assert_eq!(store.pruned_runs()?.len(), 1);
+    // What was learned then is in memory's files already.
+    assert_eq!(store.pending_lessons()?, []);
+    let Found::One(row) = store.find_run("p1tg19qfwc")? else {
+        return Err("no run".into());
+    };
+    let lease = store.acquire(&row.id, &holder())?;
+    let mut tale = Tale::new(row.id.as_str());
+    tale.seq = row.last_seq;
+    let (resumed, learned) = (tale.resumed(), tale.learned(Some("one")));
+    (*store).append(&lease, &[resumed, learned.clone()], &[])?;
+    assert_eq!(store.pending_lessons()?, [learned]);
+    store.audit(None, |finding| panic!("{finding}"))?;
+    Ok(())
+}
+
+#[test]
 fn an_older_driver_keeps_its_journal_from_being_migrated() -> Outcome {
-    for (fixture, run, layout) in
-        [(FIRST, "running001", 1), (SECOND, "a8g40bx0tw", 2), (THIRD, "5f6p4169cp", 3)]
-    {
+    for (fixture, run, layout) in [
+        (FIRST, "running001", 1),
+        (SECOND, "a8g40bx0tw", 2),
+        (THIRD, "5f6p4169cp", 3),
+        (FOURTH, "p1tg19qfwc", 4),
+    ] {
         let home = home_with(fixture)?;
         std::fs::create_dir(home.path().join("locks"))?;
         let path = home.path().join(format!("locks/{run}.lock"));
@@ -123,7 +149,7 @@ fn an_older_driver_keeps_its_journal_from_being_migrated() -> Outcome {
 fn a_new_journal_and_a_migrated_one_have_the_same_layout() -> Outcome {
     let new = tempfile::tempdir()?;
     open(new.path())?;
-    for fixture in [FIRST, SECOND, THIRD] {
+    for fixture in [FIRST, SECOND, THIRD, FOURTH] {
         let old = home_with(fixture)?;
         open(old.path())?;
         assert_eq!(definitions(old.path())?, definitions(new.path())?);

@@ -8,6 +8,7 @@ mod child;
 mod contract;
 mod durable;
 mod layout;
+mod learning;
 mod lists;
 mod lock;
 mod mailbox;

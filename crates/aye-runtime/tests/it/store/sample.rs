@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::writer::Store;
 use aye_core::event::{
-    Answered, CancelReason, Driver, Event, EventKind, FailReason, PauseReason, SkillStarted,
-    StepCompleted, StepStarted, VERSION,
+    Answered, CancelReason, Driver, Event, EventKind, FailReason, MemoryKind, PauseReason,
+    Remembered, SkillStarted, StepCompleted, StepStarted, VERSION,
 };
 use aye_core::id::{QuestionId, RunId};
 use aye_core::nested::Parent;
@@ -204,6 +204,13 @@ impl Tale {
             ended: None,
             duration_ms: None,
         })
+    }
+
+    /// Something is learned, with or without a lesson for memory.
+    pub(super) fn learned(&mut self, lesson: Option<&str>) -> Event {
+        let lesson = lesson.map(|lesson| Box::new(json!({ "lesson": lesson })));
+        let told = Remembered::told(MemoryKind::Usage, String::new());
+        self.event(EventKind::MemoryLearned(Box::new(Remembered { lesson, ..told })))
     }
 
     pub(super) fn question_id(&self, number: u32) -> QuestionId {

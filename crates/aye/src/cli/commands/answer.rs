@@ -6,7 +6,7 @@ use aye_core::event::{Event, EventKind};
 use aye_core::id::QuestionId;
 use aye_core::input::Request;
 use aye_core::journal::Phase;
-use aye_core::question::{Answer, Edits, FixScope, Prompter, Question};
+use aye_core::question::{Answer, AnswerScope, Edits, FixScope, Prompter, Question};
 use aye_core::skill::AskKind;
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -20,9 +20,7 @@ use crate::prompt::{
     AskOutcome, Escape, Given, News, Nowhere, PromptConfig, RemoteQuestion, ask_alone,
 };
 use crate::report::event_json;
-use aye_runtime::driver::{Kept, keep};
 use aye_runtime::error::Error;
-use aye_runtime::memory::Scope;
 use aye_runtime::prompter::QuestionContext;
 use aye_runtime::usecases::{
     JournalReader, QuestionRow, QuestionState, RunRow, Sent, Subscription,
@@ -197,21 +195,26 @@ pub(super) fn answer(
         }
         let choice = given.value.clone();
         let edits = edits(args, &choice)?;
-        let scope = args.remember.map(Scope::from).or(given.remember.then_some(Scope::Step));
+        let scope = args.remember.map(AnswerScope::from);
+        let scope = scope.or(given.remember.then_some(AnswerScope::Step));
         let code = code_for(&question, asked.as_ref(), &given)?;
         let coded = code.is_some();
         let answer = Answer {
             reason: args.reason.clone().or(given.reason),
             typed: given.typed,
             digest: asked.as_ref().map(|asked| asked.digest.clone()),
-            edits: edits.clone(),
+            // A change that works is remembered as a fix.
+            remember: scope.filter(|_| edits.is_none()),
+            edits,
             ..Answer::new(given.value, context.driver().user, Prompter::Command)
         };
+        let remembers = answer.remember.is_some();
         let request = Request::Answer { question: question.id.clone(), answer, code };
         match context.submit(&row, &request)? {
             sent @ (Sent::Accepted | Sent::AcceptedUndriven) => {
-                let scope = scope.filter(|_| edits.is_none());
-                remember(&row, asked.as_ref(), &choice, scope, context)?;
+                if remembers {
+                    tell_remembered(&journal, &question, context)?;
+                }
                 let undriven = sent == Sent::AcceptedUndriven;
                 return Ok((outer, question, Came::Taken { label, undriven }));
             }
@@ -245,36 +248,21 @@ fn edits(args: &AnswerArgs, choice: &str) -> Result<Option<Edits>, Error> {
     }
 }
 
-/// Keeps the answer if somebody wants that.
-fn remember(
-    row: &RunRow,
-    asked: Option<&Question>,
-    choice: &str,
-    scope: Option<Scope>,
+/// Says what became of the wish to have the answer remembered.
+fn tell_remembered(
+    journal: &JournalReader,
+    question: &QuestionRow,
     context: &Context,
 ) -> Result<(), Error> {
-    let (Some(scope), Some(question)) = (scope, asked) else { return Ok(()) };
-    let user = context.driver().user;
-    let kept = Kept {
-        question,
-        skill: &row.skill,
-        environment: row.environment.as_deref(),
-        choice,
-        scope,
-        by: &user,
-        now: context.now(),
-    };
-    // What the question shows has been masked.
-    match keep(&context.memory(), &kept, &str::to_owned) {
-        Ok(kept) => {
-            let words = format!("remembered; `aye memory forget {}` takes it back", kept.id);
-            tell_people(&words, context)
-        }
-        Err(error) => {
+    match journal.remembered_answer(question)? {
+        Some(what) if what.id.is_some() => tell_people(&what.message, context),
+        Some(what) => {
             let warning = context.paint_err.text(Tone::Warn, "warning:");
-            say(&format!("{warning} the answer counts, but {error}\n"));
+            let said = escape_control_line(&what.message);
+            say(&format!("{warning} the answer counts, but it was {said}\n"));
             Ok(())
         }
+        None => Ok(()),
     }
 }
 
@@ -298,7 +286,7 @@ impl From<Reach> for FixScope {
     }
 }
 
-impl From<Reach> for Scope {
+impl From<Reach> for AnswerScope {
     fn from(reach: Reach) -> Self {
         match reach {
             Reach::Step => Self::Step,

@@ -215,7 +215,7 @@ pub struct LearnArgs {
 }
 
 pub(super) fn run(args: &MemoryArgs, context: &Context) -> Result<u8, Error> {
-    let memory = context.memory();
+    let memory = context.current_memory();
     let done = match &args.command {
         MemoryCommand::List { what } => list::run(*what, &memory, context),
         MemoryCommand::Show { id } => show::run(id, &memory, context),

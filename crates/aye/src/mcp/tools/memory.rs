@@ -25,7 +25,7 @@ pub(super) struct Check {
 }
 
 pub(super) fn check(world: &World, args: &Check) -> Result<Told, Error> {
-    let memory = world.runtime.memory();
+    let memory = world.runtime.current_memory();
     let query = Query { tool: &args.tool, skill: None, step: None, error: &args.error, args: None };
     let issues = memory.known_issues(&query);
     let fixes = memory.fixes_for(&query);
@@ -83,7 +83,7 @@ pub(super) fn learn(world: &World, args: &Learn, by: &str) -> Result<Told, Error
         from,
         keep: Keep::default(),
     };
-    let memory = world.runtime.memory();
+    let memory = world.runtime.current_memory();
     let id = memory.remember_fix(new, &str::to_owned)?;
     let standing = memory.fixes().into_iter().find(|fix| fix.value.id == id);
     let standing = standing.map_or("proposed", |fix| fix.value.standing().word());
@@ -102,7 +102,7 @@ pub(super) struct One {
 }
 
 pub(super) fn one(world: &World, args: &One) -> Result<Told, Error> {
-    let entry = world.runtime.memory().entry(&args.id, world.runtime.now())?;
+    let entry = world.runtime.current_memory().entry(&args.id, world.runtime.now())?;
     let entry = budget::masked(&entry);
     let kind = match args.id.split('-').next() {
         Some("fix") => "fixes",
@@ -143,7 +143,7 @@ pub(super) fn query(world: &World, args: &Search) -> Result<Told, Error> {
 
 /// The entries of a kind, made harmless.
 pub(in crate::mcp) fn entries(world: &World, kind: EntryKind) -> Vec<Value> {
-    let memory = world.runtime.memory();
+    let memory = world.runtime.current_memory();
     memory.entries(kind, world.runtime.now()).iter().map(budget::masked).collect()
 }
 

@@ -21,6 +21,7 @@ fn every_event_is_a_line() {
     {"v":1,"run":"RUN","type":"step_output","step":"a","stream":"stdout","text":"out"}
     {"v":1,"run":"RUN","seq":3,"at":"TIME","type":"step_failed","step":"a","execution":1,"outcome":"failure","message":"exit code 3","process":{"exit_code":3,"duration_ms":N,"stdout":"out\n","left_running":0,"cpu_ms":N},"log":{"stdout":{"bytes":4,"sha256":"DIGEST"}}}
     {"v":1,"run":"RUN","seq":4,"at":"TIME","type":"skill_failed","why":"step_failed","message":"step `a`: exit code 3","step":"a","duration_ms":N}
+    {"v":1,"run":"RUN","seq":5,"at":"TIME","type":"memory_learned","kind":"usage","step":"a","message":"","lesson":{"lesson":"failure","failure":{"at":"TIME","tool":"","skill":"s","step":"a","run":"RUN","error":"out","ending":"failed"}}}
     --- exit 1
     "#);
 }

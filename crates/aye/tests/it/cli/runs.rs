@@ -112,7 +112,7 @@ fn prune_forgets_what_is_old_and_over() {
     ");
     assert_snapshot!(place.aye(&["runs", "prune", "--older-than", "0s", "--dry-run"]).all(), @r"
     --- stdout
-    would forget 2 runs with 10 events
+    would forget 2 runs with 11 events
     --- exit 0
     ");
     assert_eq!(place.aye(&["runs", "--json"]).ok().json().as_array().unwrap().len(), 3);

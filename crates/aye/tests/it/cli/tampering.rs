@@ -374,7 +374,7 @@ fn triggers_and_tables_of_others_do_not_act_and_are_named() {
     assert_eq!(failed.code, 1, "{}", failed.all());
     let kinds = "SELECT group_concat(type, ' ') FROM events WHERE run = ?1";
     let kinds: String = journal(&place).query_row(kinds, [place.last()], |row| row.get(0)).unwrap();
-    assert_eq!(kinds, "skill_started step_started step_failed skill_failed");
+    assert_eq!(kinds, "skill_started step_started step_failed skill_failed memory_learned");
     assert_eq!(
         found(&place, &[]),
         [

@@ -10,8 +10,9 @@ use aye_core::input::Request;
 use aye_core::question::Question;
 use aye_runtime::store::{
     Audit, Audited, ENDED, Finding, Found, Heads, Held, Holder, Journal, Lease, LeaseError, Leases,
-    Listener, Logs, Mailbox, MemoryStore, Pending, Prune, Pruned, PrunedRun, Pruner, QuestionRow,
-    Questions, RequestId, RunFilter, RunRow, Runs, Source, Store, StoreError, Verdict, Wake,
+    Lessons, Listener, Logs, Mailbox, MemoryStore, Pending, Prune, Pruned, PrunedRun, Pruner,
+    QuestionRow, Questions, RequestId, RunFilter, RunRow, Runs, Source, Store, StoreError, Verdict,
+    Wake,
 };
 use jiff::Timestamp;
 use tempfile::TempDir;
@@ -59,6 +60,10 @@ pub(super) enum Fault {
     EndedRunsAreSilent,
     /// Requests to runs inside are not found.
     InsideIsNotRead,
+    /// What was learned is not noted for memory.
+    LessonLost,
+    /// What memory has taken in stays noted.
+    LessonKept,
     /// Nobody hears appends.
     WakeLost,
     /// Drivers do not hear requests.
@@ -92,7 +97,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    pub(super) const ALL: [Self; 34] = [
+    pub(super) const ALL: [Self; 36] = [
         Self::AppendLost,
         Self::EventsOutOfOrder,
         Self::NoSequenceCheck,
@@ -112,6 +117,8 @@ impl Fault {
         Self::VerdictBeforeEvents,
         Self::EndedRunsAreSilent,
         Self::InsideIsNotRead,
+        Self::LessonLost,
+        Self::LessonKept,
         Self::WakeLost,
         Self::RequestWakeLost,
         Self::AppendsWakeDrivers,
@@ -389,6 +396,25 @@ impl Mailbox for Faulty {
             }
             _ => verdict,
         })
+    }
+}
+
+impl Lessons for Faulty {
+    fn pending_lessons(&self) -> Result<Vec<Event>, StoreError> {
+        let mut events = self.inner.pending_lessons()?;
+        events.retain(|_| !self.has(Fault::LessonLost));
+        Ok(events)
+    }
+
+    fn is_pending_lesson(&self, run: &RunId, seq: u64) -> Result<bool, StoreError> {
+        self.inner.is_pending_lesson(run, seq)
+    }
+
+    fn lesson_taken_in(&mut self, run: &RunId, seq: u64) -> Result<(), StoreError> {
+        match self.fault {
+            Fault::LessonKept => Ok(()),
+            _ => self.inner.lesson_taken_in(run, seq),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 mod appending;
 mod faulty;
 mod leasing;
+mod lessons;
 mod listing;
 mod mailing;
 mod pruning;
@@ -46,7 +47,7 @@ macro_rules! ensure {
 }
 use ensure;
 
-const CLAUSES: [(&str, Clause); 30] = [
+const CLAUSES: [(&str, Clause); 32] = [
     ("what is appended is read back in order", appending::reads_back),
     ("an event that does not follow is a conflict", appending::needs_the_next_number),
     ("an append is all or nothing", appending::all_or_nothing),
@@ -65,6 +66,8 @@ const CLAUSES: [(&str, Clause); 30] = [
     ("a failed append gives no verdict", mailing::verdict_with_events),
     ("a run that has ended refuses", mailing::ended_refuses),
     ("requests to runs inside are found", mailing::pending_within),
+    ("what was learned waits for memory", lessons::wait_for_memory),
+    ("a lesson is noted with its event, or not at all", lessons::with_the_event),
     ("an append wakes whoever listens", waking::append_wakes),
     ("a request wakes its driver", waking::request_wakes),
     ("a driver's own appends do not wake it", waking::appends_do_not_wake_drivers),
