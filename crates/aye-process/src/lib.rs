@@ -40,6 +40,7 @@ pub use running::child::{Running, Stop};
 pub use running::exit::{Exit, Left, Outcome, Status};
 pub use running::suspend::suspend;
 pub use running::wait::{Happening, LiveView, wait, wait_aside};
+pub use start::carriers::{CARRIERS, withhold};
 pub use start::error::SpawnError;
 pub use start::policy;
 pub use start::resolve::resolve;
@@ -48,8 +49,10 @@ pub use start::spawn::spawn;
 pub use start::spec::{
     DEFAULT_GRACE, DEFAULT_LINGER, DEFAULT_TAIL, Limits, Sink, Spec, Stdin, grace, set_grace,
 };
+pub use system::core_dumps::disable_core_dumps;
 pub use system::dispositions::{end_by, survive_file_size_limit};
 pub use system::group;
+pub use system::peer::peer_uid;
 pub use system::signal_name::{signal_name, signal_words};
 pub use tree::ancestry::{Ancestry, is_visible, own_namespace, own_user_map};
 pub use tree::{slots, survivors};

@@ -44,7 +44,8 @@ impl Outside {
 
 impl Names for Outside {
     fn env(&self, name: &str) -> Option<String> {
-        self.env.get(name).cloned()
+        // What carries a secret to Aye is not for templates either.
+        self.env.get(name).filter(|_| !aye_process::CARRIERS.contains(&name)).cloned()
     }
 
     fn look_up(&self, name: &str) -> Option<Value> {

@@ -1,7 +1,16 @@
 //! Keeps secrets out of everything that is shown or stored.
+//!
+//! A secret is looked for in what a terminal shows: escape sequences inside it,
+//! such as a change of colour, do not hide it. They stay behind the stars.
+
+use super::escape::{Invisible, invisible};
 
 /// What a secret is replaced by.
 const STARS: &[u8] = b"***";
+
+/// The most bytes that are held back beside those of a secret: what stands
+/// between its letters.
+const BETWEEN: usize = 16 * 1024;
 
 /// Replaces byte strings in a stream, also where a chunk border cuts them.
 #[derive(Debug)]
@@ -11,6 +20,16 @@ pub(crate) struct Masker {
     starts: [bool; 256],
     /// The end of the last chunk, as far as a secret may begin there.
     held: Vec<u8>,
+}
+
+/// Whether a secret stands at the beginning of some bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    No,
+    /// So many bytes, with what stands between its letters.
+    Yes(usize),
+    /// Perhaps: the bytes end too early to tell.
+    Perhaps,
 }
 
 impl Masker {
@@ -33,8 +52,18 @@ impl Masker {
     pub(crate) fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
         let mut input = std::mem::take(&mut self.held);
         input.extend_from_slice(chunk);
+        self.mask(&input, false)
+    }
+
+    /// What was held back, at the end of the stream.
+    pub(crate) fn finish(&mut self) -> Vec<u8> {
+        let held = std::mem::take(&mut self.held);
+        self.mask(&held, true)
+    }
+
+    fn mask(&mut self, input: &[u8], last: bool) -> Vec<u8> {
         let mut output = Vec::with_capacity(input.len());
-        let mut rest = input.as_slice();
+        let mut rest = input;
         while let Some(&first) = rest.first() {
             if !self.starts[usize::from(first)] {
                 let plain = rest
@@ -45,21 +74,17 @@ impl Masker {
                 rest = &rest[plain..];
                 continue;
             }
-            if self
-                .secrets
-                .iter()
-                .any(|secret| secret.len() > rest.len() && secret.starts_with(rest))
-            {
-                self.held = rest.to_vec();
-                break;
-            }
-            let found = self.secrets.iter().find(|secret| rest.starts_with(secret)).map(Vec::len);
-            match found {
-                Some(length) => {
+            match self.at(rest, last) {
+                Found::Perhaps => {
+                    self.held = rest.to_vec();
+                    break;
+                }
+                Found::Yes(length) => {
                     output.extend_from_slice(STARS);
+                    output.extend(sequences(&rest[..length]));
                     rest = &rest[length..];
                 }
-                None => {
+                Found::No => {
                     output.push(first);
                     rest = &rest[1..];
                 }
@@ -68,47 +93,112 @@ impl Masker {
         output
     }
 
-    /// What was held back, at the end of the stream.
-    pub(crate) fn finish(&mut self) -> Vec<u8> {
-        let mut output = Vec::new();
-        let held = std::mem::take(&mut self.held);
-        let mut rest = held.as_slice();
-        while let Some(&first) = rest.first() {
-            match self.secrets.iter().find(|secret| rest.starts_with(secret)) {
-                Some(secret) => {
-                    output.extend_from_slice(STARS);
-                    rest = &rest[secret.len()..];
+    /// Whether a secret stands here: the longest, so one that may still become
+    /// whole comes before a shorter one that is.
+    fn at(&self, bytes: &[u8], last: bool) -> Found {
+        let mut found = Found::No;
+        for secret in &self.secrets {
+            match stands(secret, bytes) {
+                Found::Perhaps if !last && bytes.len() <= secret.len() + BETWEEN => {
+                    return Found::Perhaps;
                 }
-                None => {
-                    output.push(first);
-                    rest = &rest[1..];
-                }
+                yes @ Found::Yes(_) if found == Found::No => found = yes,
+                Found::Perhaps | Found::Yes(_) | Found::No => {}
             }
         }
-        output
+        found
     }
+}
+
+/// Whether this secret stands at the beginning, whatever is between its letters.
+fn stands(secret: &[u8], bytes: &[u8]) -> Found {
+    let mut at = 0;
+    for (index, letter) in secret.iter().enumerate() {
+        while bytes.get(at).is_some_and(|byte| byte != letter) {
+            match invisible(&bytes[at..]) {
+                Invisible::Yes(length) if index > 0 => at += length,
+                Invisible::Perhaps if index > 0 => return Found::Perhaps,
+                Invisible::Yes(_) | Invisible::Perhaps | Invisible::No => return Found::No,
+            }
+        }
+        if at >= bytes.len() {
+            return Found::Perhaps;
+        }
+        at += 1;
+    }
+    Found::Yes(at)
+}
+
+/// The escape sequences in some bytes: colours go on behind a secret.
+fn sequences(bytes: &[u8]) -> Vec<u8> {
+    let mut found = Vec::new();
+    let mut rest = bytes;
+    while let Some(at) = rest.iter().position(|&byte| byte == 0x1b) {
+        let length = match invisible(&rest[at..]) {
+            Invisible::Yes(length) => length,
+            Invisible::Perhaps | Invisible::No => 1,
+        };
+        found.extend_from_slice(&rest[at..at + length]);
+        rest = &rest[at + length..];
+    }
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn masked(secrets: &[&str], text: &str, size: usize) -> String {
+        let secrets: Vec<Vec<u8>> = secrets.iter().map(|one| one.as_bytes().to_vec()).collect();
+        let mut masker = Masker::new(&secrets).expect("secrets");
+        let mut output = Vec::new();
+        for chunk in text.as_bytes().chunks(size) {
+            output.extend(masker.push(chunk));
+        }
+        output.extend(masker.finish());
+        String::from_utf8(output).expect("text")
+    }
+
     #[test]
     fn secrets_are_hidden_wherever_the_chunks_are_cut() {
-        let secrets = [b"hunter2".to_vec(), b"hunter".to_vec(), b"aab".to_vec(), Vec::new()];
-        let text = b"my hunter2, hunter hunters aaab aab hunte";
+        let text = "my hunter2, hunter hunters aaab aab hunte";
         for size in 1..text.len() {
-            let mut masker = Masker::new(&secrets).expect("secrets");
-            let mut output = Vec::new();
-            for chunk in text.chunks(size) {
-                output.extend(masker.push(chunk));
-            }
-            output.extend(masker.finish());
-            assert_eq!(
-                String::from_utf8_lossy(&output),
-                "my ***, *** ***s a*** *** hunte",
-                "chunks of {size}"
-            );
+            let masked = masked(&["hunter2", "hunter", "aab", ""], text, size);
+            assert_eq!(masked, "my ***, *** ***s a*** *** hunte", "chunks of {size}");
         }
+    }
+
+    #[test]
+    fn escape_sequences_do_not_hide_a_secret() {
+        for (text, shown) in [
+            ("a hun\x1b[1;31mter\x1b[0m2 b", "a ***\x1b[1;31m\x1b[0m b"),
+            ("h\x1b]8;;http://x\x07u\x1b]8;;\x1b\\nter2", "***\x1b]8;;http://x\x07\x1b]8;;\x1b\\"),
+            ("h\0u\x07n\x1b(Bt\u{9b}0me\x7fr2.", "***\x1b(B."),
+            // What only begins as one is shown as it came.
+            ("hun\x1b[31mt\x1b[0m, hunt", "hun\x1b[31mt\x1b[0m, hunt"),
+            ("hun\x1b[3", "hun\x1b[3"),
+            ("\x1b[31mhunter2\x1b[0m", "\x1b[31m***\x1b[0m"),
+        ] {
+            for size in 1..=text.len() {
+                assert_eq!(masked(&["hunter2"], text, size), shown, "chunks of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_held_back_has_an_end() {
+        let mut masker = Masker::new(&[b"hunter2".to_vec()]).expect("secrets");
+        let mut most = 0;
+        for _ in 0..10_000 {
+            masker.push(b"h\x1b[31m\x1b[32m\x1b[33m");
+            most = most.max(masker.held.len());
+            masker.push(b"\x1b[0m\x1b[0m");
+            most = most.max(masker.held.len());
+        }
+        for _ in 0..100_000 {
+            masker.push(b"\x1b[0m");
+            most = most.max(masker.held.len());
+        }
+        assert!(most <= 2 * BETWEEN, "{most} bytes");
     }
 }

@@ -4,6 +4,8 @@ use std::ffi::{CString, OsStr, OsString, c_char};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
+use super::carriers::CARRIERS;
+
 /// Entries as `execve` wants them. They refer to our own environment, which
 /// nobody changes: the functions for that are `unsafe`.
 pub(crate) struct Environment {
@@ -13,9 +15,13 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// Our own with these changes; `None` removes, the last change of a name counts.
+    /// Our own without the [`CARRIERS`] and with these changes; `None` removes, the last change of
+    /// a name counts.
     pub(crate) fn changed(changes: &[(&OsStr, Option<&OsStr>)]) -> io::Result<Self> {
-        let kept = |name: &[u8]| !changes.iter().any(|(changed, _)| changed.as_bytes() == name);
+        let kept = |name: &[u8]| {
+            !CARRIERS.iter().any(|carrier| carrier.as_bytes() == name)
+                && !changes.iter().any(|(changed, _)| changed.as_bytes() == name)
+        };
         let mut own = Vec::new();
         let mut entries = Vec::new();
         inherit(&kept, &mut own, &mut entries);

@@ -16,6 +16,7 @@ use std::path::Path;
 use super::environment::Environment;
 use super::inherited;
 use super::spec::Limits;
+use crate::system::core_dumps;
 use crate::system::dispositions::{HANDLED, Set, errno};
 
 /// A program with everything its process is to have.
@@ -58,6 +59,8 @@ struct Job {
     cwd: *const c_char,
     files: [c_int; 3],
     limits: Limits,
+    /// The limit for core dumps that we were started with.
+    core: Option<libc::rlimit>,
     terminal: c_int,
     session: bool,
     /// Descriptors that end with the `execve`.
@@ -87,6 +90,7 @@ impl Launch<'_> {
             cwd: cwd.as_ref().map_or(std::ptr::null(), |cwd| cwd.as_ptr()),
             files: self.files.map(|file| file.map_or(-1, |file| file.as_raw_fd())),
             limits: self.limits,
+            core: core_dumps::limit_before(),
             terminal: self.terminal.map_or(-1, |terminal| terminal.as_raw_fd()),
             session: self.session,
             closed: if self.session { inherited::terminals() } else { &[] },
@@ -131,6 +135,9 @@ unsafe fn become_program(job: &Job) -> (Step, i32) {
             if file >= 0 && libc::dup2(file, target) < 0 {
                 return (Step::Prepare, errno());
             }
+        }
+        if let Some(limit) = job.core {
+            core_dumps::restore(limit);
         }
         if let Err(code) = set_limits(job.limits) {
             return (Step::Prepare, code);

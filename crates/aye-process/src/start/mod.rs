@@ -2,10 +2,12 @@
 //!
 //! A [`Spec`](spec::Spec) is checked by `policy`, its program found by `resolve`. `spawn` takes a
 //! slot, makes the pipes or the pseudo-terminal and the `environment`; `launch` forks and becomes
-//! the program, without what is `inherited` and none of its business. The result is a `Running`,
+//! the program, without what is `inherited` and none of its business and without the `carriers` of
+//! secrets. The result is a `Running`,
 //! or an `error` that names the thing. `service` is the same for what serves several steps.
 //! Touches everything below; nothing reaches in here.
 
+pub(crate) mod carriers;
 mod environment;
 pub(crate) mod error;
 mod inherited;

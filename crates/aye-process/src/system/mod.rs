@@ -1,9 +1,11 @@
 //! The few system calls and files that the rest is made of: signal `dispositions`, process
-//! `group`s, waiting for children (`reap`), `/proc` (`procfs`) and what signals are called
-//! (`signal_name`). Decides nothing.
+//! `group`s, waiting for children (`reap`), `/proc` (`procfs`), who is at the other end of a socket
+//! (`peer`), the limit for `core_dumps` and what signals are called (`signal_name`). Decides nothing.
 
+pub(crate) mod core_dumps;
 pub(crate) mod dispositions;
 pub mod group;
+pub(crate) mod peer;
 #[cfg(target_os = "linux")]
 pub(crate) mod procfs;
 pub(crate) mod reap;

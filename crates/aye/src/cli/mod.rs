@@ -28,6 +28,7 @@ const VERSION: &str = concat!("aye ", env!("CARGO_PKG_VERSION"), "\n");
 
 /// Runs the program and returns its exit code.
 pub fn main() -> u8 {
+    aye_process::disable_core_dumps();
     if args::is_worker() {
         return aye_runtime::compute::work();
     }

@@ -105,6 +105,7 @@ fn deliver(bytes: &[u8], args: &GraphArgs) -> Result<(), Error> {
 fn to_png(svg: &str) -> Result<Vec<u8>, Error> {
     for (program, args) in CONVERTERS {
         let mut command = Command::new(program);
+        aye_process::withhold(&mut command);
         command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let Ok(mut child) = command.spawn() else { continue };
         if let Some(mut pipe) = child.stdin.take() {
