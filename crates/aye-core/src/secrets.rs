@@ -1,12 +1,18 @@
 //! Values that must not be written down.
 
+mod escapes;
 mod forms;
+mod names;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use forms::forms;
+pub use names::names_secret;
+
+/// From so many characters on, what a variable with the name of a secret holds is one.
+const FROM_NAME: usize = 8;
 
 /// What stands in a journal in place of a secret.
 pub fn secret_marker() -> Value {
@@ -113,6 +119,26 @@ impl Secrets {
         }
     }
 
+    /// Masks from now on what a variable holds whose name says that it is a secret.
+    pub(crate) fn learn_env(&mut self, value: &str) {
+        self.learn(value);
+        self.replaced.push(value.to_owned());
+    }
+
+    /// Whether the name of a variable says that its value is a secret, and that
+    /// is not known yet.
+    pub(crate) fn is_news(&self, name: &str, value: &str) -> bool {
+        is_named_secret(name, value) && !self.replaced.iter().any(|known| known == value)
+    }
+
+    /// The value of a variable of a step as it may be written down.
+    pub fn mask_env(&self, name: &str, value: &str) -> String {
+        match is_named_secret(name, value) {
+            true => "***".to_owned(),
+            false => self.mask(value),
+        }
+    }
+
     /// Takes inputs as they may be written down. One that holds a secret, such
     /// as an address with a token in it, becomes a secret itself.
     pub fn hide(&mut self, inputs: IndexMap<String, Value>) -> IndexMap<String, Value> {
@@ -160,7 +186,8 @@ impl Secrets {
         self.forms.is_empty()
     }
 
-    /// The text with every secret in it replaced by `***`.
+    /// The text with every secret in it replaced by `***`, also where an escape
+    /// sequence cuts it.
     pub fn mask(&self, text: &str) -> String {
         let mut masked = text.to_owned();
         for value in self.values() {
@@ -168,7 +195,10 @@ impl Secrets {
                 masked = masked.replace(value, "***");
             }
         }
-        masked
+        match !self.is_empty() && escapes::has_hidden(&masked) {
+            true => escapes::mask_shown(&masked, &self.forms),
+            false => masked,
+        }
     }
 
     /// A value with every secret inside it masked.
@@ -193,6 +223,10 @@ impl Secrets {
             Value::Null | Value::Bool(_) => value.clone(),
         }
     }
+}
+
+fn is_named_secret(name: &str, value: &str) -> bool {
+    value.chars().count() >= FROM_NAME && names_secret(name)
 }
 
 impl std::fmt::Debug for Secrets {

@@ -112,6 +112,16 @@ impl Machine {
         })
     }
 
+    /// Masks what a program about to start gets in variables with the names of
+    /// secrets.
+    pub fn mask_env(&mut self, process: &Process<String>) {
+        for (name, value) in &process.env {
+            if let Some(value) = value.as_ref().filter(|value| self.secrets.is_news(name, value)) {
+                Arc::make_mut(&mut self.secrets).learn_env(value);
+            }
+        }
+    }
+
     /// The names as they would be with other secrets.
     pub(super) fn disguised(&self, scope: &Scope) -> Scope {
         let masked = |values: &IndexMap<String, Value>| {
@@ -230,7 +240,7 @@ impl Machine {
         for (name, template) in &step.env {
             let value =
                 template.as_ref().map(|template| text::text(template, scope)).transpose()?;
-            let value = value.map(|value| self.secrets.mask(&value));
+            let value = value.map(|value| self.secrets.mask_env(name, &value));
             words.push(format!("{name}={}", value.as_deref().unwrap_or("\u{0}")));
         }
         for template in [&step.cwd, &step.stdin].into_iter().flatten() {

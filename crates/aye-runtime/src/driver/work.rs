@@ -48,6 +48,7 @@ impl Driver<'_> {
         }
         match task {
             Rendered::Process(process) => {
+                self.lane_mut(id).machine.mask_env(&process);
                 let mut spec = self.spec(id, execution, &step, &process);
                 spec.timeout = timeout;
                 self.run(id, execution, spec, Meaning::Text)

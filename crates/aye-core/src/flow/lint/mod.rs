@@ -1,5 +1,6 @@
 //! Everything there is to say about a flow before it runs.
 
+mod arguments;
 mod braces;
 mod hidden;
 mod names;
@@ -28,6 +29,7 @@ pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) ->
     });
     let mut found: Vec<Diagnostic> = concerns.collect();
     found.extend(flow.nodes.iter().flat_map(|node| dollars(&node.step, source)));
+    found.extend(arguments::secrets_in_arguments(flow, source, expressions));
     let known = KnownNames::of(flow);
     let looker = Looker {
         known: &known,

@@ -1,0 +1,119 @@
+//! Secrets in a text with escape sequences: they are looked for in what a
+//! terminal shows.
+
+/// The text with every form of a secret in what is shown replaced by `***`;
+/// escape sequences inside stay behind it. The same as `aye-process` does to
+/// output as it comes.
+pub(super) fn mask_shown(text: &str, forms: &[String]) -> String {
+    let parts = parts(text);
+    let shown: String = parts.iter().filter(|part| part.shown).map(|part| part.text).collect();
+    let mut hidden = vec![false; shown.len()];
+    for form in forms {
+        for (at, _) in shown.match_indices(form.as_str()) {
+            hidden[at..at + form.len()].fill(true);
+        }
+    }
+    let (mut masked, mut at, mut inside) = (String::new(), 0, false);
+    for part in parts {
+        if !part.shown {
+            // What has no shape is not needed inside a secret.
+            if !inside || part.text.starts_with(['\u{1b}', '\u{9b}']) {
+                masked.push_str(part.text);
+            }
+            continue;
+        }
+        for letter in part.text.chars() {
+            match (hidden[at], inside) {
+                (false, _) => masked.push(letter),
+                (true, false) => masked.push_str("***"),
+                (true, true) => {}
+            }
+            inside = hidden[at];
+            at += letter.len_utf8();
+        }
+    }
+    masked
+}
+
+/// Whether a text has something in it that a terminal does not show.
+pub(super) fn has_hidden(text: &str) -> bool {
+    text.contains(is_shapeless) || text.contains(['\u{1b}', '\u{9b}'])
+}
+
+fn is_shapeless(letter: char) -> bool {
+    matches!(letter, '\0' | '\u{7}' | '\u{e}' | '\u{f}' | '\u{7f}')
+}
+
+/// A piece of a text, and whether a terminal shows it.
+struct Part<'a> {
+    text: &'a str,
+    shown: bool,
+}
+
+fn parts(text: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| is_shapeless(c) || matches!(c, '\u{1b}' | '\u{9b}')) {
+        let (before, after) = rest.split_at(at);
+        let (sequence, after) = after.split_at(length(after));
+        parts.push(Part { text: before, shown: true });
+        parts.push(Part { text: sequence, shown: false });
+        rest = after;
+    }
+    parts.push(Part { text: rest, shown: true });
+    parts
+}
+
+/// How long the sequence or character is that a text begins with.
+fn length(text: &str) -> usize {
+    let mut letters = text.char_indices();
+    let (_, first) = letters.next().unwrap_or_default();
+    if is_shapeless(first) {
+        return first.len_utf8();
+    }
+    let second = if first == '\u{9b}' { Some('[') } else { letters.next().map(|(_, c)| c) };
+    let rest = letters.as_str();
+    let start = text.len() - rest.len();
+    let until = |end: &dyn Fn(char) -> bool| rest.find(|c| end(c)).unwrap_or(rest.len());
+    match second {
+        Some('[') => {
+            let at = until(&|c| !(' '..='?').contains(&c));
+            let last = rest[at..].chars().next().filter(|c| ('@'..='~').contains(c));
+            start + at + last.map_or(0, char::len_utf8)
+        }
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            let at = until(&|c| matches!(c, '\u{7}' | '\u{1b}'));
+            let end = [("\u{7}", 1), ("\u{1b}\\", 2)];
+            let end = end.iter().find(|(end, _)| rest[at..].starts_with(end));
+            start + at + end.map_or(0, |(_, length)| *length)
+        }
+        Some(' '..='/') => {
+            let at = until(&|c| !(' '..='/').contains(&c));
+            start + at + rest[at..].chars().next().map_or(0, char::len_utf8)
+        }
+        Some(_) | None => start,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escape_sequences_do_not_hide_a_secret() {
+        let forms = ["hunter2".to_owned(), "hunter".to_owned()];
+        for (text, shown) in [
+            ("a hun\u{1b}[1;31mter\u{1b}[0m2 b", "a ***\u{1b}[1;31m\u{1b}[0m b"),
+            ("h\u{1b}]8;;http://x\u{7}unter2", "***\u{1b}]8;;http://x\u{7}"),
+            ("h\u{1b}]0;t\u{1b}\\unter2ö", "***\u{1b}]0;t\u{1b}\\ö"),
+            ("h\0u\u{7}n\u{1b}(Bt\u{9b}0me\u{7f}r2.", "***\u{1b}(B\u{9b}0m."),
+            ("hun\u{1b}[31mt, hunt\u{1b}", "hun\u{1b}[31mt, hunt\u{1b}"),
+            ("\u{1b}", "\u{1b}"),
+            ("\u{1b}]open", "\u{1b}]open"),
+            ("ü\u{1b}[0mhunter\u{1b}[ö", "ü\u{1b}[0m***\u{1b}[ö"),
+        ] {
+            assert!(has_hidden(text));
+            assert_eq!(mask_shown(text, &forms), shown);
+        }
+    }
+}
