@@ -40,6 +40,7 @@ pub mod replace;
 pub mod report;
 pub mod runtime;
 mod schema;
+pub mod secret_channel;
 pub mod settings;
 pub mod skills;
 pub mod store;

@@ -1,6 +1,7 @@
 //! What every use case needs to know of the world it works in, given as
 //! explicit parts: a program that embeds Aye decides each of them.
 
+mod secret_source;
 mod skill_loader;
 mod user;
 

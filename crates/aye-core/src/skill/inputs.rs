@@ -57,6 +57,11 @@ impl InputType {
 }
 
 impl InputSpec {
+    /// Whether somebody has to give it.
+    pub fn has_to_be_given(&self) -> bool {
+        self.required && self.default.is_none() && self.from.is_none()
+    }
+
     /// Whether a value, templates resolved, may be given to this input.
     pub fn check(&self, value: &Value) -> Result<(), InputMismatch> {
         self.check_with(&mut Work::default(), value)

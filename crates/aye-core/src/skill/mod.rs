@@ -13,6 +13,7 @@ mod model;
 mod parse;
 mod patch;
 mod schema;
+mod secret_source;
 mod size;
 
 pub use ask_limits::AskLimits;
@@ -24,4 +25,5 @@ pub use model::*;
 pub use parse::{Parsed, parse};
 pub use patch::{PatchError, first_line, patch_block};
 pub use schema::schema;
+pub use secret_source::SecretSource;
 pub use size::{SizeError, parse_size};

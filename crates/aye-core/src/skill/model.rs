@@ -9,7 +9,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use crate::skill::HealRule;
+use crate::skill::{HealRule, SecretSource};
 use crate::step_kind::StepKind;
 
 use crate::span::{Span, Spanned};
@@ -535,6 +535,8 @@ pub struct InputSpec {
     pub choices: Vec<Value>,
     /// What a string must match.
     pub pattern: Option<Spanned<String>>,
+    /// Where a secret is read if nobody gives it.
+    pub from: Option<SecretSource>,
 }
 
 /// The types of inputs.

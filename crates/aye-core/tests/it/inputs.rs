@@ -7,6 +7,7 @@ use crate::build::t;
 
 fn spec(name: &str, kind: InputType) -> InputSpec {
     InputSpec {
+        from: None,
         name: t(name),
         description: None,
         kind,

@@ -9,7 +9,7 @@ use aye_core::journal::Phase;
 use aye_core::machine::{Limits, Machine, Start};
 use aye_core::nested::{Again, Child, ChildRun, DEEPEST, ParentScope};
 use aye_core::secrets::Secrets;
-use aye_core::skill::{Given, resolve_inputs};
+use aye_core::skill::{Given, InputSpec, Inputs, resolve_inputs};
 use aye_core::text::{self, Scope, World};
 use indexmap::IndexMap;
 use jiff::Timestamp;
@@ -27,6 +27,9 @@ pub trait Skills {
     /// The skill that a step of the skill in `file` calls `wanted`; `reach` says
     /// which files that may be.
     fn load(&self, wanted: &str, file: &Path, reach: Reach) -> Result<(Flow, Source), Error>;
+
+    /// Reads the secrets that nobody gave to a skill, where its inputs say.
+    fn fill_secrets(&self, specs: &[InputSpec], inputs: &mut Inputs) -> Result<(), Error>;
 
     /// Whether skills that do not say are lenient about undefined names.
     fn lenient(&self) -> bool;
@@ -75,6 +78,7 @@ impl Driver<'_> {
             self.parts.skills,
             self.parts.store,
             &world,
+            true,
         );
         let prepared = match prepared {
             Ok(prepared) => prepared,
@@ -164,7 +168,9 @@ fn said(error: &Error) -> String {
 }
 
 /// Everything a run inside another needs; `known` is the digest of its skill
-/// and the skill's name if it was begun already.
+/// and the skill's name if it was begun already. Only who drives it reads
+/// secrets where they are.
+#[expect(clippy::too_many_arguments, reason = "what a run inside depends on")]
 fn prepare(
     around: &Machine,
     child: &Child,
@@ -173,6 +179,7 @@ fn prepare(
     skills: &dyn Skills,
     store: &dyn Store,
     world: &World,
+    drives: bool,
 ) -> Result<Prepared, Error> {
     let child = around
         .child(child, known_flow, world)
@@ -198,8 +205,11 @@ fn prepare(
             let scope = scope_of(&flow, world);
             let render =
                 |value: &Value| text::render_value(value, &scope).map_err(|e| e.to_string());
-            let inputs = resolve_inputs(&flow.skill.inputs, given.collect(), render)
+            let mut inputs = resolve_inputs(&flow.skill.inputs, given.collect(), render)
                 .map_err(Error::Inputs)?;
+            if drives {
+                skills.fill_secrets(&flow.skill.inputs, &mut inputs)?;
+            }
             let mut secrets = inputs.secrets;
             secrets.mask_also(around.secrets());
             // What the journal has of it, and what it stands for.
@@ -274,7 +284,7 @@ pub fn restore_inside(
         let Some(row) = store.run(&id)? else { return Ok(None) };
         let known = Some((row.source.as_str(), row.skill.as_str()));
         let Prepared { flow, secrets, outer, .. } =
-            prepare(around, &child, None, known, skills, store, world)?;
+            prepare(around, &child, None, known, skills, store, world, false)?;
         let machine =
             Machine::restore(flow, limits.clone(), secrets, &store.events(&id, 0)?, outer)
                 .map_err(|error| Error::Journal { run: id.to_string(), error })?;

@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::memory::Memory;
 use crate::prompter::Prompter;
 use crate::report::{Place, Report, Sink};
+use crate::secret_channel::Receiver;
 use crate::store::{Lease, RequestId, Store};
 use crate::tools::Tools;
 
@@ -88,6 +89,8 @@ pub struct Driver<'a> {
     pub(super) lessons: PendingLessons,
     /// When requests are looked for.
     pub(super) mail: Mail,
+    /// Takes secret answers and codes from other processes.
+    pub(super) secrets: Receiver,
     /// Compresses the logs of steps that have ended.
     pub(super) logs: Logs,
     /// That Aye was told to stop.
@@ -125,6 +128,7 @@ pub(super) struct DriverParts<'a> {
 impl<'a> Driver<'a> {
     /// A driver for a run whose lease is held.
     pub fn new(parts: Parts<'a>) -> Self {
+        let secrets = Receiver::new(parts.home, parts.machine.state().run.clone());
         let root = Lane::new(parts.machine, None, Vec::new());
         let mut tools = parts.tools;
         let questions = Questions::new(parts.prompters);
@@ -154,6 +158,7 @@ impl<'a> Driver<'a> {
             questions,
             lessons: PendingLessons::default(),
             mail: Mail::new(Instant::now()),
+            secrets,
             logs: Logs::default(),
             stopping: Stopping::default(),
         }

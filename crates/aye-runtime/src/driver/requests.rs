@@ -7,9 +7,10 @@ use aye_core::journal::Phase;
 use aye_process::{Signal, Stop};
 
 use crate::error::Error;
+use crate::store::Verdict;
 
 use super::drive::Driver;
-use super::lane::{LaneId, ROOT};
+use super::lane::{Lane, LaneId, ROOT};
 
 impl Driver<'_> {
     /// Starts to listen for the bell; what was rung before is read at once.
@@ -30,12 +31,31 @@ impl Driver<'_> {
             let Some(id) = self.live().into_iter().find(is_for) else { continue };
             // What was asked has expired, or nobody saw it expire, before the answer came.
             self.tick_lane(id)?;
-            let cancels = matches!(letter.request, Request::Cancel { .. });
+            let request = match self.secrets.open(letter.request) {
+                Ok(request) => request,
+                Err(lost) => {
+                    let refused = Verdict::Refused(lost.to_owned());
+                    self.parts.store.append(&self.parts.lease, &[], &[(letter.id, refused)])?;
+                    continue;
+                }
+            };
+            let cancels = matches!(request, Request::Cancel { .. });
             self.lane_mut(id).cancels += u32::from(cancels);
-            self.apply(id, Input::Request(letter.request), Some(letter.id))?;
+            self.apply(id, Input::Request(request), Some(letter.id))?;
             self.wake_up(id)?;
         }
         Ok(())
+    }
+
+    /// Listens for secrets and codes while a question wants one: nothing else
+    /// pays for it.
+    pub(super) fn listen_for_secrets(&mut self) {
+        let wants = |lane: &Lane| match &lane.machine.state().phase {
+            Phase::Asking { question, .. } => question.secret || question.reauth,
+            Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => false,
+        };
+        let wanted = self.lanes.live().any(|(_, lane)| wants(lane));
+        self.secrets.listen(wanted);
     }
 
     /// A run that nobody could be asked about goes on once it is answered.

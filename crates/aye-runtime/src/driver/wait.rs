@@ -26,6 +26,7 @@ enum Source {
     Tools,
     Computing,
     Prompter,
+    Secrets,
 }
 
 impl Driver<'_> {
@@ -35,6 +36,7 @@ impl Driver<'_> {
             return Ok(());
         }
         self.keep_time()?;
+        self.listen_for_secrets();
         // One that has just been shown has its time from now on.
         if self.ask()? || self.keep_time()? {
             return Ok(());
@@ -111,6 +113,10 @@ impl Driver<'_> {
                 Some(Source::Bell) => self.read_mail(),
                 Some(Source::Tools) => self.tool_events(),
                 Some(Source::Computing) => self.computed(),
+                Some(Source::Secrets) => {
+                    self.secrets.serve();
+                    Ok(())
+                }
                 // The next turn asks there.
                 Some(Source::Prompter) | None => Ok(()),
             },
@@ -127,7 +133,7 @@ impl Driver<'_> {
     }
 
     fn poll(&mut self, until: Instant) -> Result<(Happening, Vec<Source>), Error> {
-        let Self { parts, mail, computing, processes, questions, .. } = self;
+        let Self { parts, mail, computing, processes, questions, secrets, .. } = self;
         let mut wake: Vec<BorrowedFd<'_>> = vec![parts.signals.fd()];
         let mut sources = vec![Source::Signals];
         let others = [
@@ -142,6 +148,10 @@ impl Driver<'_> {
         for fd in questions.wake() {
             wake.push(fd);
             sources.push(Source::Prompter);
+        }
+        for fd in secrets.wake() {
+            wake.push(fd);
+            sources.push(Source::Secrets);
         }
         let report = &mut *parts.report;
         let happening = processes.wait(&wake, until, &mut |lane, stream, bytes| {

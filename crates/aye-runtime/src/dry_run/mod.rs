@@ -12,7 +12,9 @@ use aye_core::event::Range;
 use aye_core::flow::{Flow, NodeId, Route, Target};
 use aye_core::journal::StepOutcome;
 use aye_core::machine::StartError;
-use aye_core::skill::{Action, EndStatus, Inputs, Step, StepTimeout, format_duration};
+use aye_core::skill::{
+    Action, EndStatus, Inputs, SecretSource, Step, StepTimeout, format_duration,
+};
 use aye_core::step_kind::StepKind;
 use aye_core::text::{self, Scope, Verbatim, World};
 use aye_process::Spec;
@@ -118,6 +120,16 @@ pub fn plan(
     world: &World,
     setting: &Setting<'_>,
 ) -> Result<Plan, StartError> {
+    // What is read where the run is driven stands there as a secret.
+    let sources: IndexMap<&str, &SecretSource> = (flow.skill.inputs.iter())
+        .filter(|spec| inputs.values.get(&spec.name.value).is_none_or(Value::is_null))
+        .filter_map(|spec| Some((spec.name.as_str(), spec.from.as_ref()?)))
+        .collect();
+    let mut inputs = inputs.clone();
+    for name in sources.keys() {
+        inputs.values.insert((*name).to_owned(), json!("***"));
+    }
+    let inputs = &inputs;
     let scope = Scope {
         world: world.clone(),
         inputs: Arc::new(inputs.values.clone()),
@@ -159,7 +171,12 @@ pub fn plan(
             .iter()
             .map(|(name, value)| {
                 let secret = inputs.secrets.get(name).is_some();
-                (name.clone(), if secret { json!("***") } else { inputs.secrets.mask_value(value) })
+                let shown = match sources.get(name.as_str()) {
+                    Some(source) => json!(format!("*** from {source}")),
+                    None if secret => json!("***"),
+                    None => inputs.secrets.mask_value(value),
+                };
+                (name.clone(), shown)
             })
             .collect(),
         steps: Vec::new(),

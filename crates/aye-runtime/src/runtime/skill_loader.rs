@@ -4,6 +4,7 @@ use std::path::Path;
 
 use aye_core::diagnostic;
 use aye_core::flow::Flow;
+use aye_core::skill::{InputSpec, Inputs};
 
 use crate::driver::Skills;
 use crate::error::Error;
@@ -83,6 +84,10 @@ impl Skills for Runtime {
         let shown = skills::relative_to(&path, &self.directory);
         let (flow, text) = read.into_flow(name.as_deref())?;
         Ok((flow, Source::new(shown.to_string_lossy(), text)))
+    }
+
+    fn fill_secrets(&self, specs: &[InputSpec], inputs: &mut Inputs) -> Result<(), Error> {
+        Self::fill_secrets(self, specs, inputs)
     }
 
     fn lenient(&self) -> bool {

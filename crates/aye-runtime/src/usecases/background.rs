@@ -80,6 +80,19 @@ impl Runtime {
         warn: &mut dyn FnMut(Warning),
     ) -> Result<(), Error> {
         let there = self.at(&row.workspace)?;
+        self.journal()?.load(row, &there)?.must_know(&secrets)?;
+        self.take_up_detached(row, secrets, warn)
+    }
+
+    /// The same for a run that needs only some of its secrets, such as one that
+    /// is cancelled.
+    pub(super) fn take_up_detached(
+        &self,
+        row: &RunRow,
+        secrets: IndexMap<String, String>,
+        warn: &mut dyn FnMut(Warning),
+    ) -> Result<(), Error> {
+        let there = self.at(&row.workspace)?;
         there.must_be_trusted()?;
         self.journal()?.load(row, &there)?.secrets(&secrets)?;
         self.detach(Task::Resume { run: row.id.clone(), secrets }, warn)
@@ -126,6 +139,7 @@ impl Runtime {
         };
         let mut command = Command::new(program);
         command.current_dir(&self.directory).args(&self.background.args);
+        aye_process::withhold(&mut command);
         // A guard of it may outlive the message: no stream of ours is inherited.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().map_err(|source| failed("start", source))

@@ -8,6 +8,7 @@ use aye_core::flow::Flow;
 use aye_core::journal::State;
 use aye_core::machine::Machine;
 use aye_core::secrets::{Secrets, is_secret};
+use aye_core::skill::InputSpec;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
@@ -74,10 +75,54 @@ impl LoadedRun {
         machine.arguments(step, &runtime.world(Path::new(&self.row.workspace)))
     }
 
-    /// The secrets that the journal does not keep and that are needed again.
+    /// The secrets that the journal does not keep, that nothing says where to
+    /// read, and that are needed again.
     pub fn lost_secrets(&self) -> impl Iterator<Item = &str> {
-        let known = self.state.started.inputs.iter().chain(&*self.state.outputs);
+        let inputs =
+            self.state.started.inputs.iter().filter(|(name, _)| self.source(name).is_none());
+        let known = inputs.chain(&*self.state.outputs);
         known.filter(|(_, value)| is_secret(value)).map(|(name, _)| name.as_str())
+    }
+
+    /// The input of this name, if it says where its secret is read.
+    fn source(&self, name: &str) -> Option<&InputSpec> {
+        let named = |spec: &&InputSpec| spec.name.value == name && spec.from.is_some();
+        self.flow.skill.inputs.iter().find(named)
+    }
+
+    /// Refuses to take the run up by itself where a secret would be missing.
+    pub(super) fn must_know(&self, given: &IndexMap<String, String>) -> Result<(), Error> {
+        match self.lost_secrets().find(|name| !given.contains_key(*name)) {
+            None => Ok(()),
+            Some(name) => Err(self.not_kept(name)),
+        }
+    }
+
+    fn not_kept(&self, name: &str) -> Error {
+        let what = match self.state.started.inputs.contains_key(name) {
+            true => "input",
+            false => "answer",
+        };
+        let message = format!("secret {what} `{name}` is not kept in the journal");
+        let hint = format!("give it again: `aye resume {} -i {name}=…`", self.row.id);
+        Error::usage(message, hint)
+    }
+
+    /// Reads the secrets that say where they are, into those that were given.
+    pub(super) fn read_secrets(
+        &self,
+        secrets: &mut Secrets,
+        runtime: &Runtime,
+    ) -> Result<(), Error> {
+        for (name, _) in self.state.started.inputs.iter().filter(|(_, value)| is_secret(value)) {
+            if secrets.get(name).is_none()
+                && let Some(spec) = self.source(name)
+                && let Some(value) = runtime.read_secret(spec)?
+            {
+                secrets.insert(name.clone(), value);
+            }
+        }
+        Ok(())
     }
 
     /// The secrets of the run, given again.
@@ -96,13 +141,9 @@ impl LoadedRun {
             }
         }
         let mut needed = started.inputs.iter().filter(|(_, value)| is_secret(value));
-        match needed.find(|(name, _)| secrets.get(name).is_none()) {
+        match needed.find(|(name, _)| secrets.get(name).is_none() && self.source(name).is_none()) {
             None => Ok(secrets),
-            Some((name, _)) => {
-                let message = format!("secret input `{name}` is not kept in the journal");
-                let hint = format!("give it again: `aye resume {} -i {name}=…`", self.row.id);
-                Err(Error::usage(message, hint))
-            }
+            Some((name, _)) => Err(self.not_kept(name)),
         }
     }
 

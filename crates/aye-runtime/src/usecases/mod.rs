@@ -17,6 +17,7 @@ mod active_run;
 mod audit;
 pub mod background;
 mod call_tool;
+mod hand_over;
 mod late_answer;
 mod lessons;
 mod loaded_run;

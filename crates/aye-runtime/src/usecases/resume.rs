@@ -153,7 +153,8 @@ impl Runtime {
         let lease = store.acquire(&row.id, &runtime.holder())?;
         store.verify(&row.id)?;
         let loaded = LoadedRun::read(&*store, row, &runtime)?;
-        let secrets = loaded.secrets(&request.secrets)?;
+        let mut secrets = loaded.secrets(&request.secrets)?;
+        loaded.read_secrets(&mut secrets, &runtime)?;
         loaded.changed().into_iter().for_each(&mut *warn);
         runtime.left_out().map(Warning::SettingsLeftOut).into_iter().for_each(&mut *warn);
         let ended = end_survivors(row, warn)?;

@@ -126,6 +126,10 @@ impl Runtime {
         let world = self.world(&self.directory);
         let driver = Driver { attended, ..self.driver() };
         let (mut start, source) = request.start(driver, self);
+        let (values, secrets) = (start.inputs, start.secrets);
+        let mut inputs = Inputs { values, secrets };
+        self.fill_secrets(&flow.skill.inputs, &mut inputs)?;
+        (start.inputs, start.secrets) = (inputs.values, inputs.secrets);
         let mut store = self.store()?;
         let lease = store.acquire(&start.run, &self.holder())?;
         start.epoch = lease.epoch();

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::runtime::Runtime;
 use crate::store::{ENDED, LeaseError, RunRow, Store, Verdict};
 
+use super::hand_over::{HandedOver, answers_secret, holds_code, no_driver};
 use super::loaded_run::{LoadedRun, ended};
 use super::undriven::{apply, settle_requests};
 use super::warning::Warning;
@@ -54,6 +55,10 @@ impl Runtime {
     /// Leaves a request without waiting for what becomes of it: the journal
     /// tells.
     pub fn submit_unheard(&self, row: &RunRow, request: &Request) -> Result<(), Error> {
+        // An answer may be a secret, which has to be handed over.
+        if matches!(request, Request::Answer { .. }) {
+            return self.submit(row, request).map(|_| ());
+        }
         let mut store = self.store()?;
         if store.holder(&row.id)?.is_none() {
             match apply(self, &mut *store, row, request.clone(), &mut |_| {}) {
@@ -107,7 +112,7 @@ impl Runtime {
         match outcome {
             CancelOutcome::Sent(sent) => Ok(sent),
             CancelOutcome::NeedsDriver => {
-                self.resume_detached(&row, IndexMap::new(), &mut |_| {})?;
+                self.take_up_detached(&row, IndexMap::new(), &mut |_| {})?;
                 Ok(Sent::Accepted)
             }
         }
@@ -123,7 +128,11 @@ impl Runtime {
         let request = &self.stamped(request);
         // Whoever drives the outermost run drives those inside.
         let driven = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
+        let secret = answers_secret(store, request)?;
         if store.holder(&driven)?.is_none() {
+            if secret {
+                return Err(no_driver(request, &driven));
+            }
             match apply(self, store, row, request.clone(), warn) {
                 Ok(None) => return Ok(Sent::AcceptedUndriven),
                 Ok(Some(why)) => return Ok(Sent::Refused(why)),
@@ -132,8 +141,16 @@ impl Runtime {
                 Err(error) => return Err(error),
             }
         }
+        let stored = match secret || holds_code(request) {
+            false => request.clone(),
+            true => match self.hand_over(store, &driven, request)? {
+                HandedOver::Sealed(sealed) => sealed,
+                // Nobody drives it any more: from the beginning.
+                HandedOver::Undriven => return self.submit_to(store, row, request, warn),
+            },
+        };
         let mut bell = store.listen()?;
-        let id = store.send(&row.id, request, &self.driver().user, self.now())?;
+        let id = store.send(&row.id, &stored, &self.driver().user, self.now())?;
         let since = Instant::now();
         loop {
             bell.drain()?;

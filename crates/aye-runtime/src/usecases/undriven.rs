@@ -14,6 +14,7 @@ use crate::driver::{GONE, RememberedAnswer, close_form, restore_inside};
 use crate::error::Error;
 use crate::lessons;
 use crate::runtime::Runtime;
+use crate::secret_channel::{LOST, is_sealed};
 use crate::store::{Lease, RequestId, RunRow, Store, Verdict};
 
 use super::loaded_run::LoadedRun;
@@ -148,6 +149,11 @@ pub(super) fn settle_requests(
     let mut machine = held.machine(store, row)?;
     held.tell(store, &mut machine, Input::Tick { shown: false }, None)?;
     for pending in store.pending(&row.id)? {
+        if is_sealed(&pending.request) {
+            let lost = Verdict::Refused(LOST.to_owned());
+            store.append(&held.lease, &[], &[(pending.id, lost)])?;
+            continue;
+        }
         held.tell(store, &mut machine, Input::Request(pending.request), Some(pending.id))?;
     }
     Ok(())

@@ -13,5 +13,6 @@ mod memory;
 mod needs;
 mod policy;
 mod prompt;
+mod secrets;
 mod tools;
 mod trust_page;

@@ -37,7 +37,7 @@ impl Checker<'_> {
             self.name(name, "an input");
         }
         let kind_is_good = doc.kind.is_absent() || doc.kind.get().is_some();
-        let kind = doc.kind.take().map(|kind| kind.value).unwrap_or_default();
+        let kind = doc.kind.get().map(|kind| kind.value).unwrap_or_default();
         self.pattern(doc.pattern.get());
         if let Some(key) = doc.pattern.key()
             && !matches!(kind, InputType::String | InputType::Secret)
@@ -61,6 +61,7 @@ impl Checker<'_> {
             );
         }
         let default = doc.default.get().map(|raw| self.value(raw.id));
+        let from = self.secret_source(&doc, kind, place);
         let mut spec = InputSpec {
             name: doc.name.take()?,
             description: doc.description.take().map(|text| text.value),
@@ -69,6 +70,7 @@ impl Checker<'_> {
             default: None,
             choices: Vec::new(),
             pattern: doc.pattern.take(),
+            from,
         };
         if kind_is_good {
             for choice in &choices {

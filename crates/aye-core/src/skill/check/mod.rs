@@ -18,6 +18,7 @@ mod names;
 mod nested;
 mod problem;
 mod report;
+mod secret_source;
 mod skill;
 mod state;
 mod step;

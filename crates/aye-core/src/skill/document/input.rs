@@ -27,8 +27,23 @@ pub(in crate::skill) struct InputDoc {
     /// A regular expression the text must match.
     #[serde(rename = "match")]
     pub(in crate::skill) pattern: Field<String>,
+    /// Where a secret is read if it is not given, anew by each process that drives the run.
+    pub(in crate::skill) from: Field<SourceDoc>,
     /// What it is for.
     pub(in crate::skill) description: Field<String>,
+}
+
+/// Where a secret is read: one of the three.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a mapping with `env`, `file` or `command`")]
+#[schemars(rename = "SecretSource", extend("minProperties" = 1, "maxProperties" = 1))]
+pub(in crate::skill) struct SourceDoc {
+    /// The name of an environment variable.
+    pub(in crate::skill) env: Field<String>,
+    /// The path of a file; one that is relative is in the workspace.
+    pub(in crate::skill) file: Field<String>,
+    /// A program that writes it, and its arguments. No shell sees them.
+    pub(in crate::skill) command: Field<Vec<Field<String>>>,
 }
 
 /// One named result of a skill.

@@ -15,7 +15,7 @@ mod words;
 pub(super) use ask::{AskDoc, ByWord, OptionDoc, OverrideWord};
 pub(super) use file::{SkillDoc, SkillsDoc, UndefinedWord};
 pub(super) use heal::{HealDoc, HealMatchDoc};
-pub(super) use input::{InputDoc, OutputDoc};
+pub(super) use input::{InputDoc, OutputDoc, SourceDoc};
 pub(super) use parts::{
     GuardDoc, ListedArgs, NamedArgs, RetryDoc, ReturnDoc, ThenItem, Validation,
 };

@@ -186,13 +186,6 @@ pub(super) fn answer(
             }
             None => given.value.clone(),
         };
-        // Nobody would be there to keep it: it is never written down.
-        if asked.as_ref().is_some_and(|asked| asked.secret) && !journal.is_driven(&outer.id)? {
-            return Err(Error::Refused {
-                message: format!("`{}` asks for a secret and nobody drives the run", question.id),
-                hint: Some(format!("answer it where the run goes on: `aye resume {}`", outer.id)),
-            });
-        }
         let choice = given.value.clone();
         let edits = edits(args, &choice)?;
         let scope = args.remember.map(AnswerScope::from);

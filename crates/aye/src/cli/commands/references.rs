@@ -114,7 +114,7 @@ fn inputs_of(called: &Flow, given: &[&str], span: aye_core::span::Span) -> Vec<D
     });
     let missing = specs
         .iter()
-        .filter(|spec| spec.required && spec.default.is_none())
+        .filter(|spec| spec.has_to_be_given())
         .filter(|spec| !given.contains(&spec.name.as_str()))
         .map(|spec| {
             let message = format!("skill `{name}` needs input `{}`", spec.name.value);

@@ -87,8 +87,7 @@ pub(super) fn describe(world: &World, args: &Describe) -> Result<Told, Error> {
 }
 
 fn input(spec: &InputSpec) -> Value {
-    let mut shown =
-        json!({ "name": spec.name.value, "type": spec.kind, "required": spec.required });
+    let mut shown = json!({ "name": spec.name.value, "type": spec.kind, "required": spec.required && spec.from.is_none() });
     if let Some(about) = &spec.description {
         shown["description"] = budget::text(about, budget::VALUE).into();
     }

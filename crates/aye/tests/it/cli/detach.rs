@@ -20,7 +20,7 @@ fn gated(ask: &str) -> Place {
 }
 
 /// The process that drives a run.
-fn driver(place: &Place, run: &str) -> Option<Pid> {
+pub(crate) fn driver(place: &Place, run: &str) -> Option<Pid> {
     let store = SqliteStore::open_to_read(&place.home()).unwrap()?;
     let held = store.holder(&RunId::new(run).unwrap()).unwrap()?;
     Pid::from_raw(i32::try_from(held.holder?.pid).unwrap())

@@ -5,11 +5,11 @@ pub(crate) mod harness;
 
 mod again;
 mod audit;
-mod auth;
+pub(crate) mod auth;
 mod checking;
 mod completing;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
-mod detach;
+pub(crate) mod detach;
 mod dry_run;
 mod endings;
 mod events;

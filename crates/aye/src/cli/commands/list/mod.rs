@@ -76,7 +76,7 @@ impl ListedInput {
         Self {
             name: input.name.value.clone(),
             r#type: input.kind,
-            required: input.required && input.default.is_none(),
+            required: input.has_to_be_given(),
             description: input.description.clone(),
             default: input.default.clone().filter(|_| input.kind != InputType::Secret),
             choices: input.choices.clone(),

@@ -99,7 +99,7 @@ fn render(flow: &Flow, file: &str, wanted: &str, plan: &[Part], paint: Paint) ->
         lines.extend(part.message.as_deref().map(|q| format!("     {mark} {}", first(q))));
     }
 
-    let needed = inputs.iter().filter(|input| input.required && input.default.is_none());
+    let needed = inputs.iter().filter(|input| input.has_to_be_given());
     let needed: String = needed.map(|input| format!(" -i {}=…", input.name.value)).collect();
     let line = format!("aye run {}{needed}", shell_word(wanted));
     lines.extend([String::new(), escape_control_line(&line), String::new()]);
@@ -118,6 +118,9 @@ fn what(input: &InputSpec) -> String {
     match &input.default {
         Some(_) if input.kind == InputType::Secret => words.push("has a default".to_owned()),
         Some(default) => words.push(format!("default {}", shown(default))),
+        None if input.from.is_some() => {
+            words.extend(input.from.as_ref().map(|from| format!("from {from}")));
+        }
         None if input.required => words.push("required".to_owned()),
         None => {}
     }

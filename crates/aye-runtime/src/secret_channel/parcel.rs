@@ -1,0 +1,61 @@
+//! What goes through the socket, and what the mailbox holds in its place.
+
+use aye_core::input::Request;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// The most bytes of a parcel, as it is sent.
+pub(super) const LARGEST: usize = 256 * 1024;
+
+/// Names the handle in the place of an answer's value.
+const HANDLE: &str = "$handle";
+
+/// The part of an answer that is not written down.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub struct Parcel {
+    /// Finds it again.
+    pub(super) handle: String,
+    pub(super) value: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) code: Option<String>,
+}
+
+impl std::fmt::Debug for Parcel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parcel").field("handle", &self.handle).finish_non_exhaustive()
+    }
+}
+
+/// The request as it may be stored, and what was taken out of it. `handle` has
+/// to be one that nobody can guess. Only an answer has something to take out.
+pub fn seal(request: &Request, handle: String) -> (Request, Option<Parcel>) {
+    let mut sealed = request.clone();
+    let Request::Answer { answer, code, .. } = &mut sealed else { return (sealed, None) };
+    let value = std::mem::replace(&mut answer.value, json!({ HANDLE: handle }));
+    let parcel = Parcel { handle, value, code: code.take() };
+    (sealed, Some(parcel))
+}
+
+/// Whether something was taken out of a request.
+pub fn is_sealed(request: &Request) -> bool {
+    handle(request).is_some()
+}
+
+/// The handle in a request.
+pub(super) fn handle(request: &Request) -> Option<&str> {
+    match request {
+        Request::Answer { answer, .. } => answer.value.get(HANDLE)?.as_str(),
+        Request::Hold { .. } | Request::Cancel { .. } => None,
+    }
+}
+
+impl Parcel {
+    /// The request as it was.
+    pub(super) fn put_back(self, mut request: Request) -> Request {
+        if let Request::Answer { answer, code, .. } = &mut request {
+            answer.value = self.value;
+            *code = self.code;
+        }
+        request
+    }
+}

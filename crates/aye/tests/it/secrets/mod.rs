@@ -1,0 +1,6 @@
+//! Secrets: how they come in, where they must not go, and who tries to get at them.
+
+mod channel;
+mod forms;
+mod sources;
+mod traces;
