@@ -98,7 +98,7 @@ fn a_secret_is_nowhere_in_any_form_that_is_listed() {
         printed.insert(args[args.len() - 1], place.aye(args).all());
     }
     let told = mcp(&place, "inbox", "");
-    let id = regex_lite::Regex::new(r#"execution_id\W+([\w.~-]+)"#).unwrap();
+    let id = regex_lite::Regex::new(r#""execution_id":"([\w.~-]+)"#).unwrap();
     let id = id.captures(&told).unwrap_or_else(|| panic!("no id: {told}"))[1].to_owned();
     let status = mcp(&place, "skill_status", &id);
     assert!(status.contains("Use *** and ***?"), "{status}");
@@ -157,5 +157,5 @@ fn mcp(place: &Place, tool: &str, id: &str) -> String {
     });
     let told = place.aye_with_input(&["mcp"], &format!("{hello}\n{ready}\n{call}\n"));
     assert!(told.stdout.contains("\"id\":2"), "{tool}: {}", told.all());
-    told.all()
+    told.stdout
 }
