@@ -74,7 +74,7 @@ fn length(text: &str) -> usize {
     let second = if first == '\u{9b}' { Some('[') } else { letters.next().map(|(_, c)| c) };
     let rest = letters.as_str();
     let start = text.len() - rest.len();
-    let until = |end: &dyn Fn(char) -> bool| rest.find(|c| end(c)).unwrap_or(rest.len());
+    let until = |end: &dyn Fn(char) -> bool| rest.find(end).unwrap_or(rest.len());
     match second {
         Some('[') => {
             let at = until(&|c| !(' '..='?').contains(&c));

@@ -17,14 +17,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How often a driver that does not listen yet is tried again.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// What became of handing it over.
-pub(super) enum HandedOver {
-    /// The driver has it, or needs it no more: this is for the mailbox.
-    Sealed(Request),
-    /// The driver is gone.
-    Undriven,
-}
-
 /// Whether a request is an answer to a question for a secret.
 pub(super) fn answers_secret(store: &dyn Store, request: &Request) -> Result<bool, Error> {
     let Request::Answer { question, .. } = request else { return Ok(false) };
@@ -49,15 +41,16 @@ pub(super) fn no_driver(request: &Request, outermost: &RunId) -> Error {
 }
 
 impl Runtime {
-    /// Sends what must not be written down to the driver of `outermost`.
+    /// Sends what must not be written down to the driver of `outermost`. Returns what is for
+    /// the mailbox, or `None` if the driver is gone.
     pub(super) fn hand_over(
         &self,
         store: &dyn Store,
         outermost: &RunId,
         request: &Request,
-    ) -> Result<HandedOver, Error> {
+    ) -> Result<Option<Request>, Error> {
         let (sealed, Some(parcel)) = seal(request, new_handle()?) else {
-            return Ok(HandedOver::Sealed(request.clone()));
+            return Ok(Some(request.clone()));
         };
         let since = Instant::now();
         let mut bell = store.listen()?;
@@ -65,7 +58,7 @@ impl Runtime {
             bell.drain()?;
             let left = PATIENCE.saturating_sub(since.elapsed());
             match secret_channel::send(&self.home, outermost, &parcel, left.max(AGAIN)) {
-                Ok(()) => return Ok(HandedOver::Sealed(sealed)),
+                Ok(()) => return Ok(Some(sealed)),
                 // It may have just asked, and listens in a moment.
                 Err(ChannelError::NotListening) if !left.is_zero() => {}
                 Err(error) => {
@@ -75,10 +68,10 @@ impl Runtime {
                 }
             }
             if store.holder(outermost)?.is_none() {
-                return Ok(HandedOver::Undriven);
+                return Ok(None);
             }
             if !is_open(store, request)? {
-                return Ok(HandedOver::Sealed(without_secrets(request)));
+                return Ok(Some(without_secrets(request)));
             }
             bell.wait(AGAIN)?;
         }

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::runtime::Runtime;
 use crate::store::{ENDED, LeaseError, RunRow, Store, Verdict};
 
-use super::hand_over::{HandedOver, answers_secret, holds_code, no_driver};
+use super::hand_over::{answers_secret, holds_code, no_driver};
 use super::loaded_run::{LoadedRun, ended};
 use super::undriven::{apply, settle_requests};
 use super::warning::Warning;
@@ -144,9 +144,9 @@ impl Runtime {
         let stored = match secret || holds_code(request) {
             false => request.clone(),
             true => match self.hand_over(store, &driven, request)? {
-                HandedOver::Sealed(sealed) => sealed,
+                Some(sealed) => sealed,
                 // Nobody drives it any more: from the beginning.
-                HandedOver::Undriven => return self.submit_to(store, row, request, warn),
+                None => return self.submit_to(store, row, request, warn),
             },
         };
         let mut bell = store.listen()?;
