@@ -40,7 +40,7 @@ fn question(place: &Place) -> String {
     let mut id = String::new();
     until("a question", || {
         let inbox = place.aye(&["inbox", "--json"]).ok().json();
-        id = inbox[0]["id"].as_str().unwrap_or_default().to_owned();
+        id = inbox[0]["question"].as_str().unwrap_or_default().to_owned();
         !id.is_empty()
     });
     id
@@ -130,7 +130,7 @@ fn a_path_too_long_for_a_socket_is_none() {
     let mut id = String::new();
     until("a question", || {
         let inbox = aye(&["inbox", "--json"]).ok().json();
-        id = inbox[0]["id"].as_str().unwrap_or_default().to_owned();
+        id = inbox[0]["question"].as_str().unwrap_or_default().to_owned();
         !id.is_empty()
     });
     aye(&["answer", &id, SECRET, "--no-input"]).ok();
@@ -259,7 +259,7 @@ fn another_account_is_not_listened_to() {
             run = aye(&["inbox", "--json"]).ok().json()[0].take();
             !run.is_null()
         });
-        let id = run["id"].as_str().unwrap().to_owned();
+        let id = run["question"].as_str().unwrap().to_owned();
         let socket = place.home().join("sockets").join(format!("{}.sock", &id[..10]));
         until("the driver listens", || socket.exists());
         let intrude = || {

@@ -61,7 +61,7 @@ fn question(place: &Place, purpose: &str) -> String {
     until(purpose, || {
         let inbox = place.aye(&["inbox", "--json"]).ok().json();
         let open = inbox.as_array().unwrap().iter().find(|row| row["step"] == purpose);
-        id = open.map(|row| row["id"].as_str().unwrap().to_owned()).unwrap_or_default();
+        id = open.map(|row| row["question"].as_str().unwrap().to_owned()).unwrap_or_default();
         !id.is_empty()
     });
     id

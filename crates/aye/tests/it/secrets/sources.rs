@@ -130,7 +130,7 @@ fn without_a_source_a_run_is_not_taken_up_by_itself() {
     let open = |step: &str| {
         let inbox = place.aye(&["inbox", "--json"]).ok().json();
         let row = inbox.as_array().unwrap().iter().find(|row| row["step"] == step)?;
-        row["id"].as_str().map(str::to_owned)
+        row["question"].as_str().map(str::to_owned)
     };
     until("the question", || open("code").is_some());
     place.aye(&["answer", &open("code").unwrap(), SECRET, "--no-input"]).ok();
