@@ -31,6 +31,9 @@ pub enum Effect {
         /// `StepStarted::execution`.
         execution: u32,
     },
+    /// Look at what decides what comes next: `Machine::inspection` says at
+    /// what, `Input::Inspected` goes on.
+    Inspect,
     /// Get an answer to this question.
     Ask(Box<Question>),
     /// Wait for this moment, then `Input::Tick`.

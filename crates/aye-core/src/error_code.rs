@@ -47,6 +47,8 @@ words! {
         ToolFailed = "TOOL_FAILED",
         /// Nobody has agreed to start the server.
         NotTrusted = "NOT_TRUSTED",
+        /// What was agreed to is not what would run, time and again.
+        Changed = "CHANGED",
         /// It was held back: such calls usually fail.
         UsuallyFails = "USUALLY_FAILS",
     }

@@ -233,6 +233,7 @@ impl Form {
             typed: None,
             overridable: false,
             remember: false,
+            any: Vec::new(),
             ai_assist: false,
         }
     }

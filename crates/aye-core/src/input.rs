@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::error_code::ErrorCode;
 use crate::event::{Driver, LogSeal, ProcessRecord, Proposal, Remembered};
+use crate::facts::Inspected;
 use crate::fix::KnownFix;
 use crate::id::QuestionId;
 use crate::question::{Answer, Edits, Origin};
@@ -17,6 +18,8 @@ use crate::question::{Answer, Edits, Origin};
 pub enum Input {
     /// This process drives the run now.
     Attach(Attach),
+    /// What the host has seen of what [`crate::effect::Effect::Inspect`] asks for.
+    Inspected(Box<Inspected>),
     /// A step's action has to wait until fewer processes run.
     Queued {
         /// Which start: `StepStarted::execution`.

@@ -13,6 +13,7 @@ pub mod digest;
 pub mod effect;
 pub mod error_code;
 pub mod event;
+pub mod facts;
 pub mod fix;
 pub mod flow;
 pub mod form;

@@ -1,9 +1,11 @@
 //! Questions as they are asked and answers as they are given.
 
+use indexmap::IndexMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::facts::{Change, Fact};
 use crate::id::QuestionId;
 use crate::skill::{AskKind, By, ChoiceAction, EndStatus};
 
@@ -79,6 +81,26 @@ pub struct Question {
     /// Where each answer leads, in `states:` skills.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leads: Vec<Lead>,
+    /// Everything that decides what a yes leads to; an answer counts for these.
+    /// Absent in questions of older versions, and where nothing follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<Vec<Fact>>,
+    /// What has changed since somebody agreed: why it is asked again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<Change>,
+    /// What a yes does not cover, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_covered: Vec<String>,
+    /// What names of the outside stood for: the step is run with the same.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub outside: IndexMap<String, Value>,
+    /// The inputs that may be different where the answer is remembered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub any: Vec<String>,
+    /// What a remembered answer is bound to: the same, without the values of
+    /// those inputs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recall: Option<String>,
     /// Digest of what is asked and of what follows; an answer is bound to it.
     pub digest: String,
 }
@@ -109,6 +131,12 @@ impl Question {
             person_only: Vec::new(),
             follows: None,
             leads: Vec::new(),
+            facts: None,
+            changed: Vec::new(),
+            not_covered: Vec::new(),
+            outside: IndexMap::new(),
+            any: Vec::new(),
+            recall: None,
             digest: String::new(),
         }
     }

@@ -29,6 +29,7 @@ pub mod driver;
 pub mod dry_run;
 pub mod error;
 pub mod fmt;
+pub mod inspect;
 pub mod lessons;
 pub mod memory;
 pub mod origin;

@@ -28,8 +28,10 @@ pub const STEPS: usize = 5;
 
 /// What the options may take together, in bytes.
 const OPTIONS: usize = 700;
+/// What the facts that decide may take, in bytes.
+const COVERS: usize = 800;
 /// What is kept free to say that something was left out.
-const LEFT_OUT: usize = 100;
+const LEFT_OUT: usize = 160;
 /// How many characters of a step's output are told.
 const OUTPUT: usize = 300;
 /// How many of them when it has failed and nothing else is told of it.
@@ -65,6 +67,21 @@ pub fn question_context(
         budget.add("follows", veil.start(follows, 400, 500).into());
     }
     let mut left_out = Map::new();
+    let told = |line: String| Some(Value::from(veil.start(&line, VALUE, VALUE + 50)));
+    let changed = question.changed.iter().map(|change| told(change.line()));
+    let facts = question.facts.iter().flatten();
+    for (name, all, most) in [
+        ("changed", changed.collect::<Vec<_>>(), COVERS / 2),
+        ("covers", facts.map(|fact| told(fact.line())).collect(), COVERS),
+        ("not_covered", question.not_covered.iter().cloned().map(told).collect(), COVERS / 2),
+    ] {
+        let count = all.len();
+        let some = some(all.into_iter(), most.min(budget.left() / 2));
+        note(&mut left_out, name, count - some.len());
+        if !some.is_empty() {
+            budget.add(name, some.into());
+        }
+    }
     let options =
         some(question.options.iter().map(|offer| option(question, offer, &veil)), OPTIONS);
     note(&mut left_out, "options", question.options.len() - options.len());

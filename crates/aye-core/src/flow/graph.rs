@@ -117,6 +117,7 @@ impl Flow {
     pub fn of_item(&self, body: &[Step]) -> Self {
         Self::compile(Skill {
             inputs: Vec::new(),
+            environment: None,
             outputs: Vec::new(),
             timeout: None,
             body: Body::Steps(body.to_vec()),
@@ -147,6 +148,7 @@ impl Flow {
             version: None,
             tags: Vec::new(),
             inputs: Vec::new(),
+            environment: None,
             // What a server asks meanwhile has steps of its own.
             step_limit: u32::MAX,
             body: Body::Steps(vec![Step { timeout, on_error: Some(OnError::Fail), ..step }]),

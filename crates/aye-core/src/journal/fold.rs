@@ -94,6 +94,7 @@ impl State {
             current: None,
             entered_after: None,
             entered_at: event.at,
+            covered: IndexMap::new(),
             results: IndexMap::new(),
             final_state: None,
             end_message: None,

@@ -13,5 +13,5 @@ pub use fold::FoldError;
 pub use phase::{
     Ended, Healing, Phase, Resolution, Settled, Status, StepOutcome, Transition, Unsure,
 };
-pub use record::{Changed, StepRecord, StepStatus};
+pub use record::{Approved, Changed, Covered, StepRecord, StepStatus};
 pub use state::State;

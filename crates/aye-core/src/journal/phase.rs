@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::event::{CancelReason, FailReason, RetryReason};
 use crate::fix::FixPlan;
-use crate::question::{Answer, Question};
+use crate::question::{Answer, Prompter, Question};
 
 /// Where a run stands after its last event.
 #[derive(Debug, Clone, PartialEq)]
@@ -151,6 +151,17 @@ pub enum Resolution {
     Answered(Answer),
     /// Nobody did; this value is taken, or it counts as declined.
     Expired(Option<String>),
+}
+
+impl Resolution {
+    /// The value, unless it was given in advance.
+    pub(crate) fn seen_value(&self) -> Option<Value> {
+        match self {
+            Self::Answered(answer) if answer.prompter == Prompter::Override => None,
+            Self::Answered(answer) => Some(answer.value.clone()),
+            Self::Expired(applied) => applied.clone().map(Value::String),
+        }
+    }
 }
 
 /// A step whose outcome is not known.

@@ -1,11 +1,15 @@
 //! What is known of each step of a run: the view that every screen shows.
 
+use std::sync::Arc;
+
+use indexmap::IndexMap;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error_code::ErrorCode;
 use crate::event::{BadOutcome, ProcessRecord, Proposal};
+use crate::facts::Fact;
 use crate::question::{Answer, Edits};
 use crate::step_kind::StepKind;
 
@@ -62,6 +66,15 @@ pub struct StepRecord {
     /// Who said that it is tried again.
     #[serde(skip)]
     pub retried_by: Option<Box<Answer>>,
+    /// What somebody agreed to.
+    #[serde(skip)]
+    pub approved: Option<Arc<Approved>>,
+    /// What names of the outside stood for when somebody was asked.
+    #[serde(skip)]
+    pub outside: Arc<IndexMap<String, Value>>,
+    /// How often it was asked about again because something had changed.
+    #[serde(skip)]
+    pub asked_again: u32,
     /// The resolved command line, secrets masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -121,6 +134,26 @@ impl StepRecord {
             "duration_ms": self.duration_ms,
         })
     }
+}
+
+/// What somebody agreed to before a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Approved {
+    /// What decided what it does.
+    pub facts: Vec<Fact>,
+    /// The step whose question it was, if it was not the step's own gate.
+    pub asked_by: Option<String>,
+}
+
+/// A step that somebody agreed to at an earlier question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Covered {
+    /// What they agreed to.
+    pub approved: Arc<Approved>,
+    /// `now` as it was then.
+    pub at: Timestamp,
+    /// What names of the outside stood for.
+    pub outside: Arc<IndexMap<String, Value>>,
 }
 
 /// What somebody changed about a step that had failed.

@@ -10,7 +10,7 @@ use crate::event::{Driver, PauseReason, SkillStarted, Stopping, WindingDown};
 use crate::id::{QuestionId, RunId};
 
 use super::phase::{Ended, Phase, Settled, Status};
-use super::record::StepRecord;
+use super::record::{Covered, StepRecord};
 
 /// Everything a run is: the fold of its events.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,6 +65,8 @@ pub struct State {
     /// When that was, or when its last retry was decided: `now` in its
     /// templates, so that what is asked, intended and done is the same.
     pub entered_at: Timestamp,
+    /// Steps that somebody agreed to at an earlier question, until they start.
+    pub covered: IndexMap<String, Covered>,
     /// The skill's named outputs, once completed.
     pub results: IndexMap<String, Value>,
     /// The final state, in `states:` skills.
@@ -88,6 +90,11 @@ impl State {
             (Phase::Transition(_) | Phase::Running { .. }, Some(_)) => Status::Paused,
             (Phase::Transition(_) | Phase::Running { .. }, None) => Status::Running,
         }
+    }
+
+    /// What the outside was when somebody was asked about the current step.
+    pub(crate) fn outside(&self) -> Option<&Arc<IndexMap<String, Value>>> {
+        Some(&self.steps.get(self.current.as_ref()?)?.outside)
     }
 
     /// When the open question expires: by its own deadline or the run's.

@@ -8,16 +8,22 @@ use crate::text::World;
 use super::run::Machine;
 
 impl Machine {
-    /// Goes on until a step runs, a question is open, or the run is over.
+    /// Goes on until a step runs, a question is open, the host has to look at
+    /// something first, or the run is over.
     pub(super) fn advance(&mut self, world: &World, events: &mut Vec<Event>) {
-        while self.is_driven() {
+        self.wanted = None;
+        while self.is_driven() && self.wanted.is_none() {
             match self.state.phase.clone() {
                 Phase::Transition(Transition::Retrying { not_before, .. })
                     if not_before.is_some() && self.wake_at().is_some_and(|at| world.now < at) =>
                 {
                     return;
                 }
-                Phase::Transition(between) => self.follow(between, world, events),
+                Phase::Transition(between) => {
+                    self.follow(between, world, events);
+                    // What was seen counts for one decision.
+                    self.inspected = None;
+                }
                 Phase::Asking { question, .. } => {
                     let Some(answer) = self.override_answer(&question, world) else {
                         return;

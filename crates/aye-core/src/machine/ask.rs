@@ -1,19 +1,19 @@
 //! From a question as written to a question as asked.
 
-use std::sync::Arc;
-
 use serde_json::json;
 
 use crate::digest::digest;
 use crate::event::{ProcessRecord, Range};
-use crate::flow::{Route, Target};
+use crate::facts::FactKind;
 use crate::id::QuestionId;
-use crate::journal::{StepOutcome, Unsure};
+use crate::journal::Unsure;
 use crate::question::{Offer, Purpose, Question};
 use crate::skill::{Action, Ask, AskKind, By, ChoiceAction, Step};
-use crate::text::{self, Scope, TextError, World};
+use crate::text::{self, TextError, World};
 
+use super::covers::{Coverage, Covered, Posed, recording};
 use super::edit::MOST_EDITS;
+use super::follows::Follows;
 use super::run::{Machine, after};
 
 /// An option of a recovery question: value, label, description, action.
@@ -26,17 +26,6 @@ const DONE: Said = ("done", "It was done", "go on as if it had succeeded", Choic
 const SKIP: Said = ("skip", "Skip", "leave the step out and go on", ChoiceAction::Skip);
 const ABORT: Said = ("abort", "Abort", "end the run as failed", ChoiceAction::Cancel);
 
-/// What a yes leads to.
-#[derive(Default)]
-struct Follows {
-    /// As it is shown.
-    command: Option<String>,
-    /// What the answer is bound to.
-    words: Vec<String>,
-    /// It cannot be undone: the yes is not remembered.
-    destructive: bool,
-}
-
 impl Machine {
     /// The question of a step: its gate, or itself.
     pub(super) fn pose(
@@ -44,9 +33,10 @@ impl Machine {
         step: &Step,
         ask: &Ask,
         purpose: Purpose,
+        with_facts: bool,
         world: &World,
-    ) -> Result<Question, TextError> {
-        let scope = self.scope(world);
+    ) -> Result<Posed, TextError> {
+        let (scope, recorder) = recording(self.scope_of(&step.name, world));
         let show = |template: &str| Ok(self.secrets.mask(&text::text(template, &scope)?));
         let mut options = Vec::new();
         for choice in &ask.options {
@@ -57,14 +47,19 @@ impl Machine {
                 action: choice.action,
             });
         }
-        let Follows { command: follows, words, destructive } = match purpose {
+        let Follows { command: follows, mut words, destructive, coverage, unknown } = match purpose
+        {
             Purpose::Gate => {
                 let (line, words) = self.command_line(step, &scope)?;
                 let command = (!line.is_empty()).then_some(line);
-                Follows { command, words, destructive: step.destructive }
+                let mut coverage = Coverage::default();
+                self.cover(step, &scope, (None, None), &mut coverage)?;
+                let coverage = Some(coverage);
+                let destructive = step.destructive;
+                Follows { command, words, destructive, coverage, ..Follows::default() }
             }
             Purpose::Ask => {
-                let follows = self.what_follows(step, ask, scope.clone());
+                let follows = self.what_follows(step, ask, &scope);
                 Follows { destructive: step.destructive || follows.destructive, ..follows }
             }
             Purpose::Recover => Follows { destructive: step.destructive, ..Follows::default() },
@@ -96,7 +91,7 @@ impl Machine {
             reauth: ask.reauth,
             typed: ask.typed.as_ref().map(|text| show(text)).transpose()?,
             overridable: ask.overridable,
-            remember: ask.remember && !destructive,
+            remember: ask.remember && !destructive && unknown.is_empty(),
             ai_assist: ask.ai_assist,
             follows,
             ..Question::new(self.next_question(), ask.kind, show(&ask.message)?)
@@ -112,8 +107,9 @@ impl Machine {
             Purpose::Ask | Purpose::Recover => Vec::new(),
         };
         if !changes.is_empty() {
-            // Nobody said yes to this in advance.
+            // Nobody said yes to this in advance, and nobody does for later.
             question.overridable = false;
+            question.remember = false;
             if self.is_unseen(step) {
                 let goes_on = |offer: &&Offer| offer.action != ChoiceAction::Cancel;
                 let options = question.options.iter().filter(goes_on);
@@ -124,42 +120,29 @@ impl Machine {
                 question.message.push_str(&format!("\n  {line}"));
             }
         }
-        question.digest = bind(&question, &words);
-        Ok(question)
-    }
-
-    /// The command that a yes to this step leads to, if it is the next thing
-    /// that happens and can be told already.
-    fn what_follows(&self, step: &Step, ask: &Ask, mut scope: Scope) -> Follows {
-        let yes = ask.options.iter().find(|choice| choice.action == ChoiceAction::Proceed);
-        let (AskKind::Confirm, Some(yes)) = (ask.kind, yes) else { return Follows::default() };
-        let output = self.output_name(&step.name);
-        Arc::make_mut(&mut scope.outputs).insert(output, yes.value.clone().into());
-        let mut at = self.flow.find(&step.name);
-        let mut outcome = StepOutcome::Success;
-        // As far as conditions leave steps out; a loop of those is none of ours.
-        for _ in 0..self.flow.nodes.len() {
-            let Some(Route::To(Target::Step(next))) = at.map(|at| self.flow.route(at, &outcome))
-            else {
-                break;
+        // A yes in advance is for whatever comes.
+        let in_advance = self.state.started.yes && question.takes_yes();
+        if let Some(coverage) = coverage.filter(|_| with_facts && !in_advance) {
+            let seen = recorder.seen();
+            let Covered { facts, not_covered } = match self.covered(coverage, &seen, world) {
+                Ok(covered) => covered,
+                Err(inspection) => return Ok(Posed::Inspect(inspection)),
             };
-            let next_step = &self.flow.nodes[next].step;
-            match next_step.condition.as_ref().map(|condition| text::holds(condition, &scope)) {
-                Some(Ok(false)) => (at, outcome) = (Some(next), StepOutcome::Skipped),
-                Some(Err(_)) => {
-                    let destructive = next_step.destructive;
-                    return Follows { destructive, ..Follows::default() };
-                }
-                // A gate of its own shows it, and is bound to it.
-                Some(Ok(true)) | None if next_step.confirmation.is_some() => break,
-                Some(Ok(true)) | None => {
-                    let (line, words) = self.command_line(next_step, &scope).unwrap_or_default();
-                    let command = (!line.is_empty()).then_some(line);
-                    return Follows { command, words, destructive: next_step.destructive };
-                }
-            }
+            let later = |step: String| format!("`{step}`: what it does is not known yet");
+            question.not_covered =
+                not_covered.into_iter().chain(unknown.into_iter().map(later)).collect();
+            question.outside = self.kept_outside(seen);
+            words = facts.iter().map(|fact| json!(fact).to_string()).collect();
+            question.remember &= facts.iter().all(|fact| fact.kind != FactKind::Unsettled);
+            question.facts = Some(facts);
         }
-        Follows::default()
+        if question.remember {
+            question.recall = self.recall(step, ask, &question, &scope);
+            question.remember = question.recall.is_some();
+            question.any.clone_from(&ask.any);
+        }
+        question.digest = bind(&question, &words);
+        Ok(Posed::Question(Box::new(question)))
     }
 
     /// What to do about a step whose outcome is not known.

@@ -50,13 +50,14 @@ impl Machine {
             }
         }
         match &step.confirmation {
-            None => self.start_step(&name, 1, world, events),
-            Some(ask) => match self.pose(step, ask, Purpose::Gate, world) {
-                Ok(question) => {
-                    self.emit(EventKind::ConfirmationRequired(Box::new(question)), world, events);
-                }
-                Err(error) => self.cannot_start(name, "confirmation", &error, world, events),
+            None => match self.state.covered.get(&name).map(|it| Arc::clone(&it.approved)) {
+                Some(approved) => self.start_agreed(step, 1, &approved, world, events),
+                None => self.start_step(&name, 1, world, events),
             },
+            Some(ask) => {
+                let posed = self.pose(step, ask, Purpose::Gate, true, world);
+                self.put(posed, Vec::new(), (&name, "confirmation"), world, events);
+            }
         }
     }
 
@@ -106,7 +107,7 @@ impl Machine {
                 self.complete(done, world, events);
             }
             Action::Return { text } => {
-                let said = text::render(text, &self.scope(world));
+                let said = text::render(text, &self.scope_of(name, world));
                 match said {
                     Ok(said) => {
                         let value = self.secrets.mask_value(&said);
@@ -119,7 +120,7 @@ impl Machine {
             }
             Action::ForEach(each) => {
                 // Whatever the list would be now, the items that are done are of this one.
-                let scope = self.scope(world);
+                let scope = self.scope_of(name, world);
                 let items = match record {
                     Some(record) => Ok((record.items.clone(), record.labels.clone())),
                     None => self.items(each, &scope).and_then(|items| {
@@ -154,7 +155,7 @@ impl Machine {
             | Action::Tool { .. }
             | Action::Compute { .. }
             | Action::Skill { .. } => {
-                let line = self.resolved_line(step, &self.scope(world));
+                let line = self.resolved_line(step, &self.scope_of(name, world));
                 match line {
                     Ok((command, mut words, argv)) => {
                         words.truncate(argv);
@@ -237,16 +238,19 @@ impl Machine {
         let flow = Arc::clone(&self.flow);
         let step = flow.find(name).map(|node| &flow.nodes[node].step);
         let gate = step.and_then(|step| self.gate_again(step, why, world));
-        match (step, gate) {
-            (Some(step), Some(ask)) => match self.pose(step, &ask, Purpose::Gate, world) {
-                Ok(question) => {
-                    self.emit(EventKind::ConfirmationRequired(Box::new(question)), world, events);
-                }
-                Err(error) => {
-                    self.cannot_start(name.to_owned(), "confirmation", &error, world, events);
-                }
-            },
-            (_, _) => self.start_step(name, attempt, world, events),
+        let record = self.state.steps.get(name);
+        // What somebody changed after it had failed is theirs to answer for.
+        let record = record.filter(|record| record.edits.is_none());
+        let approved = record.and_then(|record| record.approved.clone());
+        match (step, gate, approved) {
+            (Some(step), Some(ask), _) => {
+                let posed = self.pose(step, &ask, Purpose::Gate, true, world);
+                self.put(posed, Vec::new(), (name, "confirmation"), world, events);
+            }
+            (Some(step), None, Some(approved)) => {
+                self.start_agreed(step, attempt, &approved, world, events);
+            }
+            (_, _, _) => self.start_step(name, attempt, world, events),
         }
     }
 
@@ -319,12 +323,8 @@ impl Machine {
             let step = Some(name.to_owned());
             return self.fail_run(FailReason::StepFailed, &message, step, None, world, events);
         };
-        match self.pose(&step, &ask, Purpose::Ask, world) {
-            Ok(question) => {
-                self.emit(EventKind::ConfirmationRequired(Box::new(question)), world, events);
-            }
-            Err(error) => self.cannot_start(name.to_owned(), "question", &error, world, events),
-        }
+        let posed = self.pose(&step, &ask, Purpose::Ask, true, world);
+        self.put(posed, Vec::new(), (name, "question"), world, events);
     }
 
     /// Something in the step could not be rendered: nothing of it runs.

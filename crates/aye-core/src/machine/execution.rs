@@ -138,7 +138,7 @@ impl Machine {
     }
 
     /// A program with what depends on a secret left out.
-    fn sealed_process(&self, step: &Step, scope: &Scope) -> Result<Process, TextError> {
+    pub(super) fn sealed_process(&self, step: &Step, scope: &Scope) -> Result<Process, TextError> {
         let process = self.process(step, scope)?;
         if self.secrets.is_empty() {
             return Ok(process.sealed(|_, _| true));

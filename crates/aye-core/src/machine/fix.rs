@@ -153,6 +153,7 @@ pub(super) fn gate_for_changes(step: &Step, bound: bool) -> Ask {
         typed: None,
         overridable: false,
         remember: false,
+        any: Vec::new(),
         ai_assist: false,
     }
 }

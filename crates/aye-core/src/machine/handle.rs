@@ -60,6 +60,7 @@ impl Machine {
             (
                 Phase::Ended(_),
                 Input::Attach(_)
+                | Input::Inspected(_)
                 | Input::Queued { .. }
                 | Input::Dequeued { .. }
                 | Input::Finished(_)
@@ -106,6 +107,16 @@ impl Machine {
                 Ok(())
             }
 
+            (Phase::Transition(_), Input::Inspected(inspected)) => {
+                if !self.is_driven() {
+                    return Err(Refusal::NotDriven);
+                }
+                self.go_on_with(*inspected, world, events);
+                Ok(())
+            }
+            (Phase::Running { .. } | Phase::Asking { .. }, Input::Inspected(_)) => {
+                Err(Refusal::NothingToInspect)
+            }
             (
                 Phase::Running { step, execution: running, .. },
                 input @ (Input::Queued { execution } | Input::Dequeued { execution }),

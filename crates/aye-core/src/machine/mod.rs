@@ -12,6 +12,7 @@
 //! | what each input means | `handle` |
 //! | what follows, until the run rests | `advance` |
 //! | before a step acts | `enter`, `ask`, `execution`, `label` |
+//! | what a yes leads to and covers | `follows`, `covers` |
 //! | how its action ended | `finish`, `guard`, `retry` |
 //! | what a failed step is given differently; fixes from memory | `edit`, `fix`, `heal` |
 //! | answers, holds, expiry | `validate_answer`, `answer`, `resolve` |
@@ -24,11 +25,13 @@
 mod advance;
 mod answer;
 mod ask;
+mod covers;
 mod edit;
 mod enter;
 mod execution;
 mod finish;
 mod fix;
+mod follows;
 mod guard;
 mod handle;
 mod heal;

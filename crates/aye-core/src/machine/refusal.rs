@@ -81,6 +81,9 @@ pub enum Refusal {
         /// Where the run is now.
         current: u64,
     },
+    /// The run does not wait for anything to be looked at.
+    #[error("nothing is to be looked at")]
+    NothingToInspect,
     /// Nobody drives the run.
     #[error("nobody drives the run")]
     NotDriven,

@@ -11,6 +11,7 @@ use crate::question::{Answer, Edits, Prompter, Purpose, Question};
 use crate::skill::{Action, AskKind, ChoiceAction};
 use crate::text::World;
 
+use super::covers::{Posed, changed_since};
 use super::finish::failed;
 use super::run::Machine;
 use super::validate_answer::validate_answer;
@@ -61,11 +62,7 @@ impl Machine {
                 self.pass_gate(question, blanket, world, events);
             }
             (Purpose::Ask, ChoiceAction::Proceed)
-                if self.has_changed(question, resolution, world) =>
-            {
-                // What a yes leads to is no longer what was shown.
-                self.pose_step(&step, world, events);
-            }
+                if self.is_asked_again(question, resolution, world, events) => {}
             (Purpose::Ask, ChoiceAction::Proceed) => {
                 let done = StepCompleted {
                     execution: self.execution_of(question),
@@ -113,24 +110,56 @@ impl Machine {
         self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
     }
 
-    /// Whether a person's yes to a step was for something else than what it
-    /// would lead to now.
-    fn has_changed(&self, question: &Question, resolution: &Resolution, world: &World) -> bool {
+    /// Asks again if a person's answer was for something else than what it would
+    /// lead to now; says whether it did, or has to look first.
+    fn is_asked_again(
+        &mut self,
+        question: &Question,
+        resolution: &Resolution,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) -> bool {
         let Resolution::Answered(answer) = resolution else { return false };
-        if answer.prompter == Prompter::Override || question.kind != AskKind::Confirm {
+        let with_facts = question.facts.is_some();
+        if answer.prompter == Prompter::Override || question.kind != AskKind::Confirm && !with_facts
+        {
             return false;
         }
         let Some((_, node)) = self.node(&question.step) else { return false };
         let Action::Ask(ask) = &node.step.action else { return false };
-        let again = self.pose(&node.step, ask, Purpose::Ask, world);
-        // What could not be told then, or cannot be now, was not what was agreed to.
-        again.is_ok_and(|again| {
-            question.follows.is_some() && again.follows.is_some() && again.digest != question.digest
-        })
+        match self.pose(&node.step, ask, Purpose::Ask, with_facts, world) {
+            Ok(Posed::Inspect(inspection)) => {
+                self.wanted = Some(inspection);
+                true
+            }
+            Ok(posed @ Posed::Question(_)) if self.differs(question, &posed) => {
+                let changed = changed_since(question, &posed);
+                self.put(Ok(posed), changed, (&question.step, "question"), world, events);
+                true
+            }
+            // What could not be told then, or cannot be now, was not what was agreed to.
+            Ok(Posed::Question(_)) | Err(_) => false,
+        }
     }
 
-    /// A yes counts for what was shown: if the command has changed meanwhile,
-    /// it is asked again. `--yes` saw nothing and counts for whatever comes.
+    /// Whether a question is no longer the one that was answered.
+    fn differs(&self, answered: &Question, posed: &Posed) -> bool {
+        let Posed::Question(again) = posed else { return false };
+        let known = |question: &Question, step: &Option<String>| {
+            question.facts.iter().flatten().any(|fact| fact.step == *step)
+        };
+        // What does not render any more is told when its step starts.
+        if answered.facts.iter().flatten().any(|fact| !known(again, &fact.step)) {
+            return false;
+        }
+        let told = answered.facts.is_some()
+            || answered.follows.is_some() && again.follows.is_some()
+            || answered.purpose == Purpose::Gate;
+        told && again.digest != answered.digest
+    }
+
+    /// A yes counts for what was shown: if that has changed meanwhile, it is
+    /// asked again. `--yes` saw nothing and counts for whatever comes.
     fn pass_gate(
         &mut self,
         question: &Question,
@@ -139,18 +168,23 @@ impl Machine {
         events: &mut Vec<Event>,
     ) {
         let name = question.step.as_str();
-        let asked = self
-            .node(name)
-            .and_then(|(_, node)| Some((node.step.clone(), node.step.confirmation.clone()?)))
-            .map(|(step, ask)| self.pose(&step, &ask, Purpose::Gate, world));
-        match asked {
-            Some(Ok(again)) if !blanket && again.digest != question.digest => {
-                self.emit(EventKind::ConfirmationRequired(Box::new(again)), world, events);
+        let with_facts = question.facts.is_some() && !blanket;
+        let step = self.node(name).map(|(_, node)| &node.step);
+        // Gates that Aye adds by itself were not asked again by older versions.
+        let step = step.filter(|step| step.confirmation.is_some() || with_facts);
+        let changed = !question.changed.is_empty();
+        let posed = step.map(|step| {
+            self.pose(step, &self.gate_of(step, changed), Purpose::Gate, with_facts, world)
+        });
+        match posed {
+            Some(Ok(posed)) if !blanket && self.differs(question, &posed) => {
+                let changed = changed_since(question, &posed);
+                self.put(Ok(posed), changed, (name, "confirmation"), world, events);
             }
-            Some(Err(error)) => {
-                self.cannot_start(name.to_owned(), "confirmation", &error, world, events);
+            Some(posed @ (Ok(Posed::Inspect(_)) | Err(_))) => {
+                self.put(posed, Vec::new(), (name, "confirmation"), world, events);
             }
-            Some(Ok(_)) | None => {
+            Some(Ok(Posed::Question(_))) | None => {
                 let attempt = self.state.steps.get(name).map_or(1, |record| record.attempt.max(1));
                 self.start_step(name, attempt, world, events);
             }

@@ -12,12 +12,13 @@ use crate::effect::Effect;
 use crate::event::{
     Driver, Event, EventKind, PlannedStep, Range, SkillStarted, StartedBy, VERSION,
 };
+use crate::facts::{Inspected, Inspection};
 use crate::flow::{self, Flow, Node, NodeId};
 use crate::id::RunId;
 use crate::journal::{FoldError, Phase, State, Status, Transition};
 use crate::nested::{Parent, ParentScope};
-use crate::skill::{AskLimits, HealRule};
-use crate::text::{Scope, Verbatim, World};
+use crate::skill::{AskLimits, HealRule, stricter};
+use crate::text::{Frozen, Names, Outside, Scope, Verbatim, World};
 
 use crate::secrets::{Secrets, secret_marker};
 
@@ -113,6 +114,10 @@ pub struct Machine {
     /// It was cut off, and so many of its processes were ended; for the next
     /// event that says that somebody takes it up.
     survivors: Option<u32>,
+    /// What the host has seen, for the decision that follows.
+    pub(super) inspected: Option<Box<Inspected>>,
+    /// What the host has to look at before the run goes on.
+    pub(super) wanted: Option<Box<Inspection>>,
 }
 
 impl Machine {
@@ -136,6 +141,8 @@ impl Machine {
         let listed = start.outer.is_none();
         let mut secrets = start.secrets;
         let inputs = secrets.hide(start.inputs);
+        let declared = flow.skill.environment.as_ref().and_then(|name| inputs.get(name)?.as_str());
+        let environment = stricter(declared, start.environment.as_deref());
         let started = SkillStarted {
             skill: flow.skill.name.value.clone(),
             file: start.file,
@@ -143,7 +150,7 @@ impl Machine {
             inputs,
             steps: u32::try_from(flow.nodes.len()).unwrap_or(u32::MAX),
             workspace: start.workspace,
-            environment: start.environment,
+            environment,
             deadline: [flow.skill.timeout.map(|limit| after(world.now, limit)), start.deadline]
                 .into_iter()
                 .flatten()
@@ -250,6 +257,7 @@ impl Machine {
                 (Transition::Retrying { not_before: Some(until), .. }, None) => {
                     Effect::Wait { until: *until }
                 }
+                (_, None) if self.is_driven() => Effect::Inspect,
                 (_, paused) => Effect::Rest(paused),
             },
         }
@@ -345,7 +353,7 @@ impl Machine {
     }
 
     /// Clocks may jump back; the journal's time does not.
-    fn clock(&self, world: &World) -> Timestamp {
+    pub(super) fn clock(&self, world: &World) -> Timestamp {
         world.now.max(self.state.updated_at)
     }
 
@@ -353,13 +361,24 @@ impl Machine {
     /// whole visit to a step: a command that holds it is still the one that
     /// was asked about.
     pub(super) fn scope(&self, world: &World) -> Scope {
-        let now = if self.state.phase.is_between_visits() {
-            self.clock(world)
-        } else {
-            self.state.entered_at
-        };
+        match self.state.phase.is_between_visits() {
+            true => self.scope_in(World { now: self.clock(world), ..world.clone() }),
+            false => self.scope_in(frozen(self.state.entered_at, self.state.outside(), world)),
+        }
+    }
+
+    /// The same for a step that is about to be entered: one that somebody agreed
+    /// to at an earlier question sees the outside as it was then.
+    pub(super) fn scope_of(&self, step: &str, world: &World) -> Scope {
+        match self.state.covered.get(step).filter(|_| self.state.phase.is_between_visits()) {
+            Some(covered) => self.scope_in(frozen(covered.at, Some(&covered.outside), world)),
+            None => self.scope(world),
+        }
+    }
+
+    fn scope_in(&self, world: World) -> Scope {
         Scope {
-            world: World { now, ..world.clone() },
+            world,
             inputs: Arc::clone(&self.inputs),
             outputs: self.within(|outer| &outer.outputs, &self.results()),
             steps: self.within(|outer| &outer.steps, &self.state.steps),
@@ -446,8 +465,22 @@ impl Machine {
             limits,
             epoch,
             survivors: None,
+            inspected: None,
+            wanted: None,
         }
     }
+}
+
+/// The world with what it was then, where that is known.
+fn frozen(now: Timestamp, outside: Option<&Arc<Outside>>, world: &World) -> World {
+    let names = match outside.filter(|outside| !outside.is_empty()) {
+        Some(values) => {
+            let (inner, values) = (Arc::clone(&world.names), Arc::clone(values));
+            Arc::new(Frozen { inner, values }) as Arc<dyn Names>
+        }
+        None => Arc::clone(&world.names),
+    };
+    World { now, names }
 }
 
 fn planned(node: &Node) -> PlannedStep {

@@ -6,6 +6,7 @@ mod ask_limits;
 mod check;
 mod document;
 mod duration;
+mod environment;
 mod given;
 mod heal_rule;
 mod inputs;
@@ -18,6 +19,7 @@ mod size;
 
 pub use ask_limits::AskLimits;
 pub use duration::{DurationError, format_duration, parse_duration};
+pub use environment::{is_production, stricter};
 pub use given::{Given, InputError, Inputs, resolve_inputs};
 pub use heal_rule::HealRule;
 pub use inputs::InputMismatch;

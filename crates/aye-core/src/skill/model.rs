@@ -29,6 +29,8 @@ pub struct Skill {
     pub tags: Vec<String>,
     /// What it asks for before it starts.
     pub inputs: Vec<InputSpec>,
+    /// The input that says what a run acts against.
+    pub environment: Option<String>,
     /// Steps in order, or states with transitions.
     pub body: Body,
     /// Named results, rendered when the run completes.
@@ -369,6 +371,11 @@ impl Action {
         }
     }
 
+    /// Whether it does something, rather than ask or say something.
+    pub fn acts(&self) -> bool {
+        !matches!(self, Self::Ask(_) | Self::Return { .. } | Self::Note)
+    }
+
     /// Whether it consists of runs of its own.
     pub fn is_nested(&self) -> bool {
         matches!(self, Self::Skill { .. } | Self::ForEach(_))
@@ -432,6 +439,8 @@ pub struct Ask {
     pub overridable: bool,
     /// Whether the answer may be remembered.
     pub remember: bool,
+    /// The inputs that may be different where it is.
+    pub any: Vec<String>,
     /// Whether an assistant is asked for advice.
     pub ai_assist: bool,
 }

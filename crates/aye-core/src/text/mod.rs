@@ -13,6 +13,7 @@ mod compare;
 mod diff;
 mod engine;
 mod filters;
+mod frozen;
 mod functions;
 pub(crate) mod keys;
 mod missing;
@@ -27,6 +28,7 @@ mod words;
 pub use apart::{Work, work};
 pub use chains::{NumberComparison, number_comparisons};
 pub use diff::{changes, diff};
+pub(crate) use frozen::{Frozen, Outside, Recorder};
 pub use render::{
     TextError, holds, names_in, names_in_condition, names_in_condition_with, names_in_with, render,
     render_value, text,

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use aye_core::effect::{Execution, Process, Rendered};
 use aye_core::event::{Driver, Event, EventKind, ProcessRecord, Range, Stopping};
+use aye_core::facts::{Fact, FactKind, Inspected, Look, Subject};
 use aye_core::flow::Flow;
 use aye_core::id::{QuestionId, RunId};
 use aye_core::input::{Attach, End, Finished, Input, Request, Retry};
 use aye_core::journal::{Phase, State as RunState, Status};
 use aye_core::machine::{Limits, Machine, Refusal, Start};
 use aye_core::question::{Answer, Prompter, Question};
-use aye_core::secrets::Secrets;
+use aye_core::secrets::{Secrets, Text};
 use aye_core::skill::{
     Action, Ask, AskKind, Body, By, Choice, ChoiceAction, EndStatus, OnError, Skill, State, Step,
     StepTimeout, Template, Transitions,
@@ -127,6 +128,7 @@ pub(crate) fn confirm(message: &str) -> Ask {
         typed: None,
         overridable: true,
         remember: false,
+        any: Vec::new(),
         ai_assist: false,
     }
 }
@@ -148,6 +150,7 @@ pub(crate) fn expiring(ask: Ask, seconds: u64, default: Option<&str>) -> Ask {
 
 fn skill(body: Body) -> Skill {
     Skill {
+        environment: None,
         span: Span::default(),
         name: t("test"),
         description: None,
@@ -213,6 +216,34 @@ impl Fakes {
 
     fn get(&self, name: &str) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// What a host sees: the contents of `file.NAME` for the program and for
+    /// each argument that there is such a file of, and where links lead.
+    fn look_at(&self, look: &Look) -> Vec<Fact> {
+        let contents = |name: &str| self.get(&format!("file.{name}"));
+        match &look.subject {
+            Subject::Program { argv, cwd, .. } => {
+                let plain = argv.iter().filter_map(|word| word.clone().plain());
+                let files = plain.enumerate().filter_map(|(at, word)| {
+                    let kind = if at == 0 { FactKind::Program } else { FactKind::File };
+                    let found = contents(&word).or_else(|| (at == 0).then(|| "elf".to_owned()))?;
+                    Some(Fact::new(kind, Some(&word), &word).with_digest(found))
+                });
+                let cwd = cwd.clone().and_then(Text::plain).unwrap_or_else(|| "/w".to_owned());
+                let real = self.get(&format!("link.{cwd}")).unwrap_or(cwd);
+                files.chain([Fact::new(FactKind::Directory, None, &real)]).collect()
+            }
+            Subject::Tool { tool, .. } => {
+                let digest = contents(tool).unwrap_or_else(|| "tool".to_owned());
+                vec![Fact::new(FactKind::Tool, None, tool).with_digest(digest)]
+            }
+            Subject::Skill { skill, .. } => {
+                let skill = skill.clone().plain().unwrap_or_default();
+                let digest = contents(&skill).unwrap_or_else(|| "skill".to_owned());
+                vec![Fact::new(FactKind::Skill, None, &skill).with_digest(digest)]
+            }
+        }
     }
 }
 
@@ -336,12 +367,29 @@ impl Run {
         let (machine, events) =
             Machine::start(Arc::clone(&flow), Limits::default(), start, &world).unwrap();
         let stored = events.iter().map(through_json).collect();
-        let run = Self { machine, events, stored, world, names, flow };
+        let mut run = Self { machine, events, stored, world, names, flow };
         run.check();
+        run.look();
         run
     }
 
+    /// Tells the run something, and looks at what it wants to have looked at.
     pub(crate) fn send(&mut self, input: Input) -> Result<(), Refusal> {
+        let verdict = self.tell(input);
+        self.look();
+        verdict
+    }
+
+    /// Looks at what the run wants to have looked at.
+    pub(crate) fn look(&mut self) {
+        while let Some(inspection) = self.machine.inspection(&self.world) {
+            let facts = inspection.looks.iter().map(|look| self.names.look_at(look)).collect();
+            self.tell(Input::Inspected(Box::new(Inspected { inspection, facts }))).unwrap();
+        }
+    }
+
+    /// Tells the run something and looks at nothing.
+    pub(crate) fn tell(&mut self, input: Input) -> Result<(), Refusal> {
         let input = stamped(input, self.machine.state().epoch);
         // A host that has nothing but the journal and the secrets does the same.
         let mut other = self.restored();
@@ -369,6 +417,9 @@ impl Run {
         assert_eq!(restored.execution(&self.world), execution);
         assert_eq!(execution.as_ref().map(through_json).ok(), execution.ok());
         assert_eq!(restored.wake_at(), self.machine.wake_at());
+        let inspection = self.machine.inspection(&self.world);
+        assert_eq!(restored.inspection(&self.world), inspection);
+        assert_eq!(through_json(&inspection), inspection);
     }
 
     fn restored(&self) -> Machine {

@@ -4,6 +4,7 @@
 
 mod bound;
 mod build;
+mod covers;
 mod destructive;
 mod edits;
 mod epochs;

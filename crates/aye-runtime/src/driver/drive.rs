@@ -16,6 +16,7 @@ use crate::auth;
 use crate::clock::Clock;
 use crate::commit;
 use crate::error::Error;
+use crate::inspect::Contents;
 use crate::memory::Memory;
 use crate::prompter::Prompter;
 use crate::report::{Place, Report, Sink};
@@ -95,6 +96,8 @@ pub struct Driver<'a> {
     pub(super) logs: Logs,
     /// That Aye was told to stop.
     pub(super) stopping: Stopping,
+    /// What is in the files that questions are about.
+    pub(super) contents: Contents,
 }
 
 /// A run that is driven no further.
@@ -161,6 +164,7 @@ impl<'a> Driver<'a> {
             secrets,
             logs: Logs::default(),
             stopping: Stopping::default(),
+            contents: Contents::default(),
         }
     }
 
@@ -228,6 +232,8 @@ impl<'a> Driver<'a> {
                 Effect::Run { execution } => self.start(id, execution)?,
                 Effect::Stop { execution } => self.stop(id, execution)?,
                 Effect::Rest(_) | Effect::Finish if id != ROOT => self.rests(id)?,
+                Effect::Inspect => self.inspect(id)?,
+                Effect::Wait { until } if until <= self.parts.clock.now() => self.inspect(id)?,
                 Effect::Ask(question) => self.recall(id, &question)?,
                 Effect::Wait { .. } | Effect::Rest(_) | Effect::Finish => {}
             }

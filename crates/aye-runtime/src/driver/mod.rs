@@ -14,6 +14,7 @@
 //! | programs, blocks, slots | `work`, `processes`, `computing` |
 //! | tools, and what servers ask in a call | `calling`, `calls`, `asking` |
 //! | runs inside a step | `nested`, `child` |
+//! | what decides what comes next | `inspecting` |
 //! | questions, and who asks them | `ask`, `questions` |
 //! | requests from other processes, signals, being told to stop | `requests`, `mail`, `stopping` |
 //! | logs of steps that have ended | `logs` |
@@ -39,6 +40,7 @@ mod computing;
 mod drive;
 mod editing;
 mod fixes;
+mod inspecting;
 mod known;
 mod lane;
 mod lanes;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use aye_core::digest::digest;
 use aye_core::question::{Purpose, Question};
+pub use aye_core::skill::is_production;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -160,16 +161,20 @@ pub struct PreferenceQuery<'a> {
     pub now: Timestamp,
 }
 
-/// What a remembered answer is bound to: heading, message, options and what
-/// follows; not the step, so that the same question can be known elsewhere. A
+/// What a remembered answer is bound to: everything that is shown and that
+/// decides what follows, as the core says; not the step, so that the same question can be known elsewhere. A
 /// recovery question has the error in its message: what varies there is left
 /// out.
 pub fn question_digest(question: &Question) -> String {
+    if let Some(recall) = &question.recall {
+        return recall.clone();
+    }
     let message = match question.purpose {
         Purpose::Recover => fingerprint(&question.message),
         Purpose::Gate | Purpose::Ask => question.message.clone(),
     };
     let asked = json!({
+        "rule": 2,
         "kind": question.kind,
         "purpose": question.purpose,
         "title": question.title,
@@ -178,13 +183,6 @@ pub fn question_digest(question: &Question) -> String {
         "follows": question.follows,
     });
     digest(&[asked.to_string().as_bytes()])
-}
-
-/// Whether it is a place where nothing is taken for granted.
-pub fn is_production(environment: &str) -> bool {
-    environment
-        .split(|c: char| !c.is_alphanumeric())
-        .any(|word| ["prod", "production", "live", "prd"].contains(&word.to_lowercase().as_str()))
 }
 
 impl Preference {

@@ -5,6 +5,7 @@ use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use aye_core::digest::digest;
 use aye_process::SpawnError;
 use aye_process::policy::Policy;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -53,6 +54,21 @@ pub struct World {
     pub policy: Policy,
     /// Tags the processes of servers, so that a later start finds what is left of them.
     pub run: Option<String>,
+}
+
+/// What a tool is: what decides what a call of it does, beside its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    /// The command as the settings have it, or what starts the server.
+    pub shown: String,
+    /// Of all that the settings say.
+    pub digest: String,
+    /// What would be started, if that can be told.
+    pub argv: Vec<String>,
+    /// Where it would work, if the settings say.
+    pub cwd: Option<PathBuf>,
+    /// What is not a part of it, a sentence each.
+    pub not_covered: Vec<String>,
 }
 
 /// What becomes of a server's question.
@@ -134,6 +150,30 @@ impl Tools {
     ) -> Option<Result<CommandTool, ToolError>> {
         let settings = self.settings.commands.get(name)?;
         Some(command::prepare(name, settings, args))
+    }
+
+    /// What a tool is, without starting anything; `None` for a name that
+    /// stands for nothing.
+    pub fn definition(&self, name: &str, args: Map<String, Value>) -> Option<Definition> {
+        if let Some(settings) = self.settings.commands.get(name) {
+            let call = command::prepare(name, settings, args).ok();
+            return Some(Definition {
+                shown: settings.argv.join(" "),
+                digest: digest(&[format!("{settings:?}").as_bytes()]),
+                cwd: call.as_ref().and_then(|call| call.cwd.clone()),
+                argv: call.map(|call| call.argv).unwrap_or_default(),
+                not_covered: Vec::new(),
+            });
+        }
+        let Known::Server { server, .. } = self.knows(name) else { return None };
+        let launch = self.launch(&server)?.ok()?;
+        Some(Definition {
+            shown: launch.command_line(),
+            digest: launch.digest.clone(),
+            cwd: launch.cwd.clone(),
+            argv: launch.command.clone(),
+            not_covered: vec![format!("what the server `{server}` does when it is called")],
+        })
     }
 
     /// Calls a tool; [`ToolEvent::Done`] follows, whatever happens.

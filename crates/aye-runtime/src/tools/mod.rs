@@ -53,7 +53,7 @@ mod worker;
 pub use command::CommandTool;
 pub use error::ToolError;
 pub use event::{ListedTool, ToolEvent};
-pub use hub::{Call, Reply, Tools, World};
+pub use hub::{Call, Definition, Reply, Tools, World};
 pub use launch::Launch;
 pub use names::Known;
 pub use result::ToolResult;

@@ -1,11 +1,17 @@
 //! How the events of questions change the state.
 
+use std::sync::Arc;
+
+use indexmap::IndexMap;
 use jiff::Timestamp;
 
 use crate::event::Answered;
+use crate::facts::Fact;
 use crate::journal::phase::{Phase, Resolution, Transition};
+use crate::journal::record::{Approved, Covered};
 use crate::journal::state::State;
 use crate::question::{Purpose, Question};
+use crate::skill::ChoiceAction;
 
 impl State {
     pub(super) fn ask(&mut self, question: &Question, at: Timestamp) {
@@ -15,7 +21,11 @@ impl State {
         }
         // Asking what to do about a step is still the same visit to it.
         if question.purpose != Purpose::Recover {
-            self.enter(&question.step, at);
+            let record = self.enter(&question.step, at);
+            record.asked_again += u32::from(!question.changed.is_empty());
+            if question.facts.is_some() {
+                record.outside = Arc::new(question.outside.clone());
+            }
         }
         self.phase = Phase::Asking {
             question: Box::new(question.clone()),
@@ -74,7 +84,40 @@ impl State {
     pub(super) fn resolve(&mut self, resolution: Resolution) {
         if let Phase::Asking { question, .. } = &self.phase {
             let (question, resolution) = (question.clone(), Box::new(resolution));
+            self.agree(&question, &resolution);
             self.phase = Phase::Transition(Transition::Resolved { question, resolution });
+        }
+    }
+
+    /// What somebody agreed to is what the steps are compared with before they
+    /// start. A yes in advance saw nothing.
+    fn agree(&mut self, question: &Question, resolution: &Resolution) {
+        let (Some(facts), Some(value)) = (&question.facts, resolution.seen_value()) else { return };
+        if question.action(&value) != ChoiceAction::Proceed {
+            return;
+        }
+        if question.purpose == Purpose::Gate {
+            if let Some(record) = Arc::make_mut(&mut self.steps).get_mut(&question.step) {
+                let before = record.approved.as_ref();
+                let asked_by = before.and_then(|approved| approved.asked_by.clone());
+                let approved = Approved { facts: facts.clone(), asked_by };
+                record.approved = Some(Arc::new(approved));
+            }
+            return;
+        }
+        let mut covered: IndexMap<&String, Vec<Fact>> = IndexMap::new();
+        for fact in facts {
+            let leads = fact.answer.as_ref().is_none_or(|answer| value == **answer);
+            if let Some(step) = fact.step.as_ref().filter(|_| leads) {
+                let own = Fact { step: None, answer: None, ..fact.clone() };
+                covered.entry(step).or_default().push(own);
+            }
+        }
+        let outside = Arc::new(question.outside.clone());
+        for (step, facts) in covered {
+            let approved = Arc::new(Approved { facts, asked_by: Some(question.step.clone()) });
+            let (at, outside) = (self.entered_at, Arc::clone(&outside));
+            self.covered.insert(step.clone(), Covered { approved, at, outside });
         }
     }
 }

@@ -57,6 +57,11 @@ impl State {
             self.visits += 1;
             self.current = Some(step.to_owned());
             self.entered_at = at;
+            if let Some(covered) = self.covered.shift_remove(step) {
+                record.approved = Some(covered.approved);
+                record.outside = covered.outside;
+                self.entered_at = covered.at;
+            }
         }
         record
     }
@@ -229,7 +234,12 @@ impl State {
         else {
             return;
         };
-        self.entered_at = at;
+        // What was agreed to at an earlier question names the time of that.
+        let approved = self.steps.get(step).and_then(|record| record.approved.as_ref());
+        let own = approved.is_none_or(|approved| approved.asked_by.is_none());
+        if own {
+            self.entered_at = at;
+        }
         let answered = match &self.phase {
             Phase::Transition(Transition::Resolved { resolution, .. }) => match &**resolution {
                 Resolution::Answered(answer) => Some(Box::new(answer.clone())),
@@ -242,6 +252,9 @@ impl State {
         let record = steps.entry(step.clone()).or_default();
         record.attempt = *attempt;
         record.status = StepStatus::Waiting;
+        if own {
+            record.outside = Arc::default();
+        }
         record.fix.clone_from(fix);
         let by_person = matches!(why, RetryReason::Answer | RetryReason::Relayed);
         let items = !record.items.is_empty();

@@ -79,7 +79,7 @@ impl Checker<'_> {
         let options = self.options(std::mem::take(&mut doc.options), asked.kind, id, &asked.place);
         self.pattern(doc.pattern.get());
         let default = self.default(&mut doc, &options, asked);
-        self.remembered(&doc, asked);
+        let (remember, any) = self.remembered(&mut doc, asked);
         let timeout = self.wait(&doc.timeout, &asked.place);
         let by = self.by(std::mem::take(&mut doc.by), &asked.place);
         let approvals = self.approvals(&doc.approvals, &by);
@@ -107,7 +107,8 @@ impl Checker<'_> {
             reauth,
             typed,
             overridable,
-            remember: flag(&doc.remember),
+            remember,
+            any,
             ai_assist: flag(&doc.ai_assist),
         })
     }

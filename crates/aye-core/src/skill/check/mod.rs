@@ -52,6 +52,8 @@ pub(super) struct Checker<'t> {
     /// Every skill met so far: its name and where the whole of it stands.
     pub(super) declared: Vec<Spanned<String>>,
     pub(super) report: Report,
+    /// The inputs of the skill that is checked.
+    input_list: Vec<String>,
     /// What all patterns of the file may cost together.
     work: Work,
 }
@@ -63,6 +65,7 @@ impl<'t> Checker<'t> {
             misspelt: HashMap::new(),
             declared: Vec::new(),
             report: Report::new(found),
+            input_list: Vec::new(),
             work: Work::default(),
         }
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Checker;
 use super::names::nearest_name;
+use super::{Checker, template};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{OutputDoc, SkillDoc, UndefinedWord};
 use crate::skill::duration::Period;
@@ -47,6 +47,9 @@ impl Checker<'_> {
         let version = doc.version.take().map(|text| text.value.0);
         let tags = texts(doc.tags).into_iter().map(|tag| tag.value).collect();
         let inputs = self.inputs(doc.inputs);
+        self.input_list = inputs.iter().map(|input| input.name.value.clone()).collect();
+        let environment = doc.environment.take().map(template);
+        let environment = environment.and_then(|written| self.input_name(&written));
         let body = self.body(doc.steps, doc.states, doc.initial, id, place);
         let outputs = self.outputs(doc.outputs, body.as_ref(), place);
         let heal = self.heal(doc.heal);
@@ -60,6 +63,7 @@ impl Checker<'_> {
             version,
             tags,
             inputs,
+            environment,
             body: body?,
             outputs,
             timeout,
@@ -236,5 +240,5 @@ fn results_of(body: &Body) -> HashSet<&str> {
 /// The texts of a list, bad ones left out.
 pub(super) fn texts(list: Field<Vec<Field<Text>>>) -> Vec<Spanned<String>> {
     let list = list.take().map(|list| list.value).unwrap_or_default();
-    list.into_iter().filter_map(|text| text.take().map(super::template)).collect()
+    list.into_iter().filter_map(|text| text.take().map(template)).collect()
 }

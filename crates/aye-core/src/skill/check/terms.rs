@@ -4,7 +4,7 @@
 use super::ask::Asked;
 use super::step::flag;
 use super::{Checker, template};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{AskDoc, ByWord};
 use crate::skill::duration::{Period, format_duration};
 use crate::skill::{AskLimits, By, StepTimeout};
@@ -12,16 +12,26 @@ use crate::span::Spanned;
 use crate::yaml::decode::{Either, Field, Text};
 
 impl Checker<'_> {
-    pub(super) fn remembered(&mut self, doc: &AskDoc, asked: &Asked<'_>) {
-        let (Some(key), true) = (doc.remember.key(), flag(&doc.remember)) else {
-            return;
+    pub(super) fn remembered(
+        &mut self,
+        doc: &mut AskDoc,
+        asked: &Asked<'_>,
+    ) -> (bool, Vec<String>) {
+        let key = doc.remember.key();
+        let (remember, any) = match std::mem::take(&mut doc.remember).take() {
+            Some(Spanned { value: Either::Short(remember), .. }) => (remember, Vec::new()),
+            Some(Spanned { value: Either::Long(doc), .. }) => (true, self.input_names(doc.any)),
+            None => (false, Vec::new()),
+        };
+        let (Some(key), true) = (key, remember) else {
+            return (false, any);
         };
         let reason = if asked.destructive {
             "the step is destructive"
         } else if flag(&doc.secret) {
             "the answer is secret"
         } else {
-            return;
+            return (remember, any);
         };
         let message = format!("the answer to {} must not be remembered", asked.place);
         self.report.push(
@@ -29,6 +39,36 @@ impl Checker<'_> {
                 .label(key, reason)
                 .hint("remove `remember`; it has to be asked each time"),
         );
+        (false, any)
+    }
+
+    /// Names of inputs, written as templates know them.
+    fn input_names(&mut self, names: Field<Vec<Field<Text>>>) -> Vec<String> {
+        let names = names.take().map(|names| names.value).unwrap_or_default();
+        let names = names.into_iter().filter_map(|name| name.take().map(template));
+        names.filter_map(|name| self.input_name(&name)).collect()
+    }
+
+    /// The input that `inputs.NAME` means.
+    pub(super) fn input_name(&mut self, written: &Spanned<String>) -> Option<String> {
+        let name = written.value.trim().strip_prefix("inputs.");
+        let name = name.filter(|name| self.input_list.iter().any(|known| known == name));
+        if name.is_none() {
+            let message = format!("{} names no input", quote(written));
+            let diagnostic = Diagnostic::error("unknown-input", message).label(written.span, "");
+            self.report.push(match self.input_list.as_slice() {
+                [] => diagnostic.hint("the skill has no inputs: declare it under `inputs:`"),
+                known => diagnostic.hint(format!(
+                    "write one of {}",
+                    known
+                        .iter()
+                        .map(|name| format!("`inputs.{name}`"))
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                )),
+            });
+        }
+        name.map(str::to_owned)
     }
 
     /// How long to wait.

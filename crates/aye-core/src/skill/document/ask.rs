@@ -49,11 +49,21 @@ pub(in crate::skill) struct AskDoc {
     /// Whether `--yes` may answer: `allow` or `never`.
     #[serde(rename = "override")]
     pub(in crate::skill) overriding: Field<OverrideWord>,
-    /// Whether the answer may be remembered.
+    /// Whether the answer may be remembered. `any` names the inputs that may
+    /// be different the next time: `remember: { any: [inputs.commit] }`.
     #[serde(alias = "learn_preference")]
-    pub(in crate::skill) remember: Field<bool>,
+    pub(in crate::skill) remember: Field<Either<bool, RememberDoc>>,
     /// Whether an assistant is asked for advice.
     pub(in crate::skill) ai_assist: Field<bool>,
+}
+
+/// What may vary where an answer is remembered.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "`true`, or a mapping with `any`")]
+#[schemars(rename = "Remember")]
+pub(in crate::skill) struct RememberDoc {
+    /// Inputs whose value may be another the next time: `inputs.commit`.
+    pub(in crate::skill) any: Field<Vec<Field<Text>>>,
 }
 
 /// One option of a question.

@@ -24,6 +24,10 @@ pub(in crate::skill) struct SkillDoc {
     pub(in crate::skill) tags: Field<Vec<Field<Text>>>,
     /// What the skill asks for before it starts; `{{ inputs.name }}` in templates.
     pub(in crate::skill) inputs: Field<Vec<Raw<InputDoc>>>,
+    /// The input that says what a run acts against, such as `inputs.target`.
+    /// What is remembered is bound to it, and `--environment` may only make it
+    /// stricter.
+    pub(in crate::skill) environment: Field<Text>,
     /// The steps, one after the other.
     pub(in crate::skill) steps: Field<Vec<Raw<StepItem>>>,
     /// The states by name; each says where it leads.

@@ -76,6 +76,7 @@ pub(super) fn states(name: &str, states: Vec<State>) -> Flow {
 
 fn flow(name: &str, body: Body) -> Flow {
     Flow::compile(Skill {
+        environment: None,
         span: Span::default(),
         name: name.to_owned().into(),
         description: None,
@@ -136,6 +137,7 @@ fn ask(kind: AskKind, message: &str) -> Ask {
         typed: None,
         overridable: true,
         remember: false,
+        any: Vec::new(),
         ai_assist: false,
     }
 }

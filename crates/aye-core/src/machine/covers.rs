@@ -1,0 +1,411 @@
+//! What a yes covers: the facts that decide what a step does, collected before
+//! somebody is asked and again before the step starts.
+
+use serde_json::Value;
+
+use crate::digest::digest;
+use crate::error_code::ErrorCode;
+use crate::event::{Event, EventKind};
+use crate::facts::{Change, Fact, FactKind, Inspected, Inspection, Look, Subject, changes};
+use crate::flow;
+use crate::journal::Approved;
+use crate::question::{Purpose, Question};
+use crate::secrets::{Text, is_secret_name};
+use crate::skill::{Action, Ask, Step};
+use crate::text::{Outside, Recorder, Scope, TextError, World};
+
+use super::fix::gate_for_changes;
+use super::run::Machine;
+
+/// How often a step is asked about again because something has changed.
+const MOST_CHANGES: u32 = 3;
+/// What stands in the place of a value that must not be shown.
+const HIDDEN: &str = "***";
+
+/// What came of posing a question.
+pub(super) enum Posed {
+    /// It can be asked.
+    Question(Box<Question>),
+    /// The host has to look at something first.
+    Inspect(Box<Inspection>),
+}
+
+/// Whether what was agreed to is still what would run.
+pub(super) enum Agreed {
+    Same,
+    Inspect(Box<Inspection>),
+    Changed(Vec<Change>),
+}
+
+/// What decides what one or more steps do.
+#[derive(Default)]
+pub(super) struct Coverage {
+    /// What the core knows itself.
+    facts: Vec<Fact>,
+    /// What the host has to look at.
+    pub(super) looks: Vec<Look>,
+}
+
+impl Coverage {
+    pub(super) fn into_facts(self) -> Vec<Fact> {
+        self.facts
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.facts.is_empty()
+    }
+}
+
+/// Everything that decides, with what the host saw.
+pub(super) struct Covered {
+    pub(super) facts: Vec<Fact>,
+    pub(super) not_covered: Vec<String>,
+}
+
+impl Machine {
+    /// What the host has to look at before the run goes on; nothing if the run
+    /// does not wait for that.
+    pub fn inspection(&self, world: &World) -> Option<Inspection> {
+        let mut probe = self.clone();
+        let mut events = Vec::new();
+        probe.advance(world, &mut events);
+        probe.wanted.filter(|_| events.is_empty()).map(|wanted| *wanted)
+    }
+
+    /// Goes on with what the host saw. The time is that of the inspection, so
+    /// that what is rendered now is what was looked at.
+    pub(super) fn go_on_with(
+        &mut self,
+        inspected: Inspected,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        let world = World { now: inspected.inspection.at, ..world.clone() };
+        self.inspected = Some(Box::new(inspected));
+        self.advance(&world, events);
+        self.inspected = None;
+    }
+
+    /// Adds what decides what a step does. `of` names it, if it is not the one
+    /// that is asked about, and the answer that leads to it.
+    pub(super) fn cover(
+        &self,
+        step: &Step,
+        scope: &Scope,
+        of: (Option<&str>, Option<&str>),
+        coverage: &mut Coverage,
+    ) -> Result<(), TextError> {
+        let own = |text: Option<&str>| text.map(str::to_owned);
+        let (facts, subject) = self.deciding(step, scope)?;
+        let label = |fact: Fact| Fact { step: own(of.0), answer: own(of.1), ..fact };
+        coverage.facts.extend(facts.into_iter().map(label));
+        let look = |subject| Look { step: own(of.0), answer: own(of.1), subject };
+        coverage.looks.extend(subject.map(look));
+        Ok(())
+    }
+
+    /// The facts that the core knows, and what there is to look at.
+    fn deciding(
+        &self,
+        step: &Step,
+        scope: &Scope,
+    ) -> Result<(Vec<Fact>, Option<Subject>), TextError> {
+        let mask = |text: &str| self.secrets.mask(text);
+        let (shown, words) = self.command_line(step, scope)?;
+        let mut facts = vec![Fact::new(FactKind::Machine, None, &self.state.driver.host)];
+        let command = Fact::new(FactKind::Command, None, &shown);
+        let mut subject = None;
+        match &step.action {
+            Action::Command { .. } | Action::Shell { .. } => {
+                // Values of a script stand in variables: the text alone does not say which.
+                let words: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
+                facts.push(match &step.action {
+                    Action::Shell { .. } => command.with_digest(digest(&words)),
+                    _ => command,
+                });
+                let process = self.sealed_process(step, scope)?;
+                subject = Some(Subject::Program {
+                    argv: process.argv,
+                    env: process.env,
+                    cwd: process.cwd,
+                });
+            }
+            Action::Tool { tool, .. } => {
+                facts.push(command);
+                let args = self.sealed_arguments(step, scope)?;
+                subject = Some(Subject::Tool { tool: tool.value.clone(), args });
+            }
+            Action::Skill { skill, .. } => {
+                facts.push(command);
+                for (name, value) in self.given_to(step, scope)? {
+                    let value = self.secrets.mask_value(&value);
+                    facts.push(Fact::new(FactKind::Input, Some(&name), &told(&value)));
+                }
+                let called = crate::text::text(skill, scope)?;
+                let written = called == skill.value;
+                let skill = match mask(&called) == called {
+                    true => Text::Plain(called),
+                    false => Text::secret(),
+                };
+                subject = Some(Subject::Skill { skill, written });
+            }
+            Action::ForEach(each) => {
+                let items = Value::Array(self.items(each, scope)?);
+                let items = self.secrets.mask_value(&items);
+                facts.push(Fact::new(FactKind::Items, None, &items.to_string()));
+                facts.extend(self.values_read(step, scope));
+                let note = format!(
+                    "programs and scripts that the steps inside `{}` start",
+                    step.name.value
+                );
+                facts.push(Fact::new(FactKind::NotCovered, None, &note));
+            }
+            Action::Compute { python, reads_files, .. } => {
+                if *python || *reads_files {
+                    let note = "files and variables that the block reads";
+                    facts.push(Fact::new(FactKind::NotCovered, None, note));
+                }
+                let code = self.given_to(step, scope)?.remove("code").unwrap_or_default();
+                facts.push(Fact::new(FactKind::Code, None, &mask(&told(&code))));
+                facts.extend(self.values_read(step, scope));
+            }
+            Action::Ask(_) | Action::Return { .. } | Action::Note => {}
+        }
+        for (name, template) in &step.env {
+            let value = template.as_ref().map(|text| crate::text::text(text, scope)).transpose()?;
+            let value = match value {
+                Some(_) if is_secret_name(name) => HIDDEN.to_owned(),
+                Some(value) => mask(&value),
+                None => "(removed)".to_owned(),
+            };
+            facts.push(Fact::new(FactKind::Env, Some(name), &value));
+        }
+        if let Some(stdin) = &step.stdin {
+            let stdin = mask(&crate::text::text(stdin, scope)?);
+            facts.push(Fact::new(FactKind::Stdin, None, &stdin));
+        }
+        Ok((facts, subject))
+    }
+
+    /// The values that a block, or the steps inside a step, can read: what they
+    /// do with them is not known before they run.
+    fn values_read(&self, step: &Step, scope: &Scope) -> Vec<Fact> {
+        let inputs = scope.inputs.iter().filter(|_| flow::reads(step, "inputs"));
+        let inputs = inputs.map(|(name, value)| (format!("inputs.{name}"), value));
+        let outputs = scope.outputs.iter().filter(|(name, _)| flow::reads(step, name));
+        let outputs = outputs.map(|(name, value)| (name.clone(), value));
+        let locals = scope.locals.iter().filter(|(name, _)| flow::reads(step, name));
+        let locals = locals.map(|(name, value)| (name.clone(), value));
+        let fact = |(name, value): (String, &Value)| {
+            let value = self.secrets.mask_value(value);
+            Fact::new(FactKind::Value, Some(&name), &told(&value))
+        };
+        inputs.chain(outputs).chain(locals).map(fact).collect()
+    }
+
+    /// All facts, if the host has looked at what it has to.
+    pub(super) fn covered(
+        &self,
+        coverage: Coverage,
+        outside: &Outside,
+        world: &World,
+    ) -> Result<Covered, Box<Inspection>> {
+        let Coverage { facts, looks } = coverage;
+        let (mut facts, notes): (Vec<Fact>, Vec<Fact>) =
+            facts.into_iter().partition(|fact| fact.kind != FactKind::NotCovered);
+        let mut not_covered: Vec<String> = notes.into_iter().map(|note| note.value).collect();
+        match &self.inspected {
+            _ if looks.is_empty() => {}
+            None => return Err(Box::new(Inspection { at: self.clock(world), looks })),
+            Some(seen) if seen.inspection.looks == looks => {
+                for fact in seen.labelled() {
+                    match fact.kind {
+                        FactKind::NotCovered => {
+                            if !not_covered.contains(&fact.value) {
+                                not_covered.push(fact.value);
+                            }
+                        }
+                        FactKind::SecretInput => hide_input(&mut facts, &fact),
+                        _ => facts.push(fact),
+                    }
+                }
+            }
+            // What is different each time cannot be agreed to: asked again, it fails.
+            Some(_) => facts.push(Fact::new(FactKind::Unsettled, None, "what it would run")),
+        }
+        let hidden: Vec<&str> = outside.iter().filter_map(secret_value).collect();
+        for fact in &mut facts {
+            fact.value = self.secrets.mask(&fact.value);
+            for secret in &hidden {
+                fact.value = fact.value.replace(secret, HIDDEN);
+            }
+        }
+        Ok(Covered { facts, not_covered })
+    }
+
+    /// What of the outside can be kept as it is: what must not be written down
+    /// is looked up again.
+    pub(super) fn kept_outside(&self, outside: Outside) -> Outside {
+        let secret = |name: &str, value: &Value| {
+            secret_value((&name.to_owned(), value)).is_some()
+                || self.secrets.mask_value(value) != *value
+        };
+        outside.into_iter().filter(|(name, value)| !secret(name, value)).collect()
+    }
+
+    /// Whether what a step would do is what somebody agreed to.
+    pub(super) fn still_agreed(
+        &self,
+        step: &Step,
+        approved: &Approved,
+        world: &World,
+    ) -> Result<Agreed, TextError> {
+        let (scope, recorder) = recording(self.scope_of(&step.name, world));
+        let mut coverage = Coverage::default();
+        self.cover(step, &scope, (None, None), &mut coverage)?;
+        Ok(match self.covered(coverage, &recorder.seen(), world) {
+            Err(inspection) => Agreed::Inspect(inspection),
+            Ok(now) if now.facts == approved.facts => Agreed::Same,
+            Ok(now) => Agreed::Changed(changes(&approved.facts, &now.facts)),
+        })
+    }
+
+    /// The question before a step: its own gate; else, if it has `changed`, the
+    /// one about not being what somebody agreed to at an earlier question; else
+    /// the one about what was changed after it had failed.
+    pub(super) fn gate_of(&self, step: &Step, changed: bool) -> Ask {
+        if let Some(own) = &step.confirmation {
+            return own.clone();
+        }
+        let gate = gate_for_changes(step, self.is_bound(step));
+        if !changed || self.edits_of(&step.name).is_some() {
+            return gate;
+        }
+        let around = self.state.covered.get(&step.name.value).map(|covered| &covered.approved);
+        let record = self.state.steps.get(&step.name.value);
+        let approved = around.or_else(|| record.and_then(|record| record.approved.as_ref()));
+        let asked_by = approved.and_then(|approved| approved.asked_by.as_deref());
+        let asked = asked_by.and_then(|name| match &self.node(name)?.1.step.action {
+            Action::Ask(ask) => Some(ask),
+            _ => None,
+        });
+        match (asked, asked_by) {
+            (Some(ask), Some(name)) => Ask {
+                message: crate::skill::Template::new(
+                    format!("This is not what was agreed to at `{name}`. Run it as it is now?"),
+                    step.span,
+                ),
+                by: ask.by.clone(),
+                approvals: ask.approvals,
+                reauth: ask.reauth,
+                typed: ask.typed.clone(),
+                ..gate
+            },
+            _ => gate,
+        }
+    }
+
+    /// Asks, lets the host look first, or fails the step.
+    pub(super) fn put(
+        &mut self,
+        posed: Result<Posed, TextError>,
+        changed: Vec<Change>,
+        (step, part): (&str, &str),
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        match posed {
+            Ok(Posed::Inspect(inspection)) => self.wanted = Some(inspection),
+            Ok(Posed::Question(question)) => {
+                let record = self.state.steps.get(step);
+                let again = record.map_or(0, |record| record.asked_again);
+                if !changed.is_empty() && again >= MOST_CHANGES {
+                    let error = keeps_changing(&changed);
+                    return self.cannot_start(step.to_owned(), part, &error, world, events);
+                }
+                let question = Box::new(Question { changed, ..*question });
+                self.emit(EventKind::ConfirmationRequired(question), world, events);
+            }
+            Err(error) => self.cannot_start(step.to_owned(), part, &error, world, events),
+        }
+    }
+
+    /// Starts a step that somebody agreed to, if it is still the same; asks
+    /// again if it is not.
+    pub(super) fn start_agreed(
+        &mut self,
+        step: &Step,
+        attempt: u32,
+        approved: &Approved,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        match self.still_agreed(step, approved, world) {
+            // What does not render is told when the step starts.
+            Ok(Agreed::Same) | Err(_) => self.start_step(&step.name, attempt, world, events),
+            Ok(Agreed::Inspect(inspection)) => self.wanted = Some(inspection),
+            Ok(Agreed::Changed(changed)) => {
+                let posed = self.pose(step, &self.gate_of(step, true), Purpose::Gate, true, world);
+                self.put(posed, changed, (&step.name, "confirmation"), world, events);
+            }
+        }
+    }
+}
+
+/// A scope that notes what it looks up outside.
+pub(super) fn recording(scope: Scope) -> (Scope, std::sync::Arc<Recorder>) {
+    let recorder = std::sync::Arc::new(Recorder::new(scope.world.names.clone()));
+    let world = World { names: recorder.clone(), ..scope.world };
+    (Scope { world, ..scope }, recorder)
+}
+
+/// What is different between two askings of a question.
+pub(super) fn changed_since(before: &Question, after: &Posed) -> Vec<Change> {
+    let (Some(old), Posed::Question(after)) = (&before.facts, after) else { return Vec::new() };
+    let changed = changes(old, after.facts.as_deref().unwrap_or_default());
+    if changed.is_empty() {
+        let told = |question: &Question| Some(question.message.clone());
+        let what = "the question".to_owned();
+        return vec![Change { what, before: told(before), after: told(after) }];
+    }
+    changed
+}
+
+fn keeps_changing(changed: &[Change]) -> TextError {
+    let what: Vec<&str> = changed.iter().map(|change| change.what.as_str()).collect();
+    let message = format!(
+        "it was asked about again {MOST_CHANGES} times, and what was agreed to keeps changing: {}",
+        what.join(", ")
+    );
+    let hint = "keep it from changing between the answer and the start".to_owned();
+    TextError { code: ErrorCode::Changed, hint: Some(hint), ..TextError::new(message) }
+}
+
+/// A value as text.
+fn told(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// An input that the skill itself calls a secret is not written down.
+fn hide_input(facts: &mut [Fact], secret: &Fact) {
+    let about = |fact: &&mut Fact| {
+        fact.kind == FactKind::Input
+            && (&fact.step, &fact.answer, &fact.name)
+                == (&secret.step, &secret.answer, &secret.name)
+    };
+    if let Some(fact) = facts.iter_mut().find(about) {
+        HIDDEN.clone_into(&mut fact.value);
+        fact.digest = None;
+    }
+}
+
+/// The value of a variable whose name says that it is a secret.
+fn secret_value<'a>((name, value): (&String, &'a Value)) -> Option<&'a str> {
+    const SHORTEST: usize = 4;
+    let name = name.strip_prefix("env.").filter(|name| is_secret_name(name))?;
+    let value = value.as_str().filter(|value| value.len() >= SHORTEST);
+    value.filter(|_| !name.is_empty())
+}

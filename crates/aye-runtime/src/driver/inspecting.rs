@@ -1,0 +1,106 @@
+//! Looking at what decides what comes next.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use aye_core::facts::{Fact, FactKind, Inspected, Look, Subject};
+use aye_core::input::Input;
+use aye_core::secrets::Text;
+use aye_core::skill::InputType;
+use aye_process::Spec;
+
+use crate::error::Error;
+use crate::inspect::Invocation;
+use crate::skills::Reach;
+
+use super::drive::Driver;
+use super::lane::LaneId;
+
+impl Driver<'_> {
+    /// Looks at what a lane wants to have looked at, and tells it.
+    pub(super) fn inspect(&mut self, id: LaneId) -> Result<(), Error> {
+        let Some(inspection) = self.lane(id).machine.inspection(&self.world()) else {
+            // Time has passed: there is something else to do first.
+            self.apply(id, Input::Tick, None)?;
+            return Ok(());
+        };
+        let facts = inspection.looks.iter().map(|look| self.look(id, look)).collect();
+        self.apply(id, Input::Inspected(Box::new(Inspected { inspection, facts })), None)?;
+        Ok(())
+    }
+
+    fn look(&mut self, id: LaneId, look: &Look) -> Vec<Fact> {
+        let started = &self.lane(id).machine.state().started;
+        let (workspace, file) = (PathBuf::from(&started.workspace), started.file.clone());
+        match &look.subject {
+            Subject::Program { argv, env, cwd } => {
+                let hidden = argv.iter().chain(cwd).chain(env.values().flatten());
+                let has_secrets = hidden.into_iter().any(|text| text.clone().plain().is_none());
+                let plain = |text: &Text| text.clone().plain();
+                let Some(program) = argv.first().and_then(plain) else {
+                    let why = "it holds a secret and is not looked at";
+                    return vec![Fact::new(FactKind::Program, None, why)];
+                };
+                let mut spec = Spec::new(program);
+                spec.args = argv.iter().skip(1).filter_map(plain).map(Into::into).collect();
+                spec.cwd = Some(match cwd.as_ref().and_then(plain) {
+                    Some(cwd) => workspace.join(cwd),
+                    None => workspace.clone(),
+                });
+                let set = env.iter().filter_map(|(name, value)| match value {
+                    Some(value) => Some((name.into(), Some(plain(value)?.into()))),
+                    None => Some((name.into(), None)),
+                });
+                spec.env = set.collect();
+                self.invocation(&spec, has_secrets, &workspace)
+            }
+            Subject::Tool { tool, args } => {
+                let Some(definition) = self.parts.tools.definition(tool, args.clone()) else {
+                    return vec![Fact::new(FactKind::Tool, None, "unknown")];
+                };
+                let fact = Fact::new(FactKind::Tool, None, &definition.shown);
+                let mut facts = vec![fact.with_digest(definition.digest)];
+                facts.extend(
+                    definition
+                        .not_covered
+                        .iter()
+                        .map(|note| Fact::new(FactKind::NotCovered, None, note)),
+                );
+                if let Some((program, rest)) = definition.argv.split_first() {
+                    let mut spec = Spec::new(program);
+                    spec.args = rest.iter().map(Into::into).collect();
+                    spec.cwd = Some(match &definition.cwd {
+                        Some(cwd) => workspace.join(cwd),
+                        None => workspace.clone(),
+                    });
+                    facts.extend(self.invocation(&spec, false, &workspace));
+                }
+                facts
+            }
+            Subject::Skill { skill, written } => {
+                let Some(wanted) = skill.clone().plain() else {
+                    let why = "its name holds a secret and is not looked at";
+                    return vec![Fact::new(FactKind::Skill, None, why)];
+                };
+                let reach = if *written { Reach::AnyFile } else { Reach::Listed };
+                let found = self.parts.skills.load(&wanted, Path::new(&file), reach);
+                let Ok((flow, source)) = found else {
+                    return vec![Fact::new(FactKind::Skill, None, "cannot be loaded")];
+                };
+                let secret = flow.skill.inputs.iter().filter(|one| one.kind == InputType::Secret);
+                let secret =
+                    secret.map(|one| Fact::new(FactKind::SecretInput, Some(&one.name), ""));
+                let note = format!("skills, programs and scripts that `{wanted}` starts");
+                let fact = Fact::new(FactKind::Skill, None, &source.file);
+                let facts = [fact.with_digest(source.digest)];
+                let note = Fact::new(FactKind::NotCovered, None, &note);
+                facts.into_iter().chain(secret).chain([note]).collect()
+            }
+        }
+    }
+
+    fn invocation(&mut self, spec: &Spec, has_secrets: bool, workspace: &Path) -> Vec<Fact> {
+        let invocation = Invocation { spec, has_secrets, workspace };
+        invocation.facts(&mut self.contents, SystemTime::now())
+    }
+}

@@ -1,0 +1,13 @@
+//! Looking at what decides what a step does: the host's part of what a yes
+//! covers. Nothing is started and nothing is changed.
+//!
+//! | concern | file |
+//! |---|---|
+//! | which files a command line names | `program` |
+//! | what is in a file | `contents` |
+
+mod contents;
+mod program;
+
+pub use contents::Contents;
+pub use program::Invocation;
