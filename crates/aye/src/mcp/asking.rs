@@ -11,6 +11,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use aye_core::facts::{Change, Fact};
 use aye_core::id::RunId;
 use aye_core::question::{Prompter, Question};
 use aye_core::skill::AskKind;
@@ -256,6 +257,14 @@ fn message(skill: &str, question: &Question) -> String {
         vec![escape_control_line(&format!("{skill} · {}: {}", question.step, question.title))];
     parts.push(quoted(&question.message));
     parts.extend(question.follows.as_ref().map(|line| format!("A yes starts:\n{}", quoted(line))));
+    if !question.changed.is_empty() {
+        let lines: Vec<String> = question.changed.iter().map(Change::line).collect();
+        parts.push(format!("Changed since somebody agreed:\n{}", quoted(&lines.join("\n"))));
+    }
+    if let Some(facts) = &question.facts {
+        let lines: Vec<String> = facts.iter().map(Fact::line).collect();
+        parts.push(format!("A yes covers:\n{}", quoted(&lines.join("\n"))));
+    }
     let offered = pause::values(question);
     for offer in question.options.iter().filter(|offer| offered.contains(&offer.value.as_str())) {
         let about = offer.description.as_deref().map(|about| format!(": {about}"));

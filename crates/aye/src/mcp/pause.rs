@@ -42,6 +42,11 @@ pub(super) fn describe(
     if let Some(follows) = &question.follows {
         set("command", budget::text(follows, 2 * budget::VALUE).into());
     }
+    for (name, lines) in covers(question) {
+        if !lines.is_empty() {
+            set(name, lines.into());
+        }
+    }
     set("answered_by", who(question).into());
     set("relayable", relayable(question).into());
     set("advice_wanted", question.ai_assist.into());
@@ -89,6 +94,21 @@ pub(super) fn values(question: &Question) -> Vec<&str> {
 fn relayed_values(question: &Question) -> Vec<&str> {
     let all = values(question).into_iter();
     all.filter(|value| question.is_relayable(value)).collect()
+}
+
+/// What a yes covers, what of it has changed since somebody agreed, and what it
+/// does not cover.
+fn covers(question: &Question) -> [(&'static str, Vec<String>); 3] {
+    const MOST: usize = 20;
+    let told = |line: String| budget::text(&line, budget::VALUE);
+    let facts = question.facts.iter().flatten().map(|fact| told(fact.line()));
+    let changed = question.changed.iter().map(|change| told(change.line()));
+    let not = question.not_covered.iter().cloned().map(told);
+    [
+        ("changed", changed.take(MOST).collect()),
+        ("covers", facts.take(MOST).collect()),
+        ("not_covered", not.take(MOST).collect()),
+    ]
 }
 
 /// Who may answer, in words.

@@ -14,7 +14,7 @@ use aye_runtime::advisor::Beside;
 use aye_runtime::prompter::QuestionContext;
 
 use super::footer::outcome_in_words;
-use super::{Look, Part, advice};
+use super::{Look, Part, advice, covers};
 
 /// How many steps back one looks.
 const STEPS: usize = 5;
@@ -35,6 +35,9 @@ pub(super) fn details(
     if let Some(follows) = &question.follows {
         let name = if question.purpose == Purpose::Recover { "command" } else { "then runs" };
         rows.row(name, follows, None);
+    }
+    for (name, fact) in covers::all(question) {
+        rows.row(name, &fact, None);
     }
     if let Some(run) = posed.run {
         rows.row("step", &format!("{} of {}", question.step, run.started.skill), None);

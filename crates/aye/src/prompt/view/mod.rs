@@ -10,6 +10,7 @@
 
 mod advice;
 mod ask;
+mod covers;
 mod details;
 mod footer;
 mod inbox_view;
@@ -154,11 +155,8 @@ pub fn head(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
     if posed.question.title.is_empty() {
         let lines = message(&posed.question.message, look.room(), look.paint);
         let part = |index| if index == 0 { Part::First } else { Part::Plain };
-        return lines
-            .into_iter()
-            .enumerate()
-            .map(|(i, line)| look.bar(part(i)).then(line))
-            .collect();
+        let lines = lines.into_iter().enumerate().map(|(i, line)| look.bar(part(i)).then(line));
+        return lines.chain(covers::covers(posed, look)).collect();
     }
     let title = harmless(Styled::new(), &posed.question.title, Some(Tone::Strong));
     let mut lines = Vec::new();
@@ -187,6 +185,9 @@ pub fn head(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
     for line in message(&posed.question.message, look.room(), look.paint) {
         lines.push(look.bar(Part::Plain).then(line));
     }
+    let covers = covers::covers(posed, look);
+    lines.extend((spacious && !covers.is_empty()).then(empty));
+    lines.extend(covers);
     lines.extend(spacious.then(empty));
     lines
 }

@@ -1,0 +1,88 @@
+//! What a yes covers: everything that decides what runs, in full where it is
+//! short; what has changed since somebody agreed; what is not covered.
+
+use aye_core::facts::{Fact, FactKind};
+use aye_core::question::Question;
+use aye_runtime::prompter::QuestionContext;
+
+use crate::paint::Tone;
+use crate::prompt::markup::harmless;
+use crate::prompt::style::Styled;
+use crate::prompt::wrap::wrap;
+
+use super::{Look, Part};
+
+/// The longest value that stands in the question itself, in characters.
+const SHORT: usize = 240;
+/// How many facts stand there.
+const MOST: usize = 10;
+
+/// The lines below the message.
+pub(super) fn covers(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
+    let question = posed.question;
+    let mut lines = Vec::new();
+    if !question.changed.is_empty() {
+        push(&mut lines, "Changed since somebody agreed:", Some(Tone::Warn), look);
+        for change in &question.changed {
+            push(&mut lines, &cut(&change.line()), Some(Tone::Warn), look);
+        }
+    }
+    let facts: Vec<&Fact> = first(posed).collect();
+    let mut longer = facts.len() > MOST;
+    for fact in facts.into_iter().take(MOST) {
+        let line = fact.line();
+        longer |= line.chars().count() > SHORT;
+        push(&mut lines, &cut(&line), None, look);
+    }
+    if question.remember && !question.any.is_empty() {
+        let line = format!("remembered for any {}", names(&question.any));
+        push(&mut lines, &line, Some(Tone::Dim), look);
+    }
+    if longer {
+        push(&mut lines, "? shows the rest", Some(Tone::Dim), look);
+    }
+    lines
+}
+
+/// Every fact, for those who ask for details.
+pub(super) fn all(question: &Question) -> impl Iterator<Item = (&'static str, String)> {
+    let facts = question.facts.iter().flatten().map(|fact| ("covers", fact.line()));
+    let not = question.not_covered.iter().map(|note| ("not", note.clone()));
+    let remembered = question.remember.then(|| match question.any.as_slice() {
+        [] => "this question with exactly these facts".to_owned(),
+        any => format!("this question with these facts, and any {}", names(any)),
+    });
+    facts.chain(not).chain(remembered.map(|line| ("remember", line)))
+}
+
+fn names(inputs: &[String]) -> String {
+    inputs.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The facts that a person reads before answering.
+fn first<'a>(posed: &QuestionContext<'a>) -> impl Iterator<Item = &'a Fact> {
+    let workspace = posed.run.map(|run| run.started.workspace.as_str());
+    let reads = move |fact: &&Fact| match fact.kind {
+        FactKind::Machine | FactKind::Program | FactKind::File | FactKind::Tool => false,
+        FactKind::Directory => Some(fact.value.as_str()) != workspace,
+        _ => true,
+    };
+    posed.question.facts.iter().flatten().filter(reads)
+}
+
+/// The beginning of a long line.
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(SHORT) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+fn push(lines: &mut Vec<Styled>, text: &str, tone: Option<Tone>, look: Look) {
+    for line in text.lines() {
+        let line = harmless(Styled::new(), line, tone);
+        for line in wrap(&line, look.room(), 2, true) {
+            lines.push(look.bar(Part::Plain).then(line));
+        }
+    }
+}
