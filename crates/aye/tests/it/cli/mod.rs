@@ -9,6 +9,7 @@ pub(crate) mod auth;
 mod checking;
 mod completing;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+mod covers;
 pub(crate) mod detach;
 mod dry_run;
 mod endings;
@@ -31,6 +32,7 @@ mod pages;
 pub(crate) mod printing;
 mod record;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+mod remembered;
 mod results;
 mod resuming;
 mod running;

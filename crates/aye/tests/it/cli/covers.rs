@@ -1,0 +1,268 @@
+//! Something changes between a yes and the start: it is asked again, with the
+//! difference, or runs as it was shown.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use serde_json::Value;
+
+use super::harness::{Place, Ran};
+
+const SCRIPT: &str = "#!/bin/sh\necho one >> ran.txt\n";
+const OTHER: &str = "#!/bin/sh\necho two >> ran.txt\n";
+
+fn program(place: &Place, name: &str, text: &str) {
+    let path = place.write(name, text);
+    std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+fn gated(step: &str) -> String {
+    format!(
+        "name: s\nsteps:\n  - name: act\n    {step}\n    confirmation: {{ message: 'Go?', timeout: 0 }}\n"
+    )
+}
+
+/// The open question.
+fn open(place: &Place) -> Value {
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    assert_eq!(inbox.as_array().map(Vec::len), Some(1), "{inbox}");
+    inbox[0]["question"].clone()
+}
+
+fn answer(place: &Place, value: &str) {
+    let id = open(place)["id"].as_str().unwrap().to_owned();
+    place.aye(&["answer", &id, value]).ok();
+}
+
+/// Asks, changes something, says yes, and takes the run up.
+fn yes_after(place: &Place, skill: &str, change: impl FnOnce()) -> Ran {
+    place.write("s.yaml", skill);
+    let ran = place.aye(&["run", "s.yaml"]);
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    change();
+    answer(place, "yes");
+    place.aye(&["resume", "last"])
+}
+
+/// It asks again, says what has changed, and nothing has run.
+fn asks_again(place: &Place, ran: &Ran, what: &str) {
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    assert!(!place.work().join("ran.txt").exists(), "{}", ran.all());
+    let question = open(place);
+    let changed = question["changed"].to_string();
+    assert!(changed.contains(what), "{what} in {question}");
+    // A yes to what it is now is enough.
+    answer(place, "yes");
+    let ran = place.aye(&["resume", "last"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(place.work().join("ran.txt").exists());
+}
+
+#[test]
+fn the_contents_of_a_script() {
+    let place = Place::new();
+    place.write("deploy.sh", SCRIPT);
+    let skill = gated("command: sh\n    args: [deploy.sh]");
+    let ran = yes_after(&place, &skill, || drop(place.write("deploy.sh", OTHER)));
+    asks_again(&place, &ran, "deploy.sh");
+    assert_eq!(place.read("ran.txt"), "two\n");
+}
+
+#[test]
+fn the_contents_of_the_program() {
+    let place = Place::new();
+    program(&place, "deploy", SCRIPT);
+    let ran = yes_after(&place, &gated("command: ./deploy"), || program(&place, "deploy", OTHER));
+    asks_again(&place, &ran, "program");
+}
+
+#[test]
+fn a_program_that_an_argument_names() {
+    let place = Place::new();
+    program(&place, "deploy", SCRIPT);
+    let skill = gated("command: env\n    args: [./deploy]");
+    let ran = yes_after(&place, &skill, || program(&place, "deploy", OTHER));
+    asks_again(&place, &ran, "./deploy");
+}
+
+#[test]
+fn a_script_that_a_shell_step_starts() {
+    let place = Place::new();
+    program(&place, "deploy", SCRIPT);
+    let ran = yes_after(&place, &gated("shell: 'cd . && ./deploy'"), || {
+        program(&place, "deploy", OTHER);
+    });
+    asks_again(&place, &ran, "./deploy");
+}
+
+#[test]
+fn a_link_to_the_program() {
+    let place = Place::new();
+    program(&place, "one", SCRIPT);
+    program(&place, "two", SCRIPT);
+    let link = place.work().join("deploy");
+    symlink("one", &link).unwrap();
+    let ran = yes_after(&place, &gated("command: ./deploy"), || {
+        std::fs::remove_file(&link).unwrap();
+        symlink("two", &link).unwrap();
+    });
+    asks_again(&place, &ran, "program");
+}
+
+#[test]
+fn the_program_that_path_leads_to() {
+    let place = Place::new();
+    for folder in ["a", "b"] {
+        std::fs::create_dir(place.work().join(folder)).unwrap();
+    }
+    program(&place, "b/deploy-tool", SCRIPT);
+    place.write("s.yaml", &gated("command: deploy-tool"));
+    let path = |place: &Place| {
+        let usual = std::env::var("PATH").unwrap();
+        let work = place.work();
+        format!("{}:{}:{usual}", work.join("a").display(), work.join("b").display())
+    };
+    let aye = |args: &[&str]| {
+        let output = place.command(args).env("PATH", path(&place)).output().unwrap();
+        Ran::of(output, &place)
+    };
+    assert_eq!(aye(&["run", "s.yaml"]).code, 6);
+    program(&place, "a/deploy-tool", OTHER);
+    answer(&place, "yes");
+    let ran = aye(&["resume", "last"]);
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    assert!(open(&place)["changed"].to_string().contains("program"));
+    assert!(!place.work().join("ran.txt").exists());
+}
+
+#[test]
+fn a_link_behind_the_working_directory() {
+    let place = Place::new();
+    for folder in ["stage", "production"] {
+        std::fs::create_dir(place.work().join(folder)).unwrap();
+    }
+    let link = place.work().join("current");
+    symlink("stage", &link).unwrap();
+    let skill = gated("shell: 'echo x >> ../ran.txt'\n    cwd: current");
+    let ran = yes_after(&place, &skill, || {
+        std::fs::remove_file(&link).unwrap();
+        symlink("production", &link).unwrap();
+    });
+    asks_again(&place, &ran, "directory");
+}
+
+#[test]
+fn the_file_of_a_sub_skill() {
+    let place = Place::new();
+    let inner = |text: &str| {
+        format!("name: inner\nsteps:\n  - {{ name: a, shell: 'echo {text} >> ran.txt' }}\n")
+    };
+    place.write("inner.yaml", &inner("one"));
+    let ran = yes_after(&place, &gated("skill: inner.yaml"), || {
+        place.write("inner.yaml", &inner("two"));
+    });
+    asks_again(&place, &ran, "skill");
+    assert_eq!(place.read("ran.txt"), "two\n");
+}
+
+#[test]
+fn the_definition_of_a_tool_and_its_program() {
+    for change in ["definition", "program"] {
+        let place = Place::new();
+        program(&place, "one", SCRIPT);
+        program(&place, "two", OTHER);
+        let tool = |program: &str| format!("[tools.ship]\ncommand = [\"./{program}\"]\n");
+        place.write("aye.toml", &tool("one"));
+        place.aye(&["trust", "--yes"]);
+        let ran = yes_after(&place, &gated("tool: ship"), || match change {
+            "definition" => drop(place.write("aye.toml", &tool("two"))),
+            _ => program(&place, "one", OTHER),
+        });
+        asks_again(&place, &ran, if change == "program" { "program" } else { "tool" });
+    }
+}
+
+#[test]
+fn what_a_heal_rule_did_to_the_script() {
+    let place = Place::new();
+    program(&place, "deploy", "#!/bin/sh\necho 'no login' >&2\nexit 1\n");
+    place.write("healed", OTHER);
+    let heal = "heal:\n  - { name: login, match: { error: ['no login'] }, repair: { shell: 'cp healed deploy' } }\n";
+    let gate = gated("command: ./deploy\n    on_error: auto_heal");
+    place.write("s.yaml", &gate.replace("steps:\n", &format!("{heal}steps:\n")));
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+    answer(&place, "yes");
+    let ran = place.aye(&["resume", "last"]);
+    asks_again(&place, &ran, "program");
+}
+
+#[test]
+fn a_question_covers_a_later_step_that_uses_its_answer() {
+    let place = Place::new();
+    program(&place, "deploy", SCRIPT);
+    let skill = "name: s\nsteps:\n  - { name: ok, confirm: { message: 'Go?', timeout: 0 } }\n  - { name: build, command: cp, args: [other, deploy] }\n  - { name: act, command: ./deploy, condition: ok == 'proceed' }\n";
+    program(&place, "other", OTHER);
+    place.write("s.yaml", skill);
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+    answer(&place, "proceed");
+    let ran = place.aye(&["resume", "last"]);
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    let question = open(&place);
+    assert!(question["changed"].to_string().contains("program"), "{question}");
+    assert!(!place.work().join("ran.txt").exists());
+}
+
+#[test]
+fn a_branch_and_a_variable_are_as_they_were_shown() {
+    let place = Place::new();
+    std::fs::create_dir(place.work().join(".git")).unwrap();
+    place.write(".git/HEAD", "ref: refs/heads/one\n");
+    place.write("s.yaml", &gated("shell: 'echo {{ branch }} {{ env.TARGET }} >> ran.txt'"));
+    let aye = |args: &[&str], target: &str| {
+        let output = place.command(args).env("TARGET", target).output().unwrap();
+        Ran::of(output, &place)
+    };
+    assert_eq!(aye(&["run", "s.yaml"], "stage").code, 6);
+    place.write(".git/HEAD", "ref: refs/heads/two\n");
+    answer(&place, "yes");
+    let ran = aye(&["resume", "last"], "production");
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(place.read("ran.txt"), "one stage\n");
+}
+
+#[test]
+fn the_skill_itself_is_the_one_that_was_asked_about() {
+    let place = Place::new();
+    let ran = yes_after(&place, &gated("shell: 'echo one >> ran.txt'"), || {
+        place.write("s.yaml", &gated("shell: 'echo two >> ran.txt'"));
+    });
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(place.read("ran.txt"), "one\n");
+}
+
+#[test]
+fn a_policy_that_became_stricter_meanwhile_counts() {
+    let place = Place::new();
+    program(&place, "deploy", SCRIPT);
+    let ran = yes_after(&place, &gated("command: ./deploy"), || {
+        place.write("aye.toml", "[policy]\nallow = [\"true\"]\n");
+    });
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(!place.work().join("ran.txt").exists());
+}
+
+#[test]
+fn what_keeps_changing_is_named_and_nothing_runs() {
+    let place = Place::new();
+    program(&place, "deploy", SCRIPT);
+    let mut ran = yes_after(&place, &gated("command: ./deploy"), || {
+        program(&place, "deploy", "#!/bin/sh\n: 0\n");
+    });
+    for n in 1..4 {
+        assert_eq!(ran.code, 6, "{n}: {}", ran.all());
+        program(&place, "deploy", &format!("#!/bin/sh\n: {n}\n"));
+        answer(&place, "yes");
+        ran = place.aye(&["resume", "last"]);
+    }
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.all().contains("keeps changing: program"), "{}", ran.all());
+}

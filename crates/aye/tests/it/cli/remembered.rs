@@ -1,0 +1,164 @@
+//! A remembered yes is for what was agreed to: not for another target, however
+//! that is handed on.
+
+use super::harness::Place;
+
+const TARGET: &str = "name: s\ninputs: [{ name: target, default: stage }]\n";
+const GATE: &str = "confirmation: { message: 'Go?', remember: true, timeout: 0 }";
+
+fn gated(step: &str) -> String {
+    format!("{TARGET}steps:\n  - name: act\n    {step}\n    {GATE}\n")
+}
+
+/// Runs against `stage`, remembers the yes, and says how a run ends that is
+/// started like this.
+fn after_a_yes(place: &Place, args: &[&str]) -> i32 {
+    let ran = place.aye(&["run", "s.yaml"]);
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let id = inbox[0]["id"].as_str().unwrap().to_owned();
+    let yes = inbox[0]["options"][0].as_str().unwrap().to_owned();
+    let answered = place.aye(&["answer", &id, &yes, "--remember"]).ok();
+    assert!(answered.all().contains("aye memory forget"), "{}", answered.all());
+    place.aye(&["resume", "last"]).ok();
+    let again = place.aye(&["run", "s.yaml"]);
+    assert_eq!(again.code, 0, "the same is answered: {}", again.all());
+    place.aye(&[&["run", "s.yaml"], args].concat()).code
+}
+
+const PRODUCTION: [&str; 2] = ["-i", "target=production"];
+
+/// A yes for `target=stage` does not answer `target=production`.
+fn is_not_for_production(step: &str) {
+    let place = Place::new();
+    let inner =
+        "name: inner\ninputs: [{ name: where }]\nsteps:\n  - { name: a, command: 'true' }\n";
+    place.write("inner.yaml", inner);
+    for folder in ["stage", "production"] {
+        std::fs::create_dir(place.work().join(folder)).unwrap();
+    }
+    place.write("s.yaml", &gated(step));
+    assert_eq!(after_a_yes(&place, &PRODUCTION), 6, "{step}");
+}
+
+#[test]
+fn not_through_the_inputs_of_a_sub_skill() {
+    is_not_for_production("skill: inner.yaml\n    inputs: { where: '{{ inputs.target }}' }");
+}
+
+#[test]
+fn not_through_the_environment() {
+    is_not_for_production("command: 'true'\n    env: { TARGET: '{{ inputs.target }}' }");
+}
+
+#[test]
+fn not_through_standard_input() {
+    is_not_for_production("command: cat\n    stdin: '{{ inputs.target }}'");
+}
+
+#[test]
+fn not_through_the_working_directory() {
+    is_not_for_production("command: 'true'\n    cwd: '{{ inputs.target }}'");
+}
+
+/// The same for a loop that a question comes before.
+fn loop_is_not_for_production(each: &str, inner: &str) {
+    let place = Place::new();
+    let ask = "{ name: ok, confirm: { message: 'Go?', remember: true, timeout: 0 } }";
+    let each = format!("foreach: [{each}]\n    condition: ok == 'proceed'");
+    let steps = format!("steps:\n      - {{ name: a, command: echo, args: [{inner}] }}");
+    let act = format!("name: act\n    {each}\n    {steps}");
+    place.write("s.yaml", &format!("{TARGET}steps:\n  - {ask}\n  - {act}\n"));
+    assert_eq!(after_a_yes(&place, &PRODUCTION), 6);
+}
+
+#[test]
+fn not_through_the_items_of_a_loop() {
+    loop_is_not_for_production("'{{ inputs.target }}'", "'{{ item }}'");
+}
+
+#[test]
+fn not_through_the_steps_of_a_loop() {
+    loop_is_not_for_production("a", "'{{ inputs.target }}'");
+}
+
+#[test]
+fn not_through_a_block() {
+    is_not_for_production("compute: result = inputs['target']");
+}
+
+#[test]
+fn not_through_the_contents_of_a_script() {
+    let place = Place::new();
+    place.write("deploy.sh", "true\n");
+    place.write("s.yaml", &gated("command: sh\n    args: [deploy.sh]"));
+    assert_eq!(after_a_yes(&place, &[]), 0);
+    place.write("deploy.sh", ": something else\n");
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+}
+
+#[test]
+fn not_through_a_later_step_that_uses_the_answer() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        &format!(
+            "{TARGET}steps:\n  - {{ name: ok, confirm: {{ message: 'Go?', remember: true, timeout: 0 }} }}\n  - {{ name: build, command: 'true' }}\n  - {{ name: act, command: echo, condition: ok == 'proceed', stdin: '{{{{ inputs.target }}}}' }}\n"
+        ),
+    );
+    assert_eq!(after_a_yes(&place, &PRODUCTION), 6);
+}
+
+#[test]
+fn only_what_the_skill_names_may_vary() {
+    let place = Place::new();
+    let skill = |any: &str| {
+        format!(
+            "name: s\ninputs: [{{ name: commit, default: abc }}, {{ name: target, default: stage }}]\nsteps:\n  - name: act\n    command: echo\n    args: ['{{{{ inputs.commit }}}}', '{{{{ inputs.target }}}}']\n    confirmation: {{ message: 'Go with {{{{ inputs.commit }}}}?', remember: {{ any: [{any}] }}, timeout: 0 }}\n"
+        )
+    };
+    place.write("s.yaml", &skill("inputs.commit"));
+    assert_eq!(after_a_yes(&place, &["-i", "commit=def"]), 0);
+    assert_eq!(place.aye(&["run", "s.yaml", "-i", "target=production"]).code, 6);
+    let wrong = Place::new();
+    wrong.write("s.yaml", &skill("inputs.comit"));
+    let checked = wrong.aye(&["check", "s.yaml"]);
+    assert!(checked.all().contains("`inputs.comit` names no input"), "{}", checked.all());
+}
+
+#[test]
+fn an_input_says_what_the_environment_is() {
+    let place = Place::new();
+    let skill = "name: s\ninputs: [{ name: target, default: stage }, { name: other, default: a }]\nenvironment: inputs.target\nsteps:\n  - name: act\n    command: echo\n    args: ['{{ run.environment }}']\n    confirmation: { message: 'Go?', remember: { any: [inputs.target] }, timeout: 0 }\n";
+    place.write("s.yaml", skill);
+    // The option may make it stricter, and nothing else.
+    assert_eq!(after_a_yes(&place, &["--environment", "production"]), 6);
+    assert_eq!(place.aye(&["run", "s.yaml", "-i", "target=production"]).code, 6);
+    let milder = ["run", "s.yaml", "-i", "target=production", "--environment", "stage"];
+    assert_eq!(place.aye(&milder).code, 6);
+}
+
+#[test]
+fn what_was_remembered_by_an_older_version_is_asked_once_more() {
+    let place = Place::new();
+    place.write("s.yaml", &gated("command: 'true'"));
+    assert_eq!(after_a_yes(&place, &[]), 0);
+    // An entry whose digest is of the question and the command alone.
+    let kept = [place.work().join(".aye/memory"), place.home().join("memory")];
+    let kept = kept.map(|folder| folder.join("learned/confirmations.yaml"));
+    let kept = kept.iter().find(|file| file.exists()).unwrap();
+    let text = std::fs::read_to_string(kept).unwrap();
+    let digest = text.split("digest: ").nth(1).unwrap().split_whitespace().next().unwrap();
+    let old = aye_core::digest::digest(&[serde_json::json!({
+        "kind": "confirm", "purpose": "gate", "title": "Confirmation required", "message": "Go?",
+        "options": [
+            { "value": "yes", "label": "Yes", "action": "proceed" },
+            { "value": "no", "label": "No", "action": "cancel" },
+        ],
+        "follows": "true",
+    })
+    .to_string()
+    .as_bytes()]);
+    std::fs::write(kept, text.replace(digest, &old)).unwrap();
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+}
