@@ -239,6 +239,7 @@ fn values_that_a_block_or_a_loop_reads_are_covered() {
         reads_files: false,
     };
     let each = Action::ForEach(Box::new(ForEach {
+        label: None,
         items: json!(["a", "{{ inputs.target }}"]),
         name: "item".to_owned(),
         body: vec![command("inner")],

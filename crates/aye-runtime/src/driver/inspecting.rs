@@ -21,7 +21,7 @@ impl Driver<'_> {
     pub(super) fn inspect(&mut self, id: LaneId) -> Result<(), Error> {
         let Some(inspection) = self.lane(id).machine.inspection(&self.world()) else {
             // Time has passed: there is something else to do first.
-            self.apply(id, Input::Tick, None)?;
+            self.apply(id, Input::Tick { shown: false }, None)?;
             return Ok(());
         };
         let facts = inspection.looks.iter().map(|look| self.look(id, look)).collect();
