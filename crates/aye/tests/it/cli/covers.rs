@@ -25,11 +25,11 @@ fn gated(step: &str) -> String {
 fn open(place: &Place) -> Value {
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
     assert_eq!(inbox.as_array().map(Vec::len), Some(1), "{inbox}");
-    inbox[0]["question"].clone()
+    inbox[0].clone()
 }
 
 fn answer(place: &Place, value: &str) {
-    let id = open(place)["id"].as_str().unwrap().to_owned();
+    let id = open(place)["question"].as_str().unwrap().to_owned();
     place.aye(&["answer", &id, value]).ok();
 }
 
@@ -47,7 +47,7 @@ fn yes_after(place: &Place, skill: &str, change: impl FnOnce()) -> Ran {
 fn asks_again(place: &Place, ran: &Ran, what: &str) {
     assert_eq!(ran.code, 6, "{}", ran.all());
     assert!(!place.work().join("ran.txt").exists(), "{}", ran.all());
-    let question = open(place);
+    let question = &open(place)["details"];
     let changed = question["changed"].to_string();
     assert!(changed.contains(what), "{what} in {question}");
     // A yes to what it is now is enough.
@@ -130,7 +130,7 @@ fn the_program_that_path_leads_to() {
     answer(&place, "yes");
     let ran = aye(&["resume", "last"]);
     assert_eq!(ran.code, 6, "{}", ran.all());
-    assert!(open(&place)["changed"].to_string().contains("program"));
+    assert!(open(&place)["details"]["changed"].to_string().contains("program"));
     assert!(!place.work().join("ran.txt").exists());
 }
 
@@ -206,7 +206,7 @@ fn a_question_covers_a_later_step_that_uses_its_answer() {
     answer(&place, "proceed");
     let ran = place.aye(&["resume", "last"]);
     assert_eq!(ran.code, 6, "{}", ran.all());
-    let question = open(&place);
+    let question = &open(&place)["details"];
     assert!(question["changed"].to_string().contains("program"), "{question}");
     assert!(!place.work().join("ran.txt").exists());
 }
