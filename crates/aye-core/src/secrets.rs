@@ -24,23 +24,6 @@ pub fn is_secret(value: &Value) -> bool {
     value.get("$secret").is_some_and(|marker| marker == true)
 }
 
-/// Whether the name of a variable says that its value is a secret.
-pub fn is_secret_name(name: &str) -> bool {
-    const WORDS: [&str; 9] = [
-        "TOKEN",
-        "SECRET",
-        "PASSWORD",
-        "PASSWD",
-        "PASSPHRASE",
-        "API_KEY",
-        "APIKEY",
-        "PRIVATE_KEY",
-        "CREDENTIAL",
-    ];
-    let name = name.to_ascii_uppercase();
-    WORDS.iter().any(|word| name.contains(word))
-}
-
 /// A text that a secret may have a part in, as it may be written down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]

@@ -10,7 +10,7 @@ use crate::facts::{Change, Fact, FactKind, Inspected, Inspection, Look, Subject,
 use crate::flow;
 use crate::journal::Approved;
 use crate::question::{Purpose, Question};
-use crate::secrets::{Text, is_secret_name};
+use crate::secrets::{Text, names_secret};
 use crate::skill::{Action, Ask, Step};
 use crate::text::{Outside, Recorder, Scope, TextError, World};
 
@@ -174,7 +174,7 @@ impl Machine {
         for (name, template) in &step.env {
             let value = template.as_ref().map(|text| crate::text::text(text, scope)).transpose()?;
             let value = match value {
-                Some(_) if is_secret_name(name) => HIDDEN.to_owned(),
+                Some(_) if names_secret(name) => HIDDEN.to_owned(),
                 Some(value) => mask(&value),
                 None => "(removed)".to_owned(),
             };
@@ -405,7 +405,7 @@ fn hide_input(facts: &mut [Fact], secret: &Fact) {
 /// The value of a variable whose name says that it is a secret.
 fn secret_value<'a>((name, value): (&String, &'a Value)) -> Option<&'a str> {
     const SHORTEST: usize = 4;
-    let name = name.strip_prefix("env.").filter(|name| is_secret_name(name))?;
+    let name = name.strip_prefix("env.").filter(|name| names_secret(name))?;
     let value = value.as_str().filter(|value| value.len() >= SHORTEST);
     value.filter(|_| !name.is_empty())
 }
