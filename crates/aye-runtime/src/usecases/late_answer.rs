@@ -1,4 +1,4 @@
-//! What somebody is told whose answer came too late.
+//! What people are told whose answer came too late.
 
 use std::time::Duration;
 
@@ -26,7 +26,9 @@ impl JournalReader {
         }
         let events = self.events(&question.run)?;
         let decided = events.iter().rev().find_map(|event| decision(event, &question));
-        let words = decided.unwrap_or_else(|| "the run ended before anybody answered".to_owned());
+        let words = decided
+            .or_else(|| events.iter().rev().find_map(cancelled))
+            .unwrap_or_else(|| "the run ended before anybody answered".to_owned());
         let ms = question.closed.map(|at| now.as_millisecond() - at.as_millisecond());
         let ago = ms.and_then(|ms| u64::try_from(ms).ok()).map(Duration::from_millis);
         let ago = ago.map(|ago| format!(", {} ago", duration(ago))).unwrap_or_default();
@@ -57,6 +59,14 @@ fn decision(event: &Event, question: &QuestionRow) -> Option<String> {
                 None => "nobody answered in time, which counts as no".to_owned(),
             })
         }
+        _ => None,
+    }
+}
+
+/// Why the run of a question was cancelled, where a reason was given.
+fn cancelled(event: &Event) -> Option<String> {
+    match &event.kind {
+        EventKind::SkillCancelled { message, .. } => message.as_deref().map(escape_control_line),
         _ => None,
     }
 }

@@ -27,7 +27,7 @@ const HOSTILE: [&str; 16] = [
 fn hostile_texts_are_shown_inert() {
     for text in HOSTILE {
         let place = Place::new();
-        let args = ["confirm", text, "--title", text];
+        let args = ["confirm", text, "--title", text, "--timeout", "0s"];
         let mut terminal = Terminal::captured(&place, &args);
         // The terminal in the tests panics at every sequence it does not know,
         // and the screen must be what the program drew.
@@ -109,7 +109,7 @@ fn no_window_is_so_narrow_that_a_text_leaves_its_frame() {
     let text = "├─ Proceed? [Y/n] ╰─ 日本語 \u{1b}[2J long words and more of them";
     for columns in [5, 6, 9, 14] {
         let place = Place::new();
-        let args = ["confirm", text, "--title", text];
+        let args = ["confirm", text, "--title", text, "--timeout", "0s"];
         let mut terminal = Terminal::sized(&place, &args, columns, 24);
         terminal.wait("the prompt", |vt| vt.screen().lines().any(|line| line.starts_with('╰')));
         let all = terminal.vt.all();

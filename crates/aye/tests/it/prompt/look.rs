@@ -79,7 +79,8 @@ fn a_confirmation_in_tmux() {
     let place = Place::new();
     let message =
         "Deploy **main** to 日本?\n\n- builds\n- runs the tests, all of them, one after the other";
-    let command = format!("echo before; $AYE confirm '{message}' --title 'Production release'");
+    let command =
+        format!("echo before; $AYE confirm '{message}' --title 'Production release' --timeout 0s");
     let tmux = Tmux::start(&place, 50, 16, &command);
     assert_snapshot!(tmux.wait_for("╰─"), @r"
     before
@@ -138,7 +139,7 @@ fn a_confirmation_in_tmux() {
 #[test]
 fn a_list_in_tmux() {
     let place = Place::new();
-    let command = "$AYE choose 'Which host?' $(seq -f host-%g 1 30) --title Hosts";
+    let command = "$AYE choose 'Which host?' $(seq -f host-%g 1 30) --title Hosts --timeout 0s";
     let tmux = Tmux::start(&place, 40, 12, command);
     tmux.wait_for("╰─");
     tmux.keys("Up");
