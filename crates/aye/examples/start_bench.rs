@@ -106,13 +106,13 @@ fn compare(binaries: &[String]) {
     write_files(&place);
     std::env::set_current_dir(&place).expect("the directory is there");
     let jobs: [(&str, &[&str], &str, usize); 5] = [
-        ("--version", &["--version"], ".", 300),
-        ("one step, power-safe", &["run", "one.yaml", "-q"], ".", 300),
+        ("--version", &["--version"], "safe", 300),
+        ("one step, power-safe", &["run", "one.yaml", "-q"], "safe", 300),
         ("one step, process-safe", &["run", "one.yaml", "-q"], "quick", 300),
-        ("1,000 steps, power-safe", &["run", "thousand.yaml", "-q"], ".", 9),
+        ("1,000 steps, power-safe", &["run", "thousand.yaml", "-q"], "safe", 9),
         ("1,000 steps, process-safe", &["run", "thousand.yaml", "-q"], "quick", 9),
     ];
-    for (name, args, directory, rounds) in jobs {
+    for (name, args, settings, rounds) in jobs {
         println!("{name}, {rounds} rounds, medians; processor time of all rounds");
         let mut walls: Vec<Vec<Duration>> = vec![Vec::new(); binaries.len()];
         let mut cpus = vec![Duration::ZERO; binaries.len()];
@@ -122,7 +122,7 @@ fn compare(binaries: &[String]) {
                 let start = Instant::now();
                 let status = Command::new(binary)
                     .args(args)
-                    .current_dir(directory)
+                    .env("XDG_CONFIG_HOME", place.join(settings))
                     .env("AYE_HOME", place.join(format!("home-{number}")))
                     .stdin(Stdio::null())
                     .stdout(Stdio::null())
@@ -177,12 +177,11 @@ fn write_files(place: &Path) {
     write("justfile", format!("one:\n    @/bin/true\nthousand:\n{lines}"));
     write("thousand.sh", "/bin/true\n".repeat(1000));
     write("Taskfile.yml", "version: '3'\ntasks:\n  one:\n    cmds: [/bin/true]\n".to_owned());
-    std::fs::create_dir_all(place.join("quick")).expect("a second directory");
-    for name in ["one.yaml", "thousand.yaml"] {
-        std::fs::copy(place.join(name), place.join("quick").join(name)).expect("a copy");
-    }
+    // Settings of the user: a looser one of a project counts only where it is trusted.
+    std::fs::create_dir_all(place.join("quick/aye")).expect("a directory of settings");
+    std::fs::create_dir_all(place.join("safe")).expect("an empty one");
     let settings = "[journal]\ndurability = \"process\"\n";
-    std::fs::write(place.join("quick/aye.toml"), settings).expect("files can be written");
+    std::fs::write(place.join("quick/aye/config.toml"), settings).expect("files can be written");
 }
 
 fn contender(name: &'static str, command: &[&str]) -> Contender {
@@ -195,7 +194,9 @@ fn contender(name: &'static str, command: &[&str]) -> Contender {
 }
 
 fn with_process_durability(mut contender: Contender) -> Contender {
-    contender.env.push(("AYE_BENCH_DIR", "quick".to_owned()));
+    let here = std::env::current_dir().expect("the directory is there");
+    let settings = here.join("quick").to_string_lossy().into_owned();
+    contender.env.push(("XDG_CONFIG_HOME", settings));
     contender
 }
 
@@ -208,11 +209,7 @@ fn build(entry: &Contender) -> Command {
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     for (name, value) in &entry.env {
-        if *name == "AYE_BENCH_DIR" {
-            command.current_dir(value);
-        } else {
-            command.env(name, value);
-        }
+        command.env(name, value);
     }
     command
 }
