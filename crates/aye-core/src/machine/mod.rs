@@ -4,7 +4,7 @@
 //! and then goes on recording consequences until the run rests: a step runs,
 //! a question is open, or it is over (`advance.rs`). Every event is folded
 //! into the state as it is made, and decisions look at the state only, so a
-//! journal cut anywhere goes on the same way. [`Machine::wants`] reads from
+//! journal cut anywhere goes on the same way. [`Machine::next_effect`] reads from
 //! the state what the driver should do.
 //!
 //! | concern | file |
@@ -19,7 +19,7 @@
 //! | which way on, and the end | `settle` |
 //! | cancelling, pausing, winding down | `stop` |
 //!
-//! The driver commits the events of one call before it acts on `wants`: that
+//! The driver commits the events of one call before it acts on the effect: that
 //! one commit holds the result of the last step and the intent of the next.
 
 mod advance;

@@ -195,9 +195,9 @@ fn understand(exit: &Exit, question: &Question, limit: Duration) -> News {
 
 /// The beginning of a text on one line, harmless.
 fn short(text: &str, most: usize) -> String {
-    let escape_control = escape_control_line(text);
-    match escape_control.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", &escape_control[..at]),
-        None => escape_control,
+    let escaped = escape_control_line(text);
+    match escaped.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &escaped[..at]),
+        None => escaped,
     }
 }

@@ -10,7 +10,7 @@
 //!   agreed.yaml                 fixes that may be used on this machine; the user's only
 //!
 //! text -> fingerprint (what varies) -> words (patterns), similar, mistake, confidence   (pure)
-//! file -> book (lock, read with lines, atomic write) -> shelf (until it changes) -> Memory
+//! memory_file (lock, read with lines, atomic write) -> cache (until it changes) -> Memory
 //! run -> memory_learned in its journal -> lesson (once) -> file
 //! ```
 //!

@@ -183,7 +183,7 @@ pub enum Command {
     Resume(commands::resume::ResumeArgs),
     /// Try a failed step again, as it is or with other arguments
     Retry(commands::retry::RetryArgs),
-    /// Write a change that mended a run into the skill's file
+    /// Write a change that fixed a run into the skill's file
     Patch(commands::patch::PatchArgs),
     /// Stop a run, whoever drives it
     Cancel(commands::cancel::CancelArgs),

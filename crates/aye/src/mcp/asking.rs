@@ -43,7 +43,7 @@ pub(super) enum Asked {
     Answered(Option<String>),
     /// The client is to show this and call again.
     Form(InputRequiredResult),
-    /// Nobody was asked, or nobody answered; why, if that is worth salient_line.
+    /// Nobody was asked, or nobody answered; why, if that is worth telling.
     Not(Option<String>),
 }
 

@@ -12,12 +12,12 @@
 //! ```
 //!
 //! The server drives no run: it starts processes of their own, reads the
-//! journal and leaves letters in the mailbox, as every other process does. So
+//! journal and leaves requests in the mailbox, as every other process does. So
 //! a pause is in the journal before anybody is asked, a run outlives the
 //! server, and no step can write where the protocol is written. What an
 //! assistant holds of a run is a [`handle`]: nothing is kept for it here.
 //!
-//! Who answered is never fingerprinted: [`answer`] sends `assistant` for a relayed
+//! An answer always records how it came: [`answer`] sends `assistant` for a relayed
 //! word and `elicited` for a form, and the core refuses both where a person
 //! has to answer.
 

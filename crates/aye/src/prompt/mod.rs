@@ -11,7 +11,7 @@
 //! `standalone` asks without a run, for scripts.
 //!
 //! Nothing a question says reaches the terminal but through `markup` and
-//! [`crate::paint::inert`], and nothing of it reaches the first columns, which
+//! [`crate::paint::escape_control`], and nothing of it reaches the first columns, which
 //! the frame has for itself.
 
 pub mod answers;

@@ -4,7 +4,7 @@ use crate::paint::{Paint, Tone};
 use crate::term::width;
 
 /// A stretch of text in one tone. The text is harmless: whoever makes a span
-/// of foreign text goes through [`super::markup`] or [`crate::paint::inert`].
+/// of foreign text goes through [`super::markup`] or [`crate::paint::escape_control`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
     /// How it is painted.

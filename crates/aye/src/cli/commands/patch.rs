@@ -1,4 +1,4 @@
-//! `aye patch`: a change that mended a run, written to the skill's file.
+//! `aye patch`: a change that fixed a run, written to the skill's file.
 
 use std::path::PathBuf;
 

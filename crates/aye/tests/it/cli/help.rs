@@ -20,7 +20,7 @@ fn the_overview() {
       run          Run a skill
       resume       Go on with a run that was paused, interrupted or cut off
       retry        Try a failed step again, as it is or with other arguments
-      patch        Write a change that mended a run into the skill's file
+      patch        Write a change that fixed a run into the skill's file
       cancel       Stop a run, whoever drives it
       answer       Answer a question, whoever asks it
       inbox        List what waits for an answer
