@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use rustix::fs::{AtFlags, CWD};
 #[cfg(target_os = "linux")]
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::Mode;
+use rustix::fs::{AtFlags, CWD, OFlags};
+use rustix::io::Errno;
 
 pub(super) fn compressed_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -20,10 +21,25 @@ pub(super) fn compressed_path(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Opens a regular file to read. Anything else that somebody put in its place is refused: a
+/// pipe would be waited for, and a device may never end.
+fn open(path: &Path) -> io::Result<File> {
+    let refused = || io::Error::new(io::ErrorKind::InvalidData, "it is not a plain file");
+    let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed();
+    let file = match fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        // A link, or a socket.
+        Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::LOOP | Errno::NXIO)) => {
+            return Err(refused());
+        }
+        other => other?,
+    };
+    if file.metadata()?.is_file() { Ok(file) } else { Err(refused()) }
+}
+
 /// Replaces a file of at least `least` bytes by a compressed one, unless it is told to stop
 /// meanwhile. At every moment one of the two is there and whole.
 pub(crate) fn compress(path: &Path, least: u64, stop: &AtomicBool) -> io::Result<()> {
-    let plain = match File::open(path) {
+    let plain = match open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         other => other?,
     };
@@ -119,9 +135,9 @@ impl Source {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             other => other.map(Some),
         };
-        if let Some(file) = found(File::open(path))? {
+        if let Some(file) = found(open(path))? {
             *self = Self::Plain { file, position: 0 };
-        } else if let Some(file) = found(File::open(compressed_path(path)))? {
+        } else if let Some(file) = found(open(&compressed_path(path)))? {
             *self = Self::Compressed(Box::new(BufReader::new(GzDecoder::new(file))));
         }
         Ok(!matches!(self, Self::Missing))

@@ -15,8 +15,6 @@ use std::thread::JoinHandle;
 use sha2::{Digest as _, Sha256};
 
 use super::compress::Source;
-use super::log::{order_path, path};
-use super::stream::Stream;
 
 /// From here on a thread follows the file. Less is hashed in about half a
 /// millisecond.
@@ -51,38 +49,31 @@ impl FileDigest {
     pub fn of(bytes: &[u8]) -> Self {
         Self { bytes: bytes.len() as u64, sha256: Sha256::digest(bytes).into() }
     }
-}
 
-impl LogDigest {
-    /// Reads the files of a log, compressed or not.
+    /// Reads a file of a log, compressed or not; `None` if there is none. It reads at most one
+    /// byte more than `most`: whatever was put in its place, that is enough to see that it is
+    /// too long.
     ///
     /// # Errors
-    /// When a file is there and cannot be read, or cannot be decompressed.
-    pub fn read(base: &Path) -> io::Result<Self> {
-        Ok(Self {
-            stdout: read(&path(base, Stream::Stdout))?,
-            stderr: read(&path(base, Stream::Stderr))?,
-            order: read(&order_path(base))?,
-        })
-    }
-}
-
-fn read(path: &Path) -> io::Result<Option<FileDigest>> {
-    let mut source = Source::default();
-    if !source.open(path)? {
-        return Ok(None);
-    }
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; CHUNK];
-    let mut bytes = 0;
-    loop {
-        match source.read(path, &mut buffer)? {
-            0 => return Ok(Some(FileDigest { bytes, sha256: hash.finalize().into() })),
-            read => {
-                hash.update(&buffer[..read]);
-                bytes += read as u64;
-            }
+    /// When the file is not a plain file, cannot be read or cannot be decompressed.
+    pub fn read(path: &Path, most: u64) -> io::Result<Option<Self>> {
+        let mut source = Source::default();
+        if !source.open(path)? {
+            return Ok(None);
         }
+        let mut hash = Sha256::new();
+        let mut buffer = vec![0; CHUNK];
+        let mut bytes = 0;
+        while bytes <= most {
+            let left = usize::try_from(most.saturating_add(1) - bytes).unwrap_or(usize::MAX);
+            let read = source.read(path, &mut buffer[..left.min(CHUNK)])?;
+            if read == 0 {
+                break;
+            }
+            hash.update(&buffer[..read]);
+            bytes += read as u64;
+        }
+        Ok(Some(Self { bytes, sha256: hash.finalize().into() }))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The digest of a log: what was written is what it says.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use aye_process::log::{self, FileDigest, LogDigest};
@@ -8,6 +9,16 @@ use aye_process::{Spec, Stream};
 use crate::helper::{Scratch, nasty, run};
 
 const MIB: u64 = 1024 * 1024;
+
+/// The files of a log, as they are now.
+fn read(base: &Path) -> LogDigest {
+    let file = |path: &Path| FileDigest::read(path, u64::MAX).expect("readable");
+    LogDigest {
+        stdout: file(&log::path(base, Stream::Stdout)),
+        stderr: file(&log::path(base, Stream::Stderr)),
+        order: file(&log::order_path(base)),
+    }
+}
 
 #[test]
 fn short_and_long_logs_are_sealed_with_and_without_a_viewer() {
@@ -27,10 +38,10 @@ fn short_and_long_logs_are_sealed_with_and_without_a_viewer() {
             }
             let whole = std::fs::read(log::path(&base, Stream::Stdout)).expect("a log");
             assert_eq!(sealed.stdout, Some(FileDigest::of(&whole)));
-            assert_eq!(LogDigest::read(&base).expect("readable"), sealed);
+            assert_eq!(read(&base), sealed);
             log::compress(&base, 0, &AtomicBool::new(false)).expect("compressed");
             assert!(!log::path(&base, Stream::Stdout).exists());
-            assert_eq!(LogDigest::read(&base).expect("readable"), sealed);
+            assert_eq!(read(&base), sealed);
         }
     }
 }
@@ -44,7 +55,7 @@ fn the_order_of_the_streams_is_sealed() {
     let sealed = run(spec).digest.expect("sealed");
     let order = std::fs::read(log::order_path(&base)).expect("two streams");
     assert_eq!(sealed.order, Some(FileDigest::of(&order)));
-    assert_eq!(LogDigest::read(&base).expect("readable"), sealed);
+    assert_eq!(read(&base), sealed);
 }
 
 #[test]
@@ -53,7 +64,7 @@ fn a_silent_step_is_sealed_as_silent_and_nothing_is_sealed_unasked() {
     let mut spec = Spec::new("true");
     (spec.log, spec.digest) = (Some(scratch.path("step")), true);
     assert_eq!(run(spec.clone()).digest, Some(LogDigest::default()));
-    assert_eq!(LogDigest::read(&scratch.path("step")).expect("nothing"), LogDigest::default());
+    assert_eq!(read(&scratch.path("step")), LogDigest::default());
     spec.digest = false;
     assert_eq!(run(spec).digest, None);
 }
@@ -69,8 +80,19 @@ fn a_changed_or_cut_log_has_another_digest() {
     let whole = std::fs::read(&path).expect("a log");
     for changed in [&whole[..whole.len() - 1], &[b"7", &whole[1..]].concat()[..], &[]] {
         std::fs::write(&path, changed).expect("written");
-        assert_ne!(LogDigest::read(&base).expect("readable"), sealed);
+        assert_ne!(read(&base), sealed);
     }
     std::fs::remove_file(&path).expect("removed");
-    assert_eq!(LogDigest::read(&base).expect("readable").stdout, None);
+    assert_eq!(read(&base).stdout, None);
+}
+
+#[test]
+fn no_more_is_read_than_shows_that_a_log_is_too_long() {
+    let scratch = Scratch::new("digest-most");
+    let path = scratch.path("step.out");
+    std::fs::write(&path, "0123456789").expect("written");
+    for (most, text) in [(0, "0"), (4, "01234"), (9, "0123456789"), (10, "0123456789")] {
+        let found = FileDigest::read(&path, most).expect("readable");
+        assert_eq!(found, Some(FileDigest::of(text.as_bytes())), "at most {most}");
+    }
 }

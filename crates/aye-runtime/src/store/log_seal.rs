@@ -3,20 +3,22 @@
 use aye_core::digest::hex;
 use aye_core::event::{Event, EventKind, FileSeal, LogSeal};
 use aye_core::id::RunId;
+use aye_process::Stream;
 use aye_process::log::{self, FileDigest, LogDigest};
 
 use super::{Audited, Finding, Logs};
 
 /// A digest, as an event has it.
 pub fn seal(digest: &LogDigest) -> LogSeal {
-    let file = |digest: &Option<FileDigest>| {
-        digest.as_ref().map(|file| FileSeal { bytes: file.bytes, sha256: hex(&file.sha256) })
-    };
     LogSeal {
-        stdout: file(&digest.stdout),
-        stderr: file(&digest.stderr),
-        order: file(&digest.order),
+        stdout: digest.stdout.as_ref().map(file_seal),
+        stderr: digest.stderr.as_ref().map(file_seal),
+        order: digest.order.as_ref().map(file_seal),
     }
+}
+
+fn file_seal(digest: &FileDigest) -> FileSeal {
+    FileSeal { bytes: digest.bytes, sha256: hex(&digest.sha256) }
 }
 
 /// The end of a step, and what its log was then.
@@ -53,18 +55,23 @@ impl SealedStep {
             return Vec::new();
         };
         audited.logs += u64::from(**sealed != LogSeal::default());
-        let found = match LogDigest::read(&base) {
-            Ok(found) => seal(&found),
-            // Not readable, or no longer what was compressed.
-            Err(error) => return vec![self.changed(&error.to_string())],
-        };
         [
-            ("standard output", &sealed.stdout, &found.stdout),
-            ("standard error", &sealed.stderr, &found.stderr),
-            ("the order of its streams", &sealed.order, &found.order),
+            ("standard output", log::path(&base, Stream::Stdout), &sealed.stdout),
+            ("standard error", log::path(&base, Stream::Stderr), &sealed.stderr),
+            ("the order of its streams", log::order_path(&base), &sealed.order),
         ]
         .into_iter()
-        .filter_map(|(what, sealed, found)| self.compare(what, sealed.as_ref(), found.as_ref()))
+        .filter_map(|(what, path, sealed)| {
+            let most = sealed.as_ref().map_or(0, |sealed| sealed.bytes);
+            match FileDigest::read(&path, most) {
+                Ok(found) => {
+                    let found = found.as_ref().map(file_seal);
+                    self.compare(what, sealed.as_ref(), found.as_ref())
+                }
+                // Not a plain file, not readable, or no longer what was compressed.
+                Err(error) => Some(self.changed(&format!("{what}: {error}"))),
+            }
+        })
         .collect()
     }
 
