@@ -49,12 +49,15 @@ pub enum BadHeads {
     Line {
         /// Which line.
         line: usize,
-        /// What is in it.
+        /// What is in it, or how it begins.
         text: String,
     },
     /// There is no line about the pruned runs: the end is missing.
     #[error("the line `pruned` is missing")]
     Incomplete,
+    /// No journal has so many events or entries.
+    #[error("no journal has {0} events or entries")]
+    Count(u64),
     /// The JSON is not what `aye audit --head --json` prints.
     #[error("{0}")]
     Json(String),
@@ -74,9 +77,20 @@ impl Heads {
 
     /// Reads what [`to_text`](Self::to_text) or JSON made.
     pub fn parse(text: &str) -> Result<Self, BadHeads> {
-        if text.trim_start().starts_with('{') {
-            return serde_json::from_str(text).map_err(|error| BadHeads::Json(error.to_string()));
+        let heads: Self = match text.trim_start().starts_with('{') {
+            true => serde_json::from_str(text)
+                .map_err(|error| BadHeads::Json(beginning(&error.to_string())))?,
+            false => Self::parse_lines(text)?,
+        };
+        let events = heads.runs.iter().map(|head| head.events).max();
+        let most = events.unwrap_or(0).max(heads.pruned.entries);
+        match i64::try_from(most) {
+            Ok(_) => Ok(heads),
+            Err(_) => Err(BadHeads::Count(most)),
         }
+    }
+
+    fn parse_lines(text: &str) -> Result<Self, BadHeads> {
         let mut runs = Vec::new();
         let mut pruned = None;
         for (place, line) in text.lines().enumerate() {
@@ -93,7 +107,7 @@ impl Heads {
                 }
                 _ => None,
             };
-            read.ok_or_else(|| BadHeads::Line { line: place + 1, text: line.to_owned() })?;
+            read.ok_or_else(|| BadHeads::Line { line: place + 1, text: beginning(line) })?;
         }
         Ok(Self { runs, pruned: pruned.ok_or(BadHeads::Incomplete)? })
     }
@@ -141,6 +155,15 @@ impl Heads {
             finding.into_iter().for_each(&mut *report);
         }
         Ok(())
+    }
+}
+
+/// A text that somebody is shown, cut if it is long.
+fn beginning(text: &str) -> String {
+    const LONGEST: usize = 120;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
