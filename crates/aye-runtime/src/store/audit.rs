@@ -14,8 +14,9 @@ pub trait Audit {
         report: &mut dyn FnMut(Finding),
     ) -> Result<Audited, StoreError>;
 
-    /// Checks that the chains of a run and of the runs inside it are whole: what
-    /// is resumed is what was recorded. Costs little more than reading them.
+    /// Checks that the chains of a run and of the runs inside it are whole, and
+    /// that their rows are what the events make of them: what is resumed is what
+    /// was recorded, where it was. Costs little more than reading them.
     fn verify(&self, run: &RunId) -> Result<(), StoreError>;
 
     /// Where every chain ends now.
@@ -105,6 +106,14 @@ pub enum Finding {
     /// The kept text of a skill was changed.
     #[error("the kept text of `{file}` (`{digest}`) was changed")]
     Source {
+        /// Where the file was.
+        file: String,
+        /// What the text was kept under.
+        digest: String,
+    },
+    /// The kept text of a skill is gone.
+    #[error("the kept text of `{file}` (`{digest}`) is missing")]
+    SourceMissing {
         /// Where the file was.
         file: String,
         /// What the text was kept under.
@@ -256,6 +265,7 @@ impl Finding {
             | Self::Truncated { .. }
             | Self::Unreadable { .. }
             | Self::Source { .. }
+            | Self::SourceMissing { .. }
             | Self::LogChanged { .. }
             | Self::LogShortened { .. }
             | Self::LogMissing { .. }

@@ -20,9 +20,11 @@ pub trait Runs {
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError>;
 
     /// The outermost run that a run is inside of; itself, if it is inside none.
+    /// Its id has to say so too: a row may have been changed.
     fn outermost(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
         let mut row = self.run(run)?;
-        while let Some(parent) = row.as_ref().and_then(|row| row.parent.clone()) {
+        let parent = |row: &RunRow| row.parent.clone().filter(|parent| row.id.is_inside(parent));
+        while let Some(parent) = row.as_ref().and_then(parent) {
             row = self.run(&parent)?;
         }
         Ok(row)

@@ -93,6 +93,7 @@ impl Runtime {
         let row = if undriven { outer } else { row.clone() };
         if undriven && LoadedRun::read(&*store, &row, self)?.cleans_up() {
             // Its clean-up would be started.
+            store.verify(&row.id)?;
             self.at(&row.workspace)?.must_be_trusted()?;
             store.send(&row.id, &request, &self.driver().user, self.now())?;
             return Ok(Cancelling { row, outcome: CancelOutcome::NeedsDriver });

@@ -13,11 +13,12 @@ use std::path::Path;
 
 use aye_core::id::RunId;
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, params, params_from_iter};
 
 use super::change::Failure;
 use super::lock::RunLock;
 use super::pruned::entry;
+use super::walk::{bounds, within};
 use super::{SqliteStore, runs};
 use crate::store::{LeaseError, Prune, Pruned, Pruner, RunRow, Runs as _, StoreError};
 
@@ -26,9 +27,12 @@ const BATCH: usize = 100;
 /// Batches that are looked through for a few runs that may go.
 const LOOKED_AT: usize = 20;
 
-/// A run that nothing holds: none is around it, or none that is still there.
+/// A run that nothing holds: none is around it, or none that is still there. Its
+/// id says so too, since its row may have been changed.
 const OUTERMOST: &str = "(parent IS NULL
-    OR NOT EXISTS (SELECT 1 FROM runs AS around WHERE around.id = runs.parent))";
+    OR NOT EXISTS (SELECT 1 FROM runs AS around WHERE around.id = runs.parent))
+    AND (instr(runs.id, '_') = 0 OR NOT EXISTS (SELECT 1 FROM runs AS around
+        WHERE around.id = substr(runs.id, 1, instr(runs.id, '_') - 1)))";
 
 /// Free pages handed back to the file system in one transaction.
 const PAGES: u32 = 2_000;
@@ -132,17 +136,13 @@ impl SqliteStore {
         next_batch(&self.db, before, place, limit).map_err(|error| self.failed(&error))
     }
 
-    /// A run and all that is inside it.
+    /// A run and all that is inside it, by their ids.
     fn whole(&self, old: &Old) -> Result<Vec<RunId>, StoreError> {
         self.db
-            .prepare_cached(
-                "WITH RECURSIVE whole (id) AS (
-                     SELECT ?1 UNION SELECT runs.id FROM runs JOIN whole ON runs.parent = whole.id
-                 ) SELECT id FROM whole",
-            )
+            .prepare_cached(&format!("SELECT id FROM runs WHERE {}", within("id")))
             .and_then(|mut query| {
                 query
-                    .query_map([old.run.as_str()], |row| {
+                    .query_map(params_from_iter(bounds(Some(&old.run))), |row| {
                         RunId::new(row.get::<_, String>(0)?).map_err(|e| runs::unexpected(0, e))
                     })?
                     .collect()

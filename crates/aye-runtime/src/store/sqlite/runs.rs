@@ -28,8 +28,11 @@ impl Runs for SqliteStore {
     }
 
     fn runs_inside(&self, run: &RunId) -> Result<Vec<RunRow>, StoreError> {
-        select(&self.db, "WHERE parent = ?1 ORDER BY n", &[&run.as_str()])
-            .map_err(|error| self.failed(&error))
+        let mut rows = select(&self.db, "WHERE parent = ?1 ORDER BY n", &[&run.as_str()])
+            .map_err(|error| self.failed(&error))?;
+        // The row of another run may have been changed.
+        rows.retain(|row| row.id.is_inside(run));
+        Ok(rows)
     }
 
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {

@@ -188,6 +188,14 @@ fn a_changed_text_of_a_skill_is_named_and_not_given_out() -> Outcome {
 }
 
 #[test]
+fn a_text_of_a_skill_that_is_gone_is_named() -> Outcome {
+    let named =
+        format!("the kept text of `/skills/release.yaml` (`{}`) is missing", source().digest);
+    assert_eq!(tampered("DELETE FROM sources")?, [named]);
+    Ok(())
+}
+
+#[test]
 fn a_chain_that_was_made_anew_shows_against_heads() -> Outcome {
     let home = tempfile::tempdir()?;
     let mut store = open(home.path())?;

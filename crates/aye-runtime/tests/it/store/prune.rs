@@ -84,6 +84,20 @@ fn what_is_inside_a_run_stays_and_goes_with_it() -> Outcome {
     assert_eq!(store.prune_some(far, 10, |_, _| true)?, Pruned::default());
     assert_eq!(store.events(&id("outer00001_1_0"), 0)?.len(), 2);
 
+    // Nor does it go where its row was changed: its id tells that it is inside.
+    let journal = store.home().journal();
+    let parent = |parent: &str| {
+        Connection::open(&journal)?.execute_batch(&format!(
+            "UPDATE runs SET parent = {parent} WHERE id = 'outer00001_1_0'"
+        ))
+    };
+    for changed in ["NULL", "'gone000001'"] {
+        parent(changed)?;
+        assert!(!store.has_finished_older_than(far)?);
+        assert_eq!(store.prune(far, true)?, Pruned::default());
+    }
+    parent("'outer00001'")?;
+
     store.append(&[outer.completed()], &[])?;
     assert!(store.has_finished_older_than(far)?);
     let pruned = store.prune(far, false)?;

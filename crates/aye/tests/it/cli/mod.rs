@@ -41,6 +41,7 @@ mod skills;
 mod slots;
 mod stopping;
 mod surroundings;
+mod tampered_rows;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod tampering;
 mod trusting;

@@ -9,7 +9,7 @@ use insta::assert_snapshot;
 use rusqlite::Connection;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::harness::{Place, Ran, until};
+use super::harness::{AYE, Place, Ran, until};
 
 const SKILL: &str = "name: s
 steps:
@@ -24,7 +24,7 @@ steps:
 - {name: second, shell: echo b}
 ";
 
-fn filled() -> Place {
+pub(super) fn filled() -> Place {
     let place = Place::new();
     place.write("s.yaml", SKILL);
     place.write("asks.yaml", ASKS);
@@ -32,12 +32,12 @@ fn filled() -> Place {
     place
 }
 
-fn journal(place: &Place) -> Connection {
+pub(super) fn journal(place: &Place) -> Connection {
     Connection::open(place.home().join("journal.db")).unwrap()
 }
 
 /// Changes the journal behind Aye's back.
-fn attack(place: &Place, sql: &str) {
+pub(super) fn attack(place: &Place, sql: &str) {
     journal(place).execute_batch(sql).unwrap();
 }
 
@@ -46,7 +46,7 @@ fn log(place: &Place, name: &str) -> PathBuf {
     place.home().join("logs").join(place.last()).join(name)
 }
 
-fn found(place: &Place, args: &[&str]) -> Vec<String> {
+pub(super) fn found(place: &Place, args: &[&str]) -> Vec<String> {
     let ran = place.aye(&[&["audit", "--json"], args].concat());
     let json = ran.json();
     let findings = json["findings"].as_array().unwrap();
@@ -55,7 +55,7 @@ fn found(place: &Place, args: &[&str]) -> Vec<String> {
 }
 
 /// Forgets every finished run.
-fn prune(place: &Place) -> Ran {
+pub(super) fn prune(place: &Place) -> Ran {
     let mut command = place.command(&["runs", "prune"]);
     let pruned = Ran::of(command.env("AYE_TEST_DAYS", "60").output().unwrap(), place).ok();
     assert!(pruned.stdout.starts_with("forgot "), "{}", pruned.all());
@@ -127,6 +127,52 @@ fn a_compressed_log_that_was_replaced_is_named() {
     assert!(changed.len() == 1 && changed[0].starts_with(&of), "{changed:?}");
     std::fs::remove_file(&file).unwrap();
     assert_eq!(found(&place, &[]), named("is missing: standard output"));
+}
+
+/// What an audit finds that may wait for something that never comes.
+fn found_in_time(place: &Place) -> Vec<String> {
+    let mut command = Command::new("timeout");
+    command.args(["20", AYE, "audit", "--json"]).env("AYE_HOME", place.home());
+    let ran = Ran::of(command.current_dir(place.work()).output().unwrap(), place);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    serde_json::from_value(ran.json()["findings"].take()).unwrap()
+}
+
+#[test]
+fn what_is_not_a_plain_file_is_named_and_not_read() {
+    let place = filled();
+    let of = format!("of run `{}` was changed: standard output", place.last());
+    for (name, step) in
+        [("0001-short.out", "`short` (start 1)"), ("0002-long.out.gz", "`long` (start 2)")]
+    {
+        let file = log(&place, name);
+        let kept = file.with_extension("kept");
+        std::fs::rename(&file, &kept).unwrap();
+        let target = kept.to_str().unwrap();
+        for put in [&["mkfifo"][..], &["ln", "-s", "/dev/zero"], &["ln", "-s", target], &["mkdir"]]
+        {
+            let made = Command::new(put[0]).args(&put[1..]).arg(&file).status().unwrap();
+            assert!(made.success(), "{put:?}");
+            let named = format!("the log of step {step} {of}: it is not a plain file");
+            assert_eq!(found_in_time(&place), [named], "{put:?}");
+            match put[0] {
+                "mkdir" => std::fs::remove_dir(&file).unwrap(),
+                _ => std::fs::remove_file(&file).unwrap(),
+            }
+        }
+        std::fs::rename(&kept, &file).unwrap();
+        assert_eq!(found(&place, &[]), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_log_that_grows_when_it_is_decompressed_is_not_read_to_its_end() {
+    let place = filled();
+    // Its checksum is cut off: whoever reads up to it says so.
+    let bomb = gzip(&"0".repeat(5_000_000));
+    std::fs::write(log(&place, "0002-long.out.gz"), &bomb[..bomb.len() - 8]).unwrap();
+    let of = format!("the log of step `long` (start 2) of run `{}`", place.last());
+    assert_eq!(found(&place, &[]), [format!("{of} was changed: standard output")]);
 }
 
 #[test]
@@ -240,6 +286,38 @@ fn heads_are_printed_for_people_and_for_programs() {
     hint: check the path
     --- exit 3
     ");
+}
+
+#[test]
+fn heads_that_cannot_be_are_refused_and_long_lines_are_cut() {
+    let place = filled();
+    let heads = place.aye(&["audit", "--head"]).ok().stdout;
+    let many = format!(" {} ", u64::MAX);
+    place.write("huge", &heads.replacen(" 6 ", &many, 1));
+    assert_snapshot!(place.aye(&["audit", "--against", "huge"]).all(), @r"
+    --- stderr
+    error: `huge` does not hold heads: no journal has 18446744073709551615 events or entries
+    hint: keep what `aye audit --head` prints, and name that file
+    --- exit 2
+    ");
+    let json = place.aye(&["audit", "--head", "--json"]).ok().stdout;
+    place.write("huge", &json.replacen("\"entries\": 0", &format!("\"entries\":{many}"), 1));
+    let refused = place.aye(&["audit", "--against", "huge"]);
+    assert_eq!(refused.code, 2, "{}", refused.all());
+    assert!(refused.stderr.contains("no journal has 18446744073709551615 "), "{}", refused.all());
+    let long = "\u{200b}x".repeat(1_000_000);
+    for text in [format!("run {long}\n{heads}"), format!("{{\"{long}")] {
+        place.write("long", &text);
+        let refused = place.aye(&["audit", "--against", "long"]);
+        assert_eq!(refused.code, 2, "{} bytes", refused.stderr.len());
+        assert!(refused.stderr.len() < 2_000, "{} bytes", refused.stderr.len());
+    }
+    place.write(
+        "long",
+        &json.replacen("\"runs\": [", &format!("\"runs\": [{{\"run\": \"{long}\"}},"), 1),
+    );
+    let refused = place.aye(&["audit", "--against", "long"]);
+    assert!(refused.code == 2 && refused.stderr.len() < 2_000, "{} bytes", refused.stderr.len());
 }
 
 const REMOVE: &str = "

@@ -183,6 +183,7 @@ fn differences(expected: &RunRow, found: &RunRow) -> Vec<&'static str> {
         ("file", expected.file == found.file),
         ("source", expected.source == found.source),
         ("workspace", expected.workspace == found.workspace),
+        ("parent", expected.parent == found.parent),
         ("environment", expected.environment == found.environment),
         ("driver", expected.driver == found.driver),
         ("steps", expected.steps == found.steps),

@@ -43,7 +43,7 @@ impl Audit for SqliteStore {
     }
 
     fn verify(&self, run: &RunId) -> Result<(), StoreError> {
-        self.verify_chains(run).map_err(|error| self.explained(error))
+        self.verify_run(run).map_err(|error| self.explained(error))
     }
 
     fn heads(&self) -> Result<Heads, StoreError> {
@@ -110,23 +110,7 @@ impl SqliteStore {
             told.set(told.get() + finding.events_missing());
             report(finding);
         };
-        let mut check: Option<Check> = None;
-        walk(&db, run, |stored| {
-            audited.events += 1;
-            if let Some(done) = check.take_if(|check| check.run() != stored.link.run) {
-                done.finish(&db, report)?;
-            }
-            let check = check.get_or_insert_with(|| {
-                audited.runs += 1;
-                Check::new(stored.link.run)
-            });
-            check.next(stored, report);
-            Ok(())
-        })?;
-        if let Some(done) = check {
-            done.finish(&db, report)?;
-        }
-        check_rows_without_events(&db, run, report)?;
+        check_runs(&db, run, &mut audited, report)?;
         check_sources(&db, run, report)?;
         if run.is_none() {
             pruned::chain(&db)?.check(&pruned::entries(&db)?, report);
@@ -134,6 +118,34 @@ impl SqliteStore {
         }
         Ok(audited)
     }
+}
+
+/// Checks the events of one run and of those inside it, or of all, and the rows
+/// that they make.
+fn check_runs(
+    db: &rusqlite::Connection,
+    run: Option<&RunId>,
+    audited: &mut Audited,
+    report: &mut dyn FnMut(Finding),
+) -> Result<(), Failure> {
+    let mut check: Option<Check> = None;
+    walk(db, run, |stored| {
+        audited.events += 1;
+        if let Some(done) = check.take_if(|check| check.run() != stored.link.run) {
+            done.finish(db, report)?;
+        }
+        let check = check.get_or_insert_with(|| {
+            audited.runs += 1;
+            Check::new(stored.link.run)
+        });
+        check.next(stored, report);
+        Ok(())
+    })?;
+    if let Some(done) = check {
+        done.finish(db, report)?;
+    }
+    check_rows_without_events(db, run, report)?;
+    Ok(())
 }
 
 /// What SQLite itself finds wrong with the file.
@@ -217,13 +229,15 @@ fn check_rows_without_events(
     Ok(())
 }
 
+/// Whether the text of every run is there and is what it was.
 fn check_sources(
     db: &rusqlite::Connection,
     run: Option<&RunId>,
     report: &mut dyn FnMut(Finding),
 ) -> Result<(), rusqlite::Error> {
+    let chosen = if run.is_some() { within("id") } else { "true".to_owned() };
     let which = match run {
-        Some(_) => format!("digest IN (SELECT source FROM runs WHERE {})", within("id")),
+        Some(_) => format!("digest IN (SELECT source FROM runs WHERE {chosen})"),
         None => "true".to_owned(),
     };
     let mut query = db.prepare(&format!("SELECT digest, file, text FROM sources WHERE {which}"))?;
@@ -233,6 +247,14 @@ fn check_sources(
         if source.check().is_err() {
             report(Finding::Source { file: source.file, digest: source.digest });
         }
+    }
+    let mut query = db.prepare(&format!(
+        "SELECT source, min(file) FROM runs WHERE {chosen}
+         AND NOT EXISTS (SELECT 1 FROM sources WHERE digest = runs.source) GROUP BY source"
+    ))?;
+    let mut rows = query.query(params_from_iter(bounds(run)))?;
+    while let Some(row) = rows.next()? {
+        report(Finding::SourceMissing { digest: row.get(0)?, file: row.get(1)? });
     }
     Ok(())
 }
