@@ -123,6 +123,9 @@ pub enum EventKind {
         /// The step that decided it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<String>,
+        /// The final state, in `states:` skills; older versions left it out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        state: Option<String>,
         /// It had been cut off: so many processes of it were still there and
         /// were ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -209,10 +209,18 @@ impl Question {
         }
     }
 
-    /// Whether the default lets the run go on: silence takes it only where
-    /// somebody could see the question.
+    /// Whether this value lets the run continue, with the step or without it:
+    /// silence takes it only where somebody could see the question.
+    pub fn continues(&self, value: &Value) -> bool {
+        match self.action(value) {
+            ChoiceAction::Proceed | ChoiceAction::Skip => true,
+            ChoiceAction::Cancel => false,
+        }
+    }
+
+    /// Whether the default lets the run continue.
     pub fn default_proceeds(&self) -> bool {
-        self.default.as_ref().is_some_and(|default| self.commits(&default.as_str().into()))
+        self.default.as_ref().is_some_and(|default| self.continues(&default.as_str().into()))
     }
 
     /// Where yes and no are, if the question is a plain yes or no.
@@ -325,6 +333,14 @@ impl Prompter {
             Self::Elicited => "elicited",
             Self::Memory => "memory",
             Self::Override => "override",
+        }
+    }
+
+    /// The same for people, in their own words: what somebody typed.
+    pub fn spoken(self) -> &'static str {
+        match self {
+            Self::Override => "--yes",
+            prompter => prompter.word(),
         }
     }
 

@@ -14,10 +14,20 @@ use aye_core::id::QuestionId;
 use aye_core::journal::State;
 use aye_core::question::{Answer, Prompter as Through, Question};
 use aye_core::secrets::Secrets;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 pub use assistant::AssistantPrompter;
 pub use inbox::InboxPrompter;
+
+/// Later than this after its deadline nobody can say who saw a question then.
+const LATE: SignedDuration = SignedDuration::from_secs(5);
+
+/// Whether a question that is shown without a break since then was shown when
+/// its time ran out. A machine that slept meanwhile showed nothing.
+pub fn was_shown(since: Option<Timestamp>, deadline: Timestamp, now: Timestamp) -> bool {
+    let in_time = now.duration_since(deadline) <= LATE;
+    in_time && since.is_some_and(|since| since <= deadline)
+}
 
 /// A place where people are asked. No call waits.
 pub trait Prompter {

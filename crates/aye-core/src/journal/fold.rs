@@ -172,9 +172,10 @@ impl State {
                 self.final_state.clone_from(state);
                 self.end(Ended::Failed(*why));
             }
-            EventKind::SkillCancelled { why, by, message, ended, .. } => {
+            EventKind::SkillCancelled { why, by, message, ended, state, .. } => {
                 self.cut_off(*ended);
                 self.end_message.clone_from(message);
+                self.final_state.clone_from(state);
                 self.ended_by.clone_from(by);
                 self.end(Ended::Cancelled(*why));
             }

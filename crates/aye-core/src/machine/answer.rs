@@ -177,7 +177,7 @@ impl Machine {
         }
         let applied = if self.outlives_run(question) { None } else { usable_default(question) };
         let proceeds =
-            applied.as_ref().is_some_and(|value| question.commits(&value.as_str().into()));
+            applied.as_ref().is_some_and(|value| question.continues(&value.as_str().into()));
         let id = question.id.clone();
         if proceeds && !shown {
             let left_ms = Some(limit_ms.and_then(|limit| u64::try_from(limit).ok()).unwrap_or(0));

@@ -127,6 +127,7 @@ impl Machine {
                     by,
                     message: Some(message),
                     step: Some(step),
+                    state: None,
                     ended: None,
                     duration_ms: None,
                 };
@@ -139,6 +140,7 @@ impl Machine {
                     by: None,
                     message: Some(message),
                     step: Some(step),
+                    state: None,
                     ended: None,
                     duration_ms: None,
                 };
@@ -184,6 +186,7 @@ impl Machine {
                         by,
                         message: Some(message),
                         step: self.state.current.clone(),
+                        state: ending.name,
                         ended: None,
                         duration_ms: None,
                     },
@@ -278,6 +281,7 @@ impl Machine {
                         by,
                         message,
                         step,
+                        state: None,
                         ended: None,
                         duration_ms: None,
                     },

@@ -29,6 +29,7 @@ impl Machine {
                 message: Some(self.secrets.mask(&cancel_message(&by, reason))),
                 by: Some(by),
                 step,
+                state: None,
                 ended: None,
                 duration_ms: None,
             },

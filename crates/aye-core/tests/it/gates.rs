@@ -219,10 +219,17 @@ fn a_default_that_does_not_proceed_is_taken_unseen_too() {
         run.tick_unseen(10);
         assert_eq!(run.tail(1), [end]);
     }
+}
+
+#[test]
+fn a_default_that_lets_the_run_continue_in_another_way_is_no_yes_either() {
+    // What comes after a step that is left out runs.
     let mut run = gate(expiring(confirm("go?"), 10, Some("skip")));
     run.tick_unseen(10);
+    assert_eq!(run.tail(1), ["held"]);
+    run.send(Input::Shown(true)).unwrap();
+    run.tick(10);
     assert_eq!(run.tail(2), ["a skip answer", "b start"]);
-    // A text and a choice go on as a yes does.
     for ask in [input("who?"), choose("who?", &["ann", "bob"])] {
         let mut run = Run::start(steps([asking("n", expiring(ask, 10, Some("ann")))]));
         run.tick_unseen(10);

@@ -216,8 +216,8 @@ impl Walk<'_> {
             // Where a question has no end, somebody says yes in the end.
             (SILENCE | UNSEEN, StepTimeout::Unlimited) => action("yes"),
             (SILENCE, _) => default,
-            // Silence that nobody could break is no yes: then somebody comes and says no.
-            (UNSEEN, _) if default == ChoiceAction::Proceed => action("no"),
+            // Silence that nobody could break lets nothing continue: then somebody comes and says no.
+            (UNSEEN, _) if default != ChoiceAction::Cancel => action("no"),
             (UNSEEN, _) => default,
             (value, _) => action(value),
         }

@@ -90,7 +90,7 @@ fn check_silence(run: &Run, input: &Input, (state, _, count): &(State, Effect, u
         if let EventKind::ConfirmationExpired { applied: Some(value), .. } = &event.kind {
             let Phase::Asking { question, .. } = &state.phase else { panic!("{event:?}") };
             let shown = matches!(input, Input::Tick { shown: true });
-            assert!(shown || !question.commits(&value.as_str().into()), "{event:?}");
+            assert!(shown || !question.continues(&value.as_str().into()), "{event:?}");
         }
     }
 }
@@ -273,15 +273,11 @@ fn verdict(run: &Run) -> Verdict {
             FailReason::Aborted => Verdict::AbortedAt(step(at)),
             FailReason::RunTimedOut | FailReason::Output => panic!("not scripted: {why:?}"),
         },
-        EventKind::SkillCancelled { why, step: at, message, .. } => {
+        EventKind::SkillCancelled { why, step: at, state, .. } => {
             use aye_core::event::CancelReason;
             match why {
                 CancelReason::Declined | CancelReason::Expired => Verdict::DeclinedAt(step(at)),
-                CancelReason::FinalState => {
-                    let message = message.clone().unwrap();
-                    let name = message.split('`').nth(1).unwrap_or_default();
-                    Verdict::CancelledIn(name.to_owned())
-                }
+                CancelReason::FinalState => Verdict::CancelledIn(step(state)),
                 CancelReason::Cancelled => panic!("not scripted: {why:?}"),
             }
         }

@@ -6,15 +6,12 @@ use std::time::Instant;
 use aye_core::event::{Event, EventKind};
 use aye_core::id::QuestionId;
 use aye_core::question::Question;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use crate::prompter::{PromptEvent, Prompter, QuestionContext, Withdrawn};
+use crate::prompter::{PromptEvent, Prompter, QuestionContext, Withdrawn, was_shown};
 
 use super::editing::Editing;
 use super::lane::LaneId;
-
-/// Later than this after its deadline nobody can say who saw a question then.
-const LATE: SignedDuration = SignedDuration::from_secs(5);
 
 /// The prompters, and the questions that are asked there.
 pub(super) struct Questions<'a> {
@@ -97,17 +94,15 @@ impl<'a> Questions<'a> {
         self.open.iter().any(|open| open.question == *question && open.seen.is_some())
     }
 
-    /// Whether a prompter was showing this question when its time ran out. A
-    /// machine that slept meanwhile showed nothing.
+    /// Whether a prompter was showing this question when its time ran out.
     pub(super) fn was_seen(
         &self,
         question: &QuestionId,
         deadline: Timestamp,
         now: Timestamp,
     ) -> bool {
-        let in_time = now.duration_since(deadline) <= LATE;
-        let seen = |open: &Open| open.seen.is_some_and(|since| since <= deadline);
-        in_time && self.open.iter().any(|open| open.question == *question && seen(open))
+        let shown = |open: &Open| was_shown(open.seen, deadline, now);
+        self.open.iter().any(|open| open.question == *question && shown(open))
     }
 
     /// The lane whose question was asked first and is still open.

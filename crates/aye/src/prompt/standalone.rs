@@ -1,13 +1,14 @@
 //! Asking without a run: for shell scripts.
 
 use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
 use aye_process::{Signal, Signals};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use aye_runtime::clock::Clock;
 use aye_runtime::error::Error;
-use aye_runtime::prompter::QuestionContext;
+use aye_runtime::prompter::{Prompter as _, QuestionContext, was_shown};
 
 use super::dialog::Given;
 use super::hold::held;
@@ -43,6 +44,12 @@ pub trait RemoteQuestion {
     /// Somebody is typing here and little time is left: asks for more. If it
     /// is granted, that is news.
     fn hold(&mut self, now: Timestamp) -> Result<(), Error>;
+
+    /// Nobody could see the question when its time ran out: gives it all its
+    /// time again, where that is decided here.
+    fn renew(&mut self, _now: Timestamp) -> Option<Timestamp> {
+        None
+    }
 }
 
 /// What became of a question elsewhere.
@@ -55,17 +62,31 @@ pub enum News {
 }
 
 /// For questions that exist here only.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Nowhere {
+    limit: Option<Duration>,
     first: Option<Timestamp>,
     deadline: Option<Timestamp>,
 }
 
 impl Nowhere {
-    /// A question that is open until then.
-    pub fn until(deadline: Option<Timestamp>) -> Self {
-        Self { first: deadline, deadline }
+    /// A question that is open for this long.
+    pub fn within(limit: Option<Duration>, now: Timestamp) -> Self {
+        let deadline = limit.map(|limit| after(now, limit));
+        Self { limit, first: deadline, deadline }
     }
+
+    /// When it is over with the question.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        self.deadline
+    }
+}
+
+fn after(now: Timestamp, limit: Duration) -> Timestamp {
+    SignedDuration::try_from(limit)
+        .ok()
+        .and_then(|limit| now.checked_add(limit).ok())
+        .unwrap_or(Timestamp::MAX)
 }
 
 impl RemoteQuestion for Nowhere {
@@ -83,9 +104,16 @@ impl RemoteQuestion for Nowhere {
         }
         Ok(())
     }
+
+    fn renew(&mut self, now: Timestamp) -> Option<Timestamp> {
+        *self = Self::within(self.limit, now);
+        self.deadline
+    }
 }
 
-/// Asks until there is an answer, the time is up or somebody wants to stop.
+/// Asks until there is an answer, the time is up or somebody wants to stop. A
+/// default that proceeds counts only if the question was shown when its time
+/// ran out: else it is asked again.
 pub fn ask_alone(
     posed: &QuestionContext<'_>,
     config: PromptConfig,
@@ -96,21 +124,33 @@ pub fn ask_alone(
     let screen = SharedScreen::default();
     let mut prompter = TerminalPrompter::new(config, clock, screen.clone());
     let mut posed = *posed;
+    // Since when the question is shown without a break.
+    let mut shown: Option<Timestamp> = None;
     let outcome = loop {
-        if posed.deadline.is_some_and(|deadline| clock.now() >= deadline) {
-            break AskOutcome::TimedOut;
+        let now = clock.now();
+        if let Some(deadline) = posed.deadline.filter(|deadline| now >= *deadline) {
+            let counts = !posed.question.default_proceeds() || was_shown(shown, deadline, now);
+            let renewed = if counts { None } else { elsewhere.renew(now) };
+            if renewed.is_none() {
+                break AskOutcome::TimedOut;
+            }
+            posed.deadline = renewed;
         }
         let mut wake = vec![signals.fd()];
         wake.extend(elsewhere.wake());
-        match prompter.hear(&posed, &wake) {
+        let event = prompter.hear(&posed, &wake);
+        shown = prompter.is_showing(&posed.question.id).then(|| shown.unwrap_or(now));
+        match event {
             Some(TerminalEvent::Given(given)) => break AskOutcome::Answered(given),
             Some(TerminalEvent::Dismissed) => break AskOutcome::Cancelled,
             Some(TerminalEvent::Unavailable(why)) => break AskOutcome::Unavailable(why),
             Some(TerminalEvent::Typing) => elsewhere.hold(clock.now())?,
             None => {
-                if let Some(signal) = attend(&mut signals, &screen) {
+                let attended = attend(&mut signals, &screen);
+                if let Some(signal) = attended.stop {
                     break AskOutcome::Stopped(signal.number());
                 }
+                shown = shown.filter(|_| !attended.stood_still);
             }
         }
         match elsewhere.news()? {
@@ -122,29 +162,43 @@ pub fn ask_alone(
     Ok(outcome)
 }
 
-/// Takes in signals; returns the one that asks us to stop.
-fn attend(signals: &mut Signals, screen: &SharedScreen) -> Option<Signal> {
+/// What signals said.
+#[derive(Default)]
+struct Attended {
+    /// The one that asks us to stop.
+    stop: Option<Signal>,
+    /// This process was stopped meanwhile, and runs again.
+    stood_still: bool,
+}
+
+/// Takes in signals, up to one that asks us to stop.
+fn attend(signals: &mut Signals, screen: &SharedScreen) -> Attended {
+    let mut attended = Attended::default();
     while let Some(signal) = signals.next() {
         match signal {
             Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => {
-                return Some(signal);
+                return Attended { stop: Some(signal), ..attended };
             }
             Signal::Suspend => {
+                attended.stood_still = true;
                 screen.rest();
                 aye_process::suspend(&mut []);
                 // Our own return; the prompt comes back once.
                 let stop = std::iter::from_fn(|| signals.next()).find(|signal| signal.is_stop());
                 screen.redraw();
                 if stop.is_some() {
-                    return stop;
+                    return Attended { stop, ..attended };
                 }
             }
-            Signal::Continue => screen.redraw(),
+            Signal::Continue => {
+                attended.stood_still = true;
+                screen.redraw();
+            }
             // The window may be as it was again, and what it showed is not.
             Signal::Resize => screen.resized(),
         }
     }
-    None
+    attended
 }
 
 /// Leaves a line on the terminal, wherever standard output goes.

@@ -201,6 +201,7 @@ impl Tale {
             by: Some("ada".into()),
             message: None,
             step: None,
+            state: None,
             ended: None,
             duration_ms: None,
         })

@@ -99,8 +99,6 @@ pub(super) enum Came {
     },
     /// The person left without an answer.
     Left,
-    /// Nobody answered in time.
-    TimedOut,
     /// A signal asked us to stop.
     Stopped(i32),
 }
@@ -122,7 +120,6 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
             if undriven { go_on(&row, args, context) } else { Ok(0) }
         }
         Came::Left => Ok(5),
-        Came::TimedOut => Ok(124),
         Came::Stopped(signal) => Ok(u8::try_from(128 + signal).unwrap_or(1)),
     }
 }
@@ -172,7 +169,9 @@ pub(super) fn answer(
             (None, Some(asked)) => match ask_here(&journal, &row, asked, args, context)? {
                 AskOutcome::Answered(given) => given,
                 AskOutcome::Cancelled => return Ok((outer, question, Came::Left)),
-                AskOutcome::TimedOut => return Ok((outer, question, Came::TimedOut)),
+                AskOutcome::TimedOut => {
+                    return Err(time_is_up(&journal, &question, asked, &outer, context.now())?);
+                }
                 AskOutcome::Closed => return Err(closed(&journal, &question.id, context.now())?),
                 AskOutcome::Stopped(signal) => return Ok((outer, question, Came::Stopped(signal))),
                 AskOutcome::Unavailable(why) => return Err(say_what(&question, &why)),
@@ -330,6 +329,40 @@ fn closed(journal: &JournalReader, question: &QuestionId, now: Timestamp) -> Res
     Ok(journal.late_answer(question, now)?.unwrap_or_else(not_open))
 }
 
+/// Nobody answered in time: what was decided, or what will be.
+fn time_is_up(
+    journal: &JournalReader,
+    question: &QuestionRow,
+    asked: &Question,
+    outer: &RunRow,
+    now: Timestamp,
+) -> Result<Error, Error> {
+    if let Some(late) = journal.late_answer(&question.id, now)? {
+        return Ok(late);
+    }
+    let deadline = journal.question(&question.id)?.and_then(|row| row.deadline);
+    let own = ends(asked, deadline, None).is_some_and(|deadline| deadline <= now);
+    let why = match own {
+        true => format!("nobody answered in time, {}", silence(asked)),
+        false => "the time of its run is up".to_owned(),
+    };
+    let run = &outer.id;
+    let hint = match journal.is_driven(run)? {
+        true => format!("`aye cancel {run}` stops the run"),
+        false => format!("nobody drives the run: `aye resume {run}` continues it"),
+    };
+    let message = format!("question `{}` takes no answer any more: {why}", question.id);
+    Ok(Error::Refused { message, hint: Some(hint) })
+}
+
+/// What it means that nobody answered in time.
+pub(super) fn silence(asked: &Question) -> String {
+    match &asked.default {
+        Some(default) => format!("`{}` is taken", escape_control_line(default)),
+        None => "that counts as no".to_owned(),
+    }
+}
+
 fn say_what(question: &QuestionRow, why: &str) -> Error {
     Error::Unattended {
         message: format!("nobody can be asked here: {why}"),
@@ -440,7 +473,7 @@ fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<
     let question = super::confirm::yes_or_no(&message, Some(super::confirm::Default::Yes))?;
     let posed = QuestionContext::alone(&question, None);
     let config = context.config(Escape::Dismisses, !args.no_input && !context.json);
-    let said = ask_alone(&posed, config, &context.clock, &mut Nowhere::until(None))?;
+    let said = ask_alone(&posed, config, &context.clock, &mut Nowhere::default())?;
     Ok(matches!(said, AskOutcome::Answered(given) if given.value == super::confirm::YES))
 }
 

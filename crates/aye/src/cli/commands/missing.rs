@@ -121,7 +121,7 @@ fn ask(question: &Question, context: &Context) -> Result<Told, Error> {
     let question = Question { id: QuestionId::from_text("input"), ..question.clone() };
     let posed = QuestionContext::alone(&question, None);
     let config = context.config(Escape::Dismisses, true);
-    match ask_alone(&posed, config, &context.clock, &mut Nowhere::until(None))? {
+    match ask_alone(&posed, config, &context.clock, &mut Nowhere::default())? {
         AskOutcome::Answered(given) => Ok(Told::Value(given.value)),
         AskOutcome::Unavailable(_) => Ok(Told::Nobody),
         AskOutcome::Cancelled | AskOutcome::TimedOut | AskOutcome::Closed => Ok(Told::Leave(5)),

@@ -217,7 +217,7 @@ pub(super) fn agreed(message: &str, context: &Context) -> Result<Option<bool>, E
     let question = super::confirm::yes_or_no(message, None)?;
     let posed = QuestionContext::alone(&question, None);
     let config = context.config(Escape::Dismisses, !context.json);
-    let said = ask_alone(&posed, config, &context.clock, &mut Nowhere::until(None))?;
+    let said = ask_alone(&posed, config, &context.clock, &mut Nowhere::default())?;
     Ok(match said {
         AskOutcome::Answered(given) => Some(given.value == super::confirm::YES),
         AskOutcome::Unavailable(_) => None,

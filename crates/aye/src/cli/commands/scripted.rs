@@ -8,7 +8,6 @@ use aye_core::question::Question;
 use aye_core::skill::{AskKind, AskLimits, StepTimeout, parse_duration};
 use clap::Args;
 use clap::builder::FalseyValueParser;
-use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use crate::cli::{Context, environment};
@@ -101,30 +100,29 @@ pub(super) fn ask(
         return Ok(Asked::Value(value.to_owned(), How::Override));
     }
     let began = Instant::now();
-    let deadline = limit.map(|limit| after(context.now(), limit));
-    let posed = QuestionContext::alone(question, deadline);
+    let mut here = Nowhere::within(limit, context.now());
+    let posed = QuestionContext::alone(question, here.deadline());
     let config = context.config(Escape::Dismisses, !asking.no_input);
     let fallback = |how| question.default.clone().map(|value| (value, how));
-    let (value, how) =
-        match ask_alone(&posed, config, &context.clock, &mut Nowhere::until(deadline))? {
-            AskOutcome::Answered(given) => (given.value, How::Given),
-            AskOutcome::Cancelled | AskOutcome::Closed => return Ok(Asked::Nothing(CANCELLED)),
-            // As at `read`: the shell that runs the script sees it and stops as well.
-            AskOutcome::Stopped(signal) => aye_process::end_by(signal),
-            AskOutcome::TimedOut => match fallback(How::Expired) {
-                Some(taken) => taken,
-                None => {
-                    closing(question, "", How::Expired, None, context);
-                    return Ok(Asked::Nothing(TIMED_OUT));
-                }
-            },
-            AskOutcome::Unavailable(why) => {
-                match fallback(How::Unattended).filter(|_| asking.default_on_no_terminal) {
-                    Some(taken) => taken,
-                    None => return Err(unattended(&why, question)),
-                }
+    let (value, how) = match ask_alone(&posed, config, &context.clock, &mut here)? {
+        AskOutcome::Answered(given) => (given.value, How::Given),
+        AskOutcome::Cancelled | AskOutcome::Closed => return Ok(Asked::Nothing(CANCELLED)),
+        // As at `read`: the shell that runs the script sees it and stops as well.
+        AskOutcome::Stopped(signal) => aye_process::end_by(signal),
+        AskOutcome::TimedOut => match fallback(How::Expired) {
+            Some(taken) => taken,
+            None => {
+                closing(question, "", How::Expired, None, context);
+                return Ok(Asked::Nothing(TIMED_OUT));
             }
-        };
+        },
+        AskOutcome::Unavailable(why) => {
+            match fallback(How::Unattended).filter(|_| asking.default_on_no_terminal) {
+                Some(taken) => taken,
+                None => return Err(unattended(&why, question)),
+            }
+        }
+    };
     closing(question, &value, how, Some(began.elapsed()), context);
     Ok(Asked::Value(value, how))
 }
@@ -157,13 +155,6 @@ fn limit(asking: &Asking, limits: &AskLimits) -> Result<Option<Duration>, Error>
         Err(error) => return Err(Error::usage(error.to_string(), error.hint())),
     };
     Ok(limits.wait(written, false))
-}
-
-fn after(now: Timestamp, limit: Duration) -> Timestamp {
-    SignedDuration::try_from(limit)
-        .ok()
-        .and_then(|limit| now.checked_add(limit).ok())
-        .unwrap_or(Timestamp::MAX)
 }
 
 fn unattended(why: &str, question: &Question) -> Error {

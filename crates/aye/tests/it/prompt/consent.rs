@@ -244,3 +244,49 @@ fn a_yes_in_advance_that_does_not_count_says_so() {
         }
     }
 }
+
+#[test]
+fn silence_at_a_prompt_of_a_script_counts_only_while_it_is_shown() {
+    for (ask, key, code) in [
+        ("confirm zz --default yes", "n", "code 1"),
+        ("choose zz a b --default b", "q", "code 5"),
+        ("confirm zz --default yes --plain", "n\n", "code 1"),
+    ] {
+        let place = Place::new();
+        let mut shell = Terminal::shell(&place);
+        let prompt = if ask.contains("--plain") { "[Y/n], within" } else { "s left" };
+        shell.keys(&format!("$AYE {ask} --timeout 4s\n")).wait_for(prompt).keys("\x1a");
+        shell.wait_for("Stopped");
+        let asked = shell.vt.all().matches(prompt).count();
+        // Its time runs out meanwhile; then it has all of it again.
+        shell.keys("sleep 4; fg; echo \"code $?\"\n");
+        shell.wait("the prompt again", |vt| vt.all().matches(prompt).count() > asked);
+        shell.keys(key).wait_for(code).keys("exit\n");
+        shell.end();
+    }
+}
+
+#[test]
+fn a_question_whose_time_is_up_says_so_where_somebody_wants_to_answer() {
+    let place = gate("timeout: 20s");
+    assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);
+    let id = format!("{}-1", place.last());
+    let mut terminal = Terminal::with(&place, &["answer", &id], &[LATER]);
+    terminal.wait_for("takes no answer any more: nobody answered").wait_for("counts as no");
+    terminal.wait_for("continues it");
+    assert_eq!(terminal.end(), Some(1), "{}", terminal.vt.all());
+    let mut terminal = Terminal::with(&place, &["inbox", "--watch"], &[LATER]);
+    terminal.wait_for("its time is up").wait_for("q leaves").keys("\r");
+    terminal.wait("why, and the list below it", |vt| {
+        let screen = vt.screen();
+        let said = screen.find("takes no answer any more");
+        said.is_some_and(|said| screen[said..].contains("q leaves"))
+    });
+    terminal.keys("q");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    // Once it is decided, that is what is told.
+    assert_eq!(later(&place, &["resume", "last", "--no-input"]).code, 5);
+    let mut terminal = Terminal::with(&place, &["answer", &id], &[LATER]);
+    terminal.wait_for("is decided: nobody answered in time");
+    assert_eq!(terminal.end(), Some(1), "{}", terminal.vt.all());
+}

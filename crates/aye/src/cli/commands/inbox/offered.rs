@@ -5,6 +5,7 @@ use aye_core::skill::{AskKind, By};
 use aye_runtime::usecases::OpenQuestion;
 use jiff::Timestamp;
 
+use crate::cli::commands::answer::silence;
 use crate::paint::escape_control_line;
 use crate::report::answer_command;
 
@@ -24,10 +25,7 @@ pub(super) fn offered(open: &OpenQuestion, user: &str, now: Timestamp) -> Offere
     let run = open.around.first().map_or(&open.row.run, |parent| &parent.run);
     let expired = open.row.deadline.is_some_and(|deadline| deadline <= now);
     if expired && !open.driven && !asked.default_proceeds() {
-        let taken = asked.default.as_deref().map_or_else(
-            || "that counts as no".to_owned(),
-            |default| format!("`{}` is taken", escape_control_line(default)),
-        );
+        let taken = silence(asked);
         return nothing(format!("nobody answered in time, {taken}: aye resume {run}"));
     }
     if asked.secret && !open.driven {

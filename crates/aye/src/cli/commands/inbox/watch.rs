@@ -137,7 +137,7 @@ fn settle(question: &str, context: &Context) -> Result<Option<u8>, Error> {
             }
             Ok(None)
         }
-        Came::Left | Came::TimedOut => Ok(None),
+        Came::Left => Ok(None),
         Came::Stopped(signal) => Ok(Some(u8::try_from(128 + signal).unwrap_or(1))),
     }
 }
@@ -149,7 +149,7 @@ fn offer_to_go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
     let question = confirm::yes_or_no(&message, Some(confirm::Default::Yes))?;
     let posed = QuestionContext::alone(&question, None);
     let config = context.config(Escape::Dismisses, true);
-    let said = ask_alone(&posed, config, &context.clock, &mut Nowhere::until(None))?;
+    let said = ask_alone(&posed, config, &context.clock, &mut Nowhere::default())?;
     let run = &row.id;
     match said {
         AskOutcome::Answered(given) if given.value == confirm::YES => {
