@@ -45,7 +45,7 @@ fn decision(event: &Event, question: &QuestionRow) -> Option<String> {
         {
             let answer = &answered.answer;
             let value = answered.label.as_deref().or(answer.value.as_str()).unwrap_or("***");
-            let (by, through) = (escape_control_line(&answer.by), answer.prompter.word());
+            let (by, through) = (escape_control_line(&answer.by), answer.prompter.spoken());
             Some(format!("{by} answered `{}` through {through}", escape_control_line(value)))
         }
         EventKind::ConfirmationExpired { question: expired, applied }

@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(100);
 pub struct LogRequest<'a> {
     /// The run.
     pub run: &'a RunRow,
-    /// Only those of this step, or of the step at this path.
+    /// Only those of this step, or of the step or the run inside at this path.
     pub step: Option<&'a str>,
     /// Go on for as long as somebody drives the run.
     pub follow: bool,
@@ -166,9 +166,12 @@ impl Path {
         }
     }
 
-    /// Whether what somebody wrote means this step.
+    /// Whether what somebody wrote means this step, or a run that it is in.
     fn leads_to(&self, step: &str, wanted: &str) -> bool {
-        let at = |path: &str| wanted.strip_prefix(path) == Some(step);
+        let at = |path: &str| {
+            let around = path.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('/'));
+            around || wanted.strip_prefix(path) == Some(step)
+        };
         wanted == step || at(&self.named) || at(&self.numbered)
     }
 }

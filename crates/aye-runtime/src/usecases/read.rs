@@ -159,12 +159,24 @@ impl RunHistory {
             return Some((self, wanted));
         }
         self.inside.iter().rev().find_map(|inside| {
-            let parent = inside.state.started.parent.as_ref()?;
-            let own = [parent.label(), parent.numbered()];
-            let rest = own.iter().find_map(|own| wanted.strip_prefix(own.as_str()));
-            let rest = rest.and_then(|rest| rest.strip_prefix('/'));
-            rest.and_then(|rest| inside.find(rest))
+            let rest = inside.rest_of(wanted)?.strip_prefix('/')?;
+            inside.find(rest)
         })
+    }
+
+    /// The run that a path means: `roll[web3]`, `roll[2]`.
+    pub fn find_inside(&self, wanted: &str) -> Option<&Self> {
+        self.inside.iter().rev().find_map(|inside| match inside.rest_of(wanted)? {
+            "" => Some(inside),
+            rest => inside.find_inside(rest.strip_prefix('/')?),
+        })
+    }
+
+    /// What follows the name of this run in a path, if the path begins with it.
+    fn rest_of<'a>(&self, path: &'a str) -> Option<&'a str> {
+        let parent = self.state.started.parent.as_ref()?;
+        let own = [parent.label(), parent.numbered()];
+        own.iter().find_map(|own| path.strip_prefix(own.as_str()))
     }
 
     /// The steps of the file that the run has not come to.

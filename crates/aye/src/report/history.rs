@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::paint::{duration, escape_control, escape_control_line};
 
-use super::timeline::answer_words;
+use super::timeline::{answer_words, ended_words};
 
 /// What happened at one step, in the order of time.
 #[derive(Debug, Default)]
@@ -89,6 +89,8 @@ impl Attempt {
         if let Some(first) = self.message.as_ref().and_then(|message| message.lines().next()) {
             words.push_str(&format!(": {}", escape_control_line(first)));
         }
+        let process = self.process.as_ref().filter(|_| self.status == StepStatus::TimedOut);
+        words.extend(process.and_then(ended_words).map(|how| format!(", {how}")));
         words
     }
 }

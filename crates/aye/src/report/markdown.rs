@@ -13,7 +13,7 @@ use aye_runtime::usecases::RunHistory;
 
 use super::history::{Entry, History};
 use super::story::unreached_word;
-use super::timeline::{decisions, shown_status, took};
+use super::timeline::{decisions, ended_words, shown_status, took};
 
 /// How many of the last lines of a failure are quoted.
 const LAST: usize = 10;
@@ -36,6 +36,9 @@ pub fn markdown(story: &RunHistory) -> String {
         words(&started.driver.host),
         state.started_at
     );
+    if let Some(end) = &state.final_state {
+        let _ = writeln!(text, "\nFinal state: {}.", words(end));
+    }
     if let Some(message) = &state.end_message {
         let (first, more) = message.split_once('\n').unwrap_or((message, ""));
         let _ = writeln!(text, "\n> {}", words(first));
@@ -92,6 +95,8 @@ fn rows(story: &RunHistory, path: &str, text: &mut String) {
             about.push(format!("visit {}", step.visits));
         }
         about.extend(step.message.clone().or_else(|| step.note.clone()));
+        let timed_out = step.status == StepStatus::TimedOut;
+        about.extend(step.process.as_ref().filter(|_| timed_out).and_then(ended_words));
         about.extend(step.process.as_ref().and_then(ProcessRecord::left_behind));
         let _ = writeln!(
             text,

@@ -11,7 +11,7 @@ use aye_core::question::Prompter;
 use crate::paint::{Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural};
 
 use super::inside::about_inside;
-use super::timeline::origin_words;
+use super::timeline::{ended_words, origin_words};
 
 /// What is said of a step that has not begun because others run.
 pub(super) const QUEUED: &str = "waiting for a slot";
@@ -80,18 +80,14 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             if let Some(after) = after.filter(|_| ended) {
                 // A sentence of the author's may not go on with "after", and
                 // one about a limit has said when it was up.
-                let with = process.and_then(|process| process.ended_with.as_deref());
                 let killed;
                 let between = match failed.outcome {
                     BadOutcome::Timeout if process.is_some_and(|p| p.left_running > 0) => {
                         ", given up after "
                     }
                     BadOutcome::Timeout => {
-                        killed = match with {
-                            Some("SIGKILL") => ", killed (SIGKILL) after ".to_owned(),
-                            Some(signal) => format!(", ended ({signal}) after "),
-                            None => ", ended after ".to_owned(),
-                        };
+                        let how = process.and_then(ended_words);
+                        killed = format!(", {} after ", how.as_deref().unwrap_or("ended"));
                         killed.as_str()
                     }
                     _ if failed.guarded => ", ",

@@ -19,7 +19,7 @@ use crate::term;
 use super::history::{Attempt, Entry, History, Note};
 use super::inside::about_inside;
 use super::step_line::QUEUED;
-use super::timeline::{decisions, shown_status, took};
+use super::timeline::{decisions, ended_words, shown_status, took};
 
 /// How many lines of a script, of an error or of a change an overview shows.
 const FEW: usize = 5;
@@ -153,6 +153,8 @@ fn about(state: &State, step: &StepRecord, now: Now<'_>) -> Vec<String> {
     }
     let message = step.message.as_ref().or(step.note.as_ref());
     about.extend(message.and_then(|message| message.lines().next()).map(escape_control));
+    let timed_out = step.status == StepStatus::TimedOut;
+    about.extend(step.process.as_ref().filter(|_| timed_out).and_then(ended_words));
     about.extend(step.process.as_ref().and_then(ProcessRecord::left_behind));
     about.retain(|part| !part.is_empty());
     about

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use aye_core::event::{Event, EventKind};
+use aye_core::event::{Event, EventKind, ProcessRecord};
 use aye_core::journal::{Phase, State, StepRecord, StepStatus};
 use aye_core::nested::Parent;
-use aye_core::question::{Answer, Question};
+use aye_core::question::{Answer, Prompter, Question};
 use aye_core::step_kind::StepKind;
 use serde::Serialize;
 use serde_json::Value;
@@ -53,6 +53,10 @@ fn collect(history: &RunHistory, around: &[Parent], all: &mut Vec<(jiff::Timesta
             decision.step.clone_from(&question.step);
             decision.message.clone_from(&question.message);
             decision.place = place_words(around, &question.step);
+            if decision.expired && decision.value.is_empty() {
+                decision.value =
+                    question.decline().map_or("no", |offer| offer.value.as_str()).to_owned();
+            }
         }
         all.push((event.at, decision));
     }
@@ -91,12 +95,15 @@ pub struct Decision {
     place: Vec<String>,
     /// What was taken.
     pub value: String,
+    /// Nobody answered in time.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub expired: bool,
     /// Who; nobody if the time was up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Through which prompter.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub prompter: Option<String>,
+    pub prompter: Option<Prompter>,
     /// What started the program that answered, where that was no person, and
     /// a name that proves nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,6 +130,7 @@ impl Decision {
             message: String::new(),
             place: Vec::new(),
             value: String::new(),
+            expired: false,
             by: None,
             prompter: None,
             origin: None,
@@ -133,14 +141,15 @@ impl Decision {
         match &event.kind {
             EventKind::ConfirmationExpired { question, applied } => Some(Self {
                 question: question.to_string(),
-                value: applied.clone().unwrap_or_else(|| "no".to_owned()),
+                value: applied.clone().unwrap_or_default(),
+                expired: true,
                 ..nothing
             }),
             EventKind::ConfirmationAnswered(answered) => Some(Self {
                 question: answered.question.to_string(),
                 value: answered.answer.value.as_str().unwrap_or("***").to_owned(),
                 by: Some(answered.answer.by.clone()),
-                prompter: Some(answered.answer.prompter.word().to_owned()),
+                prompter: Some(answered.answer.prompter),
                 origin: origin_words(&answered.answer),
                 latency_ms: Some(answered.latency_ms),
                 reason: answered.answer.reason.clone(),
@@ -152,7 +161,7 @@ impl Decision {
                 message: "the run had failed".to_owned(),
                 value: answer.value.as_str().unwrap_or_default().to_owned(),
                 by: Some(answer.by.clone()),
-                prompter: Some(answer.prompter.word().to_owned()),
+                prompter: Some(answer.prompter),
                 origin: origin_words(answer),
                 ..nothing
             }),
@@ -172,7 +181,7 @@ impl Decision {
         let Some(by) = &self.by else {
             return format!("{asked} = {value}: nobody answered in time");
         };
-        let through = self.prompter.as_deref().unwrap_or_default();
+        let through = self.prompter.map(Prompter::spoken).unwrap_or_default();
         let mut line =
             format!("{asked} = {value} by {} through {through}", escape_control_line(by));
         if let Some(ms) = self.latency_ms {
@@ -194,7 +203,7 @@ impl Decision {
 /// Who gave an answer and through what, with all that is known of it: `by
 /// alice through terminal (it is Friday)`.
 pub(super) fn answer_words(answer: &Answer) -> String {
-    let mut words = format!("by {} through {}", answer.by, answer.prompter.word());
+    let mut words = format!("by {} through {}", answer.by, answer.prompter.spoken());
     words.extend(origin_words(answer).map(|origin| format!(", {origin}")));
     words.extend(answer.reason.as_ref().map(|reason| format!(" ({reason})")));
     escape_control_line(&words)
@@ -208,6 +217,14 @@ pub(super) fn origin_words(answer: &Answer) -> Option<String> {
         .map(|name| format!("in another user namespace than the run's, as `{name}`"));
     let words: Vec<String> = started.into_iter().chain(claimed).collect();
     (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// How Aye ended the process of a step that took too long.
+pub(super) fn ended_words(process: &ProcessRecord) -> Option<String> {
+    Some(match process.ended_with.as_deref()? {
+        "SIGKILL" => "killed (SIGKILL)".to_owned(),
+        signal => format!("ended ({signal})"),
+    })
 }
 
 /// How long a step took, as far as it is known.

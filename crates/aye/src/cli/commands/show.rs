@@ -37,8 +37,13 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
     let process = |run: &RunId, execution| process_of(run, execution);
     let now = Now { time: context.now(), driven, process: &process };
     if let Some(step) = &args.step {
-        let (inside, step) = story.find(step).ok_or_else(|| no_such_step(&story, step))?;
-        return show_step(inside, step, now, context);
+        if let Some((inside, step)) = story.find(step) {
+            return show_step(inside, step, now, context);
+        }
+        let inside = story.find_inside(step).ok_or_else(|| no_such_step(&story, step))?;
+        let run_inside = inside.state.run.to_string();
+        let args = ShowArgs { run: run_inside, step: None, markdown: args.markdown };
+        return run(&args, context);
     }
     if context.json {
         let mut value = as_json(&story);
@@ -100,6 +105,7 @@ fn as_json(story: &RunHistory) -> Value {
         "skill": state.started.skill,
         "file": state.started.file,
         "status": state.status(),
+        "final_state": state.final_state,
         "message": state.end_message,
         "inputs": state.started.inputs,
         "environment": state.started.environment,

@@ -31,6 +31,15 @@ fn decline(place: &Place) -> super::harness::Ran {
     place.aye(&["answer", &id, "no", "--resume"])
 }
 
+/// Other views name it too.
+#[track_caller]
+fn assert_final_state(place: &Place, name: &str) {
+    let shown = place.aye(&["show", "last", "--json"]).ok().json();
+    assert_eq!(shown["final_state"], name, "{shown}");
+    let page = place.aye(&["show", "last", "--markdown"]).ok().stdout;
+    assert!(page.contains(&format!("Final state: {name}.")), "{page}");
+}
+
 #[test]
 fn a_declined_workflow_exits_with_5_and_names_its_final_state() {
     let place = place();
@@ -39,6 +48,7 @@ fn a_declined_workflow_exits_with_5_and_names_its_final_state() {
     assert_eq!(ran.code, 5, "{}", ran.all());
     assert!(ran.stderr.contains("deploy cancelled: ended in `dropped`"), "{}", ran.all());
     assert_eq!(place.status(), "cancelled");
+    assert_final_state(&place, "dropped");
 }
 
 #[test]
@@ -48,6 +58,7 @@ fn a_failed_workflow_exits_with_1_and_names_its_final_state() {
     assert_eq!(ran.code, 1, "{}", ran.all());
     assert!(ran.stderr.contains("deploy failed: ended in `broken`"), "{}", ran.all());
     assert_eq!(place.status(), "failed");
+    assert_final_state(&place, "broken");
 }
 
 #[test]
@@ -56,6 +67,7 @@ fn a_good_end_exits_with_0_and_names_its_final_state() {
     let ran = place.aye(&["run", "skill.yaml", "--yes"]).ok();
     assert!(ran.stderr.contains("deploy completed"), "{}", ran.all());
     assert!(ran.stderr.contains("at `shipped`"), "{}", ran.all());
+    assert_final_state(&place, "shipped");
 }
 
 #[test]

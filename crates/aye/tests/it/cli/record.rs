@@ -274,6 +274,11 @@ fn signals_have_names_and_a_time_out_says_what_ended_it() {
         assert_eq!(step["process"]["ended_with"], signal, "{step}");
         let shown = place.aye(&["show", "last", "a"]).ok().stdout;
         assert!(shown.contains(&format!("Aye ended it with {signal}")), "{shown}");
+        let how = if signal == "SIGKILL" { "killed (SIGKILL)" } else { "ended (SIGTERM)" };
+        for view in [&["show", "last"][..], &["show", "last", "--markdown"]] {
+            let shown = place.aye(view).ok().stdout;
+            assert!(shown.contains(&format!("timed out after 100ms, {how}")), "{shown}");
+        }
     }
 }
 
@@ -294,4 +299,48 @@ fn durations_agree_between_views() {
     let ended = shown["events"].as_array().unwrap().last().unwrap()["duration_ms"].clone();
     assert_eq!(shown["duration_ms"], ended);
     assert_eq!(place.aye(&["runs", "--json"]).ok().json()[0]["duration_ms"], ended);
+}
+
+#[test]
+fn a_decision_says_that_nobody_answered_or_that_it_was_yes_in_advance() {
+    let place = Place::new();
+    place.write(
+        "q.yaml",
+        "name: q\nsteps:\n  - { name: go, command: 'true', confirmation: { message: Go?, timeout: 20s } }\n",
+    );
+    assert_eq!(place.aye(&["run", "q.yaml", "--no-input"]).code, 6);
+    let mut later = place.command(&["resume", "last", "--no-input"]);
+    let ran = later.env("AYE_TEST_DAYS", "1").output().expect("aye runs");
+    assert_eq!(ran.status.code(), Some(5), "{ran:?}");
+    let decision = place.aye(&["show", "last", "--json"]).ok().json()["decisions"][0].clone();
+    assert_eq!((&decision["expired"], &decision["value"]), (&json!(true), &json!("cancel")));
+    assert_eq!((&decision["by"], &decision["prompter"]), (&Value::Null, &Value::Null));
+    place.aye(&["run", "q.yaml", "--yes"]).ok();
+    let shown = place.aye(&["show", "last"]).ok().stdout;
+    assert!(shown.contains(" through --yes"), "{shown}");
+    let step = place.aye(&["show", "last", "go"]).ok().stdout;
+    assert!(step.contains(" through --yes"), "{step}");
+    let decision = place.aye(&["show", "last", "--json"]).ok().json()["decisions"][0].clone();
+    assert_eq!((&decision["expired"], &decision["prompter"]), (&Value::Null, &json!("override")));
+}
+
+#[test]
+fn an_item_is_shown_and_its_logs_are_told_by_its_name() {
+    let place = Place::new();
+    place.write("roll.yaml", ROLL);
+    assert_eq!(place.aye(&["run", "roll.yaml"]).code, 1);
+    for name in ["restart[web2]", "restart[1]"] {
+        let shown = place.aye(&["show", "last", name]).ok().stdout;
+        assert!(shown.contains("✗ stop"), "{shown}");
+        assert!(!shown.contains("web1"), "{shown}");
+        let page = place.aye(&["show", "last", name, "--markdown"]).ok().stdout;
+        assert!(page.contains("| stop | ✗ failed |"), "{page}");
+        let whole = place.aye(&["show", "last", name, "--json"]).ok().json();
+        assert_eq!(whole["item"]["label"], "web2", "{whole}");
+        assert_eq!(place.aye(&["logs", "last", name]).ok().stdout, "web2\n");
+    }
+    for verb in ["show", "logs"] {
+        let none = place.aye(&[verb, "last", "restart[web"]);
+        assert_eq!(none.code, 3, "{}", none.all());
+    }
 }
