@@ -152,6 +152,8 @@ fn ctrl_c_interrupts_the_script_as_at_read() {
         let run = format!("PATH=$(dirname $AYE):$PATH {shell} script\n");
         terminal.keys(&run).wait("a prompt", |vt| vt.screen().contains("Esc cancels"));
         terminal.keys("\x03").wait_gone("Esc cancels");
+        // What is typed before the prompt has closed is thrown away.
+        terminal.wait("the shell", |vt| vt.screen().trim_end().ends_with('$'));
         terminal.keys("echo \"code $?\"\n").wait_for("code 130").keys("exit\n");
         terminal.end();
         assert!(!terminal.vt.all().contains("\nwent on"), "{ask}: {}", terminal.vt.all());
