@@ -40,6 +40,8 @@ pub(super) fn start() -> io::Result<()> {
     let before = watched.apply(libc::SIG_BLOCK);
     // A group without a number here cannot be given back the terminal.
     let engine_leaves = group::leads_session() || group::own() == 0;
+    // Before the fork too: the engine may take the terminal and change its modes at once.
+    let terminal = Owner::find();
     // SAFETY: the caller promises that there is one thread; the child goes on
     // as an ordinary process.
     match unsafe { libc::fork() } {
@@ -49,11 +51,12 @@ pub(super) fn start() -> io::Result<()> {
             Err(error)
         }
         0 => {
+            drop(terminal);
             engine(guard, engine_leaves);
             before.apply(libc::SIG_SETMASK);
             Ok(())
         }
-        engine => watch_over(engine, engine_leaves, &watched),
+        engine => watch_over(engine, engine_leaves, &watched, terminal.as_ref()),
     }
 }
 
@@ -114,8 +117,7 @@ fn own_group() {
 }
 
 /// The parent's side: it ends as the engine ends.
-fn watch_over(engine: i32, engine_leaves: bool, watched: &Set) -> ! {
-    let terminal = Owner::find();
+fn watch_over(engine: i32, engine_leaves: bool, watched: &Set, terminal: Option<&Owner>) -> ! {
     if !engine_leaves {
         leave_group();
     }
@@ -123,7 +125,7 @@ fn watch_over(engine: i32, engine_leaves: bool, watched: &Set) -> ! {
     let _ = rustix::thread::set_name(GUARD_NAME);
     loop {
         match next_signal(watched) {
-            libc::SIGCHLD => look_after(engine, terminal.as_ref()),
+            libc::SIGCHLD => look_after(engine, terminal),
             signal => send(engine, signal),
         }
     }
