@@ -32,7 +32,7 @@ pub enum Effect {
         execution: u32,
     },
     /// Look at what decides what comes next: `Machine::inspection` says at
-    /// what, `Input::Inspected` goes on.
+    /// what, `Input::Inspected` continues.
     Inspect,
     /// Get an answer to this question.
     Ask(Box<Question>),
@@ -41,7 +41,7 @@ pub enum Effect {
         /// When a step is tried again.
         until: Timestamp,
     },
-    /// Nobody drives the run; `Input::Attach` goes on.
+    /// Nobody drives the run; `Input::Attach` continues.
     Rest(Option<PauseReason>),
     /// The run is over.
     Finish,

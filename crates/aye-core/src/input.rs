@@ -46,7 +46,7 @@ pub enum Input {
     /// Time passed.
     Tick {
         /// A prompter was showing the open question when its time ran out. A
-        /// default that lets the run go on is taken only then.
+        /// default that lets the run continue is taken only then.
         shown: bool,
     },
     /// Whether somebody can see the open question where it is asked. One that
