@@ -298,7 +298,7 @@ pub struct Offer {
 /// Through what an answer came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Prompter {
+pub enum Channel {
     /// A prompt of the process that drives the run.
     Terminal,
     /// `aye answer`.
@@ -320,7 +320,7 @@ pub enum Prompter {
     Override,
 }
 
-impl Prompter {
+impl Channel {
     /// The word used in events and listings.
     pub fn word(self) -> &'static str {
         match self {
@@ -361,7 +361,7 @@ pub struct Answer {
     /// Who.
     pub by: String,
     /// Through what.
-    pub prompter: Prompter,
+    pub prompter: Channel,
     /// Why, if they said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -406,7 +406,7 @@ pub enum AnswerScope {
 
 impl Answer {
     /// An answer and nothing else.
-    pub fn new(value: impl Into<Value>, by: impl Into<String>, prompter: Prompter) -> Self {
+    pub fn new(value: impl Into<Value>, by: impl Into<String>, prompter: Channel) -> Self {
         Self {
             value: value.into(),
             by: by.into(),
@@ -426,7 +426,7 @@ impl Answer {
     /// Whether a person stands behind it, as far as anybody can tell.
     pub fn is_persons(&self) -> bool {
         let person = self.prompter.is_person();
-        (person || self.prompter == Prompter::Elicited && self.vouched)
+        (person || self.prompter == Channel::Elicited && self.vouched)
             && self.started_by().is_none()
     }
 

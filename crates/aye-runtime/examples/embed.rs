@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use aye_core::id::QuestionId;
-use aye_core::question::{Answer, Prompter as Through};
+use aye_core::question::{Answer, Channel};
 use aye_process::Signals;
 use aye_runtime::driver::Outcome;
 use aye_runtime::prompter::{PromptEvent, Prompter, QuestionContext, Withdrawn};
@@ -16,7 +16,7 @@ struct First;
 impl Prompter for First {
     fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
         let choice = posed.question.options.first()?.value.as_str();
-        let answer = Answer::new(choice, "me".to_owned(), Through::Command);
+        let answer = Answer::new(choice, "me".to_owned(), Channel::Command);
         Some(PromptEvent::Answered { answer, code: None, remember: false })
     }
     fn is_showing(&self, _: &QuestionId) -> bool {

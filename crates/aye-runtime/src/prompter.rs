@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use aye_core::id::QuestionId;
 use aye_core::journal::State;
-use aye_core::question::{Answer, Prompter as Through, Question};
+use aye_core::question::{Answer, Channel, Question};
 use aye_core::secrets::Secrets;
 use jiff::{SignedDuration, Timestamp};
 
@@ -119,8 +119,8 @@ pub enum Withdrawn {
     Answered {
         /// Who.
         by: String,
-        /// Through what.
-        through: Through,
+        /// Channel what.
+        through: Channel,
     },
     /// Its time ran out, or the run was stopped first.
     Expired,

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::event::{CancelReason, FailReason, RetryReason};
 use crate::fix::FixPlan;
-use crate::question::{Answer, Prompter, Question};
+use crate::question::{Answer, Channel, Question};
 
 /// Where a run stands after its last event.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,7 +157,7 @@ impl Resolution {
     /// The value, unless it was given in advance.
     pub(crate) fn seen_value(&self) -> Option<Value> {
         match self {
-            Self::Answered(answer) if answer.prompter == Prompter::Override => None,
+            Self::Answered(answer) if answer.prompter == Channel::Override => None,
             Self::Answered(answer) => Some(answer.value.clone()),
             Self::Expired(applied) => applied.clone().map(Value::String),
         }

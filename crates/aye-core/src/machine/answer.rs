@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::event::{Answered, Event, EventKind, MemoryKind, Remembered};
 use crate::id::QuestionId;
 use crate::journal::Phase;
-use crate::question::{Answer, Prompter, Purpose, Question};
+use crate::question::{Answer, Channel, Purpose, Question};
 use crate::skill::{AskKind, ChoiceAction};
 use crate::text::World;
 
@@ -49,7 +49,7 @@ impl Machine {
         let latency = world.now.as_millisecond() - asked_ms;
         let label = answer.value.as_str().and_then(|value| open.offer(value));
         let label = label.map(|offer| offer.label.clone());
-        if answer.prompter == Prompter::Memory {
+        if answer.prompter == Channel::Memory {
             let message = answer.reason.clone().unwrap_or_default();
             let recalled = Remembered {
                 step: Some(open.step.clone()),

@@ -7,7 +7,7 @@ use crate::event::{
     BadOutcome, Event, EventKind, FailReason, RetryReason, SkipReason, StepCompleted, StepFailed,
 };
 use crate::journal::{Resolution, StepStatus, Unsure};
-use crate::question::{Answer, Edits, Prompter, Purpose, Question};
+use crate::question::{Answer, Channel, Edits, Purpose, Question};
 use crate::skill::{Action, AskKind, ChoiceAction};
 use crate::text::World;
 
@@ -23,7 +23,7 @@ impl Machine {
             return None;
         }
         let by = self.state.started.driver.user.clone();
-        let answer = Answer::new(question.yes_value()?, by, Prompter::Override);
+        let answer = Answer::new(question.yes_value()?, by, Channel::Override);
         let counts = self
             .in_time(question, world.now)
             .and_then(|()| validate_answer(question, &answer, &[], None));
@@ -57,7 +57,7 @@ impl Machine {
             (Purpose::Gate, ChoiceAction::Proceed) => {
                 let blanket = matches!(
                     resolution,
-                    Resolution::Answered(Answer { prompter: Prompter::Override, .. })
+                    Resolution::Answered(Answer { prompter: Channel::Override, .. })
                 );
                 self.pass_gate(question, blanket, world, events);
             }
@@ -121,7 +121,7 @@ impl Machine {
     ) -> bool {
         let Resolution::Answered(answer) = resolution else { return false };
         let with_facts = question.facts.is_some();
-        if answer.prompter == Prompter::Override || question.kind != AskKind::Confirm && !with_facts
+        if answer.prompter == Channel::Override || question.kind != AskKind::Confirm && !with_facts
         {
             return false;
         }
@@ -215,7 +215,7 @@ impl Machine {
                 let attempt = record.map_or(1, |record| record.attempt.max(1)) + 1;
                 let why = match answer {
                     // Whoever filled the form in saw the change that Aye proposes.
-                    Some(Answer { prompter: Prompter::Elicited, .. }) if choice == "fix" => {
+                    Some(Answer { prompter: Channel::Elicited, .. }) if choice == "fix" => {
                         RetryReason::Answer
                     }
                     Some(answer) if !answer.is_persons() => RetryReason::Relayed,

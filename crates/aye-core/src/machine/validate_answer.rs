@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::pattern::is_match;
-use crate::question::{Answer, Prompter, Question};
+use crate::question::{Answer, Channel, Question};
 use crate::skill::{AskKind, By, ChoiceAction};
 
 use super::refusal::Refusal;
@@ -92,23 +92,23 @@ fn validate_person(question: &Question, answer: &Answer) -> Result<(), Refusal> 
     let person = answer.is_persons();
     let refuse = |why: String| Err(Refusal::NotAllowed(why));
     match prompter {
-        Prompter::Override if !question.overridable => {
+        Channel::Override if !question.overridable => {
             return refuse("`--yes` may not answer this question".to_owned());
         }
-        Prompter::Memory if !question.remember => {
+        Channel::Memory if !question.remember => {
             return refuse("this question may not be answered from memory".to_owned());
         }
-        Prompter::Override | Prompter::Memory if question.approvals > 1 => {
+        Channel::Override | Channel::Memory if question.approvals > 1 => {
             return refuse("several people have to agree".to_owned());
         }
-        Prompter::Override | Prompter::Memory => {}
-        Prompter::Terminal
-        | Prompter::Command
-        | Prompter::Desktop
-        | Prompter::Editor
-        | Prompter::Web
-        | Prompter::Assistant
-        | Prompter::Elicited
+        Channel::Override | Channel::Memory => {}
+        Channel::Terminal
+        | Channel::Command
+        | Channel::Desktop
+        | Channel::Editor
+        | Channel::Web
+        | Channel::Assistant
+        | Channel::Elicited
             if !person && question.is_guarded() =>
         {
             let why = "a person has to answer this question".to_owned();
@@ -117,10 +117,10 @@ fn validate_person(question: &Question, answer: &Answer) -> Result<(), Refusal> 
                 None => why,
             });
         }
-        Prompter::Terminal | Prompter::Command | Prompter::Desktop | Prompter::Editor => {}
-        Prompter::Web | Prompter::Assistant | Prompter::Elicited => {}
+        Channel::Terminal | Channel::Command | Channel::Desktop | Channel::Editor => {}
+        Channel::Web | Channel::Assistant | Channel::Elicited => {}
     }
-    let shown = person || *prompter == Prompter::Elicited && answer.started_by().is_none();
+    let shown = person || *prompter == Channel::Elicited && answer.started_by().is_none();
     match answer.value.as_str() {
         Some(value) if !shown && !question.is_relayable(value) => {
             return refuse(format!(

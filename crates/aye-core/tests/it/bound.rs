@@ -7,7 +7,7 @@ use aye_core::fix::KnownFix;
 use aye_core::input::{End, Finished, Input};
 use aye_core::machine::{Refusal, Start};
 use aye_core::nested::Parent;
-use aye_core::question::{Answer, Edits, Prompter};
+use aye_core::question::{Answer, Channel, Edits};
 use aye_core::skill::{Action, Ask, By, ForEach, OnError, Step};
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn set() -> serde_json::Map<String, Value> {
 }
 
 fn by_assistant(answer: Answer) -> Answer {
-    Answer { prompter: Prompter::Assistant, ..answer }
+    Answer { prompter: Channel::Assistant, ..answer }
 }
 
 /// The tool fails, and the assistant wants other arguments.
@@ -53,7 +53,7 @@ fn waits_for_a_person(run: &mut Run) {
     // What the journal of the run itself says is enough.
     run.crash();
     run.attach();
-    for prompter in [Prompter::Assistant, Prompter::Elicited] {
+    for prompter in [Channel::Assistant, Channel::Elicited] {
         let yes = Answer { prompter, ..answer_of("bot", "proceed") };
         assert!(matches!(run.say(yes), Err(Refusal::NotAllowed(_))), "{prompter:?}");
     }

@@ -11,7 +11,7 @@ use aye_core::id::{QuestionId, RunId};
 use aye_core::input::{Attach, End, Finished, Input, Request, Retry};
 use aye_core::journal::{Phase, State as RunState, Status};
 use aye_core::machine::{Limits, Machine, Refusal, Start};
-use aye_core::question::{Answer, Prompter, Question};
+use aye_core::question::{Answer, Channel, Question};
 use aye_core::secrets::{Secrets, Text};
 use aye_core::skill::{
     Action, Ask, AskKind, Body, By, Choice, ChoiceAction, EndStatus, OnError, Skill, State, Step,
@@ -323,7 +323,7 @@ pub(crate) fn start() -> Start {
 }
 
 pub(crate) fn answer_of(by: &str, value: &str) -> Answer {
-    Answer::new(value, by, Prompter::Terminal)
+    Answer::new(value, by, Channel::Terminal)
 }
 
 // ---- a run -----------------------------------------------------------------

@@ -8,7 +8,7 @@ use aye_core::facts::{Fact, FactKind, Inspected};
 use aye_core::input::Input;
 use aye_core::journal::Phase;
 use aye_core::machine::{Limits, Machine, Refusal};
-use aye_core::question::Prompter;
+use aye_core::question::Channel;
 use aye_core::secrets::Secrets;
 use aye_core::skill::{Action, Ask, ForEach, OnError, Skill, Step};
 use serde_json::{Value, json};
@@ -186,7 +186,7 @@ fn the_one_who_had_to_agree_has_to_agree_again() {
     run.names.set("file.deploy.sh", "two");
     run.exit(0);
     let relayed =
-        aye_core::question::Answer { prompter: Prompter::Assistant, ..answer_of("bot", "proceed") };
+        aye_core::question::Answer { prompter: Channel::Assistant, ..answer_of("bot", "proceed") };
     assert!(matches!(run.say(relayed), Err(Refusal::NotAllowed(_))));
 }
 

@@ -8,7 +8,7 @@ use aye_core::fix::{Act, KnownFix};
 use aye_core::input::{End, Finished, Input};
 use aye_core::machine::{Limits, Machine, Refusal, Start};
 use aye_core::nested::ChildRun;
-use aye_core::question::{Answer, Edits, Prompter};
+use aye_core::question::{Answer, Channel, Edits};
 use aye_core::skill::{Action, By, Skill, Step, parse};
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn relayed_edit() -> Answer {
     let Value::Object(set) = json!({ "path": "/" }) else { unreachable!() };
     Answer {
         edits: Some(Edits { set, ..Edits::default() }),
-        prompter: Prompter::Assistant,
+        prompter: Channel::Assistant,
         ..answer_of("bot", "edit")
     }
 }
@@ -56,7 +56,7 @@ fn what_an_assistant_changes_in_it_never_runs_unseen() {
         Ok(()) => {
             assert_eq!(run.tail(1), ["a ask gate"]);
             assert_eq!(run.question().by, By::Human);
-            let yes = Answer { prompter: Prompter::Assistant, ..answer_of("bot", "proceed") };
+            let yes = Answer { prompter: Channel::Assistant, ..answer_of("bot", "proceed") };
             assert!(matches!(run.say(yes), Err(Refusal::NotAllowed(_))));
         }
     }

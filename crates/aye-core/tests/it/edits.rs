@@ -9,7 +9,7 @@ use aye_core::input::{End, Finished, Input, Retry};
 use aye_core::journal::Phase;
 use aye_core::machine::{Refusal, Start};
 use aye_core::nested::Again;
-use aye_core::question::{Answer, Edits, Origin, Prompter};
+use aye_core::question::{Answer, Channel, Edits, Origin};
 use aye_core::skill::{Action, Ask, By, OnError, Skill, Step};
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn edit(set: Value) -> Answer {
 }
 
 fn relayed(answer: Answer) -> Answer {
-    Answer { prompter: Prompter::Assistant, ..answer }
+    Answer { prompter: Channel::Assistant, ..answer }
 }
 
 fn deploy() -> Step {
@@ -147,7 +147,7 @@ fn an_assistant_does_not_write_what_is_run() {
     assert!(run.question().message.contains("0: deploy -> rm"), "{}", run.question().message);
     assert!(matches!(run.say(relayed(answer_of("bot", "proceed"))), Err(Refusal::NotAllowed(_))));
     // A form that showed the difference is enough, unless it comes from a step.
-    let form = Answer { prompter: Prompter::Elicited, ..answer_of("bot", "proceed") };
+    let form = Answer { prompter: Channel::Elicited, ..answer_of("bot", "proceed") };
     let origin = Origin { started_by: Some("a step".to_owned()), ..Origin::default() };
     let stepped = Answer { origin: Some(Box::new(origin)), ..form.clone() };
     assert!(matches!(run.say(stepped), Err(Refusal::NotAllowed(_))));

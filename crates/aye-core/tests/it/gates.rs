@@ -4,7 +4,7 @@ use aye_core::event::EventKind;
 use aye_core::id::QuestionId;
 use aye_core::input::{Input, Request};
 use aye_core::machine::Refusal;
-use aye_core::question::{Answer, Prompter};
+use aye_core::question::{Answer, Channel};
 use aye_core::skill::{Action, Ask, AskLimits, By, OnError, Step};
 use jiff::Timestamp;
 use serde_json::json;
@@ -18,7 +18,7 @@ fn gate(ask: Ask) -> Run {
     Run::start(steps([gated(command("a"), ask), command("b")]))
 }
 
-fn through(prompter: Prompter, by: &str) -> Answer {
+fn through(prompter: Channel, by: &str) -> Answer {
     Answer { prompter, ..answer_of(by, "yes") }
 }
 
@@ -393,27 +393,27 @@ fn who_may_answer() {
     let refused =
         |run: &mut Run, answer: Answer| matches!(run.say(answer), Err(Refusal::NotAllowed(_)));
     let human = || gate(Ask { by: By::Human, ..confirm("go?") });
-    for prompter in [Prompter::Assistant, Prompter::Memory, Prompter::Override] {
+    for prompter in [Channel::Assistant, Channel::Memory, Channel::Override] {
         assert!(refused(&mut human(), through(prompter, "ann")), "{prompter:?}");
     }
     for prompter in
-        [Prompter::Terminal, Prompter::Command, Prompter::Desktop, Prompter::Editor, Prompter::Web]
+        [Channel::Terminal, Channel::Command, Channel::Desktop, Channel::Editor, Channel::Web]
     {
         human().say(through(prompter, "ann")).unwrap();
     }
     let named = || gate(Ask { by: By::Names(vec!["ann".to_owned()]), ..confirm("go?") });
-    assert!(refused(&mut named(), through(Prompter::Terminal, "bob")));
-    assert!(refused(&mut named(), through(Prompter::Assistant, "ann")));
-    named().say(through(Prompter::Web, "ann")).unwrap();
+    assert!(refused(&mut named(), through(Channel::Terminal, "bob")));
+    assert!(refused(&mut named(), through(Channel::Assistant, "ann")));
+    named().say(through(Channel::Web, "ann")).unwrap();
     // An assistant relays where anyone may answer.
-    gate(confirm("go?")).say(through(Prompter::Assistant, "ann")).unwrap();
+    gate(confirm("go?")).say(through(Channel::Assistant, "ann")).unwrap();
     // Memory only where the skill lets it, and never before something destructive.
-    assert!(refused(&mut gate(confirm("go?")), through(Prompter::Memory, "ann")));
+    assert!(refused(&mut gate(confirm("go?")), through(Channel::Memory, "ann")));
     let remembered = || Ask { remember: true, ..confirm("go?") };
-    gate(remembered()).say(through(Prompter::Memory, "ann")).unwrap();
+    gate(remembered()).say(through(Channel::Memory, "ann")).unwrap();
     let destructive = Step { destructive: true, ..command("a") };
     let mut run = Run::start(steps([gated(destructive, remembered())]));
-    assert!(refused(&mut run, through(Prompter::Memory, "ann")));
+    assert!(refused(&mut run, through(Channel::Memory, "ann")));
 }
 
 #[test]
@@ -424,7 +424,7 @@ fn several_different_people_have_to_agree_on_the_same() {
     assert_eq!(run.say(answer_of("ann", "a")), Err(Refusal::AlreadyAgreed("ann".to_owned())));
     assert_eq!(run.say(answer_of("bob", "b")), Err(Refusal::Disagrees("a".to_owned())));
     // A rule is no person.
-    for prompter in [Prompter::Memory, Prompter::Override] {
+    for prompter in [Channel::Memory, Channel::Override] {
         let rule = Answer { prompter, ..answer_of("bob", "a") };
         assert!(matches!(run.say(rule), Err(Refusal::NotAllowed(_))));
     }

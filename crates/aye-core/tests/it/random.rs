@@ -5,7 +5,7 @@ use aye_core::event::{Driver, MemoryKind, ProcessRecord, Remembered};
 use aye_core::fix::{Act, KnownFix};
 use aye_core::id::QuestionId;
 use aye_core::input::{Attach, End, Finished, Input, Request, Retry};
-use aye_core::question::{Answer, Edits, Prompter};
+use aye_core::question::{Answer, Channel, Edits};
 use aye_core::skill::{Ask, By, EndStatus, OnError, Skill, State, Step};
 use proptest::collection::vec;
 use proptest::option;
@@ -285,10 +285,10 @@ fn answer() -> impl Strategy<Value = Answer> {
         1 => Just("nonsense"),
     ];
     let prompter = prop_oneof![
-        4 => Just(Prompter::Terminal),
-        1 => Just(Prompter::Assistant),
-        1 => Just(Prompter::Memory),
-        1 => Just(Prompter::Override),
+        4 => Just(Channel::Terminal),
+        1 => Just(Channel::Assistant),
+        1 => Just(Channel::Memory),
+        1 => Just(Channel::Override),
     ];
     let by = prop_oneof![Just("ann"), Just("bob")];
     let digest = option::weighted(0.05, Just("stale".to_owned()));

@@ -16,7 +16,7 @@ use aye_core::id::RunId;
 use aye_core::input::{Attach, End, Finished, Input, Request};
 use aye_core::journal::{Phase, State};
 use aye_core::machine::{Limits, Machine, Refusal, Start};
-use aye_core::question::{Answer, Prompter};
+use aye_core::question::{Answer, Channel};
 use aye_core::secrets::Secrets;
 use aye_core::skill::{Ask, AskKind, By, EndStatus, OnError, OutputSpec, Skill, Step, parse};
 use aye_core::text::World;
@@ -114,7 +114,7 @@ fn completed() -> Run {
     run.say(Answer { reason: Some("looked".to_owned()), ..answer_of("ann", "done") }).unwrap();
     run.answer("s3cret");
     run.leave();
-    run.say(Answer { prompter: Prompter::Web, ..answer_of("bob", "b") }).unwrap();
+    run.say(Answer { prompter: Channel::Web, ..answer_of("bob", "b") }).unwrap();
     run.attach();
     let yes = |by| Answer { typed: Some("test".to_owned()), reauth: true, ..answer_of(by, "yes") };
     run.sleep(50);

@@ -3,7 +3,7 @@
 use aye_core::event::{Event, EventKind};
 use aye_core::journal::{FoldError, State, StepStatus};
 use aye_core::machine::Refusal;
-use aye_core::question::{Answer, Prompter};
+use aye_core::question::{Answer, Channel};
 use aye_core::skill::{AskKind, By, OnError};
 use serde_json::Value;
 
@@ -169,7 +169,7 @@ fn whoever_may_pass_the_gate_may_say_what_becomes_of_the_step() {
     run.answer("yes");
     run.crash();
     run.attach();
-    let relayed = Answer { prompter: Prompter::Assistant, ..answer_of("ann", "retry") };
+    let relayed = Answer { prompter: Channel::Assistant, ..answer_of("ann", "retry") };
     assert!(matches!(run.say(relayed), Err(Refusal::NotAllowed(_))));
     run.answer("retry");
     assert_eq!(run.tail(1), ["a start 2"]);

@@ -2,7 +2,7 @@
 
 use aye_core::input::{Input, Request};
 use aye_core::journal::Phase;
-use aye_core::question::{Answer, AnswerScope, Prompter as Through, Question};
+use aye_core::question::{Answer, AnswerScope, Channel, Question};
 use aye_core::skill::AskKind;
 
 use crate::auth;
@@ -118,7 +118,7 @@ impl Driver<'_> {
         let (answer, code, remember) = match event {
             PromptEvent::Answered { mut answer, code, remember } => {
                 // Who answers at our terminal answers from where we come from.
-                if answer.prompter == Through::Terminal {
+                if answer.prompter == Channel::Terminal {
                     answer.origin = Some(origin(|| self.parts.store.held()));
                 }
                 (answer, code, remember)

@@ -235,7 +235,7 @@ mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
-    use aye_core::question::{Answer, Prompter as Through};
+    use aye_core::question::{Answer, Channel};
     use serde_json::json;
 
     use super::*;
@@ -284,7 +284,7 @@ mod tests {
     }
 
     fn answer() -> PromptEvent {
-        let answer = Answer::new("yes", "ada", Through::Web);
+        let answer = Answer::new("yes", "ada", Channel::Web);
         PromptEvent::Answered { answer, code: None, remember: false }
     }
 

@@ -5,7 +5,7 @@ use aye_core::id::QuestionId;
 use aye_core::input::{Input, Request};
 use aye_core::journal::{Phase, State};
 use aye_core::machine::Machine;
-use aye_core::question::{Answer, AnswerScope, Prompter, Question};
+use aye_core::question::{Answer, AnswerScope, Channel, Question};
 use aye_core::text::World;
 use jiff::Timestamp;
 
@@ -125,7 +125,7 @@ impl Driver<'_> {
         let answer = Answer {
             reason: Some(known.sentence(label)),
             digest: Some(question.digest.clone()),
-            ..Answer::new(known.choice.clone(), by, Prompter::Memory)
+            ..Answer::new(known.choice.clone(), by, Channel::Memory)
         };
         let request = Request::answer(question.id.clone(), answer);
         self.apply(id, Input::Request(request), None)?;

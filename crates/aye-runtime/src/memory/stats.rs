@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use aye_core::event::{Event, EventKind, RetryReason};
-use aye_core::question::Prompter;
+use aye_core::question::Channel;
 use jiff::{Timestamp, civil::ISOWeekDate, tz::TimeZone};
 use serde::Serialize;
 
@@ -41,7 +41,7 @@ impl Weeks {
             EventKind::SkillStarted(started) if started.parent.is_none() => one.runs += 1,
             EventKind::ConfirmationRequired(_) => one.questions += 1,
             EventKind::ConfirmationAnswered(answered)
-                if answered.refused.is_none() && answered.answer.prompter == Prompter::Memory =>
+                if answered.refused.is_none() && answered.answer.prompter == Channel::Memory =>
             {
                 one.by_memory += 1;
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use aye_core::event::Driver;
 use aye_core::input::Retry;
 use aye_core::journal::State;
-use aye_core::question::{Answer, Edits, Prompter};
+use aye_core::question::{Answer, Channel, Edits};
 use aye_core::secrets::is_secret;
 use aye_process::Signals;
 use indexmap::IndexMap;
@@ -133,7 +133,7 @@ impl Runtime {
         let value = if edits.is_some() { "edit" } else { "retry" };
         let answer = Answer {
             origin: Some(self.origin()),
-            ..Answer::new(value, driver.user.clone(), Prompter::Command)
+            ..Answer::new(value, driver.user.clone(), Channel::Command)
         };
         let answer = Some(Box::new(answer));
         // Which epoch this is, is known once the run is locked.

@@ -11,7 +11,7 @@ use aye_core::id::{QuestionId, RunId};
 use aye_core::input::Request;
 use aye_core::journal::Ended;
 use aye_core::machine::{Machine, Start};
-use aye_core::question::{Answer, Prompter as Through};
+use aye_core::question::{Answer, Channel};
 use aye_core::secrets::Secrets;
 use aye_process::Signals;
 use aye_process::policy::Policy;
@@ -164,7 +164,7 @@ impl Prompter for Person {
             return None;
         }
         self.asked.push(posed.question.id.clone());
-        let answer = Answer::new(self.answers.pop()?, "ada", Through::Terminal);
+        let answer = Answer::new(self.answers.pop()?, "ada", Channel::Terminal);
         Some(PromptEvent::Answered { answer, code: None, remember: false })
     }
 

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
 use aye_core::id::QuestionId;
-use aye_core::question::{Answer, Prompter as Through};
+use aye_core::question::{Answer, Channel};
 use aye_process::Signals;
 use aye_runtime::driver::Outcome;
 use aye_runtime::prompter::{
@@ -102,7 +102,7 @@ impl Person {
     }
 
     fn answers(&mut self, value: &str, by: &str) {
-        let answer = Answer::new(value, by, Through::Web);
+        let answer = Answer::new(value, by, Channel::Web);
         self.says(PromptEvent::Answered { answer, code: None, remember: false });
     }
 }

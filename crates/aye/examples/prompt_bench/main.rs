@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use aye_core::event::EventKind;
 use aye_core::id::RunId;
 use aye_core::input::Request;
-use aye_core::question::{Answer, Prompter, Question};
+use aye_core::question::{Answer, Channel, Question};
 use aye_runtime::store::{Durability, SqliteStore, Store};
 use jiff::Timestamp;
 
@@ -142,7 +142,7 @@ fn started(store: &dyn Store, run: &RunId, seen: u64) -> Result<bool, Box<dyn Er
 
 fn answer(question: &Question) -> Request {
     let digest = Some(question.digest.clone());
-    let answer = Answer { digest, ..Answer::new("proceed", "bench", Prompter::Command) };
+    let answer = Answer { digest, ..Answer::new("proceed", "bench", Channel::Command) };
     Request::answer(question.id.clone(), answer)
 }
 

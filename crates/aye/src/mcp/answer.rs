@@ -1,7 +1,7 @@
 //! Giving an answer to a run, as what it is: relayed, or from a form.
 
 use aye_core::input::Request;
-use aye_core::question::{Answer, Edits, Prompter, Question};
+use aye_core::question::{Answer, Channel, Edits, Question};
 use indexmap::IndexMap;
 
 use crate::paint::escape_control_line;
@@ -20,7 +20,7 @@ pub(super) struct Word {
     pub(super) edits: Option<Edits>,
     /// Who: the client and the user it works for.
     pub(super) by: String,
-    pub(super) prompter: Prompter,
+    pub(super) prompter: Channel,
 }
 
 /// Sends an answer to whoever drives the run; if nobody does, the run goes on
@@ -35,7 +35,7 @@ pub(super) fn answer(world: &World, handle: &Handle, word: Word) -> Result<Optio
             hint: Some(format!("the person can still answer: `aye answer {}`", row.id)),
         });
     }
-    let elicited = word.prompter == Prompter::Elicited;
+    let elicited = word.prompter == Channel::Elicited;
     // A secret must not be written into a letter; everything else that an
     // assistant may not answer is refused, and recorded, by the run itself.
     if question.secret {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use aye_core::facts::{Change, Fact};
 use aye_core::id::RunId;
-use aye_core::question::{Prompter, Question};
+use aye_core::question::{Channel, Question};
 use aye_core::skill::AskKind;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -210,7 +210,7 @@ impl Call<'_> {
         let id = self.assistant.world().handles.of_question(question).unwrap_or_default();
         let taken = self.assistant.blocking(move |world| {
             let handle = world.handles.open(&id, &world.runtime.journal()?)?;
-            let word = Word { value, reason, edits: None, by, prompter: Prompter::Elicited };
+            let word = Word { value, reason, edits: None, by, prompter: Channel::Elicited };
             answer::answer(world, &handle, word)
         });
         match taken.await? {

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use aye_core::id::QuestionId;
-use aye_core::question::{Answer, Prompter as Through};
+use aye_core::question::{Answer, Channel};
 use jiff::Timestamp;
 
 use crate::paint::Paint;
@@ -149,7 +149,7 @@ impl<'a> TerminalPrompter<'a> {
             reason: given.reason,
             typed: given.typed,
             digest: Some(posed.question.digest.clone()),
-            ..Answer::new(given.value, by, Through::Terminal)
+            ..Answer::new(given.value, by, Channel::Terminal)
         };
         PromptEvent::Answered { answer, code: given.code, remember: given.remember }
     }

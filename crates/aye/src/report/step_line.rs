@@ -6,7 +6,7 @@ use aye_core::event::{
     BadOutcome, Event, EventKind, PauseReason, ProcessRecord, RetryReason, StepStarted,
 };
 use aye_core::journal::{Phase, State};
-use aye_core::question::Prompter;
+use aye_core::question::Channel;
 
 use crate::paint::{Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural};
 
@@ -173,7 +173,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let value = answered.answer.value.as_str().unwrap_or("***");
             let label = answered.label.as_deref().unwrap_or(value);
             let who = match answered.answer.prompter {
-                Prompter::Override => "--yes".to_owned(),
+                Channel::Override => "--yes".to_owned(),
                 prompter => format!("{} through {}", answered.answer.by, prompter.word()),
             };
             let who = match origin_words(&answered.answer) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use aye_core::event::{Event, EventKind, ProcessRecord};
 use aye_core::journal::{Phase, State, StepRecord, StepStatus};
 use aye_core::nested::Parent;
-use aye_core::question::{Answer, Prompter, Question};
+use aye_core::question::{Answer, Channel, Question};
 use aye_core::step_kind::StepKind;
 use serde::Serialize;
 use serde_json::Value;
@@ -103,7 +103,7 @@ pub struct Decision {
     pub by: Option<String>,
     /// Through which prompter.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub prompter: Option<Prompter>,
+    pub prompter: Option<Channel>,
     /// What started the program that answered, where that was no person, and
     /// a name that proves nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -181,7 +181,7 @@ impl Decision {
         let Some(by) = &self.by else {
             return format!("{asked} = {value}: nobody answered in time");
         };
-        let through = self.prompter.map(Prompter::spoken).unwrap_or_default();
+        let through = self.prompter.map(Channel::spoken).unwrap_or_default();
         let mut line =
             format!("{asked} = {value} by {} through {through}", escape_control_line(by));
         if let Some(ms) = self.latency_ms {

@@ -9,7 +9,7 @@ use aye_core::event::{
 };
 use aye_core::id::{QuestionId, RunId};
 use aye_core::nested::Parent;
-use aye_core::question::{Answer, Offer, Prompter, Purpose, Question};
+use aye_core::question::{Answer, Channel, Offer, Purpose, Question};
 use aye_core::skill::{AskKind, ChoiceAction};
 use aye_core::step_kind::StepKind;
 use aye_runtime::store::{Durability, Holder, Pruner, Source, StoreError};
@@ -286,7 +286,7 @@ impl Tale {
 }
 
 pub(super) fn answer(value: &str, by: &str) -> Answer {
-    Answer::new(value, by, Prompter::Web)
+    Answer::new(value, by, Channel::Web)
 }
 
 /// A run of every status and a question of every state, in one home.

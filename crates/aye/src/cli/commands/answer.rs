@@ -6,7 +6,7 @@ use aye_core::event::{Event, EventKind};
 use aye_core::id::QuestionId;
 use aye_core::input::Request;
 use aye_core::journal::Phase;
-use aye_core::question::{Answer, AnswerScope, Edits, FixScope, Prompter, Question};
+use aye_core::question::{Answer, AnswerScope, Channel, Edits, FixScope, Question};
 use aye_core::skill::AskKind;
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -198,7 +198,7 @@ pub(super) fn answer(
             // A change that works is remembered as a fix.
             remember: scope.filter(|_| edits.is_none()),
             edits,
-            ..Answer::new(given.value, context.driver().user, Prompter::Command)
+            ..Answer::new(given.value, context.driver().user, Channel::Command)
         };
         let remembers = answer.remember.is_some();
         let request = Request::Answer { question: question.id.clone(), answer, code };

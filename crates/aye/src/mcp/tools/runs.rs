@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use aye_core::id::RunId;
-use aye_core::question::{Edits, FixScope, Prompter, Purpose};
+use aye_core::question::{Channel, Edits, FixScope, Purpose};
 use aye_core::skill::Given;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse};
@@ -176,7 +176,7 @@ fn relay(
     edits: Option<Edits>,
     by: String,
 ) -> Result<Begun, Error> {
-    let word = Word { value, reason, edits, by, prompter: Prompter::Assistant };
+    let word = Word { value, reason, edits, by, prompter: Channel::Assistant };
     let note = answer::answer(world, &handle, word)?;
     Ok(Begun::Run(handle.outer.id, note))
 }

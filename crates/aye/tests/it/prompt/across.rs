@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use aye_core::input::Request;
 use aye_core::journal::State;
-use aye_core::question::{Answer, Prompter};
+use aye_core::question::{Answer, Channel};
 use aye_runtime::store::{Durability, Journal as _, Mailbox as _, SqliteStore, Verdict};
 
 use super::pty::Terminal;
@@ -204,7 +204,7 @@ fn of_a_thousand_answerers_one_wins() {
                 let ids: Vec<_> = (0..EACH)
                     .map(|n| {
                         let by = format!("person-{thread}-{n}");
-                        let answer = Answer::new("proceed", by, Prompter::Web);
+                        let answer = Answer::new("proceed", by, Channel::Web);
                         let request = Request::answer(question.clone(), answer);
                         store.send(&run, &request, "race", jiff::Timestamp::now()).unwrap()
                     })
