@@ -166,6 +166,9 @@ pub enum EventKind {
         /// In words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
+        /// The answer that decided it; absent in older journals.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
     },
     /// A step will be tried again; `step_started` follows.
     StepRetried {

@@ -4,7 +4,7 @@ use crate::skill::{Body, EndStatus, State};
 
 use crate::span::Span;
 
-use super::graph::{Flow, NodeId, Target};
+use super::graph::{Flow, Node, NodeId, Target};
 
 /// The most states of a cycle that are named.
 const LONGEST: usize = 12;
@@ -45,6 +45,15 @@ pub enum Concern {
         /// Where the state's name stands.
         span: Span,
     },
+    /// This answer ends the run, although others lead on.
+    AnswerEnds {
+        /// The state that asks.
+        state: String,
+        /// The answer.
+        answer: String,
+        /// Where the state's name stands.
+        span: Span,
+    },
     /// No way leads to an end.
     NoEnd {
         /// Where the initial state is named.
@@ -60,6 +69,7 @@ impl Concern {
             Self::Cycle { .. } => "cycle",
             Self::FailureEndsWell { .. } => "failure-completes",
             Self::DeclineFails { .. } => "decline-fails",
+            Self::AnswerEnds { .. } => "answer-ends",
             Self::NoEnd { .. } => "no-end",
         }
     }
@@ -89,6 +99,9 @@ impl Concern {
             Self::DeclineFails { state, target, .. } => {
                 format!("saying no at `{state}`, or nothing, leads to `{target}`")
             }
+            Self::AnswerEnds { state, answer, .. } => {
+                format!("the answer `{answer}` at `{state}` leads nowhere: the run ends there")
+            }
             Self::NoEnd { .. } => "no way leads to a final state".to_owned(),
         }
     }
@@ -100,6 +113,7 @@ impl Concern {
             | Self::Cycle { span, .. }
             | Self::FailureEndsWell { span, .. }
             | Self::DeclineFails { span, .. }
+            | Self::AnswerEnds { span, .. }
             | Self::NoEnd { span } => *span,
         }
     }
@@ -113,6 +127,9 @@ impl Concern {
             Self::DeclineFails { .. } => {
                 Some("add `declined: …` to its transitions, the state for a no".to_owned())
             }
+            Self::AnswerEnds { answer, .. } => Some(format!(
+                "add `{answer}: …` to its transitions, or `success: …` for every other answer"
+            )),
             Self::Unreachable { .. } | Self::Cycle { .. } | Self::NoEnd { .. } => None,
         }
     }
@@ -138,8 +155,9 @@ pub fn analyze(flow: &Flow) -> Vec<Concern> {
             Target::Step(node) if reached[node] => {}
             Target::Step(node) => {
                 reached[node] = true;
-                let routes = &flow.nodes[node].routes;
-                ending |= routes.success.is_none() && !routes.codes.contains_key(&0);
+                let Node { routes, .. } = &flow.nodes[node];
+                let leads_on = routes.success.is_some() || routes.codes.contains_key(&0);
+                ending |= !leads_on && !flow.nodes[node].is_decided_by_answers();
                 open.extend(successors(flow, node));
             }
         }
@@ -170,6 +188,13 @@ pub fn analyze(flow: &Flow) -> Vec<Concern> {
     }
     concerns.extend(ends_well_after_failure(flow, states));
     concerns.extend(declines_that_fail(flow));
+    for node in &flow.nodes {
+        let name = &node.step.name;
+        concerns.extend(node.answers_without_target().into_iter().map(|answer| {
+            let (state, answer) = (name.value.clone(), answer.to_owned());
+            Concern::AnswerEnds { state, answer, span: name.span }
+        }));
+    }
     if !ending {
         concerns.push(Concern::NoEnd { span: initial.span });
     }

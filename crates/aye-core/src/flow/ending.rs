@@ -58,11 +58,44 @@ fn statuses_by(word: &str, node: &Node) -> Vec<EndStatus> {
         }
         "failure" | "timeout" => vec![EndStatus::Failed],
         "declined" | "cancelled" => vec![EndStatus::Cancelled],
+        answer if node.routes.answers.contains_key(answer) && node.declines_with(answer) => {
+            vec![EndStatus::Cancelled]
+        }
         _ => vec![EndStatus::Completed],
     }
 }
 
 impl Node {
+    /// The first answer to its own question that lets the run continue.
+    pub fn likely_answer(&self) -> Option<&str> {
+        let Action::Ask(ask) = &self.step.action else { return None };
+        let mut options = ask.options.iter();
+        options.find(|it| it.action == ChoiceAction::Proceed).map(|it| it.value.as_str())
+    }
+
+    /// Answers that end the run although others are transitions.
+    pub(super) fn answers_without_target(&self) -> Vec<&str> {
+        let Action::Ask(ask) = &self.step.action else { return Vec::new() };
+        let routes = &self.routes;
+        if routes.answers.is_empty() || routes.success.is_some() {
+            return Vec::new();
+        }
+        let goes_on = ask.options.iter().filter(|it| it.action != ChoiceAction::Cancel);
+        let values = goes_on.map(|it| it.value.as_str());
+        values.filter(|value| !routes.answers.contains_key(*value)).collect()
+    }
+
+    /// Whether every answer that lets the run continue has a transition.
+    pub fn is_decided_by_answers(&self) -> bool {
+        !self.routes.answers.is_empty() && self.answers_without_target().is_empty()
+    }
+
+    /// Whether this answer to its question is a no.
+    pub fn declines_with(&self, answer: &str) -> bool {
+        let options = self.step.question().map(|ask| ask.options.as_slice()).unwrap_or_default();
+        options.iter().any(|it| it.value == answer && it.action == ChoiceAction::Cancel)
+    }
+
     /// Whether somebody can say no there.
     pub fn can_decline(&self) -> bool {
         let asks = match &self.step.action {

@@ -54,6 +54,8 @@ pub struct Routes {
     pub cancelled: Option<Target>,
     /// Exact exit codes.
     pub codes: IndexMap<i32, Target>,
+    /// Answers to the step's question.
+    pub answers: IndexMap<String, Target>,
 }
 
 impl Routes {
@@ -71,6 +73,7 @@ impl Routes {
             .into_iter()
             .filter_map(|(word, target)| Some((word.to_owned(), target?)))
             .chain(self.codes.iter().map(|(code, target)| (code.to_string(), *target)))
+            .chain(self.answers.iter().map(|(answer, target)| (answer.clone(), *target)))
             .collect()
     }
 }
@@ -238,6 +241,7 @@ fn by_transition(
                     declined: to.declined.as_ref().map(find),
                     cancelled: to.cancelled.as_ref().map(find),
                     codes: to.codes.iter().map(|(code, name)| (*code, find(name))).collect(),
+                    answers: to.answers.iter().map(|(it, name)| (it.clone(), find(name))).collect(),
                 },
             };
             Node { step: state.step.clone(), routes }

@@ -2,7 +2,7 @@
 
 use crate::journal::StepOutcome;
 use crate::question::{Lead, Purpose};
-use crate::skill::{Action, Ask, Body, ChoiceAction, EndStatus};
+use crate::skill::{Action, Ask, Body, Choice, ChoiceAction, EndStatus};
 
 use super::graph::{Flow, NodeId, Target};
 use super::route::Route;
@@ -15,28 +15,28 @@ impl Flow {
             (Body::States { .. }, Purpose::Gate | Purpose::Ask) => {}
             (Body::States { .. }, Purpose::Recover) | (Body::Steps(_), _) => return Vec::new(),
         }
-        let lead = |action, answer: &str| {
-            let (to, ends) = self.lead(node, action, purpose);
-            Lead { answer: answer.to_owned(), to, ends }
+        let lead = |choice: &Choice| {
+            let (to, ends) = self.lead(node, choice, purpose);
+            Lead { answer: choice.value.clone(), to, ends }
         };
-        ask.options.iter().map(|choice| lead(choice.action, &choice.value)).collect()
+        ask.options.iter().map(lead).collect()
     }
 
     fn lead(
         &self,
         node: NodeId,
-        action: ChoiceAction,
+        choice: &Choice,
         purpose: Purpose,
     ) -> (Option<String>, Option<EndStatus>) {
         let step = &self.nodes[node].step;
         let acts = purpose == Purpose::Gate && !matches!(step.action, Action::Note);
-        let outcome = match action {
+        let outcome = match choice.action {
             ChoiceAction::Proceed if acts => return (Some(step.name.value.clone()), None),
             ChoiceAction::Proceed => StepOutcome::Success,
             ChoiceAction::Skip => StepOutcome::Skipped,
             ChoiceAction::Cancel => StepOutcome::Declined { expired: false, by: None },
         };
-        match self.route(node, &outcome) {
+        match self.route(node, &outcome, Some(&choice.value)) {
             Route::To(Target::Step(next)) => (Some(self.nodes[next].step.name.value.clone()), None),
             Route::To(Target::End(end)) => {
                 let ending = &self.endings[end];

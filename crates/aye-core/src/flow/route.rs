@@ -17,23 +17,25 @@ pub enum Route {
 }
 
 impl Flow {
-    /// The way from `node` after `outcome`.
+    /// The way from `node` after `outcome`; `answer` is what was answered to
+    /// the step's question, if that decided the outcome.
     ///
     /// | outcome | looks at, in order |
     /// |---|---|
-    /// | success | exact code 0, `success`, end |
-    /// | skipped | past what belongs to the step, `success`, end |
+    /// | success | the answer, exact code 0, `success`, end |
+    /// | skipped | the answer, past what belongs to the step, `success`, end |
     /// | failure | exact code, `failure`, `on_error: continue` -> as success |
     /// | guarded | `failure` |
     /// | time-out | `timeout`, `failure`, `on_error: continue` -> as success |
     /// | the run's time-out | `timeout`, `failure` |
-    /// | declined | `declined`, `failure` |
+    /// | declined | the answer, `declined`, `failure` |
     /// | cancelled | `cancelled` |
-    pub fn route(&self, node: NodeId, outcome: &StepOutcome) -> Route {
+    pub fn route(&self, node: NodeId, outcome: &StepOutcome, answer: Option<&str>) -> Route {
         let Some(node) = self.nodes.get(node) else {
             return Route::Uncaught;
         };
         let routes = &node.routes;
+        let answered = answer.and_then(|answer| routes.answers.get(answer)).copied();
         let onward = routes.success.map_or(Route::Done, Route::To);
         let tolerated = |route: Option<Target>| match (route, node.step.on_error) {
             (Some(target), _) => Route::To(target),
@@ -43,6 +45,11 @@ impl Flow {
             }
         };
         match outcome {
+            StepOutcome::Success | StepOutcome::Skipped | StepOutcome::Declined { .. }
+                if answered.is_some() =>
+            {
+                answered.map_or(Route::Uncaught, Route::To)
+            }
             StepOutcome::Success => {
                 routes.codes.get(&0).map_or(onward, |target| Route::To(*target))
             }

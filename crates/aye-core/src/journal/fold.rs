@@ -184,9 +184,7 @@ impl State {
             EventKind::StepDequeued { step, .. } => self.queued(step, false, at),
             EventKind::StepCompleted(done) => self.step_completed(done, at),
             EventKind::StepFailed(failed) => self.step_failed(failed, at),
-            EventKind::StepSkipped { step, why, by, message } => {
-                self.step_skipped(step, *why, by.as_ref(), message.as_ref(), at);
-            }
+            EventKind::StepSkipped { .. } => self.step_skipped(&event.kind, at),
             EventKind::StepRetried { .. } => self.step_retried(&event.kind, at),
             EventKind::AutoHealTriggered(heal) => self.heal_triggered(heal),
             EventKind::AutoHealCompleted { step, .. } => self.heal_completed(step),

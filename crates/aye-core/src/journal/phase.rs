@@ -111,6 +111,8 @@ pub struct Settled {
     pub step: String,
     /// How.
     pub close: StepOutcome,
+    /// The answer to its question that decided it.
+    pub answer: Option<String>,
     /// With this the run's normal course ended: only clean-up may follow.
     pub last: bool,
     /// What a fix from memory does about it.

@@ -41,7 +41,7 @@ impl Machine {
                     let message = Some(format!("`{}` is false", condition.trim()));
                     let why = SkipReason::Condition;
                     return self.emit(
-                        EventKind::StepSkipped { step: name, why, by: None, message },
+                        EventKind::StepSkipped { step: name, why, by: None, message, answer: None },
                         world,
                         events,
                     );

@@ -102,12 +102,11 @@ impl Machine {
         Arc::make_mut(&mut scope.outputs).insert(output, yes.value.clone().into());
         let mut at = self.flow.find(&step.name);
         let mut outcome = StepOutcome::Success;
+        let mut answer = Some(yes.value.as_str());
         // As far as conditions leave steps out; a loop of those is none of ours.
         for _ in 0..self.flow.nodes.len() {
-            let Some(Route::To(Target::Step(next))) = at.map(|at| self.flow.route(at, &outcome))
-            else {
-                break;
-            };
+            let route = at.map(|at| self.flow.route(at, &outcome, answer.take()));
+            let Some(Route::To(Target::Step(next))) = route else { break };
             let next_step = &self.flow.nodes[next].step;
             match next_step.condition.as_ref().map(|condition| text::holds(condition, &scope)) {
                 Some(Ok(false)) => (at, outcome) = (Some(next), StepOutcome::Skipped),

@@ -46,6 +46,7 @@ impl Machine {
         };
         let action = value.as_ref().map_or(ChoiceAction::Cancel, |value| question.action(value));
         let step = question.step.clone();
+        let answer = value.as_ref().and_then(Value::as_str).map(str::to_owned);
         match (question.purpose, action) {
             (Purpose::Recover, _) => {
                 let answer = match resolution {
@@ -76,12 +77,12 @@ impl Machine {
                     None => (SkipReason::Expired, "nobody answered in time".to_owned()),
                 };
                 let message = Some(message);
-                self.emit(EventKind::StepSkipped { step, why, by, message }, world, events);
+                self.emit(EventKind::StepSkipped { step, why, by, message, answer }, world, events);
             }
             (Purpose::Gate | Purpose::Ask, ChoiceAction::Skip) => {
                 let message = Some("skipped by choice".to_owned());
                 let why = SkipReason::Answer;
-                self.emit(EventKind::StepSkipped { step, why, by, message }, world, events);
+                self.emit(EventKind::StepSkipped { step, why, by, message, answer }, world, events);
             }
         }
     }
@@ -244,7 +245,11 @@ impl Machine {
             Some("skip") => {
                 let message = by.as_ref().map(|by| format!("skipped by {by}"));
                 let why = SkipReason::Answer;
-                self.emit(EventKind::StepSkipped { step, why, by, message }, world, events);
+                self.emit(
+                    EventKind::StepSkipped { step, why, by, message, answer: None },
+                    world,
+                    events,
+                );
             }
             Some(_) | None => {
                 let message = match by {

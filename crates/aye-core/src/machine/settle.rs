@@ -16,7 +16,7 @@ use super::stop::cancel_message;
 impl Machine {
     /// A step ended: which way now?
     pub(super) fn settled(&mut self, settled: Settled, world: &World, events: &mut Vec<Event>) {
-        let Settled { step, close, last, fix } = settled;
+        let Settled { step, close, answer, last, fix } = settled;
         let Some((id, node)) = self.node(&step) else {
             let message = format!("the skill has no step `{step}`");
             return self.fail_run(
@@ -39,7 +39,7 @@ impl Machine {
         let route = match (only, &close) {
             (true, StepOutcome::Success | StepOutcome::Skipped) => Route::Done,
             (true, _) => Route::Uncaught,
-            (false, close) => self.flow.route(id, close),
+            (false, close) => self.flow.route(id, close, answer.as_deref()),
         };
         // What is blocked waits for a person, whatever the skill would do.
         let blocked = asks && self.is_blocked(&step);

@@ -90,6 +90,8 @@ pub struct Transitions {
     pub cancelled: Option<Spanned<String>>,
     /// Exact exit codes; they win over `success` and `failure`.
     pub codes: IndexMap<i32, Spanned<String>>,
+    /// Answers to the state's question; they win over `success` and `declined`.
+    pub answers: IndexMap<String, Spanned<String>>,
 }
 
 /// How a run ends at a final state.

@@ -190,8 +190,11 @@ pub(crate) fn state(step: Step, to: &[(&str, &str)]) -> State {
             "timeout" => transitions.timeout = Some(target),
             "declined" => transitions.declined = Some(target),
             "cancelled" => transitions.cancelled = Some(target),
-            code => {
-                transitions.codes.insert(code.parse().unwrap(), target);
+            word => {
+                match word.parse() {
+                    Ok(code) => transitions.codes.insert(code, target),
+                    Err(_) => transitions.answers.insert(word.to_owned(), target),
+                };
             }
         }
     }

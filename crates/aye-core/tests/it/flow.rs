@@ -8,7 +8,7 @@ use crate::build::{command, confirm, end, gated, note, on_error, state, states, 
 
 /// Where `from` leads, by name; `uncaught` and `done` are not targets.
 fn way(flow: &Flow, from: &str, outcome: &StepOutcome) -> String {
-    match flow.route(flow.find(from).unwrap(), outcome) {
+    match flow.route(flow.find(from).unwrap(), outcome, None) {
         Route::To(Target::Step(node)) => flow.nodes[node].step.name.value.clone(),
         Route::To(Target::End(end)) => {
             format!("end {}", flow.endings[end].name.as_deref().unwrap_or("of steps"))
@@ -106,7 +106,7 @@ fn steps_lead_to_the_next_and_the_last_to_the_end() {
 #[test]
 fn an_unknown_node_leads_nowhere() {
     let flow = Flow::compile(steps([command("a")]));
-    assert_eq!(flow.route(99, &StepOutcome::Success), Route::Uncaught);
+    assert_eq!(flow.route(99, &StepOutcome::Success, None), Route::Uncaught);
 }
 
 #[test]

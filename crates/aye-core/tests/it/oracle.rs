@@ -74,6 +74,8 @@ enum Visit {
     Bad(Option<i32>),
     Refused,
     GivenUp,
+    /// A question decided it: what it means, and what was said if anything was.
+    Said(ChoiceAction, Option<String>),
 }
 
 impl Walk<'_> {
@@ -85,13 +87,14 @@ impl Walk<'_> {
             return Verdict::TooManySteps;
         }
         let name = step.name.value.clone();
-        match self.visit(step, false) {
+        match self.visit(step, false).plain() {
             Visit::Good | Visit::LeftOut => self.list(rest),
             Visit::Bad(_) if step.on_error == Some(OnError::Continue) => self.list(rest),
             Visit::Bad(Some(_)) => Verdict::FailedAt(name),
             Visit::Bad(None) => Verdict::TimedOutAt(name),
             Visit::Refused => Verdict::DeclinedAt(name),
             Visit::GivenUp => Verdict::AbortedAt(name),
+            Visit::Said(..) => unreachable!("only states look at what was said"),
         }
     }
 
@@ -120,7 +123,16 @@ impl Walk<'_> {
             Some(next) => walk.led_to(EndStatus::Completed, next),
             None => Verdict::Completed(None),
         };
-        match visit {
+        if let Visit::Said(action, Some(said)) = &visit
+            && let Some(next) = to.answers.get(said)
+        {
+            let led = match action {
+                ChoiceAction::Cancel => EndStatus::Cancelled,
+                ChoiceAction::Proceed | ChoiceAction::Skip => EndStatus::Completed,
+            };
+            return self.led_to(led, next);
+        }
+        match visit.plain() {
             Visit::Good => match (to.codes.get(&0), &to.success) {
                 (Some(next), _) | (None, Some(next)) => self.led_to(EndStatus::Completed, next),
                 (None, None) => Verdict::Completed(None),
@@ -145,6 +157,7 @@ impl Walk<'_> {
                 None => Verdict::DeclinedAt(name),
             },
             Visit::GivenUp => Verdict::AbortedAt(name),
+            Visit::Said(..) => unreachable!("it is plain"),
         }
     }
 
@@ -167,20 +180,16 @@ impl Walk<'_> {
         }
         if let Some(gate) = &step.confirmation {
             match self.decide(gate, &name) {
-                ChoiceAction::Proceed => {}
-                ChoiceAction::Cancel => return Visit::Refused,
-                ChoiceAction::Skip => return Visit::LeftOut,
+                (ChoiceAction::Proceed, _) => {}
+                (action, said) => return Visit::Said(action, said),
             }
         }
         match &step.action {
             Action::Note => Visit::Good,
             Action::Ask(ask) => {
                 self.acted.push(name.clone());
-                match self.decide(ask, &name) {
-                    ChoiceAction::Proceed => Visit::Good,
-                    ChoiceAction::Cancel => Visit::Refused,
-                    ChoiceAction::Skip => Visit::LeftOut,
-                }
+                let (action, said) = self.decide(ask, &name);
+                Visit::Said(action, said)
             }
             Action::Tool { .. }
             | Action::Compute { .. }
@@ -209,17 +218,34 @@ impl Walk<'_> {
         }
     }
 
-    fn decide(&self, ask: &aye_core::skill::Ask, name: &str) -> ChoiceAction {
-        let action = |value: &str| ask.options.iter().find(|o| o.value == value).unwrap().action;
-        let default = ask.default.as_ref().map_or(ChoiceAction::Cancel, |value| action(value));
+    /// What is decided at a question, and what was said if anything was.
+    fn decide(&self, ask: &aye_core::skill::Ask, name: &str) -> (ChoiceAction, Option<String>) {
+        let action = |value: &str| {
+            let option = ask.options.iter().find(|o| o.value == value).unwrap();
+            (option.action, Some(value.to_owned()))
+        };
+        let silent = (ChoiceAction::Cancel, None);
+        let default = ask.default.as_ref().map_or(silent, |value| action(value));
         match ((self.world.answers)(name), ask.timeout) {
             // Where a question has no end, somebody says yes in the end.
             (SILENCE | UNSEEN, StepTimeout::Unlimited) => action("yes"),
             (SILENCE, _) => default,
             // Silence that nobody could break lets nothing continue: then somebody comes and says no.
-            (UNSEEN, _) if default != ChoiceAction::Cancel => action("no"),
+            (UNSEEN, _) if default.0 != ChoiceAction::Cancel => action("no"),
             (UNSEEN, _) => default,
             (value, _) => action(value),
+        }
+    }
+}
+
+impl Visit {
+    /// The same where nobody looks at what was said.
+    fn plain(self) -> Self {
+        match self {
+            Self::Said(ChoiceAction::Proceed, _) => Self::Good,
+            Self::Said(ChoiceAction::Cancel, _) => Self::Refused,
+            Self::Said(ChoiceAction::Skip, _) => Self::LeftOut,
+            other => other,
         }
     }
 }

@@ -6,7 +6,7 @@ use aye_core::fix::{Act, KnownFix};
 use aye_core::id::QuestionId;
 use aye_core::input::{Attach, End, Finished, Input, Request, Retry};
 use aye_core::question::{Answer, Channel, Edits};
-use aye_core::skill::{Ask, By, EndStatus, OnError, Skill, State, Step};
+use aye_core::skill::{Action, Ask, By, EndStatus, OnError, Skill, State, Step};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
@@ -87,7 +87,8 @@ fn target() -> impl Strategy<Value = Option<String>> {
 }
 
 fn nth_state(n: usize, wild: bool) -> impl Strategy<Value = State> {
-    let words = ["success", "failure", "timeout", "declined", "cancelled", "0", "7"];
+    let words =
+        ["success", "failure", "timeout", "declined", "cancelled", "0", "7", "yes", "no", "skip"];
     (nth_step(n, wild), vec(target(), words.len())).prop_map(move |(step, targets)| {
         let to: Vec<(&str, String)> = words
             .into_iter()
@@ -95,6 +96,8 @@ fn nth_state(n: usize, wild: bool) -> impl Strategy<Value = State> {
             .filter_map(|(word, target)| Some((word, target?)))
             // Exact codes now and then only.
             .filter(|(word, target)| word.parse::<i32>().is_err() || target.starts_with('s'))
+            // At a gate a yes runs the state.
+            .filter(|(word, _)| *word != "yes" || matches!(step.action, Action::Ask(_)))
             .collect();
         let to: Vec<(&str, &str)> = to.iter().map(|(word, name)| (*word, name.as_str())).collect();
         state(step, &to)

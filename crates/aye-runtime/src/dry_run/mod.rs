@@ -219,17 +219,19 @@ pub fn plan(
         let outcome =
             if planned.holds == Some(false) { StepOutcome::Skipped } else { StepOutcome::Success };
         let unsure = planned.condition.is_some() && planned.holds.is_none();
+        // The first answer that lets the run continue stands for all of them.
+        let answer = flow.nodes[node].likely_answer().filter(|_| planned.holds != Some(false));
         plan.steps.push(planned);
         plan.warnings.extend(warnings(step, &show));
         if matches!(range, Some(Range::Only(_))) {
             break;
         }
-        if let (true, Route::To(target)) = (unsure, flow.route(node, &StepOutcome::Skipped))
-            && flow.route(node, &StepOutcome::Success) != Route::To(target)
+        if let (true, Route::To(target)) = (unsure, flow.route(node, &StepOutcome::Skipped, None))
+            && flow.route(node, &StepOutcome::Success, answer) != Route::To(target)
         {
             around.push(target);
         }
-        match flow.route(node, &outcome) {
+        match flow.route(node, &outcome, answer) {
             Route::To(target) => next = target,
             Route::Done | Route::Uncaught => break,
         }

@@ -180,7 +180,7 @@ impl Diagram {
             self.join(from, to, &outcome, mood);
         }
         let leads_on = node.routes.success.is_some() || node.routes.codes.contains_key(&0);
-        if !leads_on {
+        if !leads_on && !node.is_decided_by_answers() {
             let end = self.add_end(None, EndStatus::Completed);
             self.imply(from, end, "success", Mood::Good);
         }
@@ -223,7 +223,8 @@ impl Diagram {
 
 /// The written routes in reading order, with what `flow::route` makes of them.
 fn outcomes(node: &Node) -> Vec<(String, Mood, Target)> {
-    let Routes { success, skipped, failure, timeout, declined, cancelled, codes } = &node.routes;
+    let Routes { success, skipped, failure, timeout, declined, cancelled, codes, answers } =
+        &node.routes;
     let mut found = Vec::new();
     let mut add = |word: &str, mood, target: Option<Target>| {
         found.extend(target.map(|target| (word.to_owned(), mood, target)));
@@ -233,6 +234,10 @@ fn outcomes(node: &Node) -> Vec<(String, Mood, Target)> {
     add("skipped", Mood::Other, *skipped);
     for (code, target) in codes.iter().filter(|(code, _)| **code != 0) {
         add(&code.to_string(), Mood::Other, Some(*target));
+    }
+    for (answer, target) in answers {
+        let mood = if node.declines_with(answer) { Mood::Refused } else { Mood::Other };
+        add(&plain(answer), mood, Some(*target));
     }
     add("failure", Mood::Bad, *failure);
     add("timeout", Mood::Bad, *timeout);

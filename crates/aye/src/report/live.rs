@@ -322,7 +322,7 @@ fn place(flow: &Flow, step: &str) -> Option<String> {
 
 /// The step that follows if all goes well.
 fn next_step(flow: &Flow, step: &str) -> Option<String> {
-    match flow.route(flow.find(step)?, &StepOutcome::Success) {
+    match flow.route(flow.find(step)?, &StepOutcome::Success, None) {
         Route::To(Target::Step(next)) => Some(flow.nodes[next].step.name.value.clone()),
         Route::To(Target::End(_)) | Route::Done | Route::Uncaught => None,
     }

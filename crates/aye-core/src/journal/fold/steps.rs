@@ -145,6 +145,7 @@ impl State {
         record.duration_ms = spent(done.process.as_ref(), done.duration_ms);
         record.note.clone_from(&done.note);
         record.message = done.marked_by.as_ref().map(|who| format!("marked as done by {who}"));
+        let asks = matches!(record.kind, Some(StepKind::Confirm | StepKind::Choose));
         let outputs = Arc::make_mut(&mut self.outputs);
         outputs.insert(done.output.clone(), done.value.clone());
         let parsed_name = format!("{}_parsed", done.output);
@@ -157,7 +158,8 @@ impl State {
             self.hidden.extend(done.parsed.as_ref().map(|_| parsed_name));
         }
         self.agreed |= done.agreed;
-        self.settle(&done.step, StepOutcome::Success);
+        let chosen = asks.then(|| done.value.as_str()).flatten().map(str::to_owned);
+        self.settle_by(&done.step, StepOutcome::Success, chosen);
     }
 
     pub(super) fn step_failed(&mut self, failed: &StepFailed, at: Timestamp) {
@@ -208,24 +210,18 @@ impl State {
         }
     }
 
-    pub(super) fn step_skipped(
-        &mut self,
-        step: &str,
-        why: SkipReason,
-        by: Option<&String>,
-        message: Option<&String>,
-        at: Timestamp,
-    ) {
+    pub(super) fn step_skipped(&mut self, skipped: &EventKind, at: Timestamp) {
+        let EventKind::StepSkipped { step, why, by, message, answer } = skipped else { return };
         let record = self.enter(step, at);
         record.status = StepStatus::Skipped;
         record.ended = Some(at);
-        record.message = message.cloned();
-        let close = match why {
+        record.message.clone_from(message);
+        let close = match *why {
             SkipReason::Condition | SkipReason::Answer => StepOutcome::Skipped,
-            SkipReason::Declined => StepOutcome::Declined { expired: false, by: by.cloned() },
+            SkipReason::Declined => StepOutcome::Declined { expired: false, by: by.clone() },
             SkipReason::Expired => StepOutcome::Declined { expired: true, by: None },
         };
-        self.settle(step, close);
+        self.settle_by(step, close, answer.clone());
     }
 
     /// The step is tried once more.
@@ -307,9 +303,14 @@ impl State {
     }
 
     fn settle_with(&mut self, step: &str, close: StepOutcome, last: bool) {
-        let step = step.to_owned();
-        self.phase =
-            Phase::Transition(Transition::Settled(Settled { step, close, last, fix: None }));
+        let (step, answer) = (step.to_owned(), None);
+        let settled = Settled { step, close, answer, last, fix: None };
+        self.phase = Phase::Transition(Transition::Settled(settled));
+    }
+
+    fn settle_by(&mut self, step: &str, close: StepOutcome, answer: Option<String>) {
+        let settled = Settled { step: step.to_owned(), close, answer, last: false, fix: None };
+        self.phase = Phase::Transition(Transition::Settled(settled));
     }
 }
 

@@ -195,7 +195,7 @@ fn implied_action(kind: AskKind, value: &str) -> ChoiceAction {
 }
 
 /// Yes and no, in the ways people write them.
-fn meaning(word: &str) -> Option<ChoiceAction> {
+pub(super) fn meaning(word: &str) -> Option<ChoiceAction> {
     match word.to_lowercase().as_str() {
         "yes" | "true" | "y" | "on" => Some(ChoiceAction::Proceed),
         "no" | "false" | "n" | "off" => Some(ChoiceAction::Cancel),

@@ -6,6 +6,7 @@
 //! anywhere inside is dropped as a whole.
 
 mod action;
+mod answers;
 mod ask;
 mod choices;
 mod command_line;

@@ -11,10 +11,10 @@ use crate::yaml::NodeId;
 use crate::yaml::decode::{Field, Mapping, Raw};
 
 /// The outcomes a transition may be named for.
-const OUTCOMES: &[&str] = &["success", "failure", "timeout", "declined", "cancelled"];
+pub(super) const OUTCOMES: &[&str] = &["success", "failure", "timeout", "declined", "cancelled"];
 
 /// The names of all states, in file order.
-type Names = IndexSet<String>;
+pub(super) type Names = IndexSet<String>;
 
 impl Checker<'_> {
     pub(super) fn states(
@@ -71,8 +71,9 @@ impl Checker<'_> {
             self.final_without_transitions(&doc, &place);
         }
         let ends = is_final.then(|| doc.status.get().map(|word| word.value).unwrap_or_default());
-        let transitions = self.transitions(&mut doc, names, &place);
+        let (mut transitions, others) = self.transitions(&mut doc, names, &place);
         let step = self.step(doc, name, id, &place, is_final)?;
+        self.codes_and_answers(others, &step, &mut transitions, names, &place);
         Some(State { step, transitions, ends })
     }
 
@@ -96,25 +97,25 @@ impl Checker<'_> {
         }
     }
 
-    fn transitions(&mut self, doc: &mut StepDoc, names: &Names, place: &str) -> Transitions {
+    /// Transitions by outcome, and the keys that name no outcome: what those
+    /// mean depends on what the state does.
+    fn transitions(
+        &mut self,
+        doc: &mut StepDoc,
+        names: &Names,
+        place: &str,
+    ) -> (Transitions, Vec<(Spanned<String>, Field<Option<String>>)>) {
         let mut found: IndexMap<String, (Span, Option<Spanned<String>>)> = IndexMap::new();
         let Targets(mapping) = match std::mem::take(&mut doc.transitions).take() {
             Some(targets) => targets.value,
             None => Targets(Mapping(Vec::new())),
         };
         let mut transitions = Transitions::default();
+        let mut others = Vec::new();
         for (key, target) in mapping.0 {
-            let known = OUTCOMES.contains(&key.as_str());
-            if known {
-                found.insert(key.value, (key.span, named(target)));
-                continue;
-            }
-            let Some(code) = self.exit_code(&key, place) else {
-                continue;
-            };
-            if let Some(target) = named(target) {
-                self.target(&target, names, &format!("the transition `{code}`"));
-                transitions.codes.insert(code, target);
+            match OUTCOMES.contains(&key.as_str()) {
+                true => drop(found.insert(key.value, (key.span, named(target)))),
+                false => others.push((key, target)),
             }
         }
         let short = [
@@ -149,33 +150,11 @@ impl Checker<'_> {
                 _ => transitions.cancelled = target,
             }
         }
-        transitions
-    }
-
-    fn exit_code(&mut self, key: &Spanned<String>, place: &str) -> Option<i32> {
-        match key.parse::<i64>() {
-            Ok(code @ 0..=255) => return i32::try_from(code).ok(),
-            Ok(_) => self.report.push(
-                Diagnostic::error("bad-exit-code", format!("{} is no exit code", quote(key)))
-                    .label(key.span, "expected a number from 0 to 255"),
-            ),
-            Err(_) => {
-                let message = format!("unknown transition {} in {place}", quote(key));
-                let diagnostic = Diagnostic::error("unknown-key", message);
-                let word = key.strip_prefix("on_").unwrap_or(key);
-                self.report.push(match self.report.meant(word, OUTCOMES.iter().copied()) {
-                    Some(meant) => diagnostic.label(key.span, format!("did you mean `{meant}`?")),
-                    None => diagnostic.label(key.span, "").hint(
-                        "transitions are `success`, `failure`, `timeout`, `declined`, `cancelled` and exit codes",
-                    ),
-                });
-            }
-        }
-        None
+        (transitions, others)
     }
 
     /// Reports a target that is no state.
-    fn target(&mut self, target: &Spanned<String>, names: &Names, what: &str) {
+    pub(super) fn target(&mut self, target: &Spanned<String>, names: &Names, what: &str) {
         if names.contains(target.as_str()) {
             return;
         }
@@ -189,7 +168,7 @@ impl Checker<'_> {
 }
 
 /// A target, if it names one; `null` does not.
-fn named(field: Field<Option<String>>) -> Option<Spanned<String>> {
+pub(super) fn named(field: Field<Option<String>>) -> Option<Spanned<String>> {
     let target = field.take()?;
     target.value.map(|name| Spanned::new(name, target.span))
 }

@@ -143,7 +143,7 @@ pub(in crate::skill) enum StateWord {
     Final,
 }
 
-/// Where a state leads: outcomes and exit codes to states.
+/// Where a state leads: outcomes, exit codes and answers to states.
 #[derive(Debug, Deserialize)]
 pub(in crate::skill) struct Targets(pub(in crate::skill) Mapping<Field<Option<String>>>);
 
@@ -169,7 +169,8 @@ impl JsonSchema for Targets {
                 "^(0|[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])$":
                     target("This exact exit code; wins over `success` and `failure`."),
             },
-            "additionalProperties": false,
+            "additionalProperties":
+                target("This answer to the state's question: the value of one of its options."),
         })
     }
 }

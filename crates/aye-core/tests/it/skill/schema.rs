@@ -26,7 +26,9 @@ fn every_key_has_a_description() {
         for (key, property) in properties {
             assert!(property["description"].is_string(), "{name}.{key}");
         }
-        assert_eq!(definition["additionalProperties"], false, "{name}");
+        // Transitions may be named after answers, which only the skill knows.
+        let open = name == "Transitions";
+        assert_eq!(definition["additionalProperties"] == false, !open, "{name}");
     }
     for (definition, key) in [
         ("Skill", "initialState"),

@@ -275,3 +275,107 @@ fn no_states() {
     1 error
     ");
 }
+
+#[test]
+fn answers_that_are_none() {
+    insta::assert_snapshot!(check("
+        name: demo
+        states:
+          pick:
+            choose: { message: Where?, options: [canary, everywhere] }
+            transitions: { canari: done, everywhere: dnoe, nowhere: done }
+          go: { confirm: Go?, transitions: { yes: done, cancel: done } }
+          say: { input: Name?, transitions: { ann: done } }
+          done: { type: final }
+    "), @r"
+    error[unknown-key]: unknown transition `canari` in state `pick`
+      --> demo.yaml:5:20
+       |
+     5 |     transitions: { canari: done, everywhere: dnoe, nowhere: done }
+       |                    ^^^^^^ did you mean `canary`?
+
+    error[unknown-state]: the transition `everywhere` leads to `dnoe`, which is no state
+      --> demo.yaml:5:46
+       |
+     5 |     transitions: { canari: done, everywhere: dnoe, nowhere: done }
+       |                                              ^^^^ did you mean `done`?
+
+    error[unknown-key]: unknown transition `nowhere` in state `pick`
+      --> demo.yaml:5:52
+       |
+     5 |     transitions: { canari: done, everywhere: dnoe, nowhere: done }
+       |                                                    ^^^^^^^ no answer and no outcome
+       |
+    hint: answers here: `canary`, `everywhere`; outcomes: `success`, `failure`, `timeout`, `declined`, `cancelled`
+
+    error[unknown-key]: unknown transition `yes` in state `go`
+      --> demo.yaml:6:38
+       |
+     6 |   go: { confirm: Go?, transitions: { yes: done, cancel: done } }
+       |                                      ^^^ did you mean `proceed`?
+
+    error[unknown-key]: unknown transition `ann` in state `say`
+      --> demo.yaml:7:39
+       |
+     7 |   say: { input: Name?, transitions: { ann: done } }
+       |                                       ^^^
+       |
+    hint: transitions are `success`, `failure`, `timeout`, `declined`, `cancelled` and exit codes
+
+    5 errors
+    ");
+}
+
+#[test]
+fn answers_at_a_gate_and_answers_that_are_outcomes() {
+    insta::assert_snapshot!(check("
+        name: demo
+        states:
+          ship:
+            command: make
+            confirmation: { message: Ship?, options: [proceed, cancel] }
+            transitions: { proceed: done, cancel: done }
+          rate:
+            choose: { message: How was it?, options: [success, failure] }
+            transitions: { success: done, failure: done }
+          check:
+            choose: { message: Which?, options: [a, b] }
+            validate: { command: 'true' }
+            transitions: { a: done, b: done }
+          done: { type: final }
+    "), @r"
+    error[answer-runs-state]: the answer `proceed` in the transitions of state `ship`
+      --> demo.yaml:6:20
+       |
+     6 |     transitions: { proceed: done, cancel: done }
+       |                    ^^^^^^^ this answer runs the state
+       |
+    hint: how the state ends says where it leads: `success`, `failure`, an exit code
+
+    error[ambiguous-transition]: `success` in state `rate` is an answer and an outcome
+      --> demo.yaml:7:3
+       |
+     7 |   rate:
+       |   ^^^^
+       |
+    hint: give the option another `value:`
+
+    error[ambiguous-transition]: `failure` in state `rate` is an answer and an outcome
+      --> demo.yaml:7:3
+       |
+     7 |   rate:
+       |   ^^^^
+       |
+    hint: give the option another `value:`
+
+    error[answers-past-check]: state `check` has a `validate` command and answers as transitions
+       --> demo.yaml:10:3
+        |
+     10 |   check:
+        |   ^^^^^ an answer would lead past the command
+        |
+    hint: put the command in a state of its own
+
+    4 errors
+    ");
+}

@@ -4,6 +4,7 @@
 pub(crate) mod harness;
 
 mod again;
+mod answers;
 mod audit;
 pub(crate) mod auth;
 mod checking;
