@@ -56,6 +56,27 @@ words! {
     }
 }
 
+impl FactKind {
+    /// Whether it may be different because somebody changed what a step is given.
+    pub(crate) fn follows_from_edits(&self) -> bool {
+        match self {
+            Self::Machine | Self::Directory | Self::Env | Self::Stdin | Self::Other(_) => false,
+            Self::Command
+            | Self::Program
+            | Self::File
+            | Self::Skill
+            | Self::Input
+            | Self::Items
+            | Self::Code
+            | Self::Value
+            | Self::Tool
+            | Self::Unsettled
+            | Self::SecretInput
+            | Self::NotCovered => true,
+        }
+    }
+}
+
 /// One of the things that decide what a step does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {

@@ -143,6 +143,18 @@ pub struct Approved {
     pub facts: Vec<Fact>,
     /// The step whose question it was, if it was not the step's own gate.
     pub asked_by: Option<String>,
+    /// The step was given something else since: only what such a change cannot
+    /// touch is compared.
+    pub edited: bool,
+}
+
+impl Approved {
+    /// The facts that still have to be the same. What a person changed after the
+    /// step had failed is theirs to answer for.
+    pub(crate) fn compared(&self, facts: &[Fact]) -> Vec<Fact> {
+        let counts = |fact: &&Fact| !self.edited || !fact.kind.follows_from_edits();
+        facts.iter().filter(counts).cloned().collect()
+    }
 }
 
 /// A step that somebody agreed to at an earlier question.

@@ -265,8 +265,14 @@ impl Machine {
         self.cover(step, &scope, (None, None), &mut coverage)?;
         Ok(match self.covered(coverage, &recorder.seen(), world) {
             Err(inspection) => Agreed::Inspect(inspection),
-            Ok(now) if now.facts == approved.facts => Agreed::Same,
-            Ok(now) => Agreed::Changed(changes(&approved.facts, &now.facts)),
+            Ok(now) => {
+                let (before, after) =
+                    (approved.compared(&approved.facts), approved.compared(&now.facts));
+                match before == after {
+                    true => Agreed::Same,
+                    false => Agreed::Changed(changes(&before, &after)),
+                }
+            }
         })
     }
 

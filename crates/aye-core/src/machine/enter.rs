@@ -238,10 +238,7 @@ impl Machine {
         let flow = Arc::clone(&self.flow);
         let step = flow.find(name).map(|node| &flow.nodes[node].step);
         let gate = step.and_then(|step| self.gate_again(step, why, world));
-        let record = self.state.steps.get(name);
-        // What somebody changed after it had failed is theirs to answer for.
-        let record = record.filter(|record| record.edits.is_none());
-        let approved = record.and_then(|record| record.approved.clone());
+        let approved = self.state.steps.get(name).and_then(|record| record.approved.clone());
         match (step, gate, approved) {
             (Some(step), Some(ask), _) => {
                 let posed = self.pose(step, &ask, Purpose::Gate, true, world);

@@ -8,9 +8,9 @@ use aye_core::facts::{Fact, FactKind, Inspected};
 use aye_core::input::Input;
 use aye_core::journal::Phase;
 use aye_core::machine::{Limits, Machine, Refusal};
-use aye_core::question::Channel;
+use aye_core::question::{Answer, Channel, Edits};
 use aye_core::secrets::Secrets;
-use aye_core::skill::{Action, Ask, ForEach, OnError, Skill, Step};
+use aye_core::skill::{Action, Ask, ForEach, OnError, Retry, RetryOn, Skill, Step};
 use serde_json::{Value, json};
 
 use crate::build::{
@@ -152,6 +152,72 @@ fn a_retry_runs_what_was_agreed_to() {
     assert_eq!(run.tail(1), ["a start 3"]);
 }
 
+/// Somebody gives the step another script after it has failed.
+fn edit(run: &mut Run) {
+    let set = json!({ "1": "other.sh" }).as_object().unwrap().clone();
+    let edits = Some(Edits { set, ..Edits::default() });
+    run.say(Answer { edits, ..answer_of("ann", "edit") }).unwrap();
+}
+
+#[test]
+fn what_was_edited_is_compared_before_the_skill_tries_it_again() {
+    let on = RetryOn { failure: false, timeout: false, codes: vec![75] };
+    let retry = Some(Retry {
+        attempts: 5,
+        backoff: std::time::Duration::ZERO,
+        factor: 1.0,
+        max: std::time::Duration::ZERO,
+        jitter: false,
+        on,
+    });
+    for (name, told) in [
+        ("env.TARGET", "env `T`: stage -> production"),
+        ("branch", "stdin: use stage -> use production"),
+    ] {
+        let env = [("T".to_owned(), Some(t("{{ env.TARGET }}")))].into();
+        let stdin = Some(t("use {{ branch }}"));
+        let step = Step { env, stdin, retry: retry.clone(), ..script() };
+        let skill = steps([gated(on_error(step, OnError::Ask), confirm("go?"))]);
+        let names = std::sync::Arc::new(crate::build::Fakes::default());
+        names.set("env.TARGET", "stage");
+        names.set("branch", "stage");
+        let mut run = Run::start_in(skill, crate::build::start(), names);
+        run.answer("yes");
+        run.exit(1);
+        edit(&mut run);
+        assert_eq!(run.tail(1), ["a ask gate"], "nobody has agreed to the other script");
+        run.answer("yes");
+        assert_eq!(run.tail(1), ["a start 2"]);
+        run.exit(75);
+        assert_eq!(run.tail(1), ["a start 3"], "nothing has changed");
+        run.names.set(name, "production");
+        run.exit(75);
+        assert_eq!(run.tail(1), ["a ask gate"]);
+        assert_eq!(changed(&run), [told]);
+    }
+}
+
+#[test]
+fn an_edit_is_a_yes_to_the_edit_alone() {
+    for moved in [false, true] {
+        let step = on_error(when(script(), "ok == 'yes'"), OnError::Ask);
+        let mut run = begun(steps([asking("ok", confirm("go?")), step]));
+        run.answer("yes");
+        run.exit(1);
+        if moved {
+            run.names.set("link./w", "/elsewhere");
+        }
+        edit(&mut run);
+        match moved {
+            false => assert_eq!(run.tail(1), ["a start 2"]),
+            true => {
+                assert_eq!(run.tail(1), ["a ask gate"]);
+                assert_eq!(changed(&run), ["directory: /w -> /elsewhere"]);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_question_covers_every_step_that_uses_its_answer() {
     let skill =
@@ -185,8 +251,7 @@ fn the_one_who_had_to_agree_has_to_agree_again() {
     run.answer("yes");
     run.names.set("file.deploy.sh", "two");
     run.exit(0);
-    let relayed =
-        aye_core::question::Answer { prompter: Channel::Assistant, ..answer_of("bot", "proceed") };
+    let relayed = Answer { prompter: Channel::Assistant, ..answer_of("bot", "proceed") };
     assert!(matches!(run.say(relayed), Err(Refusal::NotAllowed(_))));
 }
 

@@ -100,7 +100,7 @@ impl State {
             if let Some(record) = Arc::make_mut(&mut self.steps).get_mut(&question.step) {
                 let before = record.approved.as_ref();
                 let asked_by = before.and_then(|approved| approved.asked_by.clone());
-                let approved = Approved { facts: facts.clone(), asked_by };
+                let approved = Approved { facts: facts.clone(), asked_by, edited: false };
                 record.approved = Some(Arc::new(approved));
             }
             return;
@@ -115,7 +115,8 @@ impl State {
         }
         let outside = Arc::new(question.outside.clone());
         for (step, facts) in covered {
-            let approved = Arc::new(Approved { facts, asked_by: Some(question.step.clone()) });
+            let asked_by = Some(question.step.clone());
+            let approved = Arc::new(Approved { facts, asked_by, edited: false });
             let (at, outside) = (self.entered_at, Arc::clone(&outside));
             self.covered.insert(step.clone(), Covered { approved, at, outside });
         }

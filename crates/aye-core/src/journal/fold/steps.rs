@@ -267,6 +267,9 @@ impl State {
                 });
             }
             record.edits = Some(edits.over(record.edits.take()));
+            if let Some(approved) = &mut record.approved {
+                Arc::make_mut(approved).edited = true;
+            }
         }
         self.phase = Phase::Transition(Transition::Retrying {
             step: step.clone(),
