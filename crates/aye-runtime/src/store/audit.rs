@@ -217,6 +217,14 @@ pub enum Finding {
         /// The run.
         run: String,
     },
+    /// A row holds something that was never written there.
+    #[error("a row of table `{table}` cannot be read: {message}")]
+    Row {
+        /// The table.
+        table: &'static str,
+        /// What is wrong with it.
+        message: String,
+    },
     /// SQLite finds the file damaged.
     #[error("the file is damaged: {message}")]
     File {
@@ -273,6 +281,7 @@ impl Finding {
             | Self::PrunedChanged { .. }
             | Self::PrunedMissing { .. }
             | Self::Schema { .. }
+            | Self::Row { .. }
             | Self::RunShortened { .. }
             | Self::RunReplaced { .. }
             | Self::RunGone { .. }

@@ -139,7 +139,16 @@ impl Heads {
         let pruned: HashMap<&str, &PrunedRun> =
             entries.iter().map(|entry| (entry.run.as_str(), entry)).collect();
         for head in &self.runs {
-            let finding = match store.run(&head.run)? {
+            let row = match store.run(&head.run) {
+                // The audit itself names the cell.
+                Err(StoreError::Damaged { .. }) => {
+                    let (run, seq) = (head.run.to_string(), head.events);
+                    report(Finding::RunReplaced { run, seq });
+                    continue;
+                }
+                row => row?,
+            };
+            let finding = match row {
                 Some(row) => {
                     let stored = store.hash_of_event(&head.run, head.events)?;
                     head.compare(row.last_seq, stored.as_ref())

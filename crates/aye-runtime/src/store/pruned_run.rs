@@ -76,6 +76,10 @@ impl Chain {
             |entry: &PrunedRun| Finding::PrunedChanged { n: entry.n, run: entry.run.clone() };
         let mut seen = Self { unlisted: self.unlisted, ..Self::default() };
         for entry in entries {
+            if entry.n <= seen.entries {
+                report(changed(entry));
+                continue;
+            }
             if entry.n != seen.entries + 1 {
                 let (first, last) = (seen.entries + 1, entry.n.saturating_sub(1));
                 report(Finding::PrunedMissing { first, last });
@@ -87,8 +91,14 @@ impl Chain {
         if seen.entries < self.entries {
             let (first, last) = (seen.entries + 1, self.entries);
             report(Finding::PrunedMissing { first, last });
-        } else if let (true, Some(last)) = (seen != *self, entries.last()) {
-            report(changed(last));
+        } else if seen != *self {
+            report(entries.last().map_or_else(
+                || Finding::Row {
+                    table: "floor",
+                    message: "it names the end of a chain without entries".to_owned(),
+                },
+                changed,
+            ));
         }
     }
 }

@@ -6,6 +6,21 @@ use rusqlite::{ErrorCode, ffi};
 
 use crate::store::StoreError;
 
+/// A cell that does not hold what this program writes there.
+#[derive(Debug)]
+pub(super) struct BadCell(pub(super) String);
+
+impl BadCell {
+    /// Tells a cell from a failure of SQLite.
+    pub(super) fn of(error: rusqlite::Error) -> Result<Self, rusqlite::Error> {
+        match error {
+            rusqlite::Error::FromSqlConversionFailure(_, _, why) => Ok(Self(why.to_string())),
+            error if error.sqlite_error().is_some() => Err(error),
+            error => Ok(Self(error.to_string())),
+        }
+    }
+}
+
 impl StoreError {
     /// What an error of SQLite means for the journal at `path`.
     pub(super) fn sqlite(path: &Path, error: &rusqlite::Error) -> Self {

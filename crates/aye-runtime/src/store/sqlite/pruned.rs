@@ -1,5 +1,6 @@
 //! The table of pruned runs: who removed what, in a chain.
 
+use aye_core::id::RunId;
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
@@ -93,13 +94,16 @@ pub(super) fn entries(db: &Connection) -> Result<Vec<PrunedRun>, rusqlite::Error
 }
 
 fn read(row: &Row<'_>) -> Result<PrunedRun, rusqlite::Error> {
+    let number = |column| row.get(column).unwrap_or(0);
+    let text = |column| row.get(column).unwrap_or_default();
+    let at = row.get(2).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
     Ok(PrunedRun {
-        n: row.get(0)?,
-        run: row.get(1)?,
-        at: Timestamp::from_millisecond(row.get(2)?).unwrap_or_default(),
-        by: row.get(3)?,
-        events: row.get(4)?,
-        last_seq: row.get(5)?,
+        n: number(0),
+        run: text(1),
+        at: at.unwrap_or_default(),
+        by: text(3),
+        events: number(4),
+        last_seq: number(5),
         head: hash(row.get_ref(6)?.as_blob().ok()),
         hash: hash(row.get_ref(7)?.as_blob().ok()),
     })
@@ -120,11 +124,19 @@ pub(super) fn events_gone(db: &Connection) -> Result<u64, rusqlite::Error> {
     )
 }
 
-/// The runs that are being pruned: they have an entry, and are still there.
-pub(super) fn going(db: &Connection) -> Result<Vec<String>, rusqlite::Error> {
-    db.prepare(
-        "SELECT run FROM pruned JOIN runs ON runs.id = pruned.run AND runs.head = pruned.head",
-    )?
-    .query_map([], |row| row.get(0))?
-    .collect()
+/// Whether an event came before its run was to be pruned: the entry of the run,
+/// or of the one around it, is there, so its log is gone or about to go. That
+/// holds if the run was retried since.
+pub(super) fn was_going(db: &Connection, run: &RunId, n: u64) -> Result<bool, rusqlite::Error> {
+    let goes = |outer: Result<String, _>| {
+        let outer = outer.ok().and_then(|outer| RunId::new(outer).ok());
+        outer.is_some_and(|outer| *run == outer || run.is_inside(&outer))
+    };
+    let mut query = db.prepare_cached(
+        "SELECT pruned.run FROM pruned JOIN events ON events.run = pruned.run
+             AND events.seq = pruned.last_seq AND events.hash = pruned.head
+         WHERE events.id >= ?1",
+    )?;
+    let mut going = query.query_map([n], |row| row.get(0))?;
+    Ok(going.any(goes))
 }

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 
 use super::change::Failure;
-use super::walk::walk;
+use super::error::BadCell;
+use super::walk::{Visited, walk};
 use super::{SqliteStore, journal, questions, runs};
 use crate::store::StoreError;
 use crate::store::derive::{self, Derived, Placed};
@@ -19,7 +20,14 @@ impl SqliteStore {
             change.execute_batch("DELETE FROM runs; DELETE FROM questions;")?;
             let mut count = 0;
             let mut derived: Option<Derived> = None;
-            walk(change, None, |stored| {
+            walk(change, None, |visited| {
+                let stored = match visited {
+                    Visited::Event(stored) => stored,
+                    Visited::Misplaced(BadCell(message)) => {
+                        let path = change.path().unwrap_or_default().into();
+                        return Err(StoreError::Damaged { path, message }.into());
+                    }
+                };
                 let other = derived.take_if(|derived| derived.run.id.as_str() != stored.link.run);
                 if let Some(done) = other {
                     count += 1;

@@ -5,7 +5,7 @@
 //! rebuilt table is the same to the last byte, and newest-first is the key's
 //! own order.
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Row, TransactionBehavior};
 
 use super::Home;
 use crate::store::StoreError;
@@ -205,20 +205,25 @@ pub(super) fn migrate(db: &mut Connection, home: &Home) -> Result<(), StoreError
 pub(super) struct Object {
     pub(super) kind: String,
     pub(super) name: String,
+    table: String,
     sql: String,
 }
 
-/// What is in a database, but for what SQLite itself makes.
+/// What is in a database, with what SQLite itself makes: others can use names
+/// of that kind too.
 pub(super) fn objects(db: &Connection) -> Result<Vec<Object>, rusqlite::Error> {
-    db.prepare(
-        "SELECT type, name, sql FROM sqlite_schema
-         WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY type, name",
-    )?
-    .query_map([], |row| {
-        let sql: Option<String> = row.get(2)?;
-        Ok(Object { kind: row.get(0)?, name: row.get(1)?, sql: sql.unwrap_or_default() })
-    })?
-    .collect()
+    let text = |row: &Row<'_>, column| {
+        let value = row.get_ref(column)?;
+        Ok::<_, rusqlite::Error>(
+            String::from_utf8_lossy(value.as_bytes().unwrap_or_default()).into_owned(),
+        )
+    };
+    db.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name")?
+        .query_map([], |row| {
+            let (kind, name, table) = (text(row, 0)?, text(row, 1)?, text(row, 2)?);
+            Ok(Object { kind, name, table, sql: text(row, 3)? })
+        })?
+        .collect()
 }
 
 /// What has to be in a journal of the current layout.

@@ -5,14 +5,23 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
 use super::change::Failure;
+use super::error::BadCell;
 use crate::store::chain::{Hash, Link};
+
+/// A row of the table of events: an event, or something that has no place
+/// among them.
+#[derive(Debug)]
+pub(super) enum Visited<'a> {
+    Event(Stored<'a>),
+    Misplaced(BadCell),
+}
 
 /// One row of the table of events, as it is stored.
 #[derive(Debug)]
 pub(super) struct Stored<'a> {
     pub(super) n: u64,
     pub(super) link: Link<'a>,
-    /// `None` if it has not the length of a hash.
+    /// `None` if it is not a hash.
     pub(super) hash: Option<Hash>,
 }
 
@@ -21,7 +30,7 @@ pub(super) struct Stored<'a> {
 pub(super) fn walk(
     db: &Connection,
     run: Option<&RunId>,
-    mut visit: impl FnMut(&Stored<'_>) -> Result<(), Failure>,
+    mut visit: impl FnMut(Visited<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let which = if run.is_some() { within("run") } else { "true".to_owned() };
     let mut query = db.prepare(&format!(
@@ -32,7 +41,10 @@ pub(super) fn walk(
     }
     let mut rows = query.raw_query();
     while let Some(row) = rows.next()? {
-        visit(&stored(row)?)?;
+        match stored(row) {
+            Ok(stored) => visit(Visited::Event(stored))?,
+            Err(error) => visit(Visited::Misplaced(BadCell::of(error)?))?,
+        }
     }
     Ok(())
 }
@@ -58,16 +70,18 @@ fn text(value: ValueRef<'_>) -> &str {
     std::str::from_utf8(bytes).unwrap_or("\u{fffd}")
 }
 
+/// Fails if the two numbers that give an event its place are none. What else
+/// is not as it was written is told by the hash.
 fn stored<'a>(row: &'a Row<'_>) -> Result<Stored<'a>, rusqlite::Error> {
     Ok(Stored {
         n: row.get(0)?,
         link: Link {
-            run: row.get_ref(1)?.as_str()?,
+            run: text(row.get_ref(1)?),
             seq: row.get(2)?,
-            at: row.get(3)?,
+            at: row.get(3).unwrap_or(i64::MIN),
             kind: text(row.get_ref(4)?),
             body: text(row.get_ref(5)?),
         },
-        hash: row.get_ref(6)?.as_blob()?.try_into().ok(),
+        hash: row.get_ref(6)?.as_blob().ok().and_then(|blob| blob.try_into().ok()),
     })
 }

@@ -1,6 +1,9 @@
 //! Attacks on what is recorded: each shows in `aye audit`, alone or against
 //! heads that were kept elsewhere.
 
+mod file;
+mod removed;
+
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

@@ -5,6 +5,7 @@ use rusqlite::Connection;
 
 use crate::store::chain::Hash;
 use crate::store::derive::{self, Derived, Placed};
+use crate::store::sqlite::error::BadCell;
 use crate::store::sqlite::walk::Stored;
 use crate::store::sqlite::{journal, questions, runs};
 use crate::store::{Finding, RunRow};
@@ -107,11 +108,11 @@ impl Check {
     ) -> Result<(), rusqlite::Error> {
         let row = match runs::load(db, &self.run) {
             Ok(row) => row,
-            Err(rusqlite::Error::FromSqlConversionFailure(_, _, why)) => {
-                self.disagree(why.to_string(), report);
+            Err(error) => {
+                let BadCell(message) = BadCell::of(error)?;
+                self.disagree(message, report);
                 return Ok(());
             }
-            Err(error) => return Err(error),
         };
         let Some(row) = row else {
             self.disagree("it is missing".to_owned(), report);
@@ -147,7 +148,14 @@ impl Check {
         derived: &Derived,
         report: &mut dyn FnMut(Finding),
     ) -> Result<(), rusqlite::Error> {
-        let mut rows = questions::load_all(db, &self.run)?;
+        let mut rows = match questions::load_all(db, &self.run) {
+            Ok(rows) => rows,
+            Err(error) => {
+                let BadCell(message) = BadCell::of(error)?;
+                report(Finding::Row { table: "questions", message });
+                return Ok(());
+            }
+        };
         let mut found = |question: &str| {
             report(Finding::Question { run: self.run.clone(), question: question.to_owned() });
         };

@@ -24,10 +24,10 @@ impl SqliteStore {
             let page = self.ended_steps(run, after)?;
             let Some((last, _)) = page.last() else { return Ok(()) };
             after = *last;
-            for step in page.iter().filter_map(|(_, step)| step.as_ref()) {
+            for (n, step) in page.iter().filter_map(|(n, step)| Some((*n, step.as_ref()?))) {
                 let found = step.check(&self.home, audited);
                 // Asked now: it may have been pruned while its log was read.
-                if !found.is_empty() && self.keeps_logs(step.run())? {
+                if !found.is_empty() && self.keeps_log(step.run(), n)? {
                     found.into_iter().for_each(&mut *report);
                 }
             }
@@ -54,7 +54,9 @@ impl SqliteStore {
             .query_map(params_from_iter(values), |row| {
                 let (run, body) = (row.get_ref(1)?, row.get_ref(3)?);
                 let event = match (run.as_str(), body.as_str()) {
-                    (Ok(run), Ok(body)) => journal::parse(run, row.get(2)?, body).ok(),
+                    (Ok(run), Ok(body)) => {
+                        row.get(2).ok().and_then(|seq| journal::parse(run, seq, body).ok())
+                    }
                     _ => None,
                 };
                 Ok((row.get(0)?, event.as_ref().and_then(SealedStep::of)))
@@ -62,14 +64,11 @@ impl SqliteStore {
             .collect()
     }
 
-    /// Whether the logs of a run have to be there: it is not pruned, nor about
-    /// to be.
-    fn keeps_logs(&self, run: &RunId) -> Result<bool, rusqlite::Error> {
-        let goes = |outer: String| {
-            RunId::new(outer).is_ok_and(|outer| *run == outer || run.is_inside(&outer))
-        };
+    /// Whether the log of a step has to be there: its run is not pruned, nor was
+    /// about to be after the step had ended.
+    fn keeps_log(&self, run: &RunId, n: u64) -> Result<bool, rusqlite::Error> {
         let sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1)";
         let there: bool = self.db.query_row(sql, [run.as_str()], |row| row.get(0))?;
-        Ok(there && !pruned::going(&self.db)?.into_iter().any(goes))
+        Ok(there && !pruned::was_going(&self.db, run, n)?)
     }
 }

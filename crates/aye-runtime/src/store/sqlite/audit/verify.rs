@@ -4,7 +4,8 @@ use aye_core::id::RunId;
 
 use super::super::SqliteStore;
 use super::super::change::Failure;
-use super::check_runs;
+use super::numbers::missing_inside;
+use super::runs::check_runs;
 use crate::store::{Audited, Finding, StoreError};
 
 impl SqliteStore {
@@ -17,6 +18,11 @@ impl SqliteStore {
                 first.get_or_insert(finding);
             }
         })?;
+        if first.is_none() {
+            // What a run inside it had done would be done again.
+            let events = missing_inside(&db, run)?;
+            first = (events > 0).then_some(Finding::Removed { events });
+        }
         match first {
             Some(finding) => {
                 let finding = Box::new(finding);
