@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use aye_core::digest::digest;
-use aye_process::{SpawnError, Spec};
+use aye_process::{CARRIERS, SpawnError, Spec};
 
 use crate::fmt::shell_word;
 use crate::settings::{Reach, ServerSettings, ToolSettings};
@@ -125,7 +125,8 @@ pub(super) fn spec(
     let mut spec = Spec::new(program).args(args);
     spec.cwd = Some(cwd.unwrap_or(workspace).to_path_buf());
     let usual = |name: &str| PASSED.contains(&name) || name.starts_with("LC_");
-    let passed = |name: &str| usual(name) || pass_env.iter().any(|one| one == name);
+    let named = |name: &str| pass_env.iter().any(|one| one == name) && !CARRIERS.contains(&name);
+    let passed = |name: &str| usual(name) || named(name);
     // Also those that are no text, which `environment` does not have.
     let ours = std::env::vars_os().map(|(name, _)| name);
     let withheld = ours.filter(|name| !name.to_str().is_some_and(passed));

@@ -90,7 +90,7 @@ impl LoadedRun {
         self.flow.skill.inputs.iter().find(named)
     }
 
-    /// Refuses to take the run up by itself where a secret would be missing.
+    /// Refuses to take the run up where a secret would be missing.
     pub(super) fn must_know(&self, given: &IndexMap<String, String>) -> Result<(), Error> {
         match self.lost_secrets().find(|name| !given.contains_key(*name)) {
             None => Ok(()),

@@ -154,6 +154,10 @@ impl Runtime {
         store.verify(&row.id)?;
         let loaded = LoadedRun::read(&*store, row, &runtime)?;
         let mut secrets = loaded.secrets(&request.secrets)?;
+        // What is left to be cleaned up may need only some of them.
+        if loaded.state.winding_down.is_none() {
+            loaded.must_know(&request.secrets)?;
+        }
         loaded.read_secrets(&mut secrets, &runtime)?;
         loaded.changed().into_iter().for_each(&mut *warn);
         runtime.left_out().map(Warning::SettingsLeftOut).into_iter().for_each(&mut *warn);

@@ -138,12 +138,21 @@ fn without_a_source_a_run_is_not_taken_up_by_itself() {
     let pid = crate::cli::detach::driver(&place, &place.last()).unwrap();
     rustix::process::kill_process(pid, Signal::KILL).unwrap();
     until("nobody drives it", || crate::cli::detach::driver(&place, &place.last()).is_none());
+    let journalled = place.aye(&["show", "last", "--json"]).ok().stdout;
     assert_snapshot!(place.aye(&["resume", "last", "--detach", "--no-input"]).all(), @r"
     --- stderr
     error: secret answer `code` is not kept in the journal
     hint: give it again: `aye resume RUN -i code=…`
     --- exit 2
     ");
+    // Nor in the foreground, where nobody can be asked.
+    for args in [&["resume", "last", "--no-input"][..], &["resume", "last"]] {
+        let refused = place.aye(args);
+        assert_eq!(refused.code, 2, "{}", refused.all());
+        let why = "secret answer `code` is not kept in the journal";
+        assert!(refused.stderr.contains(why), "{}", refused.all());
+    }
+    assert_eq!(place.aye(&["show", "last", "--json"]).ok().stdout, journalled);
     let given = format!("code={SECRET}");
     place.aye(&["resume", "last", "--detach", "-q", "-i", &given]).ok();
     place.aye(&["answer", &open("wait").unwrap(), "yes", "--no-input"]).ok();
@@ -243,4 +252,92 @@ fn carriers_and_limits_are_not_inherited() {
     command.status().unwrap();
     until("the end", || place.status() == "completed");
     assert_eq!(place.read("limit").trim(), "4096");
+}
+
+/// What a program of the run was started with: `env`, and its limit for dumps.
+#[track_caller]
+fn inherits_nothing(place: &Place, who: &str) {
+    let env = place.read(&format!("{who}.env"));
+    assert!(env.contains("PATH="), "{who}: {env}");
+    for carried in ["AYE_INPUT", "AYE_CODE", SECRET, "123456"] {
+        assert!(!env.contains(carried), "{who}: {env}");
+    }
+    assert_eq!(place.read(&format!("{who}.limit")).trim(), "4096", "{who}");
+}
+
+#[test]
+fn tool_servers_and_named_commands_inherit_no_carriers_either() {
+    let place = Place::new();
+    let tells = |who: &str| format!("env > {who}.env; ulimit -c > {who}.limit; cat > /dev/null");
+    place.write(
+        "aye.toml",
+        &format!(
+            "[tools.own]\nserver = ['sh', '-c', '{}']\npass_env = ['AYE_INPUT', 'AYE_CODE']\n\
+             [tools.named]\ncommand = ['sh', '-c', '{}']\n",
+            tells("server"),
+            tells("command"),
+        ),
+    );
+    place.aye(&["trust", "--yes"]).ok();
+    place.write(
+        "s.yaml",
+        "name: s\ninputs: [{ name: token, type: secret }]\nsteps:\n  \
+         - { name: named, tool: named }\n  \
+         - { name: own, tool: own.x, timeout: 3s, on_error: continue }\n",
+    );
+    let aye = place.command(&[]);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "ulimit -Sc 4096; exec \"$@\"", "sh"]).arg(aye.get_program());
+    shell.args(["run", "s.yaml", "--no-input"]).env_clear().current_dir(place.work());
+    shell.envs(aye.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell.env("AYE_INPUT", format!("token={SECRET}")).env("AYE_CODE", "123456");
+    let ran = Ran::of(shell.output().unwrap(), &place);
+    assert!(place.work().join("server.limit").exists(), "{}", ran.all());
+    inherits_nothing(&place, "command");
+    inherits_nothing(&place, "server");
+}
+
+/// Whether a process that dies of a signal leaves its memory in its directory.
+fn leaves_dumps(place: &Place) -> bool {
+    let script = "ulimit -c unlimited; kill -ABRT $$";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script]).current_dir(place.work()).status().unwrap();
+    dumps(place) > 0
+}
+
+fn dumps(place: &Place) -> usize {
+    let names = std::fs::read_dir(place.work()).unwrap().map(|entry| entry.unwrap().file_name());
+    names.filter(|name| name.to_string_lossy().starts_with("core")).count()
+}
+
+#[test]
+fn a_crash_of_the_driver_leaves_no_memory_behind() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s\ninputs: [{ name: token, type: secret }]\nsteps:\n  \
+         - { name: a, shell: 'touch began; exec sleep 60' }\n",
+    );
+    let aye = place.command(&[]);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "ulimit -c unlimited; exec \"$@\"", "sh"]).arg(aye.get_program());
+    shell.args(["run", "s.yaml", "-i", &format!("token={SECRET}")]).env_clear();
+    shell.envs(aye.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell.current_dir(place.work()).stdin(std::process::Stdio::null());
+    shell.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let mut driver = shell.spawn().unwrap();
+    until("the step", || place.work().join("began").exists());
+    let engine = crate::cli::detach::driver(&place, &place.last()).unwrap();
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", engine.as_raw_nonzero()));
+    let limits = limits.unwrap();
+    let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
+    assert_eq!(core.split_whitespace().nth(4), Some("1"), "{core}");
+    rustix::process::kill_process(engine, Signal::ABORT).unwrap();
+    driver.wait().unwrap();
+    until("nobody drives it", || crate::cli::detach::driver(&place, &place.last()).is_none());
+    assert_eq!(dumps(&place), 0);
+    // Another program dumps its memory here, unless the system collects dumps elsewhere.
+    let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap();
+    let elsewhere = pattern.starts_with(['|', '/']);
+    assert!(leaves_dumps(&place) || elsewhere, "dumps are written as `{pattern}`");
 }
