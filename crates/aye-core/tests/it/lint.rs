@@ -209,3 +209,35 @@ fn certain_fixes_come_with_what_is_found() {
     );
     assert_eq!(said(&text), Vec::<String>::new());
 }
+
+#[test]
+fn a_secret_in_the_arguments_of_a_program_is_warned_about() {
+    let skill = |step: &str| {
+        format!(
+            "name: demo\ninputs: [{{ name: token, type: secret }}, {{ name: plain }}]\nsteps:\n  \
+             - {{ name: code, input: {{ message: 'Code?', secret: true }} }}\n  \
+             - {{ name: a, {step} }}\n"
+        )
+    };
+    let hint = |name: &str| {
+        format!(
+            "let the program read it: `stdin: '{{{{ {name} }}}}'`, or `env:` with a variable that it knows"
+        )
+    };
+    for name in ["inputs.token", "code"] {
+        assert_eq!(
+            said(&skill(&format!("command: curl, args: [-u, 'me:{{{{ {name} }}}}']"))),
+            [format!(
+                "warning secret-in-arguments: the secret `{name}` is an argument of `curl` | {}",
+                hint(name)
+            )]
+        );
+    }
+    for fine in [
+        "command: curl, args: ['{{ inputs.plain }}']",
+        "command: curl, stdin: '{{ inputs.token }}'",
+        "command: curl, env: { TOKEN: '{{ code }}' }",
+    ] {
+        assert_eq!(said(&skill(fine)), Vec::<String>::new(), "{fine}");
+    }
+}

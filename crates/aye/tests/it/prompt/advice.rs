@@ -76,6 +76,21 @@ fn it_stands_beside_the_question_and_the_person_decides() {
 }
 
 #[test]
+fn it_inherits_nothing_that_carries_inputs() {
+    let place = place("env > env.txt; ulimit -c > limit; cat > /dev/null; echo 'No.'", "");
+    let env = [("AYE_INPUT", "target=carried-in"), ("AYE_CODE", "123456")];
+    let mut terminal = Terminal::with(&place, &["run", "skill.yaml"], &env);
+    terminal.wait_for("Deploy carried-in?").wait_for("┊ No.").keys("n");
+    assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
+    let env = place.read("env.txt");
+    assert!(env.contains("AYE_HOME="), "{env}");
+    for carried in ["AYE_INPUT", "AYE_CODE", "carried-in", "123456"] {
+        assert!(!env.contains(carried), "{env}");
+    }
+    assert_ne!(place.read("limit").trim(), "1", "it has the limit for core dumps back");
+}
+
+#[test]
 fn a_suggestion_names_an_option_and_changes_neither_mark_nor_default() {
     let json = r#"{\"suggestion\": \"cancel\", \"why\": \"It is Friday.\"}"#;
     let place = place(&format!("echo \"{json}\""), "");

@@ -10,6 +10,7 @@ mod asked;
 mod beside;
 mod consent;
 mod controlling;
+mod covers;
 mod dialog;
 mod hostile;
 mod inbox_view;
