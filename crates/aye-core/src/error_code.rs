@@ -1,8 +1,8 @@
 //! Why a step failed, as one word that programs can act on.
 
-use crate::words::words;
+use crate::word_enum::word_enum;
 
-words! {
+word_enum! {
     /// Why a step failed.
     ErrorCode {
         /// There is no such program.

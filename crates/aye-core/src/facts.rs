@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::digest;
 use crate::secrets::Text;
-use crate::words::words;
+use crate::word_enum::word_enum;
 
 /// The longest value that is written down in full, in bytes.
 const LONGEST: usize = 4096;
 /// How much of a longer one is written down.
 const EXCERPT: usize = 1024;
 
-words! {
+word_enum! {
     /// What a fact is about.
     FactKind {
         /// The machine that the step runs on.

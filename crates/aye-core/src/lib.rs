@@ -31,5 +31,5 @@ pub mod skill;
 pub mod span;
 pub mod step_kind;
 pub mod text;
-mod words;
+mod word_enum;
 pub mod yaml;

@@ -1,8 +1,8 @@
 //! What a step does, as one word.
 
-use crate::words::words;
+use crate::word_enum::word_enum;
 
-words! {
+word_enum! {
     /// The word for what a step does, in files, events and listings.
     StepKind {
         /// Runs a program.

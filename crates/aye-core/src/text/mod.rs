@@ -22,8 +22,8 @@ mod python_fallback;
 mod render;
 mod scope;
 mod shell;
+mod unknown_word;
 mod weigh;
-mod words;
 
 pub use apart::{Work, work};
 pub use chains::{NumberComparison, number_comparisons};
@@ -36,4 +36,4 @@ pub use render::{
 pub use scope::{BUILT_IN, Elsewhere, Expressions, Names, Scope, World};
 pub(crate) use shell::legible;
 pub use shell::{Script, Verbatim, shell_script};
-pub use words::{UnknownWord, unknown_word_in, unknown_word_in_condition};
+pub use unknown_word::{UnknownWord, unknown_word_in, unknown_word_in_condition};

@@ -32,7 +32,6 @@
 //! anything is done about them.
 
 mod ask;
-mod asking;
 mod calling;
 mod calls;
 mod child;
@@ -57,15 +56,16 @@ mod requests;
 mod results;
 #[cfg(test)]
 mod sample;
+mod server_questions;
 mod stopping;
 mod wait;
 mod warnings;
 mod work;
 
-pub use asking::{GONE, close_form};
 pub use child::Skills;
 pub use child::{restore_inside, scope_of};
 pub use drive::{Driven, Driver, Parts};
 pub use known::{sentence, tool_of};
 pub use outcome::Outcome;
 pub use remember::RememberedAnswer;
+pub use server_questions::{GONE, close_form};

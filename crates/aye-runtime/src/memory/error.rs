@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::words::BadPattern;
+use super::pattern::BadPattern;
 
 /// Something in a file that is passed over; everything else works.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize)]

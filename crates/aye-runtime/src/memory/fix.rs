@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::names::{Fit, tool_fits};
+use super::pattern::{Pattern, Told};
 use super::query::Query;
-use super::words::{Pattern, Told};
 
 /// What the names of fixes begin with.
 pub(super) const PREFIX: &str = "fix-";

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::names::{Fit, family, tool_fits};
+use super::pattern::{BadPattern, Pattern, Told};
 use super::query::{Layer, Placed, Query};
-use super::words::{BadPattern, Pattern, Told};
 
 /// How many are looked up before a run, for each family of tools.
 pub const PER_FAMILY: usize = 2;

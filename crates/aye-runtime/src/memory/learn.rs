@@ -12,9 +12,9 @@ use super::keep::{Mask, change_list_once, line};
 use super::lesson::{Lesson, Once};
 use super::memory::{FAILURES, Memory, USAGE};
 use super::mistake::mistake;
+use super::pattern::Told;
 use super::salient_line::telling_line;
 use super::usage::{self, Sighting, UsagePattern, shapes};
-use super::words::Told;
 
 /// A failure that was seen.
 #[derive(Debug, Clone)]

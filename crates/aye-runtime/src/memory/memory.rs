@@ -17,10 +17,10 @@ use super::fix::{Fix, PREFIX, SHORTEST, Standing};
 use super::issue::{self, Issue, Rank, Written};
 use super::keep::Mask;
 use super::memory_file::MemoryFile;
+use super::pattern::{MOST_REGEXES, MOST_WORK, Pattern, Told, regex_in};
 use super::preference::{EnvironmentRule, Preference, PreferenceQuery};
 use super::query::{Layer, Placed, Query};
 use super::usage::{UsagePattern, Warning, shapes};
-use super::words::{MOST_REGEXES, MOST_WORK, Pattern, Told, regex_in};
 
 /// Known issues, by people.
 pub(super) const PATTERNS: &str = "learned/patterns.yaml";

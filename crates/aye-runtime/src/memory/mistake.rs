@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use aye_core::heal::Category;
 
-use super::words::Told;
+use super::pattern::Told;
 
 /// A mistake that can be learned from: made by whoever called, in a way that
 /// may be avoided the next time.

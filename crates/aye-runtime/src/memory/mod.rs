@@ -38,6 +38,7 @@ mod memory_file;
 mod mistake;
 mod names;
 mod note;
+mod pattern;
 mod preference;
 mod query;
 mod remember_choice;
@@ -46,7 +47,6 @@ mod salient_line;
 mod similar;
 mod stats;
 mod usage;
-mod words;
 
 pub use confidence::{BLOCK, WARN, confidence};
 pub use emit::emit;
@@ -64,6 +64,7 @@ pub use memory::Memory;
 pub use memory_file::read_mapping;
 pub use mistake::{Mistake, mistake};
 pub use note::NewIssue;
+pub use pattern::{BadPattern, Pattern};
 pub use preference::{
     Allowed, Chosen, EnvironmentRule, Preference, PreferenceQuery, Scope, is_production,
     question_digest,
@@ -75,4 +76,3 @@ pub use salient_line::pattern_of;
 pub use similar::{SAME, similarity};
 pub use stats::{Week, Weeks};
 pub use usage::{Level, UsagePattern, Warning};
-pub use words::{BadPattern, Pattern};

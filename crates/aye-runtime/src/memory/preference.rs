@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::fingerprint::fingerprint;
-use super::words::Pattern;
+use super::pattern::Pattern;
 
 /// How long an answer is remembered.
 pub(super) const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);

@@ -9,9 +9,9 @@ use super::keep::{Keep, Mask, change_list, change_list_once, line, masked, visib
 use super::lesson::{Lesson, Once};
 use super::memory::{FIXES, Memory};
 use super::memory_file::Root;
+use super::pattern::Pattern;
 use super::query::{Layer, Placed};
 use super::salient_line::pattern_of;
-use super::words::Pattern;
 
 /// A fix to be remembered.
 #[derive(Debug, Clone)]

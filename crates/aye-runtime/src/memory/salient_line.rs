@@ -1,7 +1,7 @@
 //! The line of an error that says what happened, as a pattern.
 
 use super::fingerprint::fingerprint;
-use super::words::{BadPattern, Pattern, Told};
+use super::pattern::{BadPattern, Pattern, Told};
 
 /// The longest pattern that is made of an error.
 const LONGEST: usize = 200;

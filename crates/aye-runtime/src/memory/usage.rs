@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::confidence::{self, confidence};
 use super::mistake::Mistake;
+use super::pattern::Told;
 use super::similar::{SAME, similarity};
-use super::words::Told;
 
 /// How many different calls are kept with a pattern.
 const CALLS: usize = 5;

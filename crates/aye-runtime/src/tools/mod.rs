@@ -21,8 +21,6 @@ mod shell_argument;
 mod trust;
 
 #[cfg(feature = "tools")]
-mod asking;
-#[cfg(feature = "tools")]
 mod connect;
 #[cfg(feature = "tools")]
 mod form;
@@ -32,6 +30,8 @@ mod handler;
 mod http;
 #[cfg(feature = "tools")]
 mod link;
+#[cfg(feature = "tools")]
+mod open_questions;
 #[cfg(feature = "tools")]
 mod outbox;
 #[cfg(feature = "tools")]

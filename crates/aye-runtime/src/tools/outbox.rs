@@ -5,8 +5,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::asking::Questions;
 use super::event::ToolEvent;
+use super::open_questions::Questions;
 
 /// How many lines may wait; a server that floods us loses some of its own.
 const WAITING: usize = 1000;

@@ -19,7 +19,7 @@ use crate::report::{Report, Sink};
 use crate::runtime::Runtime;
 use crate::store::{Lease, Store};
 
-use super::reader::JournalReader;
+use super::journal_reader::JournalReader;
 
 /// A run whose lease this process holds. It is driven, or dropped and left to
 /// others.

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::fmt::{duration, escape_control_line};
 use crate::store::{QuestionRow, QuestionState, RunRow};
 
-use super::reader::JournalReader;
+use super::journal_reader::JournalReader;
 
 impl JournalReader {
     /// Why an answer to this question does not count, if it was decided before:

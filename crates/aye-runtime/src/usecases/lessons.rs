@@ -8,7 +8,7 @@ use crate::memory::Memory;
 use crate::runtime::Runtime;
 use crate::store::{QuestionRow, Store};
 
-use super::reader::JournalReader;
+use super::journal_reader::JournalReader;
 
 impl Runtime {
     /// Takes in what a driver has learned and could not take in before it was

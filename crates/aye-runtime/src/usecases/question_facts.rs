@@ -20,8 +20,8 @@ use crate::question_context::{Redactor, VALUE, failure, recent_steps};
 use crate::runtime::Runtime;
 use crate::skills::SkillFile;
 
-use super::read::AskingRun;
-use super::reader::JournalReader;
+use super::journal_reader::JournalReader;
+use super::run_views::AskingRun;
 use super::step_place::StepPlace;
 
 /// What belongs to a question. Values are masked, cut and harmless.

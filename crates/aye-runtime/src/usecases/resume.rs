@@ -18,8 +18,8 @@ use crate::runtime::Runtime;
 use crate::store::{QuestionRow, RunRow};
 
 use super::active_run::{ActiveRun, Beginning};
+use super::journal_reader::JournalReader;
 use super::loaded_run::LoadedRun;
-use super::reader::JournalReader;
 use super::warning::Warning;
 
 /// A run that is to be resumed.

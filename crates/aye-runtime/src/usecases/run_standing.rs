@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::runtime::Runtime;
 use crate::store::{RunFilter, RunStatus};
 
-use super::read::ListedRun;
+use super::run_views::ListedRun;
 
 /// Where a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use crate::fmt::escape_control_lines;
 use crate::skills::{SkillFile, skill_name};
 use crate::store::RunRow;
 
-use super::reader::JournalReader;
+use super::journal_reader::JournalReader;
 
 /// A step as it is written.
 pub struct StepPlace {

@@ -8,10 +8,10 @@ use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{QuestionRow, Sent};
 
+use super::asking_run::relayable;
 use super::handle::Handle;
-use super::pause::relayable;
-use super::standing;
-use super::world::World;
+use super::run_status;
+use super::server_state::ServerState;
 
 /// What is answered.
 pub(super) struct Word {
@@ -25,11 +25,15 @@ pub(super) struct Word {
 
 /// Sends an answer to whoever drives the run; if nobody does, the run goes on
 /// in a process of its own. A note, if something is to be said.
-pub(super) fn answer(world: &World, handle: &Handle, word: Word) -> Result<Option<String>, Error> {
-    let runtime = &world.runtime;
+pub(super) fn answer(
+    server: &ServerState,
+    handle: &Handle,
+    word: Word,
+) -> Result<Option<String>, Error> {
+    let runtime = &server.runtime;
     let (row, question) = handle.open_question()?;
     runtime.at(&handle.outer.workspace)?.must_be_trusted()?;
-    if runtime.now() >= standing::expires(row, runtime) {
+    if runtime.now() >= run_status::expires(row, runtime) {
         return Err(Error::Refused {
             message: format!("the execution id of question `{}` has expired", row.id),
             hint: Some(format!("the person can still answer: `aye answer {}`", row.id)),
@@ -42,7 +46,7 @@ pub(super) fn answer(world: &World, handle: &Handle, word: Word) -> Result<Optio
         return Err(not_through_you(row, "it asks for a secret"));
     }
     // Nobody was sent such a form.
-    if elicited && !counts(world, question) {
+    if elicited && !counts(server, question) {
         return Err(not_through_you(row, "it is not asked with a form of the client"));
     }
     let answer = Answer {
@@ -86,11 +90,11 @@ pub(super) fn answer(world: &World, handle: &Handle, word: Word) -> Result<Optio
 
 /// Whether a form that the client shows may answer this question. Names,
 /// several people, codes and typed texts never go through an assistant.
-pub(super) fn counts(world: &World, question: &Question) -> bool {
+pub(super) fn counts(server: &ServerState, question: &Question) -> bool {
     let plain = question.approvals <= 1 && !question.reauth && question.typed.is_none();
     let by = match question.by {
         aye_core::skill::By::Anyone => true,
-        aye_core::skill::By::Human => world.runtime.settings.mcp.elicited_is_person,
+        aye_core::skill::By::Human => server.runtime.settings.mcp.elicited_is_person,
         aye_core::skill::By::Names(_) => false,
     };
     plain && by && !question.secret

@@ -16,11 +16,11 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use aye_runtime::error::Error;
 
-use super::asking::Asked;
 use super::follow::{Came, Following, follow};
+use super::forms::Asked;
 use super::report::{self, Told, refused};
+use super::server_state::ServerState;
 use super::service::Assistant;
-use super::world::World;
 
 /// A call with everything around it.
 pub(super) struct Call<'a> {
@@ -45,14 +45,14 @@ const GLANCE: Duration = Duration::from_secs(5);
 impl Call<'_> {
     /// How long a call waits for a run.
     pub(super) fn patience(&self) -> Duration {
-        self.assistant.world().runtime.settings.mcp.patience
+        self.assistant.server().runtime.settings.mcp.patience
     }
 
     /// How long a form may be waited for, if one is worth showing. Clients give
     /// a call up after a minute or so, and a call that was given up would stop
     /// the run: the whole must not take longer.
     pub(super) fn time_for_a_form(&self) -> Option<Duration> {
-        let settings = &self.assistant.world().runtime.settings.mcp;
+        let settings = &self.assistant.server().runtime.settings.mcp;
         let whole = settings.patience.max(settings.form_timeout);
         let left = whole.saturating_sub(self.since.elapsed());
         (left >= GLANCE.min(settings.form_timeout)).then(|| left.min(settings.form_timeout))
@@ -100,8 +100,8 @@ impl Call<'_> {
         run: RunId,
         note: Option<String>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let told = self.assistant.blocking(move |world| {
-            report::run(world, &world.runtime.journal()?, &run, note.as_deref())
+        let told = self.assistant.blocking(move |server| {
+            report::run(server, &server.runtime.journal()?, &run, note.as_deref())
         });
         Ok(finish(told.await?))
     }
@@ -117,7 +117,7 @@ impl Call<'_> {
         let stop = Arc::clone(&self.stop);
         let after = Arc::clone(&self.after);
         let following = Following { run, patience, known, stop, after, news };
-        let waiting = self.assistant.blocking(move |world| follow(world, &following));
+        let waiting = self.assistant.blocking(move |server| follow(server, &following));
         tokio::pin!(waiting);
         let mut count = 0.0;
         loop {
@@ -149,10 +149,10 @@ impl Call<'_> {
     /// The client took its request back: the run is stopped in order.
     async fn stop_run(&self, run: RunId) -> Result<(), ErrorData> {
         let by = self.who.clone();
-        let stopped = self.assistant.blocking(move |world| {
-            let Some(row) = world.runtime.journal()?.run(&run)? else { return Ok(()) };
+        let stopped = self.assistant.blocking(move |server| {
+            let Some(row) = server.runtime.journal()?.run(&run)? else { return Ok(()) };
             let reason = Some("the request was cancelled".to_owned());
-            world.runtime.cancel_detached(&row, by, reason).map(drop)
+            server.runtime.cancel_detached(&row, by, reason).map(drop)
         });
         // Nobody waits for the answer any more.
         let _ = stopped.await?;
@@ -198,11 +198,11 @@ fn sorted(value: Value) -> Value {
 }
 
 /// The client's name and the user it works for, e.g. `claude-code for ada`.
-pub(super) fn who(cx: &RequestContext<RoleServer>, world: &World) -> String {
+pub(super) fn who(cx: &RequestContext<RoleServer>, server: &ServerState) -> String {
     const LONGEST: usize = 60;
     let name = cx.client_info().map(|info| info.name).unwrap_or_default();
     let name: String =
         crate::paint::escape_control_line(name.trim()).chars().take(LONGEST).collect();
     let name = if name.is_empty() { "an assistant" } else { &name };
-    format!("{name} for {}", world.runtime.driver().user)
+    format!("{name} for {}", server.runtime.driver().user)
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-use super::standing::Standing;
+use super::run_status::Standing;
 
 /// What the server says of itself.
 pub(super) const INSTRUCTIONS: &str = "\

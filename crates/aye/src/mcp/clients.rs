@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::paint::escape_control_line;
 
-use super::world::World;
+use super::server_state::ServerState;
 
 const FILE: &str = "mcp-clients.json";
 /// No more are remembered: a name is whatever a client says.
@@ -63,8 +63,8 @@ pub(super) fn of(cx: &RequestContext<RoleServer>, now: Timestamp) -> Option<Clie
 }
 
 /// Notes a client. That it could not be written down is no reason to refuse it.
-pub(super) fn note(world: &World, client: Client) {
-    let home = &world.runtime.home;
+pub(super) fn note(server: &ServerState, client: Client) {
+    let home = &server.runtime.home;
     let mut all: BTreeMap<String, Client> =
         seen(home).into_iter().map(|client| (client.name.clone(), client)).collect();
     all.insert(client.name.clone(), client);

@@ -6,12 +6,12 @@ use aye_runtime::skills::{SkillFile, skill_name};
 use aye_runtime::usecases::RunFilter;
 
 use super::resources::KINDS;
-use super::world::World;
+use super::server_state::ServerState;
 
 /// What may be meant. What cannot be looked up is not suggested.
-pub(super) fn values(world: &World, argument: &ArgumentInfo) -> Vec<String> {
+pub(super) fn values(server: &ServerState, argument: &ArgumentInfo) -> Vec<String> {
     let all: Vec<String> = match argument.name.as_str() {
-        "skill" | "name" => world
+        "skill" | "name" => server
             .runtime
             .library()
             .files()
@@ -22,11 +22,11 @@ pub(super) fn values(world: &World, argument: &ArgumentInfo) -> Vec<String> {
             .collect(),
         "id" | "execution_id" => {
             let runs =
-                world.runtime.journal().and_then(|journal| journal.runs(&RunFilter::default()));
-            let runs = runs.unwrap_or_default().into_iter().filter(|row| world.is_here(row));
+                server.runtime.journal().and_then(|journal| journal.runs(&RunFilter::default()));
+            let runs = runs.unwrap_or_default().into_iter().filter(|row| server.is_here(row));
             match argument.name.as_str() {
                 "id" => runs.map(|row| row.id.to_string()).collect(),
-                _ => runs.map(|row| world.handles.of_run(&row.id)).collect(),
+                _ => runs.map(|row| server.handles.of_run(&row.id)).collect(),
             }
         }
         "kind" => KINDS.map(str::to_owned).to_vec(),

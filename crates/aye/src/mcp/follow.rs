@@ -12,8 +12,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use aye_runtime::error::Error;
 use aye_runtime::usecases::Overview;
 
-use super::standing::{Standing, standing};
-use super::world::World;
+use super::run_status::{Standing, standing};
+use super::server_state::ServerState;
 
 /// How long a ring of the bell is waited for; then we look anyway.
 const LOOK: Duration = Duration::from_millis(200);
@@ -48,8 +48,8 @@ pub(super) struct Following {
 }
 
 /// Waits; blocks its thread.
-pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error> {
-    let journal = world.runtime.journal()?;
+pub(super) fn follow(server: &ServerState, following: &Following) -> Result<Came, Error> {
+    let journal = server.runtime.journal()?;
     let since = Instant::now();
     let mut told = Instant::now();
     let after = following.after.load(Ordering::Relaxed);
@@ -84,7 +84,7 @@ pub(super) fn follow(world: &World, following: &Following) -> Result<Came, Error
         if following.stop.load(Ordering::Relaxed) {
             return Ok(Came::Stopped);
         }
-        if since.elapsed() >= following.patience || world.is_closing() {
+        if since.elapsed() >= following.patience || server.is_closing() {
             return Ok(Came::GoesOn);
         }
         if told.elapsed() >= SILENCE {

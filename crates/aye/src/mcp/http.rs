@@ -26,9 +26,9 @@ use tokio::task::AbortHandle;
 use aye_runtime::error::Error;
 use aye_runtime::runtime::Runtime;
 
-use super::key;
+use super::key_file;
+use super::server_state::ServerState;
 use super::service::Assistant;
-use super::world::World;
 
 /// The file with the token.
 const TOKEN: &str = "mcp.token";
@@ -53,17 +53,17 @@ type Service = StreamableHttpService<Assistant, LocalSessionManager>;
 
 /// The token, made if there is none, and where it stands.
 pub(crate) fn token(runtime: &Runtime) -> Result<(PathBuf, String), Error> {
-    key::load_or_make(&runtime.home, TOKEN)
+    key_file::load_or_make(&runtime.home, TOKEN)
 }
 
 /// The service itself, for whatever serves it.
-fn service(world: &Arc<World>) -> Service {
-    let world = Arc::clone(world);
+fn service(server: &Arc<ServerState>) -> Service {
+    let server = Arc::clone(server);
     let config = StreamableHttpServerConfig::default()
         .enforce_origin_validation()
         .with_allowed_origins(["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"]);
     StreamableHttpService::new(
-        move || Ok(Assistant::new(Arc::clone(&world))),
+        move || Ok(Assistant::new(Arc::clone(&server))),
         Arc::new(LocalSessionManager::default()),
         config,
     )
@@ -78,7 +78,7 @@ pub(crate) fn serve(
 ) -> Result<u8, Error> {
     let address = loopback(address)?;
     let (_, token) = token(&served)?;
-    let world = Arc::new(World::new(served)?);
+    let server = Arc::new(ServerState::new(served)?);
     let failed = |source| Error::Listen { address, source };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -88,7 +88,7 @@ pub(crate) fn serve(
     runtime.block_on(async {
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         ready(listener.local_addr().map_err(failed)?)?;
-        let service = service(&world);
+        let service = service(&server);
         let token: Arc<str> = token.into();
         let room = Arc::new(Semaphore::new(MOST));
         let mut strangers = VecDeque::new();

@@ -3,12 +3,12 @@
 //! ```text
 //! client -- stdio (stdio) or HTTP (http) --> service -- one file a family --> tools/
 //!                                               |                              |
-//!                      asking (forms, both eras) |                              v
+//!                             forms (both eras) |                              v
 //!                                               v         usecases: start_detached, submit, cancel, resume_detached
-//!                               report <- pause, steps, place                   |
+//!                               report <- asking_run                            |
 //!                                  ^  (cut and masked by budget)                v
 //!                                  |                              aye background: drives the run
-//!                                standing, follow <---- journal <------------------+
+//!                              run_status, follow <---- journal <------------------+
 //! ```
 //!
 //! The server drives no run: it starts processes of their own, reads the
@@ -22,28 +22,28 @@
 //! has to answer.
 
 mod answer;
-mod asking;
+mod asking_run;
 mod budget;
 mod call;
 mod catalog;
 mod clients;
 mod complete;
-mod edge;
 mod follow;
+mod forms;
 mod handle;
 mod http;
-mod key;
-mod pause;
+mod key_file;
+mod outgoing;
 mod prompts;
 mod report;
 mod resources;
+mod run_status;
+mod server_state;
 mod service;
-mod standing;
 mod stdio;
 mod tasks;
 mod tools;
 mod watch;
-mod world;
 
 pub use clients::{Client, seen as clients_seen};
 pub(crate) use http::{serve as serve_http, token};

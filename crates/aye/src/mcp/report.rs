@@ -10,10 +10,10 @@ use aye_runtime::error::Error;
 use aye_runtime::question_context::{failure, recent_steps};
 use aye_runtime::usecases::{JournalReader, Overview};
 
+use super::asking_run;
 use super::budget;
-use super::pause;
-use super::standing::{Standing, standing};
-use super::world::World;
+use super::run_status::{Standing, standing};
+use super::server_state::ServerState;
 
 /// The longest result of a run, in characters.
 const OUTPUT: usize = 4000;
@@ -48,14 +48,14 @@ pub(super) fn refused(error: &Error) -> CallToolResult {
 
 /// Where a run stands, with what may follow.
 pub(super) fn run(
-    world: &World,
+    server: &ServerState,
     journal: &JournalReader,
     run: &RunId,
     note: Option<&str>,
 ) -> Result<Told, Error> {
     let look = journal.overview(run)?;
     let standing = standing(&look);
-    let handle = world.handles.of_run(run);
+    let handle = server.handles.of_run(run);
     let mut data = Map::new();
     let mut set = |name: &str, value: Value| {
         data.insert(name.to_owned(), value);
@@ -77,7 +77,7 @@ pub(super) fn run(
         if !look.driven {
             set("driven", false.into());
         }
-        pause::describe(&mut data, asking, &world.handles, journal, &world.runtime)?;
+        asking_run::describe(&mut data, asking, &server.handles, journal, &server.runtime)?;
         let text = asked_text(&data);
         return Ok(Told { data: Value::Object(data), text });
     }

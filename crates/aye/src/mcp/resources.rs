@@ -14,8 +14,8 @@ use aye_runtime::memory::EntryKind;
 use aye_runtime::skills::{SkillFile, skill_name};
 use aye_runtime::usecases::RunFilter;
 
+use super::server_state::ServerState;
 use super::tools::memory_entries;
-use super::world::World;
 use super::{budget, report};
 
 /// How many runs are listed: the newest.
@@ -59,9 +59,9 @@ impl Named {
     }
 }
 
-pub(super) fn list(world: &World) -> Result<ListResourcesResult, Error> {
+pub(super) fn list(server: &ServerState) -> Result<ListResourcesResult, Error> {
     let mut all = Vec::new();
-    for path in world.runtime.library().files() {
+    for path in server.runtime.library().files() {
         let Ok(file) = SkillFile::read(&path) else { continue };
         for flow in &file.flows {
             let name = skill_name(flow);
@@ -74,9 +74,9 @@ pub(super) fn list(world: &World) -> Result<ListResourcesResult, Error> {
             );
         }
     }
-    if let Some(journal) = world.runtime.journal_if_any()? {
+    if let Some(journal) = server.runtime.journal_if_any()? {
         let runs = journal.runs(&RunFilter { limit: RUNS, ..RunFilter::default() })?;
-        for row in runs.into_iter().filter(|row| world.is_here(row)) {
+        for row in runs.into_iter().filter(|row| server.is_here(row)) {
             let about = format!("{}, began {}", row.status.word(), row.started);
             all.push(
                 Resource::new(Named::Run(row.id.clone()).uri(), row.id.as_str())
@@ -112,24 +112,24 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 }
 
 /// What is there; nothing if there is no such thing.
-pub(super) fn read(world: &World, uri: &str) -> Result<Option<ReadResourceResult>, Error> {
+pub(super) fn read(server: &ServerState, uri: &str) -> Result<Option<ReadResourceResult>, Error> {
     let Some(named) = Named::of(uri) else { return Ok(None) };
     let (text, mime) = match &named {
         Named::Run(run) => {
-            let Some(journal) = world.runtime.journal_if_any()? else { return Ok(None) };
-            let outer = journal.outermost(run)?.filter(|row| world.is_here(row));
+            let Some(journal) = server.runtime.journal_if_any()? else { return Ok(None) };
+            let outer = journal.outermost(run)?.filter(|row| server.is_here(row));
             let Some(outer) = outer else { return Ok(None) };
-            (pretty(&report::run(world, &journal, &outer.id, None)?.data), JSON)
+            (pretty(&report::run(server, &journal, &outer.id, None)?.data), JSON)
         }
         Named::Skill(name) => {
-            let context = &world.runtime;
+            let context = &server.runtime;
             let Ok((path, _)) = context.library().find(name) else { return Ok(None) };
             (SkillFile::read(&context.directory.join(path))?.text, YAML)
         }
         Named::Memory(kind) => {
             let kind: EntryKind = serde_json::from_value(json!(kind))
                 .map_err(|source| Error::Json { what: "the kind of memory", source })?;
-            (pretty(&Value::Array(memory_entries(world, kind))), JSON)
+            (pretty(&Value::Array(memory_entries(server, kind))), JSON)
         }
     };
     let contents = ResourceContents::text(text, uri).with_mime_type(mime);

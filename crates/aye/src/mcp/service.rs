@@ -20,16 +20,16 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use aye_runtime::error::Error;
 
 use super::call::{Call, digest_of, who};
-use super::edge::{harmless, harmless_call};
+use super::outgoing::{harmless, harmless_call};
 use super::resources::{self, Named};
+use super::server_state::ServerState;
 use super::watch::{Guard, Wanted};
-use super::world::World;
 use super::{catalog, clients, complete, prompts, tools};
 
 /// One connection.
 #[derive(Clone)]
 pub(super) struct Assistant {
-    world: Arc<World>,
+    server: Arc<ServerState>,
     /// The calls under way that can be cancelled.
     calls: Arc<Mutex<HashMap<RequestId, Arc<AtomicBool>>>>,
     /// What a client before 2026-07-28 subscribed to, until it goes.
@@ -38,13 +38,13 @@ pub(super) struct Assistant {
 }
 
 impl Assistant {
-    pub(super) fn new(world: Arc<World>) -> Self {
+    pub(super) fn new(server: Arc<ServerState>) -> Self {
         let wanted = Arc::new(Guard(Wanted::default()));
-        Self { world, calls: Arc::default(), wanted, watching: Arc::default() }
+        Self { server, calls: Arc::default(), wanted, watching: Arc::default() }
     }
 
-    pub(super) fn world(&self) -> Arc<World> {
-        Arc::clone(&self.world)
+    pub(super) fn server(&self) -> Arc<ServerState> {
+        Arc::clone(&self.server)
     }
 
     fn calls(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, Arc<AtomicBool>>> {
@@ -53,8 +53,8 @@ impl Assistant {
 
     /// A request with everything around it.
     async fn begin(&self, cx: RequestContext<RoleServer>) -> Result<Call<'_>, ErrorData> {
-        let who = who(&cx, &self.world);
-        let position = self.blocking(World::position).await?.unwrap_or_default();
+        let who = who(&cx, &self.server);
+        let position = self.blocking(ServerState::position).await?.unwrap_or_default();
         let after = Arc::new(AtomicU64::new(position));
         let (stop, bound, since) = (Arc::default(), String::new(), Instant::now());
         Ok(Call { assistant: self, cx, who, stop, after, bound, since })
@@ -62,11 +62,11 @@ impl Assistant {
 
     /// Notes what the client can do, once.
     async fn note(&self, cx: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        let Some(client) = clients::of(cx, self.world.runtime.now()) else { return Ok(()) };
+        let Some(client) = clients::of(cx, self.server.runtime.now()) else { return Ok(()) };
         let told = format!("{} {} {}", client.name, client.version, client.protocol);
-        if self.world.is_new(told) {
-            let noted = self.blocking(move |world| {
-                clients::note(world, client);
+        if self.server.is_new(told) {
+            let noted = self.blocking(move |server| {
+                clients::note(server, client);
                 Ok(())
             });
             let _ = noted.await?;
@@ -77,10 +77,10 @@ impl Assistant {
     /// Something that blocks, on a thread where it may.
     pub(super) async fn blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&World) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(&ServerState) -> Result<T, Error> + Send + 'static,
     ) -> Result<Result<T, Error>, ErrorData> {
-        let world = self.world();
-        tokio::task::spawn_blocking(move || work(&world))
+        let server = self.server();
+        tokio::task::spawn_blocking(move || work(&server))
             .await
             .map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
@@ -152,7 +152,7 @@ impl ServerHandler for Assistant {
         _cx: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
-        let read = self.blocking(move |world| resources::read(world, &uri)).await?;
+        let read = self.blocking(move |server| resources::read(server, &uri)).await?;
         let read = read.map_err(|error| unable(&error));
         let found = read.and_then(|found| found.ok_or_else(|| resources::nothing(&request.uri)));
         Ok(harmless(found)?.into())
@@ -168,7 +168,7 @@ impl ServerHandler for Assistant {
         }
         self.wanted.0.add(&request.uri);
         if !self.watching.swap(true, Ordering::Relaxed) {
-            let mut heard = self.wanted.0.watch(self.world());
+            let mut heard = self.wanted.0.watch(self.server());
             tokio::spawn(async move {
                 while let Some(uri) = heard.recv().await {
                     let param = ResourceUpdatedNotificationParam::new(uri);
@@ -204,7 +204,7 @@ impl ServerHandler for Assistant {
         for uri in subscription.accepted().resource_subscriptions.iter().flatten() {
             wanted.0.add(uri);
         }
-        let mut heard = wanted.0.watch(self.world());
+        let mut heard = wanted.0.watch(self.server());
         loop {
             tokio::select! {
                 () = subscription.cancelled() => return Ok(()),
@@ -239,7 +239,7 @@ impl ServerHandler for Assistant {
         request: CompleteRequestParams,
         _cx: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let found = self.blocking(move |world| Ok(complete::values(world, &request.argument)));
+        let found = self.blocking(move |server| Ok(complete::values(server, &request.argument)));
         let values = found.await?.map_err(|error| unable(&error))?;
         let all = CompletionInfo::with_all_values(values);
         let all = all.map_err(|error| ErrorData::internal_error(error, None));

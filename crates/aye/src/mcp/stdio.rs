@@ -14,12 +14,12 @@ use tokio::io::{AsyncRead, ReadBuf};
 use aye_runtime::error::Error;
 use aye_runtime::runtime::Runtime;
 
+use super::server_state::ServerState;
 use super::service::Assistant;
-use super::world::World;
 
 /// Serves until the client closes its end.
 pub(crate) fn serve(served: Arc<Runtime>) -> Result<u8, Error> {
-    let world = Arc::new(World::new(served)?);
+    let server = Arc::new(ServerState::new(served)?);
     let (input, output) = take_over().map_err(failed)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -27,10 +27,10 @@ pub(crate) fn serve(served: Arc<Runtime>) -> Result<u8, Error> {
         .build()
         .map_err(failed)?;
     let served = runtime.block_on(async {
-        let input = Ear { file: tokio::fs::File::from_std(input), world: Arc::clone(&world) };
+        let input = Ear { file: tokio::fs::File::from_std(input), server: Arc::clone(&server) };
         let output = tokio::fs::File::from_std(output);
         let transport = AsyncRwTransport::new_server(input, output);
-        match rmcp::serve_server(Assistant::new(Arc::clone(&world)), transport).await {
+        match rmcp::serve_server(Assistant::new(Arc::clone(&server)), transport).await {
             Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
         }
@@ -39,7 +39,7 @@ pub(crate) fn serve(served: Arc<Runtime>) -> Result<u8, Error> {
     runtime.shutdown_background();
     match served {
         Ok(()) => Ok(0),
-        Err(_) if world.is_closing() => Ok(0),
+        Err(_) if server.is_closing() => Ok(0),
         Err(message) => Err(Error::Refused {
             message: format!("the client does not speak the protocol: {message}"),
             hint: Some("assistants start this; see `aye mcp install --help`".to_owned()),
@@ -64,7 +64,7 @@ fn take_over() -> std::io::Result<(File, File)> {
 /// Standard input; its end tells everything that waits to stop waiting.
 struct Ear {
     file: tokio::fs::File,
-    world: Arc<World>,
+    server: Arc<ServerState>,
 }
 
 impl AsyncRead for Ear {
@@ -79,7 +79,7 @@ impl AsyncRead for Ear {
             && buffer.filled().len() == before
             && buffer.remaining() > 0
         {
-            self.world.close();
+            self.server.close();
         }
         polled
     }

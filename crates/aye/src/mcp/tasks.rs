@@ -20,11 +20,11 @@ use serde_json::Value;
 use aye_runtime::error::Error;
 use aye_runtime::usecases::Overview;
 
-use super::asking::{Asked, Form, Returned, read};
 use super::call::Call;
+use super::forms::{Asked, Form, Returned, read};
 use super::report;
-use super::standing::{Standing, standing};
-use super::world::World;
+use super::run_status::{Standing, standing};
+use super::server_state::ServerState;
 
 /// How often a client should ask.
 const POLL: Duration = Duration::from_secs(2);
@@ -39,9 +39,9 @@ impl Call<'_> {
 
     /// A run that goes on, as a task.
     pub(super) async fn as_task(&self, run: RunId) -> Result<CallToolResponse, ErrorData> {
-        let made = self.assistant.blocking(move |world| {
-            let look = world.runtime.journal()?.overview(&run)?;
-            Ok(head(world, &look))
+        let made = self.assistant.blocking(move |server| {
+            let look = server.runtime.journal()?.overview(&run)?;
+            Ok(head(server, &look))
         });
         match made.await? {
             Ok(task) => Ok(CreateTaskResult::new(task).into()),
@@ -53,11 +53,11 @@ impl Call<'_> {
     pub(super) async fn task(&self, id: String) -> Result<GetTaskResult, ErrorData> {
         let run = self.run_of(id).await?;
         let form = self.form_of(&run).await?;
-        let world = self.assistant.world();
-        let keyed = |form: Form| Some((world.handles.task_form(&form.question)?, form.params));
-        let form = form.and_then(keyed).filter(|(key, _)| !world.is_noted(key));
-        let told = self.assistant.blocking(move |world| {
-            let journal = world.runtime.journal()?;
+        let server = self.assistant.server();
+        let keyed = |form: Form| Some((server.handles.task_form(&form.question)?, form.params));
+        let form = form.and_then(keyed).filter(|(key, _)| !server.is_noted(key));
+        let told = self.assistant.blocking(move |server| {
+            let journal = server.runtime.journal()?;
             let look = journal.overview(&run)?;
             let payload = match (standing(&look), form) {
                 (Standing::Running, _) => TaskPayload::Working,
@@ -68,7 +68,7 @@ impl Call<'_> {
                     TaskPayload::InputRequired { input_requests }
                 }
                 _ => {
-                    let result = CallToolResult::from(report::run(world, &journal, &run, None)?);
+                    let result = CallToolResult::from(report::run(server, &journal, &run, None)?);
                     let result = serde_json::to_value(result);
                     match result.map_err(|source| Error::Json { what: "the result", source })? {
                         Value::Object(result) => TaskPayload::Completed { result },
@@ -76,7 +76,7 @@ impl Call<'_> {
                     }
                 }
             };
-            Ok(DetailedTask::new(head(world, &look), payload))
+            Ok(DetailedTask::new(head(server, &look), payload))
         });
         Ok(GetTaskResult::new(told.await?.map_err(|error| unable(&error))?))
     }
@@ -86,15 +86,15 @@ impl Call<'_> {
         let run = self.run_of(request.task_id).await?;
         for (key, response) in request.input_responses {
             let form = key.clone();
-            let returned = self.returned(move |world, journal| {
-                Ok((world.handles.open_task_form(&form, journal)?, UNSEEN))
+            let returned = self.returned(move |server, journal| {
+                Ok((server.handles.open_task_form(&form, journal)?, UNSEEN))
             });
             let Returned { run: outer, question, waited } =
                 returned.await?.map_err(|error| unable(&error))?;
             if outer != run {
                 return Err(ErrorData::invalid_params("this is a form of another task", None));
             }
-            if self.assistant.world().is_noted(&key) {
+            if self.assistant.server().is_noted(&key) {
                 return Err(ErrorData::invalid_params("this form was given back already", None));
             }
             let result: ElicitResult = serde_json::from_value(response)
@@ -103,7 +103,7 @@ impl Call<'_> {
                 Asked::Answered(_) => {}
                 // It is not shown again here; the assistant is told instead.
                 Asked::Not(_) | Asked::Form(_) => {
-                    self.assistant.world().is_new(key);
+                    self.assistant.server().is_new(key);
                 }
             }
         }
@@ -114,26 +114,26 @@ impl Call<'_> {
     pub(super) async fn cancel_task(&self, id: String) -> Result<(), ErrorData> {
         let run = self.run_of(id).await?;
         let by = self.who.clone();
-        let stopped = self.assistant.blocking(move |world| {
-            let row = world.runtime.journal()?.run(&run)?.filter(|row| !row.status.is_ended());
+        let stopped = self.assistant.blocking(move |server| {
+            let row = server.runtime.journal()?.run(&run)?.filter(|row| !row.status.is_ended());
             let Some(row) = row else { return Ok(()) };
             let reason = Some("the task was cancelled".to_owned());
-            world.runtime.cancel_detached(&row, by, reason).map(drop)
+            server.runtime.cancel_detached(&row, by, reason).map(drop)
         });
         stopped.await?.map_err(|error| unable(&error))
     }
 
     async fn run_of(&self, id: String) -> Result<RunId, ErrorData> {
-        let found = self.assistant.blocking(move |world| {
-            Ok(world.handles.open(&id, &world.runtime.journal()?)?.outer.id)
+        let found = self.assistant.blocking(move |server| {
+            Ok(server.handles.open(&id, &server.runtime.journal()?)?.outer.id)
         });
         found.await?.map_err(|error| unable(&error))
     }
 }
 
-fn head(world: &World, look: &Overview) -> Task {
+fn head(server: &ServerState, look: &Overview) -> Task {
     let row = &look.row;
-    let id = world.handles.of_run(&row.id);
+    let id = server.handles.of_run(&row.id);
     let (began, updated) = (row.started.to_string(), row.updated.to_string());
     let step = row.step.as_deref().unwrap_or("its first step");
     let poll = u64::try_from(POLL.as_millis()).unwrap_or(u64::MAX);

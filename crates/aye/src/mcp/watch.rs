@@ -18,7 +18,7 @@ use aye_runtime::error::Error;
 use aye_runtime::memory::Layer;
 
 use super::resources::Named;
-use super::world::World;
+use super::server_state::ServerState;
 
 /// How often files are looked at; the journal rings.
 const LOOK: Duration = Duration::from_millis(500);
@@ -46,12 +46,12 @@ impl Wanted {
 
     /// Begins to watch; what has changed comes through the channel, until
     /// nobody listens there any more.
-    pub(super) fn watch(&self, world: Arc<World>) -> UnboundedReceiver<String> {
+    pub(super) fn watch(&self, server: Arc<ServerState>) -> UnboundedReceiver<String> {
         let (news, heard) = unbounded_channel();
         let wanted = self.clone();
         tokio::task::spawn_blocking(move || {
             // Without a journal there is nothing to hear; reading still works.
-            let _ = watch(&world, &wanted, &news);
+            let _ = watch(&server, &wanted, &news);
         });
         heard
     }
@@ -70,14 +70,18 @@ impl Drop for Guard {
     }
 }
 
-fn watch(world: &World, wanted: &Wanted, news: &UnboundedSender<String>) -> Result<(), Error> {
-    let after = world.position()?;
+fn watch(
+    server: &ServerState,
+    wanted: &Wanted,
+    news: &UnboundedSender<String>,
+) -> Result<(), Error> {
+    let after = server.position()?;
     let mut files: BTreeMap<PathBuf, Option<SystemTime>> = BTreeMap::new();
     let journal = OnceCell::new();
     let mut subscription = None;
     loop {
         if subscription.is_none()
-            && let Some(opened) = world.runtime.journal_if_any()?
+            && let Some(opened) = server.runtime.journal_if_any()?
         {
             subscription = Some(journal.get_or_init(|| opened).subscribe(after)?);
         }
@@ -97,7 +101,7 @@ fn watch(world: &World, wanted: &Wanted, news: &UnboundedSender<String>) -> Resu
             }
         }
         for (uri, named) in &list {
-            for path in paths(world, named) {
+            for path in paths(server, named) {
                 let now = std::fs::metadata(&path).and_then(|about| about.modified()).ok();
                 let before = files.insert(path, now);
                 if before.is_some_and(|before| before != now) {
@@ -110,7 +114,7 @@ fn watch(world: &World, wanted: &Wanted, news: &UnboundedSender<String>) -> Resu
                 return Ok(());
             }
         }
-        if wanted.stop.load(Ordering::Relaxed) || world.is_closing() || news.is_closed() {
+        if wanted.stop.load(Ordering::Relaxed) || server.is_closing() || news.is_closed() {
             return Ok(());
         }
         match &mut subscription {
@@ -121,8 +125,8 @@ fn watch(world: &World, wanted: &Wanted, news: &UnboundedSender<String>) -> Resu
 }
 
 /// The files that something is made of.
-fn paths(world: &World, named: &Named) -> Vec<PathBuf> {
-    let context = &world.runtime;
+fn paths(server: &ServerState, named: &Named) -> Vec<PathBuf> {
+    let context = &server.runtime;
     match named {
         Named::Run(_) => Vec::new(),
         Named::Skill(name) => {

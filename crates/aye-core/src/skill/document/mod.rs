@@ -8,18 +8,18 @@ mod ask;
 mod file;
 mod heal;
 mod input;
+mod key_names;
 mod parts;
 mod step;
-mod words;
 
 pub(super) use ask::{AskDoc, ByWord, OptionDoc, OverrideWord};
 pub(super) use file::{SkillDoc, SkillsDoc, UndefinedWord};
 pub(super) use heal::{HealDoc, HealMatchDoc};
 pub(super) use input::{InputDoc, OutputDoc, SourceDoc};
+pub(super) use key_names::{
+    ALIASES, STATE_KEYS, STEP_KEYS, instead_of, misspelt_other_word, other_value, other_word,
+};
 pub(super) use parts::{
     GuardDoc, ListedArgs, NamedArgs, RetryDoc, ReturnDoc, ThenItem, Validation,
 };
 pub(super) use step::{Question, StateItem, StepDoc, StepItem, Targets};
-pub(super) use words::{
-    ALIASES, STATE_KEYS, STEP_KEYS, instead_of, misspelt_other_word, other_value, other_word,
-};

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::AskDoc;
+use super::key_names::{STATE_KEYS, STEP_KEYS};
 use super::parts::{Args, FilesWord, Items, RetryDoc, ThenItem, Validation};
-use super::words::{STATE_KEYS, STEP_KEYS};
 use crate::skill::duration::Period;
 use crate::skill::size::Size;
 use crate::skill::{EndStatus, OnError};

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::mcp::budget;
 use crate::mcp::report::Told;
-use crate::mcp::world::World;
+use crate::mcp::server_state::ServerState;
 use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
 use aye_runtime::question_context::failure;
@@ -17,9 +17,9 @@ pub(super) struct Args {
     step: Option<String>,
 }
 
-pub(super) fn debug(world: &World, args: &Args) -> Result<Told, Error> {
-    let journal = world.runtime.journal()?;
-    let handle = world.handles.open(&args.execution_id, &journal)?;
+pub(super) fn debug(server: &ServerState, args: &Args) -> Result<Told, Error> {
+    let journal = server.runtime.journal()?;
+    let handle = server.handles.open(&args.execution_id, &journal)?;
     let look = journal.overview(&handle.outer.id)?;
     // A question inside a run is about a step there.
     let (row, state, at) = match look.asks {

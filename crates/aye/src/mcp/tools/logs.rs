@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::mcp::budget;
 use crate::mcp::report::Told;
-use crate::mcp::world::World;
+use crate::mcp::server_state::ServerState;
 use aye_runtime::error::Error;
 use aye_runtime::usecases::has_log;
 
@@ -30,9 +30,9 @@ pub(super) struct Args {
     lines: Option<usize>,
 }
 
-pub(super) fn read(world: &World, args: &Args) -> Result<Told, Error> {
-    let journal = world.runtime.journal()?;
-    let run = world.handles.open(&args.execution_id, &journal)?.outer.id;
+pub(super) fn read(server: &ServerState, args: &Args) -> Result<Told, Error> {
+    let journal = server.runtime.journal()?;
+    let run = server.handles.open(&args.execution_id, &journal)?.outer.id;
     let lines = args.lines.unwrap_or(LINES).clamp(1, 500);
     let mut started = Vec::new();
     let mut paths: HashMap<RunId, Vec<String>> = HashMap::new();

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::mcp::budget;
 use crate::mcp::report::Told;
-use crate::mcp::world::World;
+use crate::mcp::server_state::ServerState;
 use aye_runtime::error::Error;
 use aye_runtime::memory::{
     Act, Change, EntryKind, ErrorText, Keep, NewFix, Origin, OriginKind, Query, fix_json,
@@ -24,8 +24,8 @@ pub(super) struct Check {
     error: String,
 }
 
-pub(super) fn check(world: &World, args: &Check) -> Result<Told, Error> {
-    let memory = world.runtime.current_memory();
+pub(super) fn check(server: &ServerState, args: &Check) -> Result<Told, Error> {
+    let memory = server.runtime.current_memory();
     let query = Query { tool: &args.tool, skill: None, step: None, error: &args.error, args: None };
     let issues = memory.known_issues(&query);
     let fixes = memory.fixes_for(&query);
@@ -62,14 +62,14 @@ pub(super) struct Learn {
 }
 
 /// Keeps a fix that an assistant proposes; a person has to agree to it.
-pub(super) fn learn(world: &World, args: &Learn, by: &str) -> Result<Told, Error> {
+pub(super) fn learn(server: &ServerState, args: &Learn, by: &str) -> Result<Told, Error> {
     let args = args.clone();
     let change = Change { args: args.args, first: args.first, ..Change::default() };
     let from = Origin {
         kind: OriginKind::Assistant,
         by: by.to_owned(),
         run: None,
-        at: world.runtime.now(),
+        at: server.runtime.now(),
         other: Map::new(),
     };
     let new = NewFix {
@@ -83,7 +83,7 @@ pub(super) fn learn(world: &World, args: &Learn, by: &str) -> Result<Told, Error
         from,
         keep: Keep::default(),
     };
-    let memory = world.runtime.current_memory();
+    let memory = server.runtime.current_memory();
     let id = memory.remember_fix(new, &str::to_owned)?;
     let standing = memory.fixes().into_iter().find(|fix| fix.value.id == id);
     let standing = standing.map_or("proposed", |fix| fix.value.standing().word());
@@ -101,8 +101,8 @@ pub(super) struct One {
     id: String,
 }
 
-pub(super) fn one(world: &World, args: &One) -> Result<Told, Error> {
-    let entry = world.runtime.current_memory().entry(&args.id, world.runtime.now())?;
+pub(super) fn one(server: &ServerState, args: &One) -> Result<Told, Error> {
+    let entry = server.runtime.current_memory().entry(&args.id, server.runtime.now())?;
     let entry = budget::masked(&entry);
     let kind = match args.id.split('-').next() {
         Some("fix") => "fixes",
@@ -121,8 +121,8 @@ pub(super) struct Search {
     text: Option<String>,
 }
 
-pub(super) fn query(world: &World, args: &Search) -> Result<Told, Error> {
-    let mut entries = entries(world, args.kind);
+pub(super) fn query(server: &ServerState, args: &Search) -> Result<Told, Error> {
+    let mut entries = entries(server, args.kind);
     if let Some(wanted) = &args.text {
         let wanted = wanted.to_lowercase();
         entries.retain(|entry| entry.to_string().to_lowercase().contains(&wanted));
@@ -142,12 +142,12 @@ pub(super) fn query(world: &World, args: &Search) -> Result<Told, Error> {
 }
 
 /// The entries of a kind, made harmless.
-pub(in crate::mcp) fn entries(world: &World, kind: EntryKind) -> Vec<Value> {
-    let memory = world.runtime.current_memory();
-    memory.entries(kind, world.runtime.now()).iter().map(budget::masked).collect()
+pub(in crate::mcp) fn entries(server: &ServerState, kind: EntryKind) -> Vec<Value> {
+    let memory = server.runtime.current_memory();
+    memory.entries(kind, server.runtime.now()).iter().map(budget::masked).collect()
 }
 
-pub(super) fn stats(world: &World) -> Result<Told, Error> {
-    let counts = world.runtime.memory_counts(WEEKS)?;
+pub(super) fn stats(server: &ServerState) -> Result<Told, Error> {
+    let counts = server.runtime.memory_counts(WEEKS)?;
     Ok(Told { data: counts.to_json(), text: counts.words() })
 }

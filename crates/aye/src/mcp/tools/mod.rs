@@ -15,7 +15,7 @@ use aye_runtime::error::Error;
 
 use super::call::{Call, finish, read};
 use super::report::{Told, refused};
-use super::world::World;
+use super::server_state::ServerState;
 
 pub(super) use memory::entries as memory_entries;
 
@@ -35,24 +35,24 @@ pub(super) async fn call(
     }
     let name = request.name.clone();
     match &*name {
-        "skill_list" => look(&call, request, |world, _: &Nothing| skills::list(world)).await,
+        "skill_list" => look(&call, request, |server, _: &Nothing| skills::list(server)).await,
         "skill_describe" => look(&call, request, skills::describe).await,
         "skill_run" => runs::run(&call, request).await,
         "skill_status" => runs::status(&call, request).await,
         "skill_continue" => runs::go_on(&call, request).await,
         "skill_retry_step" => runs::retry(&call, request).await,
         "skill_cancel" => runs::cancel(&call, request).await,
-        "inbox" => look(&call, request, |world, _: &Nothing| runs::inbox(world)).await,
+        "inbox" => look(&call, request, |server, _: &Nothing| runs::inbox(server)).await,
         "skill_logs" => look(&call, request, logs::read).await,
         "debug_tool" => look(&call, request, debug::debug).await,
         "check_known_issues" => look(&call, request, memory::check).await,
         "learn_tool_fix" => {
             let by = call.who.clone();
-            look(&call, request, move |world, args| memory::learn(world, args, &by)).await
+            look(&call, request, move |server, args| memory::learn(server, args, &by)).await
         }
         "memory_read" => look(&call, request, memory::one).await,
         "memory_query" => look(&call, request, memory::query).await,
-        "memory_stats" => look(&call, request, |world, _: &Nothing| memory::stats(world)).await,
+        "memory_stats" => look(&call, request, |server, _: &Nothing| memory::stats(server)).await,
         unknown => {
             let message =
                 format!("there is no tool `{}`", crate::paint::escape_control_line(unknown));
@@ -65,11 +65,11 @@ pub(super) async fn call(
 async fn look<T: DeserializeOwned + Send + 'static>(
     call: &Call<'_>,
     request: CallToolRequestParams,
-    tool: impl FnOnce(&World, &T) -> Result<Told, Error> + Send + 'static,
+    tool: impl FnOnce(&ServerState, &T) -> Result<Told, Error> + Send + 'static,
 ) -> Result<CallToolResponse, ErrorData> {
     let args: T = match read(request.arguments) {
         Ok(args) => args,
         Err(error) => return Ok(refused(&error).into()),
     };
-    Ok(finish(call.assistant.blocking(move |world| tool(world, &args)).await?))
+    Ok(finish(call.assistant.blocking(move |server| tool(server, &args)).await?))
 }

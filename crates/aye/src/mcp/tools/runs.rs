@@ -13,11 +13,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::mcp::answer::{self, Word};
+use crate::mcp::asking_run::{EDIT, relayable};
 use crate::mcp::call::{Call, finish, read};
 use crate::mcp::handle::Handle;
-use crate::mcp::pause::{EDIT, relayable};
 use crate::mcp::report::{Told, refused};
-use crate::mcp::world::World;
+use crate::mcp::server_state::ServerState;
 use crate::mcp::{budget, catalog};
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{Prepared, QuestionState, Sent, SkillError, Warning};
@@ -48,8 +48,8 @@ pub(super) async fn run(
     call: &Call<'_>,
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
-    let begun = work(call, request, |world, args: Run, _| {
-        let runtime = &world.runtime;
+    let begun = work(call, request, |server, args: Run, _| {
+        let runtime = &server.runtime;
         let skill = runtime.check_skill(&args.skill).map_err(with_places)?;
         let given = args.inputs.into_iter().map(|(name, value)| (name, Given::Data(value)));
         let prepared = runtime.prepare(skill, given.collect())?;
@@ -84,14 +84,14 @@ fn with_places(error: SkillError) -> Error {
 async fn work<A: DeserializeOwned + Send + 'static, T: Send + 'static>(
     call: &Call<'_>,
     request: CallToolRequestParams,
-    work: impl FnOnce(&World, A, String) -> Result<T, Error> + Send + 'static,
+    work: impl FnOnce(&ServerState, A, String) -> Result<T, Error> + Send + 'static,
 ) -> Result<Result<T, Error>, ErrorData> {
     let args = match read(request.arguments) {
         Ok(args) => args,
         Err(error) => return Ok(Err(error)),
     };
     let by = call.who.clone();
-    call.assistant.blocking(move |world| work(world, args, by)).await
+    call.assistant.blocking(move |server| work(server, args, by)).await
 }
 
 /// Stays with the run that was begun or goes on.
@@ -129,8 +129,8 @@ pub(super) async fn status(
     call: &Call<'_>,
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
-    let found = work(call, request, |world, args: Status, _| {
-        let handle = world.handles.open(&args.execution_id, &world.runtime.journal()?)?;
+    let found = work(call, request, |server, args: Status, _| {
+        let handle = server.handles.open(&args.execution_id, &server.runtime.journal()?)?;
         // The question whose id this is is no news; any other one is.
         let open = handle.question.filter(|(row, _)| row.state == QuestionState::Open);
         Ok((handle.outer.id, open.map(|(row, _)| row.id.to_string()), args.wait))
@@ -160,16 +160,16 @@ pub(super) async fn go_on(
     call: &Call<'_>,
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
-    let begun = work(call, request, |world, args: Continue, by| {
-        let handle = world.handles.open(&args.execution_id, &world.runtime.journal()?)?;
-        relay(world, handle, args.choice, args.reason, None, by)
+    let begun = work(call, request, |server, args: Continue, by| {
+        let handle = server.handles.open(&args.execution_id, &server.runtime.journal()?)?;
+        relay(server, handle, args.choice, args.reason, None, by)
     });
     go(call, begun.await?).await
 }
 
 /// Hands on what a person said; the run goes on with it.
 fn relay(
-    world: &World,
+    server: &ServerState,
     handle: Handle,
     value: String,
     reason: Option<String>,
@@ -177,7 +177,7 @@ fn relay(
     by: String,
 ) -> Result<Begun, Error> {
     let word = Word { value, reason, edits, by, prompter: Channel::Assistant };
-    let note = answer::answer(world, &handle, word)?;
+    let note = answer::answer(server, &handle, word)?;
     Ok(Begun::Run(handle.outer.id, note))
 }
 
@@ -206,8 +206,8 @@ pub(super) async fn retry(
     call: &Call<'_>,
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
-    let begun = work(call, request, |world, args: Retry, by| {
-        let handle = world.handles.open(&args.execution_id, &world.runtime.journal()?)?;
+    let begun = work(call, request, |server, args: Retry, by| {
+        let handle = server.handles.open(&args.execution_id, &server.runtime.journal()?)?;
         let (_, question) = handle.open_question()?;
         if question.purpose != Purpose::Recover || question.step != args.step {
             let message = format!("the run does not ask what to do about step `{}`", args.step);
@@ -223,7 +223,7 @@ pub(super) async fn retry(
             remember: args.remember,
         });
         let value = if edited { EDIT } else { "retry" };
-        relay(world, handle, value.to_owned(), args.reason, edits, by)
+        relay(server, handle, value.to_owned(), args.reason, edits, by)
     });
     go(call, begun.await?).await
 }
@@ -239,12 +239,12 @@ pub(super) async fn cancel(
     call: &Call<'_>,
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
-    let begun = work(call, request, |world, args: Cancel, by| {
-        let outer = world.handles.open(&args.execution_id, &world.runtime.journal()?)?.outer;
+    let begun = work(call, request, |server, args: Cancel, by| {
+        let outer = server.handles.open(&args.execution_id, &server.runtime.journal()?)?.outer;
         if outer.status.is_ended() {
             return Ok(Begun::Run(outer.id, Some("the run had ended already".to_owned())));
         }
-        match world.runtime.cancel_detached(&outer, by, args.reason)? {
+        match server.runtime.cancel_detached(&outer, by, args.reason)? {
             Sent::Accepted | Sent::AcceptedUndriven => Ok(Begun::Run(outer.id, None)),
             Sent::Refused(why) => Err(Error::Refused {
                 message: format!("run `{}` was not cancelled: {why}", outer.id),
@@ -264,15 +264,15 @@ pub(super) async fn cancel(
     }
 }
 
-pub(super) fn inbox(world: &World) -> Result<Told, Error> {
-    let Some(journal) = world.runtime.journal_if_any()? else {
+pub(super) fn inbox(server: &ServerState) -> Result<Told, Error> {
+    let Some(journal) = server.runtime.journal_if_any()? else {
         return Ok(Told { data: json!({ "questions": [] }), text: "nothing waits".to_owned() });
     };
     let mut found = Vec::new();
     let mut lines = Vec::new();
     let mut open = Vec::new();
     for one in journal.open_questions()? {
-        if journal.run(&one.row.run)?.is_some_and(|run| world.is_here(&run)) {
+        if journal.run(&one.row.run)?.is_some_and(|run| server.is_here(&run)) {
             open.push((one.row, one.question));
         }
     }
@@ -283,11 +283,11 @@ pub(super) fn inbox(world: &World) -> Result<Told, Error> {
         let mut shown = json!({
             "question": row.id.as_str(), "run": row.run.as_str(), "skill": row.skill, "step": row.step,
             "message": message, "relayable": may, "asked": row.asked.to_string(),
-            "expires_at": crate::mcp::standing::expires(row, &world.runtime).to_string(),
+            "expires_at": crate::mcp::run_status::expires(row, &server.runtime).to_string(),
             "options": question.options.iter().map(|offer| offer.value.as_str()).collect::<Vec<_>>(),
             "person": format!("aye answer {}", row.id),
         });
-        if let Some(id) = world.handles.of_question(question) {
+        if let Some(id) = server.handles.of_question(question) {
             shown["execution_id"] = id.as_str().into();
             let how = match may {
                 true => format!("execution_id {id}"),

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use crate::mcp::budget;
 use crate::mcp::report::Told;
-use crate::mcp::world::World;
+use crate::mcp::server_state::ServerState;
 use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
 use aye_runtime::skills::{SkillFile, relative_to, skill_name};
 
-pub(super) fn list(world: &World) -> Result<Told, Error> {
-    let context = &world.runtime;
+pub(super) fn list(server: &ServerState) -> Result<Told, Error> {
+    let context = &server.runtime;
     let mut found = Vec::new();
     let mut lines = Vec::new();
     for path in context.library().files() {
@@ -60,8 +60,8 @@ pub(super) struct Describe {
     skill: String,
 }
 
-pub(super) fn describe(world: &World, args: &Describe) -> Result<Told, Error> {
-    let context = &world.runtime;
+pub(super) fn describe(server: &ServerState, args: &Describe) -> Result<Told, Error> {
+    let context = &server.runtime;
     let (path, name) = context.library().find(&args.skill)?;
     let file = SkillFile::read(&context.directory.join(&path))?;
     let file = file.or_lenient(context.settings.lenient).only(name.as_deref());

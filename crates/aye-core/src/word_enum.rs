@@ -2,7 +2,7 @@
 
 /// An enum with one variant for each word, and `Other` for a word of another version: what an
 /// older or newer program has written reads back as it is.
-macro_rules! words {
+macro_rules! word_enum {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$about])*
         #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
@@ -46,4 +46,4 @@ macro_rules! words {
     };
 }
 
-pub(crate) use words;
+pub(crate) use word_enum;

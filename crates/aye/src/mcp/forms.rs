@@ -29,13 +29,13 @@ use aye_runtime::error::Error;
 use aye_runtime::usecases::JournalReader;
 
 use super::answer::{self, Word};
+use super::asking_run;
 use super::budget;
 use super::call::Call;
-use super::edge::harmless;
 use super::handle::Handle;
-use super::pause;
+use super::outgoing::harmless;
 use super::report::refused;
-use super::world::World;
+use super::server_state::ServerState;
 
 /// What came of asking.
 pub(super) enum Asked {
@@ -85,8 +85,8 @@ impl Call<'_> {
             return Ok(Asked::Not(None));
         };
         if self.is_modern() {
-            let world = self.assistant.world();
-            let state = world.handles.form(&question, &self.bound, world.runtime.now());
+            let server = self.assistant.server();
+            let state = server.handles.form(&question, &self.bound, server.runtime.now());
             let request = InputRequest::Elicitation(ElicitRequest::new(params));
             let requests = BTreeMap::from([(FORM.to_owned(), request)]);
             return Ok(Asked::Form(InputRequiredResult::new(Some(requests), state)));
@@ -107,9 +107,9 @@ impl Call<'_> {
             return Ok(None);
         }
         let run = run.clone();
-        let found = self.assistant.blocking(move |world| {
-            let look = world.runtime.journal()?.overview(&run)?;
-            let asks = look.asks.filter(|asking| answer::counts(world, &asking.question));
+        let found = self.assistant.blocking(move |server| {
+            let look = server.runtime.journal()?.overview(&run)?;
+            let asks = look.asks.filter(|asking| answer::counts(server, &asking.question));
             Ok(asks.and_then(|asking| {
                 let question = asking.question;
                 let params = form(&question, message(&asking.run.skill, &question))?;
@@ -125,24 +125,26 @@ impl Call<'_> {
         let forms = self.cx.client_capabilities().and_then(|can| can.elicitation);
         // A client that says neither means forms: they came first.
         let can_show = forms.is_some_and(|can| can.form.is_some() || can.url.is_none());
-        can_show && self.assistant.world().runtime.settings.mcp.forms
+        can_show && self.assistant.server().runtime.settings.mcp.forms
     }
 
     /// A form that the client gives back, by the key it was sent with. Only a
     /// client that would be sent one has one to give back.
     pub(super) async fn returned(
         &self,
-        open: impl FnOnce(&World, &JournalReader) -> Result<(Handle, Duration), Error> + Send + 'static,
+        open: impl FnOnce(&ServerState, &JournalReader) -> Result<(Handle, Duration), Error>
+        + Send
+        + 'static,
     ) -> Result<Result<Returned, Error>, ErrorData> {
         let shows_forms = self.shows_forms();
-        let opened = self.assistant.blocking(move |world| {
+        let opened = self.assistant.blocking(move |server| {
             if !shows_forms {
                 return Err(Error::Refused {
                     message: "no form was sent that this could be the answer to".to_owned(),
                     hint: Some("ask the person, and call `skill_continue`".to_owned()),
                 });
             }
-            let (handle, waited) = open(world, &world.runtime.journal()?)?;
+            let (handle, waited) = open(server, &server.runtime.journal()?)?;
             let question = handle.open_question()?.1.clone();
             Ok(Returned { run: handle.outer.id, question, waited })
         });
@@ -156,9 +158,9 @@ impl Call<'_> {
         state: String,
     ) -> Result<CallToolResponse, ErrorData> {
         let bound = self.bound.clone();
-        let returned = self.returned(move |world, journal| {
-            let (handle, asked) = world.handles.open_form(&state, &bound, journal)?;
-            Ok((handle, world.runtime.now().duration_since(asked).unsigned_abs()))
+        let returned = self.returned(move |server, journal| {
+            let (handle, asked) = server.handles.open_form(&state, &bound, journal)?;
+            Ok((handle, server.runtime.now().duration_since(asked).unsigned_abs()))
         });
         let Returned { run, question, waited } = match returned.await? {
             Ok(returned) => returned,
@@ -207,11 +209,11 @@ impl Call<'_> {
             (Said::Nothing(why), _) => return Ok(Asked::Not(Some(why.to_owned()))),
         };
         let by = self.who.clone();
-        let id = self.assistant.world().handles.of_question(question).unwrap_or_default();
-        let taken = self.assistant.blocking(move |world| {
-            let handle = world.handles.open(&id, &world.runtime.journal()?)?;
+        let id = self.assistant.server().handles.of_question(question).unwrap_or_default();
+        let taken = self.assistant.blocking(move |server| {
+            let handle = server.handles.open(&id, &server.runtime.journal()?)?;
             let word = Word { value, reason, edits: None, by, prompter: Channel::Elicited };
-            answer::answer(world, &handle, word)
+            answer::answer(server, &handle, word)
         });
         match taken.await? {
             Ok(note) => Ok(Asked::Answered(note)),
@@ -265,7 +267,7 @@ fn message(skill: &str, question: &Question) -> String {
         let lines: Vec<String> = facts.iter().map(Fact::line).collect();
         parts.push(format!("A yes covers:\n{}", quoted(&lines.join("\n"))));
     }
-    let offered = pause::values(question);
+    let offered = asking_run::values(question);
     for offer in question.options.iter().filter(|offer| offered.contains(&offer.value.as_str())) {
         let about = offer.description.as_deref().map(|about| format!(": {about}"));
         let line = format!("{} = {}{}", offer.value, offer.label, about.unwrap_or_default());
@@ -281,7 +283,7 @@ fn form(question: &Question, message: String) -> Option<ElicitRequestParams> {
             json!({ "type": "string", "title": "Answer", "minLength": 1 })
         }
         AskKind::Confirm | AskKind::Choose | AskKind::Recover => {
-            let values = pause::values(question);
+            let values = asking_run::values(question);
             if values.is_empty() {
                 return None;
             }

@@ -1,4 +1,4 @@
-//! Reading what is there: runs, questions, where a run stands.
+//! What a [`JournalReader`](super::JournalReader) gives back: runs, questions, where a run stands.
 
 use aye_core::event::Event;
 use aye_core::id::RunId;

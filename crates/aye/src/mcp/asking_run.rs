@@ -11,7 +11,7 @@ use aye_runtime::usecases::{AskingRun, JournalReader};
 
 use super::budget;
 use super::handle::Handles;
-use super::standing::expires;
+use super::run_status::expires;
 
 /// The answer that changes what a failed step is given.
 pub(super) const EDIT: &str = "edit";

@@ -15,7 +15,7 @@ use crate::store::{Found, QuestionRow, RunFilter, RunRow, Source, Store};
 
 use super::loaded_run::LoadedRun;
 use super::logs::{LogItem, LogRequest, read_logs, tail_of_log};
-use super::read::{
+use super::run_views::{
     OpenQuestion, Overview, RunDetails, RunHistory, find_run, open_questions, state_of,
 };
 use super::step_place::StepPlace;

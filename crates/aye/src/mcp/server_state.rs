@@ -10,13 +10,13 @@ use aye_runtime::runtime::Runtime;
 use aye_runtime::usecases::RunRow;
 
 use super::handle::Handles;
-use super::key;
+use super::key_file;
 
 /// The file with the key of execution ids.
 const KEY: &str = "mcp.key";
 
-/// The server's world.
-pub(super) struct World {
+/// The state of the server.
+pub(super) struct ServerState {
     pub(super) runtime: Arc<Runtime>,
     pub(super) handles: Handles,
     /// The clients that were noted already.
@@ -25,9 +25,9 @@ pub(super) struct World {
     closing: AtomicBool,
 }
 
-impl World {
+impl ServerState {
     pub(super) fn new(runtime: Arc<Runtime>) -> Result<Self, Error> {
-        let (_, key) = key::load_or_make(&runtime.home, KEY)?;
+        let (_, key) = key_file::load_or_make(&runtime.home, KEY)?;
         let (noted, closing) = (Mutex::default(), AtomicBool::new(false));
         Ok(Self { runtime, handles: Handles::new(key), noted, closing })
     }
