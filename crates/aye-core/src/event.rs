@@ -21,8 +21,8 @@ pub use memory::{HealTriggered, MemoryKind, Remembered};
 pub use reason::{CancelReason, FailReason, PauseReason, RetryReason, SkipReason, Stopping};
 pub use start::{Driver, PlannedStep, Range, SkillStarted, StartedBy};
 pub use step::{
-    BadOutcome, FileSeal, LeftProcess, LogSeal, ProcessRecord, Proposal, StepCompleted, StepFailed,
-    StepStarted, WindDownReason, WindingDown,
+    BadOutcome, FileSeal, LeftProcess, LogSeal, ProcessRecord, Proposal, SealDigest, StepCompleted,
+    StepFailed, StepStarted, WindDownReason, WindingDown,
 };
 
 /// The version of the vocabulary written by this program.

@@ -158,8 +158,19 @@ pub struct LogSeal {
 pub struct FileSeal {
     /// How many bytes.
     pub bytes: u64,
-    /// Their SHA-256, in hexadecimal.
-    pub sha256: String,
+    /// Their digest, under the name of its algorithm.
+    #[serde(flatten)]
+    pub digest: SealDigest,
+}
+
+/// A digest in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SealDigest {
+    /// What every new log gets.
+    Blake3(String),
+    /// What logs got before.
+    Sha256(String),
 }
 
 /// A change that would mend what went wrong; only made if somebody agrees.

@@ -11,14 +11,17 @@ use super::mask::Masker;
 use super::ring::Ring;
 use super::stream::Stream;
 
-/// Bytes read at once; the size of a pipe, so a larger buffer gains nothing.
-pub(crate) const CHUNK: usize = 64 * 1024;
+/// What a pipe holds, unless it is made wider.
+const PIPE: usize = 64 * 1024;
+
+/// Bytes read at once. More would not stay in the cache until they are hashed and written.
+pub(crate) const CHUNK: usize = 128 * 1024;
 
 /// The first read of a stream: most programs say little, and memory that is
 /// not touched costs nothing.
 const FIRST: usize = 4 * 1024;
 
-/// What a pipe may hold when its bytes are moved inside the kernel.
+/// What a pipe may hold once it was full.
 const WIDE_PIPE: usize = 1024 * 1024;
 
 /// How many bytes are kept as they came, where a mask hides some of them.
@@ -100,6 +103,9 @@ impl Capture {
             Ok(0) | Err(Errno::IO) => self.close(log, live, view),
             Ok(read) => {
                 self.started = true;
+                if read >= PIPE {
+                    self.widen();
+                }
                 if let Some(plain) = &mut self.plain {
                     plain.push(&buffer[..read]);
                 }
@@ -133,6 +139,17 @@ impl Capture {
         self.close(log, live, view);
     }
 
+    /// A full pipe is worth a larger one. Refusal costs only speed.
+    fn widen(&mut self) {
+        if std::mem::replace(&mut self.wide, true) {
+            return;
+        }
+        #[cfg(target_os = "linux")]
+        if let Some(pipe) = &self.pipe {
+            let _ = rustix::pipe::fcntl_setpipe_size(pipe, WIDE_PIPE);
+        }
+    }
+
     /// Whether the bytes could be moved to the log without us.
     fn splice(&mut self, log: &mut Log) -> bool {
         let (Some(pipe), Some(writer)) = (&self.pipe, &mut log.writer) else {
@@ -141,11 +158,8 @@ impl Capture {
         match writer.splice(self.stream, pipe.as_fd(), WIDE_PIPE) {
             Ok(0) => self.pipe = None,
             Ok(moved) => {
-                if moved >= CHUNK && !self.wide {
-                    // A full pipe: worth a larger one. Refusal costs only speed.
-                    #[cfg(target_os = "linux")]
-                    let _ = rustix::pipe::fcntl_setpipe_size(pipe, WIDE_PIPE);
-                    self.wide = true;
+                if moved >= PIPE {
+                    self.widen();
                 }
             }
             Err(error) => match error.kind() {

@@ -1,4 +1,4 @@
-//! Log files that are finished take less room; `zcat` reads them.
+//! Log files that are finished take less room; `lz4cat` reads them. Those of before are `.gz`.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -7,18 +7,42 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flate2::Compression;
 use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
+use lz4_flex::frame::{BlockMode, BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
 #[cfg(target_os = "linux")]
 use rustix::fs::Mode;
 use rustix::fs::{AtFlags, CWD, OFlags};
 use rustix::io::Errno;
 
-pub(super) fn compressed_path(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".gz");
-    PathBuf::from(name)
+/// How a file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// What is written.
+    Lz4,
+    /// What was written before.
+    Gzip,
+}
+
+/// Every form, in the order in which they are looked for.
+pub(super) const FORMS: [Form; 2] = [Form::Lz4, Form::Gzip];
+
+impl Form {
+    /// Where a file is once it is compressed.
+    pub(super) fn path(self, path: &Path) -> PathBuf {
+        let mut name = path.as_os_str().to_owned();
+        name.push(match self {
+            Self::Lz4 => ".lz4",
+            Self::Gzip => ".gz",
+        });
+        PathBuf::from(name)
+    }
+
+    fn reader(self, file: File) -> Box<dyn BufRead + Send> {
+        match self {
+            Self::Lz4 => Box::new(BufReader::new(FrameDecoder::new(file))),
+            Self::Gzip => Box::new(BufReader::new(GzDecoder::new(file))),
+        }
+    }
 }
 
 /// Opens a regular file to read. Anything else that somebody put in its place is refused: a
@@ -46,10 +70,15 @@ pub(crate) fn compress(path: &Path, least: u64, stop: &AtomicBool) -> io::Result
     if plain.metadata()?.len() < least {
         return Ok(());
     }
-    let mut made = Unfinished::create(compressed_path(path))?;
+    let mut made = Unfinished::create(Form::Lz4.path(path))?;
     let mut plain = Stoppable { file: plain, stop };
-    let mut encoder = GzEncoder::new(BufWriter::new(&mut made.file), Compression::fast());
-    io::copy(&mut plain, &mut encoder).and_then(|_| encoder.finish()?.flush())?;
+    let frame = FrameInfo::new()
+        .block_size(BlockSize::Max256KB)
+        .block_mode(BlockMode::Linked)
+        .content_checksum(true);
+    let mut encoder = FrameEncoder::with_frame_info(frame, BufWriter::new(&mut made.file));
+    io::copy(&mut plain, &mut encoder)?;
+    encoder.finish()?.flush()?;
     made.keep()?;
     fs::remove_file(path)
 }
@@ -72,7 +101,7 @@ impl Unfinished {
                 return Ok(Self { file: file.into(), target, name: None });
             }
         }
-        let name = target.with_extension("gz.part");
+        let name = target.with_extension("lz4.part");
         let mut options = fs::OpenOptions::new();
         let file = options.write(true).create(true).truncate(true).mode(0o600).open(&name)?;
         Ok(Self { file, target, name: Some(name) })
@@ -114,7 +143,7 @@ impl Read for Stoppable<'_> {
 }
 
 /// A log file that may not exist yet, may grow, or may be compressed.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) enum Source {
     #[default]
     Missing,
@@ -122,7 +151,17 @@ pub(crate) enum Source {
         file: File,
         position: u64,
     },
-    Compressed(Box<BufReader<GzDecoder<File>>>),
+    Compressed(Box<dyn BufRead + Send>),
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Missing => "Missing",
+            Self::Plain { .. } => "Plain",
+            Self::Compressed(_) => "Compressed",
+        })
+    }
 }
 
 impl Source {
@@ -137,10 +176,15 @@ impl Source {
         };
         if let Some(file) = found(open(path))? {
             *self = Self::Plain { file, position: 0 };
-        } else if let Some(file) = found(open(&compressed_path(path)))? {
-            *self = Self::Compressed(Box::new(BufReader::new(GzDecoder::new(file))));
+            return Ok(true);
         }
-        Ok(!matches!(self, Self::Missing))
+        for form in FORMS {
+            if let Some(file) = found(open(&form.path(path)))? {
+                *self = Self::Compressed(form.reader(file));
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// How many bytes are there to be read at least.

@@ -1,27 +1,25 @@
-//! Length and SHA-256 of the files of a log, so that a later change shows.
+//! Length and BLAKE3 of the files of a log, so that a later change shows.
 //!
-//! Most logs are short: they are read back once, when the child has ended. The
-//! bytes of a long one usually go from the pipe to the file without passing
-//! through us, and hashing takes longer than moving them. So a thread follows
-//! the file while it grows, on whatever core is free.
+//! Hashing costs about as much as moving the bytes, so they are hashed while the processor still
+//! has them: those that pass through us as they are written, those that the kernel moves from the
+//! pipe to the file a piece at a time, read back right after. A short log of the second kind is
+//! read back once, when the child has ended.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::JoinHandle;
 
 use sha2::{Digest as _, Sha256};
 
 use super::compress::Source;
 
-/// From here on a thread follows the file. Less is hashed in about half a
-/// millisecond.
-const LONG: u64 = 1024 * 1024;
+/// So many bytes that did not pass through us are hashed at once: they are still in the cache
+/// then, and short logs are read back once.
+const BEHIND: u64 = 256 * 1024;
 
-/// Bytes hashed at once.
-const CHUNK: usize = 256 * 1024;
+/// Bytes read at once, and where a read ends: BLAKE3 is quickest with whole powers of two.
+const CHUNK: usize = 64 * 1024;
 
 /// The files of a log; `None` for one that there is not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,15 +37,30 @@ pub struct LogDigest {
 pub struct FileDigest {
     /// How many there are.
     pub bytes: u64,
+    /// How they were hashed.
+    pub algorithm: Algorithm,
     /// Their digest.
-    pub sha256: [u8; 32],
+    pub digest: [u8; 32],
+}
+
+/// How the bytes of a log are hashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Algorithm {
+    /// What every new log gets.
+    Blake3,
+    /// What logs got before.
+    Sha256,
 }
 
 impl FileDigest {
     /// The digest of these bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
-        Self { bytes: bytes.len() as u64, sha256: Sha256::digest(bytes).into() }
+        Self::blake3(bytes.len() as u64, blake3::hash(bytes))
+    }
+
+    fn blake3(bytes: u64, hash: blake3::Hash) -> Self {
+        Self { bytes, algorithm: Algorithm::Blake3, digest: hash.into() }
     }
 
     /// Reads a file of a log, compressed or not; `None` if there is none. It reads at most one
@@ -56,12 +69,12 @@ impl FileDigest {
     ///
     /// # Errors
     /// When the file is not a plain file, cannot be read or cannot be decompressed.
-    pub fn read(path: &Path, most: u64) -> io::Result<Option<Self>> {
+    pub fn read(path: &Path, most: u64, algorithm: Algorithm) -> io::Result<Option<Self>> {
         let mut source = Source::default();
         if !source.open(path)? {
             return Ok(None);
         }
-        let mut hash = Sha256::new();
+        let mut hash = Hash::new(algorithm);
         let mut buffer = vec![0; CHUNK];
         let mut bytes = 0;
         while bytes <= most {
@@ -73,98 +86,84 @@ impl FileDigest {
             hash.update(&buffer[..read]);
             bytes += read as u64;
         }
-        Ok(Some(Self { bytes, sha256: hash.finalize().into() }))
+        Ok(Some(Self { bytes, algorithm, digest: hash.finish() }))
+    }
+}
+
+/// A digest of either kind, as far as it has come.
+enum Hash {
+    Blake3(Box<blake3::Hasher>),
+    Sha256(Sha256),
+}
+
+impl Hash {
+    fn new(algorithm: Algorithm) -> Self {
+        match algorithm {
+            Algorithm::Blake3 => Self::Blake3(Box::default()),
+            Algorithm::Sha256 => Self::Sha256(Sha256::new()),
+        }
+    }
+
+    fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Blake3(hash) => {
+                hash.update(bytes);
+            }
+            Self::Sha256(hash) => hash.update(bytes),
+        }
+    }
+
+    fn finish(self) -> [u8; 32] {
+        match self {
+            Self::Blake3(hash) => hash.finalize().into(),
+            Self::Sha256(hash) => hash.finalize().into(),
+        }
     }
 }
 
 /// Makes the digest of a file while it grows.
 #[derive(Debug, Default)]
 pub(super) struct Digester {
-    follower: Option<Follower>,
-    /// There was no thread to be had: the file is read at the end.
-    refused: bool,
+    hash: blake3::Hasher,
+    /// How many bytes it has seen.
+    seen: u64,
 }
 
 impl Digester {
-    /// The file has so many bytes now.
-    pub(super) fn grew(&mut self, file: &File, bytes: u64) {
-        if bytes < LONG || self.refused {
-            return;
+    /// These bytes follow those that are in the file.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.hash.update(bytes);
+        self.seen += bytes.len() as u64;
+    }
+
+    /// The file has so many bytes now, and not all of them came to [`push`](Self::push).
+    pub(super) fn grew(&mut self, file: &File, length: u64) -> io::Result<()> {
+        if length.saturating_sub(self.seen) < BEHIND {
+            return Ok(());
         }
-        match &self.follower {
-            Some(follower) => follower.go_to(bytes),
-            None => {
-                self.follower = Follower::start(file).ok();
-                self.refused = self.follower.is_none();
+        self.catch_up(file, length)
+    }
+
+    /// Hashes the bytes of the file that it has not seen.
+    pub(super) fn catch_up(&mut self, file: &File, length: u64) -> io::Result<()> {
+        let left = usize::try_from(length.saturating_sub(self.seen)).unwrap_or(usize::MAX);
+        let mut buffer = vec![0; left.min(CHUNK)];
+        while self.seen < length {
+            let to_border = CHUNK as u64 - self.seen % CHUNK as u64;
+            let most = usize::try_from(to_border.min(length - self.seen)).unwrap_or(CHUNK);
+            let most = most.min(buffer.len());
+            match file.read_at(&mut buffer[..most], self.seen) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => self.push(&buffer[..read]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
+        Ok(())
     }
 
-    /// The digest of the whole file.
-    pub(super) fn finish(self, file: &File, bytes: u64) -> io::Result<FileDigest> {
-        let sha256 = match self.follower {
-            Some(follower) => follower.finish(bytes)?,
-            None => {
-                let mut hash = Sha256::new();
-                hash_up_to(file, &mut hash, &mut 0, bytes)?;
-                hash.finalize().into()
-            }
-        };
-        Ok(FileDigest { bytes, sha256 })
+    /// The digest of all that it has seen.
+    pub(super) fn finish(self) -> FileDigest {
+        FileDigest::blake3(self.seen, self.hash.finalize())
     }
-}
-
-#[derive(Debug)]
-struct Follower {
-    send: Sender<u64>,
-    thread: JoinHandle<io::Result<[u8; 32]>>,
-}
-
-impl Follower {
-    fn start(file: &File) -> io::Result<Self> {
-        let file = file.try_clone()?;
-        let (send, receive) = channel();
-        let thread = std::thread::Builder::new()
-            .name("digest".to_owned())
-            .spawn(move || follow(&file, &receive))?;
-        Ok(Self { send, thread })
-    }
-
-    fn go_to(&self, bytes: u64) {
-        // A thread that has ended has failed, and says so at the end.
-        let _ = self.send.send(bytes);
-    }
-
-    fn finish(self, bytes: u64) -> io::Result<[u8; 32]> {
-        self.go_to(bytes);
-        drop(self.send);
-        self.thread.join().map_err(|_| io::Error::other("the thread panicked"))?
-    }
-}
-
-fn follow(file: &File, lengths: &Receiver<u64>) -> io::Result<[u8; 32]> {
-    let mut hash = Sha256::new();
-    let mut at = 0;
-    for length in lengths {
-        hash_up_to(file, &mut hash, &mut at, length)?;
-    }
-    Ok(hash.finalize().into())
-}
-
-fn hash_up_to(file: &File, hash: &mut Sha256, at: &mut u64, end: u64) -> io::Result<()> {
-    let left = usize::try_from(end.saturating_sub(*at)).unwrap_or(usize::MAX);
-    let mut buffer = vec![0; left.min(CHUNK)];
-    while *at < end {
-        let most = usize::try_from(end - *at).unwrap_or(usize::MAX).min(buffer.len());
-        match file.read_at(&mut buffer[..most], *at) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(read) => {
-                hash.update(&buffer[..read]);
-                *at += read as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }

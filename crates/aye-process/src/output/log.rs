@@ -16,13 +16,11 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use sha2::{Digest as _, Sha256};
-
 use super::digest::Digester;
 use super::reserve::Reserve;
 use super::stream::Stream;
 
-pub use super::digest::{FileDigest, LogDigest};
+pub use super::digest::{Algorithm, FileDigest, LogDigest};
 
 /// The path of one stream's file.
 #[must_use]
@@ -54,7 +52,7 @@ fn suffixed(base: &Path, suffix: &str) -> PathBuf {
 pub fn exists(base: &Path) -> bool {
     [Stream::Stdout, Stream::Stderr].into_iter().any(|stream| {
         let file = path(base, stream);
-        file.exists() || super::compress::compressed_path(&file).exists()
+        file.exists() || super::compress::FORMS.iter().any(|form| form.path(&file).exists())
     })
 }
 
@@ -62,8 +60,8 @@ pub fn exists(base: &Path) -> bool {
 pub const WORTHWHILE: u64 = 4096 + 1;
 
 /// Compresses the files of a finished child, those of at least `least` bytes each. They get
-/// `.gz` appended; [`LogReader`](crate::LogReader) reads both forms. It takes about a second for
-/// 200 MB, so do it when nobody waits; once `stop` is set, it gives up.
+/// `.lz4` appended; [`LogReader`](crate::LogReader) reads both forms. Do it when nobody waits;
+/// once `stop` is set, it ends.
 ///
 /// # Errors
 /// When the disk is full, the files are not ours, or it was told to stop; the plain file stays
@@ -94,10 +92,34 @@ struct Seal {
     digesters: [Option<Digester>; 2],
     /// Those of streams that have ended.
     done: [Option<FileDigest>; 2],
-    order: Sha256,
-    order_bytes: u64,
+    order: Option<Digester>,
     /// One could not be made.
     failed: bool,
+}
+
+impl Seal {
+    /// The file of a stream has so many bytes now; `passed` are the last of them, if they passed
+    /// through us.
+    fn grew(&mut self, at: usize, file: &File, length: u64, passed: Option<&[u8]>) {
+        let digester = self.digesters[at].get_or_insert_default();
+        let result = match passed {
+            // What the kernel moved comes before them.
+            Some(bytes) => {
+                digester.catch_up(file, length - bytes.len() as u64).map(|()| digester.push(bytes))
+            }
+            None => digester.grew(file, length),
+        };
+        self.failed |= result.is_err();
+    }
+
+    /// The file of a stream is complete.
+    fn end(&mut self, at: usize, file: &File, length: u64) {
+        let mut digester = self.digesters[at].take().unwrap_or_default();
+        match digester.catch_up(file, length) {
+            Ok(()) => self.done[at] = Some(digester.finish()),
+            Err(_) => self.failed = true,
+        }
+    }
 }
 
 impl Writer {
@@ -120,7 +142,7 @@ impl Writer {
         let file = self.file(stream)?;
         let result = file.write_all(bytes);
         if result.is_ok() {
-            self.count(stream, bytes.len() as u64);
+            self.count(stream, bytes.len() as u64, Some(bytes));
         }
         result
     }
@@ -138,7 +160,7 @@ impl Writer {
         let file = self.file(stream)?;
         let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
         let moved = splice(pipe, None, &*file, None, most, flags)?;
-        self.count(stream, moved as u64);
+        self.count(stream, moved as u64, None);
         Ok(moved)
     }
 
@@ -147,14 +169,15 @@ impl Writer {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    fn count(&mut self, stream: Stream, bytes: u64) {
+    /// So many bytes were added; `passed` are these, if they passed through us.
+    fn count(&mut self, stream: Stream, bytes: u64, passed: Option<&[u8]>) {
         let at = stream.index();
         self.lengths[at] += bytes;
         self.stretch += bytes;
         if let Some(file) = &self.files[at] {
             self.reserves[at].keep_ahead(file, self.lengths[at]);
             if let Some(seal) = &mut self.seal {
-                seal.digesters[at].get_or_insert_default().grew(file, self.lengths[at]);
+                seal.grew(at, file, self.lengths[at], passed);
             }
         }
     }
@@ -178,8 +201,7 @@ impl Writer {
             };
             order.write_all(line.as_bytes())?;
             if let Some(seal) = &mut self.seal {
-                seal.order.update(&line);
-                seal.order_bytes += line.len() as u64;
+                seal.order.get_or_insert_default().push(line.as_bytes());
             }
         }
         self.current = Some(stream);
@@ -208,10 +230,7 @@ impl Writer {
         let at = stream.index();
         let (length, file) = (self.lengths[at], self.files[at].take());
         if let (Some(seal), Some(file)) = (&mut self.seal, &file) {
-            match seal.digesters[at].take().unwrap_or_default().finish(file, length) {
-                Ok(digest) => seal.done[at] = Some(digest),
-                Err(_) => seal.failed = true,
-            }
+            seal.end(at, file, length);
         }
         (length, file)
     }
@@ -221,9 +240,7 @@ impl Writer {
     pub(crate) fn digest(&mut self) -> Option<LogDigest> {
         let seal = self.seal.take().filter(|seal| !seal.failed)?;
         let [stdout, stderr] = seal.done;
-        let (bytes, sha256) = (seal.order_bytes, seal.order.finalize().into());
-        let order = self.order.is_some().then_some(FileDigest { bytes, sha256 });
-        Some(LogDigest { stdout, stderr, order })
+        Some(LogDigest { stdout, stderr, order: seal.order.map(Digester::finish) })
     }
 
     /// No room is left, and others need some: the journal, for one. The second half of what the

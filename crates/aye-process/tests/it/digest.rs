@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use aye_process::log::{self, FileDigest, LogDigest};
+use aye_process::log::{self, Algorithm, FileDigest, LogDigest};
 use aye_process::{Spec, Stream};
 
 use crate::helper::{Scratch, nasty, run};
@@ -12,7 +12,7 @@ const MIB: u64 = 1024 * 1024;
 
 /// The files of a log, as they are now.
 fn read(base: &Path) -> LogDigest {
-    let file = |path: &Path| FileDigest::read(path, u64::MAX).expect("readable");
+    let file = |path: &Path| FileDigest::read(path, u64::MAX, Algorithm::Blake3).expect("readable");
     LogDigest {
         stdout: file(&log::path(base, Stream::Stdout)),
         stderr: file(&log::path(base, Stream::Stderr)),
@@ -44,6 +44,25 @@ fn short_and_long_logs_are_sealed_with_and_without_a_viewer() {
             assert_eq!(read(&base), sealed);
         }
     }
+}
+
+#[test]
+fn logs_of_before_are_read_gzip_and_sha256() {
+    let scratch = Scratch::new("digest-before");
+    let path = scratch.path("step.out");
+    std::fs::write(&path, "abc").expect("written");
+    let sha256 = [
+        0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea, 0x41, 0x41, 0x40, 0xde, 0x5d, 0xae, 0x22,
+        0x23, 0xb0, 0x03, 0x61, 0xa3, 0x96, 0x17, 0x7a, 0x9c, 0xb4, 0x10, 0xff, 0x61, 0xf2, 0x00,
+        0x15, 0xad,
+    ];
+    let before = FileDigest { bytes: 3, algorithm: Algorithm::Sha256, digest: sha256 };
+    let read = |algorithm| FileDigest::read(&path, 3, algorithm).expect("readable");
+    assert_eq!(read(Algorithm::Sha256), Some(before.clone()));
+    let zipped = std::process::Command::new("gzip").arg(&path).status().expect("gzip");
+    assert!(zipped.success() && !path.exists());
+    assert_eq!(read(Algorithm::Sha256), Some(before));
+    assert_eq!(read(Algorithm::Blake3), Some(FileDigest::of(b"abc")));
 }
 
 #[test]
@@ -92,7 +111,7 @@ fn no_more_is_read_than_shows_that_a_log_is_too_long() {
     let path = scratch.path("step.out");
     std::fs::write(&path, "0123456789").expect("written");
     for (most, text) in [(0, "0"), (4, "01234"), (9, "0123456789"), (10, "0123456789")] {
-        let found = FileDigest::read(&path, most).expect("readable");
+        let found = FileDigest::read(&path, most, Algorithm::Blake3).expect("readable");
         assert_eq!(found, Some(FileDigest::of(text.as_bytes())), "at most {most}");
     }
 }

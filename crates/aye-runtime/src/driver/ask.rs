@@ -73,7 +73,7 @@ impl Driver<'_> {
             return Ok(false);
         }
         self.listen()?;
-        self.flush_output(false)?;
+        self.flush_output()?;
         self.parts.report.pause();
         let asking = self.asking();
         let one_by_one = self.questions.one_at_a_time();

@@ -30,7 +30,7 @@ use super::computing::Computing;
 use super::lane::{Lane, LaneId, ROOT, Work};
 use super::lanes::Lanes;
 use super::learning::Learner;
-use super::logs::Logs;
+use super::logs::{Compressor, Logs};
 use super::mail::Mail;
 use super::outcome::Outcome;
 use super::pending_lessons::PendingLessons;
@@ -92,7 +92,7 @@ pub struct Driver<'a> {
     pub(super) mail: Mail,
     /// Takes secret answers and codes from other processes.
     pub(super) secrets: Receiver,
-    /// Compresses the logs of steps that have ended.
+    /// The logs of steps that have ended.
     pub(super) logs: Logs,
     /// That Aye was told to stop.
     pub(super) stopping: Stopping,
@@ -197,6 +197,7 @@ impl<'a> Driver<'a> {
     }
 
     fn drive(mut self) -> Result<Driven, Error> {
+        let compressor = Compressor::start(self.parts.store.plain_logs());
         loop {
             self.withdraw_closed();
             self.dispatch()?;
@@ -210,8 +211,9 @@ impl<'a> Driver<'a> {
             }
         }
         self.withdraw_all();
-        let told = self.finish_logs()?;
-        self.flush_output(told)?;
+        drop(compressor);
+        self.note_logs();
+        self.flush_output()?;
         let Lane { machine, .. } = self.lanes.into_root();
         let outcome = self.stopping.outcome(Outcome::of(machine.state()));
         Ok(Driven { machine, outcome, stopped_inside: self.stopping.left_inside() })
@@ -326,19 +328,16 @@ impl<'a> Driver<'a> {
         Ok(None)
     }
 
-    /// Waits for whoever reads what is shown, unless Aye is told to stop; if it
-    /// has been already, only as long as a reader that reads needs.
-    pub(super) fn flush_output(&mut self, told: bool) -> Result<(), Error> {
+    /// Waits for whoever reads what is shown, unless Aye is told to stop.
+    pub(super) fn flush_output(&mut self) -> Result<(), Error> {
         const LOOK: Duration = Duration::from_millis(20);
-        const READING: Duration = Duration::from_secs(1);
-        let give_up = told.then(|| Instant::now() + READING);
         while !self.parts.sink.drain() {
             let until = Some(Instant::now() + LOOK);
             let wake = [self.parts.signals.fd()];
             let woken = aye_process::wait(&mut [], &wake, until, &mut |_, _, _| {});
             let stops =
                 matches!(woken, Ok(Happening::Wake(_))) && !self.read_signals()?.stops.is_empty();
-            if stops || give_up.is_some_and(|at| at <= Instant::now()) {
+            if stops {
                 self.parts.sink.discard();
             }
         }

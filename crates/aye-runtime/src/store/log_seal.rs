@@ -1,10 +1,10 @@
 //! Seals of step logs: the event that ends a step says what its log was.
 
 use aye_core::digest::hex;
-use aye_core::event::{Event, EventKind, FileSeal, LogSeal};
+use aye_core::event::{Event, EventKind, FileSeal, LogSeal, SealDigest};
 use aye_core::id::RunId;
 use aye_process::Stream;
-use aye_process::log::{self, FileDigest, LogDigest};
+use aye_process::log::{self, Algorithm, FileDigest, LogDigest};
 
 use super::{Audited, Finding, Logs};
 
@@ -18,7 +18,19 @@ pub fn seal(digest: &LogDigest) -> LogSeal {
 }
 
 fn file_seal(digest: &FileDigest) -> FileSeal {
-    FileSeal { bytes: digest.bytes, sha256: hex(&digest.sha256) }
+    let value = hex(&digest.digest);
+    let named = match digest.algorithm {
+        Algorithm::Blake3 => SealDigest::Blake3(value),
+        Algorithm::Sha256 => SealDigest::Sha256(value),
+    };
+    FileSeal { bytes: digest.bytes, digest: named }
+}
+
+fn algorithm(sealed: &FileSeal) -> Algorithm {
+    match sealed.digest {
+        SealDigest::Blake3(_) => Algorithm::Blake3,
+        SealDigest::Sha256(_) => Algorithm::Sha256,
+    }
 }
 
 /// The end of a step, and what its log was then.
@@ -63,7 +75,8 @@ impl SealedStep {
         .into_iter()
         .filter_map(|(what, path, sealed)| {
             let most = sealed.as_ref().map_or(0, |sealed| sealed.bytes);
-            match FileDigest::read(&path, most) {
+            let algorithm = sealed.as_ref().map_or(Algorithm::Blake3, algorithm);
+            match FileDigest::read(&path, most, algorithm) {
                 Ok(found) => {
                     let found = found.as_ref().map(file_seal);
                     self.compare(what, sealed.as_ref(), found.as_ref())
@@ -108,6 +121,42 @@ impl SealedStep {
             execution: *execution,
             step: step.clone(),
             what: what.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::store::MemoryStore;
+
+    #[test]
+    fn a_seal_names_its_algorithm_and_those_of_before_count() {
+        let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        let before = json!({ "stdout": { "bytes": 3, "sha256": sha256 } });
+        let now = json!({
+            "stdout": { "bytes": 3, "blake3": hex(&FileDigest::of(b"abc").digest) }
+        });
+        let stdout = Some(FileDigest::of(b"abc"));
+        let made = seal(&LogDigest { stdout, ..LogDigest::default() });
+        assert_eq!(serde_json::to_value(made).expect("a seal"), now);
+
+        let place = tempfile::tempdir().expect("a directory");
+        let logs = MemoryStore::new(place.path());
+        let run = RunId::new("some-run").expect("an id");
+        let file = log::path(&logs.log(&run, 1, "a"), Stream::Stdout);
+        std::fs::create_dir_all(file.parent().expect("a parent")).expect("made");
+        for sealed in [before, now] {
+            let log = Some(Box::new(serde_json::from_value(sealed).expect("a seal")));
+            let step = SealedStep { run: run.clone(), execution: 1, step: "a".to_owned(), log };
+            for (text, findings) in [("abc", 0), ("abd", 1), ("ab", 1), ("abcd", 1)] {
+                std::fs::write(&file, text).expect("written");
+                let mut audited = Audited::default();
+                assert_eq!(step.check(&logs, &mut audited).len(), findings, "{text}");
+                assert_eq!(audited.logs, 1);
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use aye_core::id::RunId;
 
-use super::StoreError;
+use super::{PlainLogs, StoreError};
 
 /// Where the output of steps is kept; pruned with the run.
 pub trait Logs {
@@ -14,6 +14,9 @@ pub trait Logs {
 
     /// Makes the directory of a run's logs.
     fn create_logs(&self, run: &RunId) -> Result<PathBuf, StoreError>;
+
+    /// Those that could be compressed.
+    fn plain_logs(&self) -> PlainLogs;
 }
 
 /// The file name of an execution's log. A step may be called what it likes; a

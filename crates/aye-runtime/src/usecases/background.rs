@@ -196,7 +196,7 @@ fn drive(active: ActiveRun, started_by: StartedBy) -> Result<u8, Error> {
         prompters,
         signals: &mut Signals::catch().map_err(Error::Signals)?,
     })?;
-    finished.forget_old_runs();
+    finished.tidy_up();
     Ok(finished.exit_code())
 }
 

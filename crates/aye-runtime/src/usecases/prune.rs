@@ -1,6 +1,7 @@
-//! Forgetting finished runs.
+//! Forgetting finished runs, and compressing the logs of those that are kept.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use aye_core::event::Driver;
@@ -39,6 +40,9 @@ impl Runtime {
                 store.prune_where(&pruner, now, dry_run, &mut may_go)?
             }
         };
+        if !dry_run {
+            store.plain_logs().compress(None, u64::MAX, &AtomicBool::new(false));
+        }
         Ok(Some(pruned))
     }
 
@@ -54,9 +58,23 @@ impl Runtime {
 }
 
 impl FinishedRun {
+    /// What a command does by the way once its run is over and told.
+    pub fn tidy_up(&mut self) {
+        self.forget_old_runs();
+        self.compress_old_logs();
+    }
+
+    /// A few logs of earlier runs. Longer ones are left to runs that take longer: they do it
+    /// beside their steps.
+    fn compress_old_logs(&self) {
+        const AT_ONCE: u64 = 8 * 1024 * 1024;
+        let logs = self.journal.store.plain_logs();
+        logs.compress(Some(&self.state.run), AT_ONCE, &AtomicBool::new(false));
+    }
+
     /// Finished runs are kept for a while and then forgotten, a few at a time, each
     /// as its own project says: the journal is shared with others.
-    pub fn forget_old_runs(&mut self) {
+    fn forget_old_runs(&mut self) {
         const AT_ONCE: usize = 20;
         let Self { runtime, journal, .. } = self;
         let store = &mut journal.store;

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aye_core::id::RunId;
 
-use super::{Logs, Store, StoreError, logs};
+use super::{Logs, PlainLogs, Store, StoreError, logs};
 use state::State;
 
 /// A store in memory.
@@ -63,5 +63,9 @@ impl Logs for MemoryStore {
         let path = self.logs.join(run.as_str());
         std::fs::create_dir_all(&path).map_err(|error| StoreError::io(&path, &error))?;
         Ok(path)
+    }
+
+    fn plain_logs(&self) -> PlainLogs {
+        PlainLogs::below(self.logs.clone())
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use aye_core::id::RunId;
 
-use crate::store::{Logs, StoreError, logs};
+use crate::store::{Logs, PlainLogs, StoreError, logs};
 
 /// A home directory; it need not exist yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +60,11 @@ impl Home {
 
     /// The directory of a run's step logs; pruned with the run.
     pub fn logs(&self, run: &RunId) -> PathBuf {
-        self.root.join("logs").join(run.as_str())
+        self.all_logs().join(run.as_str())
+    }
+
+    fn all_logs(&self) -> PathBuf {
+        self.root.join("logs")
     }
 
     /// Makes the home, for its owner alone.
@@ -88,6 +92,10 @@ impl Logs for Home {
         let path = self.logs(run);
         create_private(&path).map_err(|error| StoreError::io(&path, &error))?;
         Ok(path)
+    }
+
+    fn plain_logs(&self) -> PlainLogs {
+        PlainLogs::below(self.all_logs())
     }
 }
 

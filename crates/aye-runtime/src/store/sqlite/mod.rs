@@ -32,7 +32,7 @@ pub use bell::Bell;
 pub use home::Home;
 pub use open::{Durability, SqliteStore};
 
-use super::{Logs, Store, StoreError};
+use super::{Logs, PlainLogs, Store, StoreError};
 
 impl Store for SqliteStore {}
 
@@ -43,5 +43,9 @@ impl Logs for SqliteStore {
 
     fn create_logs(&self, run: &RunId) -> Result<PathBuf, StoreError> {
         self.home.create_logs(run)
+    }
+
+    fn plain_logs(&self) -> PlainLogs {
+        self.home.plain_logs()
     }
 }

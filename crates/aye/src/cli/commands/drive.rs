@@ -60,7 +60,7 @@ pub(super) fn drive(active: ActiveRun, ask_mode: AskMode, context: &Context) -> 
     if ask_mode.is_attended(context) {
         super::patch::offer(&finished.state, &finished.journal, context)?;
     }
-    finished.forget_old_runs();
+    finished.tidy_up();
     Ok(finished.exit_code())
 }
 

@@ -26,6 +26,7 @@ mod inputs;
 mod json;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod leaving;
+mod log_files;
 mod looks;
 mod names;
 mod nested;

@@ -1,7 +1,5 @@
 //! Stopping a run: signals, `aye cancel`.
 
-use std::process::Stdio;
-
 use insta::assert_snapshot;
 use rustix::process::Signal;
 
@@ -190,28 +188,4 @@ fn what_does_not_exist_cannot_be_stopped() {
     --- exit 3
     ");
     until("the run ended", || place.status() == "completed");
-}
-
-#[test]
-fn an_interrupt_while_logs_are_compressed_leaves_them_as_they_are() {
-    const BYTES: u64 = 40_000_000;
-    let place = Place::new();
-    let step = format!("head -c {BYTES} /dev/urandom; touch began");
-    place.write("noise.yaml", &format!("name: noise\nsteps: [{{name: a, shell: '{step}'}}]\n"));
-    let mut command = place.command(&["run", "noise.yaml", "--json"]);
-    command.stdout(Stdio::null()).stderr(Stdio::piped());
-    let child = command.spawn().unwrap();
-    until("the run is over", || {
-        place.work().join("began").exists() && place.status() == "completed"
-    });
-    let logs = place.home().join("logs").join(place.last());
-    let names = || -> Vec<String> {
-        let entries = std::fs::read_dir(&logs).unwrap();
-        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
-    };
-    assert_eq!(names(), ["0001-a.out"], "it takes long");
-    signal(&child, Signal::INT);
-    assert_eq!(place.finish(child).code, 0, "the run has ended well before");
-    assert_eq!(names(), ["0001-a.out"]);
-    assert_eq!(logs.join("0001-a.out").metadata().unwrap().len(), BYTES);
 }

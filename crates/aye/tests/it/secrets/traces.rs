@@ -1,8 +1,11 @@
 //! Looks for a value in everything that was written or printed.
 
+use std::io::Read as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use lz4_flex::frame::FrameDecoder;
 
 /// Every file below a directory, sockets left out; logs also as they were
 /// before they were compressed.
@@ -16,9 +19,11 @@ pub(super) fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
             if kind.is_dir() {
                 folders.push(path);
             } else if !kind.is_socket() {
-                if path.extension().is_some_and(|end| end == "gz") {
-                    let plain = Command::new("gzip").arg("-dc").arg(&path).output().unwrap();
-                    found.push((path.with_extension("plain"), plain.stdout));
+                if path.extension().is_some_and(|end| end == "lz4") {
+                    let mut plain = Vec::new();
+                    let file = std::fs::File::open(&path).unwrap();
+                    FrameDecoder::new(file).read_to_end(&mut plain).unwrap();
+                    found.push((path.with_extension("plain"), plain));
                 }
                 // It may be gone already: a draft, or a journal's file of shared memory.
                 found.extend(std::fs::read(&path).map(|bytes| (path, bytes)));

@@ -10,9 +10,9 @@ use aye_core::input::Request;
 use aye_core::question::Question;
 use aye_runtime::store::{
     Audit, Audited, ENDED, Finding, Found, Heads, Held, Holder, Journal, Lease, LeaseError, Leases,
-    Lessons, Listener, Logs, Mailbox, MemoryStore, Pending, Prune, Pruned, PrunedRun, Pruner,
-    QuestionRow, Questions, RequestId, RunFilter, RunRow, Runs, Source, Store, StoreError, Verdict,
-    Wake,
+    Lessons, Listener, Logs, Mailbox, MemoryStore, Pending, PlainLogs, Prune, Pruned, PrunedRun,
+    Pruner, QuestionRow, Questions, RequestId, RunFilter, RunRow, Runs, Source, Store, StoreError,
+    Verdict, Wake,
 };
 use jiff::Timestamp;
 use tempfile::TempDir;
@@ -485,6 +485,10 @@ impl Logs for Faulty {
 
     fn create_logs(&self, run: &RunId) -> Result<PathBuf, StoreError> {
         self.inner.create_logs(run)
+    }
+
+    fn plain_logs(&self) -> PlainLogs {
+        self.inner.plain_logs()
     }
 }
 
