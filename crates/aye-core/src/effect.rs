@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::event::PauseReason;
+use crate::kept_output::KeptOutput;
 use crate::nested::Nested;
 use crate::question::Question;
 use crate::secrets::Text;
@@ -110,6 +111,9 @@ pub struct Process<T = Text> {
     pub interactive: bool,
     /// Output through a pseudo-terminal.
     pub tty: bool,
+    /// What is kept of its output.
+    #[serde(default, skip_serializing_if = "KeptOutput::is_all")]
+    pub kept: KeptOutput,
     /// The most memory one of its processes may use, in bytes.
     pub max_memory: Option<u64>,
     /// The most processor time one of its processes may use.
@@ -132,6 +136,7 @@ impl<T> Process<T> {
             stdin,
             interactive: self.interactive,
             tty: self.tty,
+            kept: self.kept,
             max_memory: self.max_memory,
             max_cpu: self.max_cpu,
         })

@@ -21,6 +21,7 @@ pub mod heal;
 pub mod id;
 pub mod input;
 pub mod journal;
+pub mod kept_output;
 pub mod machine;
 pub mod nested;
 pub mod pattern;

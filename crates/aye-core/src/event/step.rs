@@ -1,6 +1,7 @@
 //! A step: its intent, its end, and what its process left behind.
 
 use crate::error_code::ErrorCode;
+use crate::kept_output::KeptOutput;
 use crate::step_kind::StepKind;
 
 use jiff::Timestamp;
@@ -228,6 +229,9 @@ pub struct ProcessRecord {
     /// The end of its standard error.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stderr: String,
+    /// What of its output was kept at all.
+    #[serde(default, skip_serializing_if = "KeptOutput::is_all")]
+    pub kept: KeptOutput,
     /// How many bytes of both are only in the log.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped: u64,

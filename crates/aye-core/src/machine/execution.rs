@@ -187,6 +187,7 @@ impl Machine {
             stdin: render(&step.stdin)?,
             interactive: step.interactive,
             tty: step.tty,
+            kept: step.kept,
             max_memory: step.max_memory,
             max_cpu: step.max_cpu,
         })

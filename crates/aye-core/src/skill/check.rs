@@ -15,6 +15,7 @@ mod guard;
 mod heal;
 mod hints;
 mod input;
+mod kept_output;
 mod names;
 mod nested;
 mod problem;

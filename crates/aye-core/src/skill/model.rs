@@ -9,6 +9,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use crate::kept_output::KeptOutput;
 use crate::skill::{HealRule, SecretSource};
 use crate::step_kind::StepKind;
 
@@ -152,6 +153,8 @@ pub struct Step {
     pub interactive: bool,
     /// Output through a pseudo-terminal, so that programs keep their colours.
     pub tty: bool,
+    /// What is kept of its output.
+    pub kept: KeptOutput,
     /// The most memory one of its processes may use, in bytes.
     pub max_memory: Option<u64>,
     /// The most processor time one of its processes may use.
@@ -197,6 +200,7 @@ impl Step {
             stdin: None,
             interactive: false,
             tty: false,
+            kept: KeptOutput::default(),
             max_memory: None,
             max_cpu: None,
             idempotent: false,

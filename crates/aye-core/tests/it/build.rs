@@ -10,6 +10,7 @@ use aye_core::flow::Flow;
 use aye_core::id::{QuestionId, RunId};
 use aye_core::input::{Attach, End, Finished, Input, Request, Retry};
 use aye_core::journal::{Phase, State as RunState, Status};
+use aye_core::kept_output::KeptOutput;
 use aye_core::machine::{Limits, Machine, Refusal, Start};
 use aye_core::question::{Answer, Channel, Question};
 use aye_core::secrets::{Secrets, Text};
@@ -53,6 +54,7 @@ pub(crate) fn step(name: &str, action: Action) -> Step {
         stdin: None,
         interactive: false,
         tty: false,
+        kept: KeptOutput::default(),
         max_memory: None,
         max_cpu: None,
         idempotent: false,

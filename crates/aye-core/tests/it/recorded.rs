@@ -91,6 +91,7 @@ fn completed() -> Run {
         duration_ms: 1500,
         stdout: "built with hunter2\n".to_owned(),
         stderr: "warning\n".to_owned(),
+        kept: aye_core::kept_output::KeptOutput::default(),
         dropped: 17,
         leaky: true,
         leftovers: 1,

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use aye_core::effect::{Process, ToolCall};
 use aye_core::error_code::ErrorCode;
 use aye_core::input::{End, Finished};
+use aye_core::kept_output::KeptOutput;
 use serde_json::Value;
 
 use crate::error::Error;
@@ -54,6 +55,7 @@ impl Driver<'_> {
                     stdin: None,
                     interactive: false,
                     tty: false,
+                    kept: KeptOutput::default(),
                     max_memory: None,
                     max_cpu: None,
                 };

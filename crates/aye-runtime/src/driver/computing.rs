@@ -12,6 +12,7 @@ use aye_core::effect::{Compute, Process};
 use aye_core::error_code::ErrorCode;
 use aye_core::event::{LogSeal, Proposal};
 use aye_core::input::{End, Finished};
+use aye_core::kept_output::KeptOutput;
 use aye_core::skill::{self, Template};
 use aye_core::text::Scope;
 use aye_process::log::{FileDigest, LogDigest};
@@ -110,6 +111,7 @@ impl Driver<'_> {
                 stdin: Some(program.stdin),
                 interactive: false,
                 tty: false,
+                kept: KeptOutput::default(),
                 max_memory: None,
                 max_cpu: None,
             };

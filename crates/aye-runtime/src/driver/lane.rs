@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use aye_core::effect::Effect;
 use aye_core::id::QuestionId;
+use aye_core::kept_output::KeptOutput;
 use aye_core::machine::Machine;
 use aye_core::question::Question;
 use aye_core::text::Scope;
@@ -75,6 +76,8 @@ pub(super) enum Work {
     Process {
         execution: u32,
         log: Option<PathBuf>,
+        /// What is kept of its output.
+        kept: KeptOutput,
         /// What its output means.
         meaning: Meaning,
         /// It has the terminal.

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use aye_core::effect::{Effect, Execution, Process, Rendered};
 use aye_core::event::{LeftProcess, ProcessRecord};
 use aye_core::input::{End, Finished, Input};
+use aye_core::kept_output::KeptOutput;
 use aye_core::text::TextError;
 use aye_process::policy::Policy;
 use aye_process::survivors::STEP_VARIABLE;
 use aye_process::{
-    Exit, Limits, Outcome, Signal, SpawnError, Spec, Stdin, signal_name, signal_words,
+    Exit, Limits, Outcome, Signal, Sink, SpawnError, Spec, Stdin, signal_name, signal_words,
 };
 use serde_json::Value;
 
@@ -79,10 +80,12 @@ impl Driver<'_> {
         let program = spec.program.to_string_lossy().into_owned();
         let discreet = self.lane(id).machine.secrets().mask(&program) != program;
         let (log, interactive) = (spec.log.clone(), spec.interactive);
+        let kept = kept_output(&spec);
         self.parts.report.step_begins(id, interactive);
         match self.processes.start(id, spec) {
             Ok(()) => {
-                self.lane_mut(id).work = Work::Process { execution, log, meaning, interactive };
+                self.lane_mut(id).work =
+                    Work::Process { execution, log, kept, meaning, interactive };
                 Ok(())
             }
             Err(error) => {
@@ -133,9 +136,9 @@ impl Driver<'_> {
         self.serve_queue();
         self.parts.report.step_ends(id);
         let work = std::mem::replace(&mut self.lane_mut(id).work, Work::Nothing);
-        let (execution, log, meaning, interactive) = match work {
-            Work::Process { execution, log, meaning, interactive } => {
-                (execution, log, meaning, interactive)
+        let (execution, log, kept, meaning, interactive) = match work {
+            Work::Process { execution, log, kept, meaning, interactive } => {
+                (execution, log, kept, meaning, interactive)
             }
             Work::Editing(opened) => return self.edited(id, &opened, exit),
             Work::Nothing
@@ -146,7 +149,7 @@ impl Driver<'_> {
         };
         self.logs.finished(log, exit.stdout.total() + exit.stderr.total());
         let room = self.room_for(id, exit, &meaning);
-        let (mut end, process) = conclude(exit, room);
+        let (mut end, process) = conclude(exit, kept, room);
         let ended_by_us = !matches!(exit.outcome, Outcome::Exited(_) | Outcome::Signaled(_));
         if id != ROOT && (ended_by_us || process.left_running > 0) {
             self.stopping.ended_inside(process.left_running);
@@ -255,7 +258,9 @@ impl Driver<'_> {
         // What survives a crash is looked for by the run that holds the others.
         let root = &self.lane(ROOT).machine.state().run;
         spec.run = Some(root.to_string());
-        if !process.interactive {
+        let sink = |kept| if kept { Sink::Capture } else { Sink::Discard };
+        (spec.stdout, spec.stderr) = (sink(process.kept.stdout), sink(process.kept.stderr));
+        if !process.interactive && process.kept.log {
             spec.log = Some(self.parts.store.log(&state.run, execution, step));
             spec.digest = true;
         }
@@ -268,8 +273,17 @@ impl Driver<'_> {
     }
 }
 
+/// What is kept of what a program writes; one with the terminal writes there.
+fn kept_output(spec: &Spec) -> KeptOutput {
+    KeptOutput {
+        stdout: spec.stdout == Sink::Capture,
+        stderr: spec.stderr == Sink::Capture,
+        log: spec.interactive || spec.log.is_some(),
+    }
+}
+
 /// From what the operating system says to what the core is told.
-fn conclude(exit: &Exit, room: Room) -> (End, ProcessRecord) {
+fn conclude(exit: &Exit, kept: KeptOutput, room: Room) -> (End, ProcessRecord) {
     let signal = match exit.outcome {
         Outcome::Signaled(signal) => Some(signal),
         Outcome::Exited(_) | Outcome::TimedOut | Outcome::Cancelled | Outcome::Interrupted => None,
@@ -283,6 +297,7 @@ fn conclude(exit: &Exit, room: Room) -> (End, ProcessRecord) {
         ended_with: exit.ended_with.map(signal_words),
         duration_ms: u64::try_from(exit.duration.as_millis()).unwrap_or(u64::MAX),
         stderr: exit.stderr.text_of_last(KEPT),
+        kept,
         dropped: beyond(exit.stdout.total()) + beyond(exit.stderr.total()),
         leaky: exit.leaky,
         leftovers: u32::try_from(exit.leftovers).unwrap_or(u32::MAX),

@@ -39,19 +39,26 @@ pub(super) struct SealedStep {
     run: RunId,
     execution: u32,
     step: String,
+    /// Whether it has a log at all: `log: false` keeps none.
+    is_logged: bool,
     log: Option<Box<LogSeal>>,
 }
 
 impl SealedStep {
     /// What an event says about a log; `None` if it ends no step that ran.
     pub(super) fn of(event: &Event) -> Option<Self> {
-        let (execution, step, log) = match &event.kind {
-            EventKind::StepCompleted(done) => (done.execution, &done.step, &done.log),
-            EventKind::StepFailed(failed) => (failed.execution, &failed.step, &failed.log),
+        let (execution, step, process, log) = match &event.kind {
+            EventKind::StepCompleted(done) => {
+                (done.execution, &done.step, &done.process, &done.log)
+            }
+            EventKind::StepFailed(failed) => {
+                (failed.execution, &failed.step, &failed.process, &failed.log)
+            }
             _ => return None,
         };
+        let is_logged = process.as_ref().is_none_or(|process| process.kept.log);
         let (run, step, log) = (event.run.clone(), step.clone(), log.clone());
-        (execution > 0).then_some(Self { run, execution, step, log })
+        (execution > 0).then_some(Self { run, execution, step, is_logged, log })
     }
 
     pub(super) fn run(&self) -> &RunId {
@@ -63,7 +70,7 @@ impl SealedStep {
     pub(super) fn check(&self, logs: &dyn Logs, audited: &mut Audited) -> Vec<Finding> {
         let base = logs.log(&self.run, self.execution, &self.step);
         let Some(sealed) = &self.log else {
-            audited.unsealed += u64::from(log::exists(&base));
+            audited.unsealed += u64::from(!self.is_logged || log::exists(&base));
             return Vec::new();
         };
         audited.logs += u64::from(**sealed != LogSeal::default());
@@ -150,7 +157,8 @@ mod tests {
         std::fs::create_dir_all(file.parent().expect("a parent")).expect("made");
         for sealed in [before, now] {
             let log = Some(Box::new(serde_json::from_value(sealed).expect("a seal")));
-            let step = SealedStep { run: run.clone(), execution: 1, step: "a".to_owned(), log };
+            let (run, step) = (run.clone(), "a".to_owned());
+            let step = SealedStep { run, execution: 1, step, is_logged: true, log };
             for (text, findings) in [("abc", 0), ("abd", 1), ("ab", 1), ("abcd", 1)] {
                 std::fs::write(&file, text).expect("written");
                 let mut audited = Audited::default();

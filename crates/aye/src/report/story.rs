@@ -150,6 +150,7 @@ fn about(state: &State, step: &StepRecord, now: Now<'_>) -> Vec<String> {
         about.extend(process.peak_memory.map(|bytes| format!("{} MB", bytes / 1_000_000)));
         let cpu = process.cpu_ms.filter(|cpu| *cpu >= 100);
         about.extend(cpu.map(|cpu| format!("{} of cpu", duration(Duration::from_millis(cpu)))));
+        about.extend(process.kept.missing().map(str::to_owned));
     }
     let message = step.message.as_ref().or(step.note.as_ref());
     about.extend(message.and_then(|message| message.lines().next()).map(escape_control));

@@ -12,13 +12,16 @@ use crate::yaml::decode::Field;
 use serde_json::Value;
 
 /// Keys that only make sense for a program, with their places.
-fn program_keys(doc: &StepDoc) -> [(&'static str, Option<Span>); 7] {
+fn program_keys(doc: &StepDoc) -> [(&'static str, Option<Span>); 10] {
     [
         ("env", doc.env.key()),
         ("cwd", doc.cwd.key()),
         ("stdin", doc.stdin.key()),
         ("interactive", doc.interactive.key()),
         ("tty", doc.tty.key()),
+        ("stdout", doc.stdout.key()),
+        ("stderr", doc.stderr.key()),
+        ("log", doc.log.key()),
         ("max_memory", doc.max_memory.key()),
         ("max_cpu", doc.max_cpu.key()),
     ]
@@ -192,6 +195,7 @@ impl Checker<'_> {
                 .label(interactive, "its input is the terminal"),
             );
         }
+        self.kept_output(doc, place);
     }
 
     /// Keys that belong to one kind of step.

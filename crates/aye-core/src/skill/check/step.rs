@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 
+use super::kept_output::kept_output;
 use super::{Checker, template};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{STATE_KEYS, StepDoc, StepItem};
@@ -99,6 +100,7 @@ impl Checker<'_> {
         let max_memory = doc.max_memory.get().and_then(|size| self.size(size));
         let max_cpu = doc.max_cpu.get().and_then(|period| self.duration(period));
         let env = self.env(std::mem::take(&mut doc.env), place);
+        let kept = kept_output(&doc);
         let step = Step {
             name,
             description: doc.description.take().map(|text| text.value),
@@ -113,6 +115,7 @@ impl Checker<'_> {
             stdin: doc.stdin.take().map(template),
             interactive: flag(&doc.interactive),
             tty: flag(&doc.tty),
+            kept,
             max_memory,
             max_cpu: max_cpu.filter(|limit| !limit.is_zero()),
             idempotent: flag(&doc.idempotent),

@@ -91,6 +91,13 @@ pub(in crate::skill) struct StepDoc {
     pub(in crate::skill) interactive: Field<bool>,
     /// The command's output goes through a pseudo-terminal, so that it keeps its colours.
     pub(in crate::skill) tty: Field<bool>,
+    /// `discard` if what the command writes to standard output goes nowhere: it is not shown, not
+    /// logged, and no result.
+    pub(in crate::skill) stdout: Field<OutputWord>,
+    /// The same for standard error.
+    pub(in crate::skill) stderr: Field<OutputWord>,
+    /// Whether what the command writes is kept in a log; true if not given.
+    pub(in crate::skill) log: Field<bool>,
     /// The most memory a process of the command may use.
     pub(in crate::skill) max_memory: Field<Size>,
     /// The most processor time a process of the command may use.
@@ -132,6 +139,15 @@ pub(in crate::skill) struct StepDoc {
 pub(in crate::skill) enum AssistantWord {
     /// Change what it is given when it has failed.
     MayEdit,
+}
+
+/// What becomes of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", expecting = "`discard`")]
+#[schemars(inline)]
+pub(in crate::skill) enum OutputWord {
+    /// It goes nowhere.
+    Discard,
 }
 
 /// The types of states.

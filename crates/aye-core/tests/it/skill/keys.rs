@@ -94,7 +94,7 @@ fn an_unknown_key_like_no_other() {
      5 |     frobnicate: true
        |     ^^^^^^^^^^
        |
-    hint: the keys here are `name`, `description`, `command`, `args`, `shell`, `tool`, `compute`, `python`, `files`, `skill`, `inputs`, `foreach`, `as`, `label`, `parallel`, `fail_fast`, `steps`, `then`, `validate`, `retry`, `confirm`, `choose`, `input`, `condition`, `output`, `timeout`, `on_error`, `env`, `cwd`, `stdin`, `interactive`, `tty`, `max_memory`, `max_cpu`, `idempotent`, `destructive`, `assistant` and `confirmation`
+    hint: the keys here are `name`, `description`, `command`, `args`, `shell`, `tool`, `compute`, `python`, `files`, `skill`, `inputs`, `foreach`, `as`, `label`, `parallel`, `fail_fast`, `steps`, `then`, `validate`, `retry`, `confirm`, `choose`, `input`, `condition`, `output`, `timeout`, `on_error`, `env`, `cwd`, `stdin`, `interactive`, `tty`, `stdout`, `stderr`, `log`, `max_memory`, `max_cpu`, `idempotent`, `destructive`, `assistant` and `confirmation`
 
     1 error
     ");

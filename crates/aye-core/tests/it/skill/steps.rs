@@ -407,3 +407,52 @@ fn transitions_in_a_step() {
     1 error
     ");
 }
+
+#[test]
+fn output_that_is_discarded_or_has_no_log() {
+    insta::assert_snapshot!(check("
+        name: demo
+        steps:
+          - { name: one, shell: vi, interactive: true, log: false }
+          - { name: two, shell: ls, tty: true, stderr: discard, log: false }
+          - { name: three, shell: ls, stdout: discard, output: files }
+          - { name: four, compute: result = 1, stdout: discard }
+          - { name: five, shell: ls, stdout: keep }
+          - { name: six, shell: ls, stdout: discard, stderr: discard, log: false }
+    "), @r"
+    error[conflicting-keys]: step `one` has `log` and is interactive
+      --> demo.yaml:3:48
+       |
+     3 |   - { name: one, shell: vi, interactive: true, log: false }
+       |                                                ^^^
+       |                             ----------- its output goes to the terminal
+
+    error[conflicting-keys]: step `two` has `stderr` and has `tty`
+      --> demo.yaml:4:40
+       |
+     4 |   - { name: two, shell: ls, tty: true, stderr: discard, log: false }
+       |                                        ^^^^^^
+       |                             --- both streams arrive as one
+
+    error[conflicting-keys]: step `three` has `output` and discards its standard output
+      --> demo.yaml:5:48
+       |
+     5 |   - { name: three, shell: ls, stdout: discard, output: files }
+       |                                                ^^^^^^ a name for the result
+       |                               ------ its result is always empty
+
+    error[stray-key]: `stdout` without a command in step `four`
+      --> demo.yaml:6:40
+       |
+     6 |   - { name: four, compute: result = 1, stdout: discard }
+       |                                        ^^^^^^
+
+    error[unknown-word]: `stdout` cannot be `keep`
+      --> demo.yaml:7:38
+       |
+     7 |   - { name: five, shell: ls, stdout: keep }
+       |                                      ^^^^ expected `discard`
+
+    5 errors
+    ");
+}

@@ -24,6 +24,7 @@ mod help;
 mod home;
 mod inputs;
 mod json;
+mod kept_output;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod leaving;
 mod log_files;

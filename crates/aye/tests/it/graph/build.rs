@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use aye_core::flow::Flow;
+use aye_core::kept_output::KeptOutput;
 use aye_core::skill::{
     Action, Ask, AskKind, Body, By, EndStatus, Skill, State, Step, StepTimeout, Transitions,
 };
@@ -109,6 +110,7 @@ fn step(name: &str, action: Action) -> Step {
         stdin: None,
         interactive: false,
         tty: false,
+        kept: KeptOutput::default(),
         max_memory: None,
         max_cpu: None,
         idempotent: false,
