@@ -105,8 +105,8 @@ pub trait Sink {
     /// Whether so much waits that steps should be held back.
     fn is_full(&self) -> bool;
 
-    /// Writes what can be written without waiting; says whether nothing is left.
-    fn drain(&self) -> bool;
+    /// Writes what can be written within this time; says whether nothing is left.
+    fn drain(&self, patience: Duration) -> bool;
 
     /// Drops what waits: nobody wants it any more.
     fn discard(&self);
@@ -124,7 +124,7 @@ impl Sink for Unbuffered {
         false
     }
 
-    fn drain(&self) -> bool {
+    fn drain(&self, _: Duration) -> bool {
         true
     }
 

@@ -48,7 +48,18 @@ pub fn json_line(value: &impl Serialize) -> String {
     escaped(serde_json::to_string(value).unwrap_or_default())
 }
 
-/// The same, indented.
+/// Appends a text as a JSON string, as [`json_line`] writes it: quick for what is plain ASCII.
+pub fn push_json_string(out: &mut Vec<u8>, text: &str) {
+    // JSON itself escapes the control characters below these.
+    if text.bytes().all(|byte| byte < 0x7f) {
+        // Writing to memory cannot fail.
+        let _ = serde_json::to_writer(out, text);
+    } else {
+        out.extend_from_slice(json_line(&text).as_bytes());
+    }
+}
+
+/// A value as JSON, indented.
 ///
 /// # Errors
 /// When it cannot be written as JSON.
@@ -100,6 +111,11 @@ mod tests {
     #[test]
     fn json_means_the_same() {
         let value = serde_json::json!({ "a\u{9b}": "\u{7f}\u{202e}\u{e0041}\u{1b}\n" });
+        for text in ["plain", "a\"b\\\n\u{1b}\t", "\u{7f}", "gr\u{fc}n\u{202e}", ""] {
+            let mut pushed = b"before ".to_vec();
+            push_json_string(&mut pushed, text);
+            assert_eq!(pushed, format!("before {}", json_line(&text)).into_bytes());
+        }
         for text in [json_line(&value), json_pretty(&value).expect("JSON")] {
             assert!(!text.contains(is_hidden), "{text:?}");
             let read: serde_json::Value = serde_json::from_str(&text).expect("JSON");

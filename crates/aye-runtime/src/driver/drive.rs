@@ -331,9 +331,10 @@ impl<'a> Driver<'a> {
     /// Waits for whoever reads what is shown, unless Aye is told to stop.
     pub(super) fn flush_output(&mut self) -> Result<(), Error> {
         const LOOK: Duration = Duration::from_millis(20);
-        while !self.parts.sink.drain() {
-            let until = Some(Instant::now() + LOOK);
+        const GLANCE: Duration = Duration::from_millis(1);
+        while !self.parts.sink.drain(LOOK) {
             let wake = [self.parts.signals.fd()];
+            let until = Some(Instant::now() + GLANCE);
             let woken = aye_process::wait(&mut [], &wake, until, &mut |_, _, _| {});
             let stops =
                 matches!(woken, Ok(Happening::Wake(_))) && !self.read_signals()?.stops.is_empty();

@@ -15,8 +15,10 @@ use super::lane::{LaneId, Work};
 
 /// How often a view that shows the time is refreshed.
 const REFRESH: Duration = Duration::from_millis(100);
-/// How often a reader that did not keep up is looked at again.
+/// How long a reader that did not keep up is waited for, before everything else is looked at.
 const HELD: Duration = Duration::from_millis(10);
+/// How long everything else is looked at then.
+const GLANCE: Duration = Duration::from_millis(1);
 
 /// Which of our descriptors is ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +88,7 @@ impl Driver<'_> {
         let now = Instant::now();
         let shows_time = self.mail.is_listening() && self.parts.report.is_live() && self.is_busy();
         let until = if shows_time { now + REFRESH } else { self.mail.look_at() };
-        let until = if full { until.min(now + HELD) } else { until };
+        let until = if full { now + GLANCE } else { until };
         let until = self.questions.look_at().map_or(until, |look| until.min(look));
         let clock = self.parts.clock.now();
         let wakes = self.live().into_iter().filter_map(|id| self.lane(id).machine.wake_at());
@@ -99,13 +101,13 @@ impl Driver<'_> {
     /// Waits once for programs, threads, tools, signals, requests and people.
     fn wait_for_any(&mut self) -> Result<(), Error> {
         // A reader that does not keep up holds the steps back, nothing else.
+        if self.parts.sink.is_full() {
+            self.parts.sink.drain(HELD);
+        }
         let full = self.parts.sink.is_full();
         self.processes.hold(full);
         let until = self.until(full);
         let (happening, sources) = self.poll(until)?;
-        if full {
-            self.parts.sink.drain();
-        }
         match happening {
             Happening::Exited(index, exit) => self.exited(index, &exit),
             Happening::Wake(index) => match sources.get(index) {

@@ -133,7 +133,7 @@ mod tests {
             fs::create_dir_all(base.parent().expect("a parent")).expect("made");
             let text = vec![b'x'; usize::try_from(bytes).expect("small")];
             fs::write(log::path(&base, Stream::Stdout), text).expect("written");
-            self.1
+            self.plain
                 .note(&RunId::new(run).expect("an id"), 1, std::slice::from_ref(&base))
                 .expect("noted");
             base

@@ -5,11 +5,12 @@ use std::io::Write;
 use aye_core::event::{Event, VERSION};
 use aye_core::journal::State;
 use aye_process::Stream;
+use aye_process::lines::Lines;
 use serde_json::{Value, json};
 
-use crate::harmless::json_line;
+use crate::harmless::{json_line, push_json_string};
 
-use super::stream_state::{StreamStates, index_of};
+use super::stream_state::{StreamState, StreamStates, index_of};
 use super::{Place, Report};
 
 /// Writes each event as one line; output of steps as `step_output`, which is
@@ -17,18 +18,34 @@ use super::{Place, Report};
 pub struct JsonReport<W> {
     out: W,
     voices: StreamStates,
+    /// The lines of one piece of output; reused.
+    text: Vec<u8>,
 }
 
 impl<W: Write> JsonReport<W> {
     /// A report to `out`.
     pub fn new(out: W) -> Self {
-        Self { out, voices: StreamStates::default() }
+        Self { out, voices: StreamStates::default(), text: Vec::new() }
     }
 
-    fn output_line(&mut self, lane: usize, stream: Stream, text: &str) {
-        let voice = self.voices.of(lane);
-        let line = output_json(&voice.run, &voice.step, stream, text);
-        self.line(&line);
+    /// Writes the lines that `feed` gives, all at once.
+    fn output_lines(
+        &mut self,
+        lane: usize,
+        stream: Stream,
+        feed: impl FnOnce(&mut Lines, &mut dyn FnMut(&str)),
+    ) {
+        let Self { out, voices, text } = self;
+        let StreamState { run, step, lines, .. } = voices.of(lane);
+        let head = output_head(run, step, stream);
+        text.clear();
+        feed(&mut lines[index_of(stream)], &mut |line| {
+            text.extend_from_slice(head.as_bytes());
+            push_json_string(text, line);
+            text.extend_from_slice(b"}\n");
+        });
+        // A reader that has gone away must not stop the run.
+        let _ = out.write_all(text);
     }
 
     fn line(&mut self, line: &str) {
@@ -44,14 +61,19 @@ pub fn event_json(event: &Event) -> String {
 
 /// A line that a step wrote as JSON text.
 pub fn output_json(run: &str, step: &str, stream: Stream, text: &str) -> String {
+    format!("{}{}}}", output_head(run, step, stream), json_line(&text))
+}
+
+/// Such a line up to its text, the same for all that a step writes to a stream.
+fn output_head(run: &str, step: &str, stream: Stream) -> String {
     let stream = match stream {
         Stream::Stdout => "stdout",
         Stream::Stderr => "stderr",
     };
-    json_line(&json!({
+    let head = json_line(&json!({
         "v": VERSION, "run": run, "type": "step_output", "step": step, "stream": stream,
-        "text": text,
-    }))
+    }));
+    format!("{},\"text\":", head.trim_end_matches('}'))
 }
 
 /// The result of a step as JSON text.
@@ -68,18 +90,12 @@ impl<W: Write> Report for JsonReport<W> {
     }
 
     fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]) {
-        let mut lines = Vec::new();
-        let feed = &mut self.voices.of(lane).lines[index_of(stream)];
-        feed.push(bytes, &mut |line| lines.push(line.to_owned()));
-        lines.iter().for_each(|line| self.output_line(lane, stream, line));
+        self.output_lines(lane, stream, |lines, each| lines.push(bytes, each));
     }
 
     fn step_ends(&mut self, lane: usize) {
         for stream in [Stream::Stdout, Stream::Stderr] {
-            let mut last = None;
-            let feed = &mut self.voices.of(lane).lines[index_of(stream)];
-            feed.finish(&mut |line| last = Some(line.to_owned()));
-            last.iter().for_each(|line| self.output_line(lane, stream, line));
+            self.output_lines(lane, stream, |lines, each| lines.finish(each));
         }
     }
 }

@@ -1,22 +1,27 @@
-//! Where a report's words go: never blocks, whoever does not read them.
+//! Where a report's words go: never blocks for long, whoever does not read them.
 //!
-//! A reader may stop reading (a pager, a stalled collector of logs). Then the
-//! words wait here, up to a limit; beyond it the driver stops reading from the
-//! step as well, so that nothing is lost and nothing grows. Time-outs, signals
-//! and letters are attended to all the while.
+//! A reader may be slow, or stop reading (a pager, a stalled collector of logs).
+//! Then the words wait here, up to a limit. Beyond it a slow reader is waited
+//! for, some milliseconds; then the driver stops reading from the step as well,
+//! so that nothing is lost and nothing grows. Time-outs, signals and requests
+//! are attended to all the while.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use aye_runtime::report::Sink;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{FileType, Mode, OFlags};
 
-/// A pipe that is ready takes this much without blocking.
+/// A stream that is ready takes this much without blocking.
 const CHUNK: usize = 4096;
-/// More than this is too much to wait for.
+/// More than this is too much to keep.
 const FULL: usize = 256 * 1024;
+/// How long a reader may take before more than that is kept.
+const SLOW: Duration = Duration::from_millis(10);
 
 /// One stream of the program; copies share it.
 #[derive(Debug, Clone)]
@@ -25,8 +30,8 @@ pub struct OutputBuffer(Rc<RefCell<Waiting>>);
 #[derive(Debug)]
 struct Waiting {
     stream: OwnedFd,
-    /// A file takes everything at once.
-    is_file: bool,
+    /// It takes all of it, or as much as it can, and never blocks.
+    takes_all: bool,
     words: Vec<u8>,
     written: usize,
     /// Why words were lost that somebody may have wanted: a full disk.
@@ -37,10 +42,17 @@ impl OutputBuffer {
     /// An outlet to a stream.
     pub fn new(stream: impl AsFd) -> io::Result<Self> {
         let stream = stream.as_fd().try_clone_to_owned()?;
-        let kind = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&stream)?.st_mode);
-        let is_file = kind == rustix::fs::FileType::RegularFile;
+        let kind = FileType::from_raw_mode(rustix::fs::fstat(&stream)?.st_mode);
+        let (stream, takes_all) = match kind {
+            FileType::RegularFile => (stream, true),
+            FileType::Fifo => match unblocked(&stream) {
+                Ok(own) => (own, true),
+                Err(_) => (stream, false),
+            },
+            _ => (stream, false),
+        };
         let (words, written, lost) = (Vec::new(), 0, None);
-        Ok(Self(Rc::new(RefCell::new(Waiting { stream, is_file, words, written, lost }))))
+        Ok(Self(Rc::new(RefCell::new(Waiting { stream, takes_all, words, written, lost }))))
     }
 
     /// Why words were lost; a reader that has gone away does not count.
@@ -48,15 +60,14 @@ impl OutputBuffer {
         self.0.borrow().lost.map(io::Error::from)
     }
 
-    /// Writes what can be written now; says whether nothing is left.
-    pub fn drain(&self) -> bool {
-        self.0.borrow_mut().drain()
+    /// Writes what can be written within this time; says whether nothing is left.
+    pub fn drain(&self, patience: Duration) -> bool {
+        self.0.borrow_mut().drain(0, patience)
     }
 
     /// Whether so much waits that no more should come.
     pub fn is_full(&self) -> bool {
-        let waiting = self.0.borrow();
-        waiting.words.len() - waiting.written > FULL
+        self.0.borrow().left() > FULL
     }
 
     /// Drops what waits: nobody wants to read it.
@@ -86,8 +97,10 @@ impl Sink for OutputBuffers {
         self.out.is_full() || self.err.is_full()
     }
 
-    fn drain(&self) -> bool {
-        let (out, err) = (self.out.drain(), self.err.drain());
+    fn drain(&self, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
+        let out = self.out.drain(patience);
+        let err = self.err.drain(until.saturating_duration_since(Instant::now()));
         out && err
     }
 
@@ -105,27 +118,39 @@ impl Write for OutputBuffer {
     fn write(&mut self, words: &[u8]) -> io::Result<usize> {
         let mut waiting = self.0.borrow_mut();
         waiting.words.extend_from_slice(words);
-        waiting.drain();
+        waiting.drain(FULL, SLOW);
         Ok(words.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.drain();
+        self.drain(Duration::ZERO);
         Ok(())
     }
 }
 
 impl Waiting {
-    fn drain(&mut self) -> bool {
-        while self.written < self.words.len() {
-            let rest = &self.words[self.written..];
-            let chunk = if self.is_file { rest } else { &rest[..rest.len().min(CHUNK)] };
-            if !self.is_file && !is_ready(&self.stream) {
+    /// How much waits.
+    fn left(&self) -> usize {
+        self.words.len() - self.written
+    }
+
+    /// Writes what can be written; while more than `most` is left, waits for the reader as long
+    /// as its patience lasts. Says whether nothing is left.
+    fn drain(&mut self, most: usize, patience: Duration) -> bool {
+        let mut until = None;
+        while self.left() > 0 {
+            if !self.takes_all && !is_ready(&self.stream, Duration::ZERO) {
+                if self.wait(most, patience, &mut until) {
+                    continue;
+                }
                 return false;
             }
+            let rest = &self.words[self.written..];
+            let chunk = if self.takes_all { rest } else { &rest[..rest.len().min(CHUNK)] };
             match rustix::io::write(&self.stream, chunk) {
                 Ok(count) => self.written += count,
                 Err(rustix::io::Errno::INTR) => {}
+                Err(rustix::io::Errno::AGAIN) if self.wait(most, patience, &mut until) => {}
                 Err(rustix::io::Errno::AGAIN) => return false,
                 // A reader that has gone away must not stop the run.
                 Err(rustix::io::Errno::PIPE) => self.clear(),
@@ -139,6 +164,17 @@ impl Waiting {
         true
     }
 
+    /// Waits until the stream takes more, if more than `most` is left and there is time.
+    fn wait(&self, most: usize, patience: Duration, until: &mut Option<Instant>) -> bool {
+        if self.left() <= most || patience.is_zero() {
+            return false;
+        }
+        let now = Instant::now();
+        let until = *until.get_or_insert(now + patience);
+        let left = until.saturating_duration_since(now);
+        !left.is_zero() && is_ready(&self.stream, left)
+    }
+
     fn clear(&mut self) {
         self.words.clear();
         self.written = 0;
@@ -148,19 +184,24 @@ impl Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         // The last words of a program that is done may take their time.
-        while self.written < self.words.len() && !self.drain() {
-            let mut stream = [PollFd::new(&self.stream, PollFlags::OUT)];
-            if poll(&mut stream, None).is_err_and(|error| error != rustix::io::Errno::INTR) {
-                return;
-            }
-        }
+        const LONG: Duration = Duration::from_secs(60);
+        while !self.drain(0, LONG) {}
     }
 }
 
-fn is_ready(stream: &OwnedFd) -> bool {
+/// Whether the stream takes something within this time.
+fn is_ready(stream: &OwnedFd, within: Duration) -> bool {
     let mut stream = [PollFd::new(stream, PollFlags::OUT)];
-    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-    poll(&mut stream, Some(&at_once)).is_ok_and(|ready| ready > 0)
+    let within = Timespec::try_from(within).unwrap_or_default();
+    poll(&mut stream, Some(&within)).is_ok_and(|ready| ready > 0)
+}
+
+/// The same pipe, opened anew: not to block is then our own matter, and not that of everybody
+/// who writes to it.
+fn unblocked(pipe: &OwnedFd) -> rustix::io::Result<OwnedFd> {
+    let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty())
 }
 
 #[cfg(test)]
@@ -177,7 +218,7 @@ mod tests {
         let words = vec![b'x'; 1_000_000];
         outlet.write_all(&words).expect("it takes everything");
         assert!(outlet.is_full());
-        assert!(!outlet.drain());
+        assert!(!outlet.drain(Duration::ZERO));
         let rest = std::thread::spawn(move || {
             let mut read = Vec::new();
             reader.read_to_end(&mut read).map(|_| read.len())
@@ -187,12 +228,34 @@ mod tests {
     }
 
     #[test]
+    fn a_reader_that_reads_gets_all_of_it_at_once() {
+        let (mut reader, writer) = io::pipe().expect("a pipe");
+        let mut outlet = OutputBuffer::new(&writer).expect("an outlet");
+        drop(writer);
+        let words = vec![b'x'; 1_000_000];
+        outlet.write_all(&words).expect("it takes everything");
+        let mut rest = vec![0; words.len()];
+        let reading = std::thread::spawn(move || reader.read_exact(&mut rest).map(|()| rest));
+        assert!(outlet.drain(Duration::from_secs(60)), "it waits for the reader, not for a clock");
+        assert_eq!(reading.join().expect("no panic").expect("it reads"), words);
+    }
+
+    #[test]
+    fn a_pipe_is_made_ours_and_blocks_for_others_as_before() {
+        let (_reader, writer) = io::pipe().expect("a pipe");
+        let outlet = OutputBuffer::new(&writer).expect("an outlet");
+        assert!(outlet.0.borrow().takes_all);
+        let flags = rustix::fs::fcntl_getfl(&writer).expect("flags");
+        assert!(!flags.contains(OFlags::NONBLOCK));
+    }
+
+    #[test]
     fn a_reader_that_has_gone_away_is_no_error() {
         let (reader, writer) = io::pipe().expect("a pipe");
         let mut outlet = OutputBuffer::new(&writer).expect("an outlet");
         drop(reader);
         outlet.write_all(b"nobody reads this").expect("it is dropped");
-        assert!(outlet.drain());
+        assert!(outlet.drain(Duration::ZERO));
         assert!(outlet.lost().is_none());
     }
 

@@ -5,13 +5,14 @@ use std::io::Write;
 use aye_core::event::Event;
 use aye_core::journal::State;
 use aye_process::Stream;
+use aye_process::lines::Lines;
 
 use crate::paint::{Paint, Tone};
 
 use super::asked::AskedQuestions;
 use super::sanitizer::Sanitizer;
 use super::step_line::live_line;
-use super::stream_state::{StreamStates, index_of};
+use super::stream_state::{StreamState, StreamStates, index_of};
 use super::verbose::verbose_line;
 use super::{Place, Report, Verbosity, indent};
 
@@ -26,6 +27,8 @@ pub struct PlainReport<O, E> {
     verbosity: Verbosity,
     voices: StreamStates,
     asked: AskedQuestions,
+    /// The lines of one piece of output; reused.
+    text: String,
 }
 
 impl<O: Write, E: Write> PlainReport<O, E> {
@@ -39,25 +42,31 @@ impl<O: Write, E: Write> PlainReport<O, E> {
             verbosity,
             voices: StreamStates::default(),
             asked: AskedQuestions::default(),
+            text: String::new(),
         }
     }
 
-    /// One write for all of them: whoever reads the same file sees whole lines.
-    fn lines(&mut self, lane: usize, index: usize, lines: &[String]) {
-        if lines.is_empty() {
-            return;
-        }
+    /// Writes the lines that `feed` gives, all at once: whoever reads the same file sees whole
+    /// lines.
+    fn lines(
+        &mut self,
+        lane: usize,
+        index: usize,
+        feed: impl FnOnce(&mut Lines, &mut dyn FnMut(&str)),
+    ) {
         let voice = self.voices.of(lane);
         let prefix = match self.verbosity {
             Verbosity::Quiet => String::new(),
             Verbosity::Normal | Verbosity::Verbose => format!("{} | ", voice.name()),
         };
-        let mut text = String::new();
-        for line in lines {
+        let StreamState { lines, tidy, .. } = voice;
+        let (text, tidy, color) = (&mut self.text, &mut tidy[index], self.colors[index]);
+        text.clear();
+        feed(&mut lines[index], &mut |line| {
             text.push_str(&prefix);
-            text.push_str(&voice.tidy[index].line(line, self.colors[index]));
+            tidy.push_line(text, line, color);
             text.push('\n');
-        }
+        });
         // A reader that has gone away must not stop the run.
         let _ = match index {
             0 => self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()),
@@ -85,11 +94,7 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
     }
 
     fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]) {
-        let index = index_of(stream);
-        let mut lines = Vec::new();
-        let feed = &mut self.voices.of(lane).lines[index];
-        feed.push(bytes, &mut |line| lines.push(line.to_owned()));
-        self.lines(lane, index, &lines);
+        self.lines(lane, index_of(stream), |lines, each| lines.push(bytes, each));
     }
 
     fn wants_output(&self) -> bool {
@@ -106,10 +111,7 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
 
     fn step_ends(&mut self, lane: usize) {
         for index in 0..2 {
-            let mut last = Vec::new();
-            let feed = &mut self.voices.of(lane).lines[index];
-            feed.finish(&mut |line| last.push(line.to_owned()));
-            self.lines(lane, index, &last);
+            self.lines(lane, index, |lines, each| lines.finish(each));
             // Nobody's colours go on in the next step.
             self.voices.of(lane).tidy[index] = Sanitizer::default();
         }

@@ -23,10 +23,21 @@ impl Sanitizer {
     /// rewritten with carriage returns, colours kept if `color`, other
     /// commands to the terminal dropped, hidden characters written out.
     pub(crate) fn line(&mut self, line: &str, color: bool) -> String {
+        let mut text = String::with_capacity(line.len());
+        self.push_line(&mut text, line, color);
+        text
+    }
+
+    /// Appends such a line; quick for what is plain ASCII.
+    pub(super) fn push_line(&mut self, text: &mut String, line: &str, color: bool) {
+        let is_plain = |byte| byte == b'\t' || (b' '..=b'~').contains(&byte);
+        if self.style.is_empty() && line.bytes().all(is_plain) {
+            text.push_str(line);
+            return;
+        }
         let shown = line.rsplit('\r').find(|part| !part.is_empty()).unwrap_or("");
         let before = line.trim_end_matches('\r').len().saturating_sub(shown.len());
         pieces(&line[..before]).for_each(|piece| self.follow(&piece));
-        let mut text = String::with_capacity(shown.len());
         let mut painted = color && !self.style.is_empty();
         if painted {
             text.push_str(&self.style);
@@ -48,7 +59,6 @@ impl Sanitizer {
         if painted {
             text.push_str(RESET);
         }
-        text
     }
 
     /// What an unfinished line looks like so far.
