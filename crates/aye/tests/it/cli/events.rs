@@ -19,7 +19,7 @@ fn every_event_is_a_line() {
     {"v":1,"run":"RUN","seq":1,"at":"TIME","type":"skill_started","skill":"s","file":"s.yaml","source":"DIGEST","steps":1,"workspace":"PLACE/work","driver":{"user":"USER","host":"HOST","pid":PID},"step_list":[{"name":"a","kind":"shell"}],"started_by":"script","epoch":1}
     {"v":1,"run":"RUN","seq":2,"at":"TIME","type":"step_started","step":"a","execution":1,"attempt":1,"index":0,"machine":"HOST","kind":"shell","command":"echo out; exit 3","argv":["sh","-c","echo out; exit 3"],"deadline":"TIME"}
     {"v":1,"run":"RUN","type":"step_output","step":"a","stream":"stdout","text":"out"}
-    {"v":1,"run":"RUN","seq":3,"at":"TIME","type":"step_failed","step":"a","execution":1,"outcome":"failure","message":"exit code 3","process":{"exit_code":3,"duration_ms":N,"stdout":"out\n","left_running":0,"cpu_ms":N},"log":{"stdout":{"bytes":4,"sha256":"DIGEST"}}}
+    {"v":1,"run":"RUN","seq":3,"at":"TIME","type":"step_failed","step":"a","execution":1,"outcome":"failure","message":"exit code 3","process":{"exit_code":3,"duration_ms":N,"stdout":"out\n","left_running":0,"cpu_ms":N},"log":{"stdout":{"bytes":4,"blake3":"DIGEST"}}}
     {"v":1,"run":"RUN","seq":4,"at":"TIME","type":"skill_failed","why":"step_failed","message":"step `a`: exit code 3","step":"a","duration_ms":N}
     {"v":1,"run":"RUN","seq":5,"at":"TIME","type":"memory_learned","kind":"usage","step":"a","message":"","lesson":{"lesson":"failure","failure":{"at":"TIME","tool":"","skill":"s","step":"a","run":"RUN","error":"out","ending":"failed"}}}
     --- exit 1
