@@ -16,7 +16,7 @@ mod visible;
 use crate::span::Span;
 
 pub use allow::without_allowed;
-pub use fix::{Fix, Unit};
+pub use fix::{Edit, Fix, Unit};
 pub use json::{JsonDiagnostic, JsonLabel, to_json};
 pub use render::render;
 pub use source::{Position, Source};
@@ -92,14 +92,21 @@ impl Diagnostic {
     /// Adds a change that certainly puts it right.
     #[must_use]
     pub fn fix(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.fixes.push(Fix { span, text: text.into(), unit: None });
+        self.fixes.push(Fix::one(span, text.into(), None));
+        self
+    }
+
+    /// Adds a change in several places that certainly puts it right.
+    #[must_use]
+    pub fn fix_all(mut self, edits: Vec<Edit>) -> Self {
+        self.fixes.push(Fix { edits, unit: None });
         self
     }
 
     /// Adds a change that puts it right if numbers are meant in this unit.
     #[must_use]
     pub fn fix_in(mut self, unit: Unit, span: Span, text: impl Into<String>) -> Self {
-        self.fixes.push(Fix { span, text: text.into(), unit: Some(unit) });
+        self.fixes.push(Fix::one(span, text.into(), Some(unit)));
         self
     }
 

@@ -136,13 +136,14 @@ fn dollars(step: &Step, source: &str) -> Vec<Diagnostic> {
         }
         _ => Vec::new(),
     };
-    let written = texts.into_iter().filter_map(|text| Some((text, text.find("${{")?)));
+    let written =
+        texts.into_iter().flat_map(|text| text.match_indices("${{").map(move |(at, _)| (text, at)));
     let said = |(text, at): (&Template, usize)| {
         let said =
             Diagnostic::warning("dollar-template", "the `$` of `${{ … }}` stays before the value")
                 .label(locate::line_in(source, text.span, text, at), "")
                 .hint("write `{{ … }}` alone");
-        match locate::text_in(source, text.span, "${{") {
+        match locate::text_at(source, text, at, "${{") {
             Some(span) => said.fix(span, "{{"),
             None => said,
         }
@@ -235,10 +236,10 @@ impl Looker<'_> {
             self.known.results.iter().chain(local).map(String::as_str).collect();
         let braces = match kind {
             Kind::Template => braces::braces(template, self.inputs, &results, self.source),
-            _ => None,
+            _ => Vec::new(),
         };
         let compared = self.text_as_number(template, kind, local);
-        [name, compared, braces].into_iter().flatten().collect()
+        [name, compared].into_iter().flatten().chain(braces).collect()
     }
 
     /// A filter or a test that there is not.

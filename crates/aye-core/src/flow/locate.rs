@@ -1,5 +1,6 @@
 //! From the place of a whole value to the place inside it that is meant.
 
+use crate::skill::Template;
 use crate::span::Span;
 
 /// Where a name stands in the text that a span covers; the span itself if it
@@ -48,5 +49,18 @@ pub(super) fn line_in(source: &str, span: Span, template: &str, at: usize) -> Sp
 /// Where a piece of a text stands as it was written, if it does.
 pub(super) fn text_in(source: &str, span: Span, text: &str) -> Option<Span> {
     let start = span.start + source.get(span.start..span.end)?.find(text)?;
+    Some(Span { start, end: start + text.len() })
+}
+
+/// Where the piece of a template that begins at this byte stands as it was
+/// written. One that stands there several times is found by its number.
+pub(super) fn text_at(source: &str, template: &Template, at: usize, text: &str) -> Option<Span> {
+    let covered = source.get(template.span.start..template.span.end)?;
+    let places = |within: &str| within.match_indices(text).map(|(at, _)| at).collect::<Vec<_>>();
+    let (here, there) = (places(template), places(covered));
+    let number = here.iter().position(|place| *place == at)?;
+    // Where they are not as many, escapes or other texts are among them.
+    let number = if here.len() == there.len() { number } else { 0 };
+    let start = template.span.start + there.get(number)?;
     Some(Span { start, end: start + text.len() })
 }

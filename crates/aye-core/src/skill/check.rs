@@ -10,6 +10,7 @@ mod answers;
 mod ask;
 mod choices;
 mod command_line;
+mod exact_fix;
 mod file;
 mod guard;
 mod heal;
@@ -100,10 +101,12 @@ impl<'t> Checker<'t> {
                 self.misspelt.entry(id).or_default().push(meant);
             }
             let renamed = self.renamed_key(&problem, id);
+            let exact = self.exact_fix(&problem, id);
             let diagnostic = self.with_own_words(problem, id, place);
-            self.report.push(match renamed {
-                Some((span, key)) => diagnostic.fix(span, key),
-                None => diagnostic,
+            self.report.push(match (exact, renamed) {
+                (Some(edits), _) => diagnostic.fix_all(edits),
+                (None, Some((span, key))) => diagnostic.fix(span, key),
+                (None, None) => diagnostic,
             });
         }
         value
@@ -126,8 +129,12 @@ impl<'t> Checker<'t> {
         for problem in problems {
             if !matches!(problem.fault, Fault::UnknownKey { .. }) {
                 let place = Place { words: place, not_here: &[] };
+                let exact = self.exact_fix(&problem, id);
                 let diagnostic = self.with_own_words(problem, id, place);
-                self.report.push(diagnostic);
+                self.report.push(match exact {
+                    Some(edits) => diagnostic.fix_all(edits),
+                    None => diagnostic,
+                });
             }
         }
         value

@@ -1,5 +1,7 @@
 //! What is said about a skill before it runs.
 
+use std::collections::BTreeSet;
+
 use aye_core::diagnostic::{Diagnostic, without_allowed};
 use aye_core::flow::{Flow, lint};
 use aye_core::skill::parse;
@@ -153,6 +155,20 @@ fn single_braces_are_told_with_the_right_spelling() {
     for fine in ["{}", "{other}", "${branch}", "{{ branch }}", "{a,b}", "{branch"] {
         assert_eq!(one(fine), Vec::<String>::new(), "{fine}");
     }
+}
+
+#[test]
+fn every_pair_of_single_braces_is_told_at_its_place() {
+    let text = steps(
+        "  - { name: a, command: echo, args: ['{branch} {feature_name} {branch} {{ branch }}'] }\n",
+    );
+    let places: Vec<&str> =
+        found(&text).iter().map(|one| &text[one.span().start..one.span().end]).collect();
+    assert_eq!(places, ["{branch}", "{feature_name}", "{branch}"]);
+    let starts: BTreeSet<usize> = found(&text).iter().map(|one| one.span().start).collect();
+    assert_eq!(starts.len(), 3);
+    let dollars = steps("  - { name: a, shell: 'echo ${{ branch }} ${{ branch }}' }\n");
+    assert_eq!(found(&dollars).len(), 2);
 }
 
 #[test]

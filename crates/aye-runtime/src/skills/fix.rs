@@ -36,18 +36,19 @@ pub fn fix(path: &Path, text: &str, unit: Option<Unit>) -> Fixed {
         fixed.without_unit = file.diagnostics.iter().filter(open).count();
         let mut fixes: Vec<Fix> = file.diagnostics.iter().filter_map(certain).collect();
         // From the end, so that the places before stay where they are.
-        fixes.sort_by_key(|fix| Reverse(fix.span.start));
+        fixes.sort_by_key(|fix| Reverse(fix.span().start));
         fixes.dedup();
         let before = fixed.edits;
         let mut untouched = usize::MAX;
-        for fix in fixes.iter().filter(|fix| fix.text.lines().count() <= 1) {
-            if fix.span.end > untouched {
+        for fix in &fixes {
+            if fix.span().end > untouched {
                 continue;
             }
             if let Some(changed) =
                 fix.apply(&fixed.text).filter(|new| helps(path, fix, &fixed.text, new))
             {
-                (fixed.text, fixed.edits, untouched) = (changed, fixed.edits + 1, fix.span.start);
+                (fixed.text, fixed.edits, untouched) =
+                    (changed, fixed.edits + fix.edits.len(), fix.span().start);
             }
         }
         if fixed.edits == before {

@@ -14,22 +14,22 @@ const OTHERS: [(&str, &str); 3] =
 /// Built-in names that are one value.
 const VALUES: [&str; 5] = ["branch", "workspace", "worktree", "now", "today"];
 
-/// What a name in single braces was meant to be.
+/// What each name in single braces was meant to be.
 pub(super) fn braces(
     template: &Template,
     inputs: &BTreeSet<&str>,
     results: &BTreeSet<&str>,
     source: &str,
-) -> Option<Diagnostic> {
-    single(template).find_map(|at| {
+) -> Vec<Diagnostic> {
+    let said = |at: Range<usize>| {
         let name = &template[at.start + 1..at.end - 1];
         let meant = match name {
             _ if inputs.contains(name) => format!("inputs.{name}"),
             _ if results.contains(name) || VALUES.contains(&name) => name.to_owned(),
             _ => OTHERS.iter().find(|(theirs, _)| *theirs == name)?.1.to_owned(),
         };
-        let written = &template[at];
-        let span = locate::text_in(source, template.span, written);
+        let written = &template[at.clone()];
+        let span = locate::text_at(source, template, at.start, written);
         let right = format!("{{{{ {meant} }}}}");
         let said = Diagnostic::warning("single-braces", format!("`{written}` stays as it is"))
             .label(span.unwrap_or(template.span), "a value has two braces")
@@ -38,7 +38,8 @@ pub(super) fn braces(
             Some(span) => said.fix(span, right),
             None => said,
         })
-    })
+    };
+    single(template).filter_map(said).collect()
 }
 
 /// Where `{name}` stands that is neither a template nor a shell's variable.

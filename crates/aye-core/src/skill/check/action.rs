@@ -257,7 +257,7 @@ impl Checker<'_> {
             // A path may hold spaces; with `args` beside it, it is meant.
             && !(args_given && program.contains(['/', '\\']))
         {
-            self.command_line(&program, place, true, &args);
+            self.command_line(id, &program, place, true, &args);
         }
         Some(Action::Command { program, args })
     }

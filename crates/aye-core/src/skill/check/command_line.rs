@@ -4,6 +4,7 @@ use super::Checker;
 use crate::diagnostic::{Diagnostic, quote, visible};
 use crate::skill::Template;
 use crate::span::Spanned;
+use crate::yaml::NodeId;
 
 /// Longer ones are no help as a hint.
 pub(super) const MOST_WORDS: usize = 9;
@@ -13,6 +14,7 @@ impl Checker<'_> {
     /// that key too; `beside` are the arguments that are given already.
     pub(super) fn command_line(
         &mut self,
+        id: NodeId,
         program: &Spanned<String>,
         place: &str,
         shell: bool,
@@ -24,6 +26,16 @@ impl Checker<'_> {
         let diagnostic = Diagnostic::error("command-line", message)
             .label(program.span, format!("no program is called {}", quote(program)));
         let apart = words(program).filter(|words| words.len() <= MOST_WORDS);
+        // A path may hold spaces.
+        let certain = apart.as_ref().filter(|_| beside.is_empty() && !program.contains('/'));
+        let exact = certain.and_then(|words| {
+            let words: Vec<String> = words.iter().map(|word| in_list(word)).collect();
+            self.apart(id, words.split_first()?)
+        });
+        let diagnostic = match exact {
+            Some(edits) => diagnostic.fix_all(edits),
+            None => diagnostic,
+        };
         self.report.push(match (apart, shell) {
             (Some(words), _) => {
                 let beside = beside.iter().map(|argument| argument.as_str());

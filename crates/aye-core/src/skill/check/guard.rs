@@ -42,7 +42,7 @@ impl Checker<'_> {
                 && program.trim().contains(char::is_whitespace)
                 && (args.is_empty() || !is_template(&program))
             {
-                self.command_line(&program, place, false, &[]);
+                self.command_line(id, &program, place, false, &[]);
             }
             checks.push(GuardCheck::Command { program, args, cwd: doc.cwd.take() });
         }

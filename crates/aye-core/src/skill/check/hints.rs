@@ -80,7 +80,7 @@ impl Checker<'_> {
     }
 
     /// The items of a short list of plain texts.
-    fn texts(&self, list: NodeId) -> Option<Vec<&str>> {
+    pub(super) fn texts(&self, list: NodeId) -> Option<Vec<&str>> {
         let Kind::List(items) = &self.tree.node(list).kind else { return None };
         let plain = |item: &NodeId| self.tree.text(*item).filter(|text| !text.contains('\n'));
         let texts: Option<Vec<&str>> = items.iter().map(plain).collect();
@@ -88,7 +88,7 @@ impl Checker<'_> {
     }
 
     /// A variable, however it is written: `A=b`, or `A: b` as an item of a list.
-    fn pair(&self, item: NodeId) -> Option<String> {
+    pub(super) fn pair(&self, item: NodeId) -> Option<String> {
         let (name, value) = match self.tree.entries(item) {
             [(name, value)] => (self.tree.text(*name)?, self.tree.text(*value)?),
             _ => self.tree.text(item)?.split_once('=')?,

@@ -75,9 +75,29 @@ pub(super) fn run(
     Ok(())
 }
 
-/// The lines that differ: a change stays within its line.
+/// The lines that differ, in as many pieces as there are places.
 fn changed_lines(before: &str, after: &str) -> String {
-    let pairs = before.lines().zip(after.lines()).enumerate();
-    let changed = pairs.filter(|(_, (old, new))| old != new);
-    changed.map(|(at, (old, new))| format!("@@ line {} @@\n-{old}\n+{new}\n", at + 1)).collect()
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let mut text = String::new();
+    let (mut at, mut to) = (0, 0);
+    while at < old.len() || to < new.len() {
+        if old.get(at) == new.get(to) {
+            (at, to) = (at + 1, to + 1);
+            continue;
+        }
+        let (gone, come) = next_common(&old[at..], &new[to..]);
+        text.push_str(&format!("@@ line {} @@\n", at + 1));
+        old[at..at + gone].iter().for_each(|line| text.push_str(&format!("-{line}\n")));
+        new[to..to + come].iter().for_each(|line| text.push_str(&format!("+{line}\n")));
+        (at, to) = (at + gone, to + come);
+    }
+    text
+}
+
+/// How many lines of each come before the nearest line that both have.
+fn next_common(old: &[&str], new: &[&str]) -> (usize, usize) {
+    let most = old.len() + new.len();
+    let pairs = (0..=most).flat_map(|sum| (0..=sum).map(move |gone| (gone, sum - gone)));
+    let common = |(gone, come): &(usize, usize)| matches!((old.get(*gone), new.get(*come)), (Some(old), Some(new)) if old == new);
+    pairs.into_iter().find(common).unwrap_or((old.len(), new.len()))
 }
