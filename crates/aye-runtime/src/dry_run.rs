@@ -2,6 +2,7 @@
 //! nothing is asked.
 
 mod later;
+mod silence;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,11 +10,12 @@ use std::time::Duration;
 
 use aye_core::diagnostic::did_you_mean;
 use aye_core::event::Range;
-use aye_core::flow::{Flow, NodeId, Route, Target};
+use aye_core::flow::{Flow, Node, NodeId, Route, Target};
 use aye_core::journal::StepOutcome;
 use aye_core::machine::StartError;
+use aye_core::question::Purpose;
 use aye_core::skill::{
-    Action, EndStatus, Inputs, SecretSource, Step, StepTimeout, format_duration,
+    Action, AskLimits, EndStatus, Inputs, SecretSource, Step, StepTimeout, format_duration,
 };
 use aye_core::step_kind::StepKind;
 use aye_core::text::{self, Scope, Verbatim, World};
@@ -26,6 +28,7 @@ use serde_json::{Value, json};
 use crate::fmt::shell_word;
 
 use later::Later;
+use silence::silence;
 
 /// What would happen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -71,6 +74,12 @@ pub struct PlannedStep {
     /// What would be asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// How long the question waits; absent where nothing is asked or it has no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer_within: Option<String>,
+    /// What counts as the answer if nobody gives one within that time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_expiry: Option<String>,
     /// The time limit that applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
@@ -91,6 +100,8 @@ pub struct PlannedStep {
 pub struct Setting<'a> {
     /// The limit of a step that has none of its own.
     pub step_timeout: Option<Duration>,
+    /// How long questions wait.
+    pub ask: AskLimits,
     /// Why a program cannot be run here, if it cannot: it is not there, or the
     /// policy refuses it. Looks at the program and its working directory.
     pub refuses: &'a dyn Fn(&str, Option<&str>) -> Option<String>,
@@ -266,9 +277,16 @@ fn status_word(status: EndStatus) -> &'static str {
 
 /// Where a step leads unless it succeeds.
 fn otherwise(flow: &Flow, node: NodeId) -> Vec<String> {
-    let routes = flow.nodes[node].routes.labelled().into_iter();
-    let other = routes.filter(|(word, _)| !matches!(word.as_str(), "success" | "skipped" | "0"));
-    other.map(|(word, target)| format!("{word} -> {}", name_of(flow, target))).collect()
+    let Node { step, routes } = &flow.nodes[node];
+    let labelled = routes.labelled().into_iter();
+    let other = labelled.filter(|(word, _)| !matches!(word.as_str(), "success" | "skipped" | "0"));
+    let mut ways: Vec<String> =
+        other.map(|(word, target)| format!("{word} -> {}", name_of(flow, target))).collect();
+    if step.question().is_some() && routes.declined.is_none() {
+        let purpose = if step.confirmation.is_some() { Purpose::Gate } else { Purpose::Ask };
+        ways.push(format!("no -> {}", flow.decline_lead(node, purpose)));
+    }
+    ways
 }
 
 fn name_of(flow: &Flow, target: Target) -> String {
@@ -410,7 +428,10 @@ fn planned(
         ) => setting.step_timeout,
         (StepTimeout::Default | StepTimeout::Unlimited, _) => None,
     };
+    let (answer_within, on_expiry) = silence(step, &setting.ask, show).unzip();
     PlannedStep {
+        answer_within,
+        on_expiry,
         step: step.name.value.clone(),
         kind: step.action.kind(),
         command,

@@ -47,6 +47,13 @@ pub fn plan_view(plan: &Plan, paint: Paint) -> String {
         }
         let parts = [(Glyph::Asking, &step.message), (Glyph::Running, &step.command)];
         for (glyph, part) in parts {
+            if let (Glyph::Running, Some(_)) = (glyph, &step.message) {
+                let waits = match (&step.answer_within, &step.on_expiry) {
+                    (Some(within), Some(then)) => format!("within {within}, then {then}"),
+                    _ => "no time limit".to_owned(),
+                };
+                let _ = writeln!(text, "       {}", dim(&escape_control_line(&waits)));
+            }
             let mut mark = paint.text(Tone::Ask, paint.glyph(glyph));
             for line in part.iter().flat_map(|part| part.trim_end().lines()) {
                 let line = format!("     {mark} {}", escape_control_line(line));

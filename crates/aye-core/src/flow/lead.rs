@@ -16,27 +16,34 @@ impl Flow {
             (Body::States { .. }, Purpose::Recover) | (Body::Steps(_), _) => return Vec::new(),
         }
         let lead = |choice: &Choice| {
-            let (to, ends) = self.lead(node, choice, purpose);
+            let (to, ends) = self.lead(node, choice.action, Some(&choice.value), purpose);
             Lead { answer: choice.value.clone(), to, ends }
         };
         ask.options.iter().map(lead).collect()
     }
 
+    /// Where a no to the question of this step leads.
+    pub fn decline_lead(&self, node: NodeId, purpose: Purpose) -> Lead {
+        let (to, ends) = self.lead(node, ChoiceAction::Cancel, None, purpose);
+        Lead { answer: "no".to_owned(), to, ends }
+    }
+
     fn lead(
         &self,
         node: NodeId,
-        choice: &Choice,
+        action: ChoiceAction,
+        answer: Option<&str>,
         purpose: Purpose,
     ) -> (Option<String>, Option<EndStatus>) {
         let step = &self.nodes[node].step;
         let acts = purpose == Purpose::Gate && !matches!(step.action, Action::Note);
-        let outcome = match choice.action {
+        let outcome = match action {
             ChoiceAction::Proceed if acts => return (Some(step.name.value.clone()), None),
             ChoiceAction::Proceed => StepOutcome::Success,
             ChoiceAction::Skip => StepOutcome::Skipped,
             ChoiceAction::Cancel => StepOutcome::Declined { expired: false, by: None },
         };
-        match self.route(node, &outcome, Some(&choice.value)) {
+        match self.route(node, &outcome, answer) {
             Route::To(Target::Step(next)) => (Some(self.nodes[next].step.name.value.clone()), None),
             Route::To(Target::End(end)) => {
                 let ending = &self.endings[end];

@@ -136,7 +136,8 @@ impl Runtime {
         let refuses = |program: &str, cwd: Option<&str>| {
             dry_run::refusal(&policy, &self.directory, program, cwd)
         };
-        let setting = Setting { step_timeout: self.settings.step_timeout, refuses: &refuses };
+        let (step_timeout, ask) = (self.settings.step_timeout, self.settings.ask);
+        let setting = Setting { step_timeout, ask, refuses: &refuses };
         let (range, environment) = (range.as_ref(), environment.as_deref());
         let plan = dry_run::plan(&skill.flow, inputs, range, environment, &world, &setting);
         let mut plan = plan.map_err(|error| no_such_step(&error))?;

@@ -43,7 +43,9 @@ fn the_plan_is_shown_and_nothing_runs() {
       2. never at most DURATION (default)
          if inputs.where == 'moon' (does not hold: would be skipped)
          ? Really?
+           within DURATION, then no
          ▸ echo no
+         no -> the run ends (cancelled)
       3. wipe destructive at most DURATION (default)
          ▸ rm -rf "the {{ seen }} of stage" 'a b'
     3 steps, no questions
@@ -114,7 +116,9 @@ fn a_part_of_the_plan() {
       1. never at most DURATION (default)
          if inputs.where == 'moon' (holds)
          ? Really?
+           within DURATION, then no
          ▸ echo no
+         no -> the run ends (cancelled)
       2. wipe destructive at most DURATION (default)
          ▸ rm -rf "the {{ seen }} of moon" 'a b'
     2 steps, 1 question
@@ -136,13 +140,14 @@ fn a_way_that_goes_round_is_cut() {
     let place = Place::new();
     let skill = "name: round\ninitial: a\nstates:\n  a: { shell: echo a, transitions: { success: b } }\n  b: { confirm: Again?, transitions: { success: a, declined: end } }\n  end: { type: final }\n";
     place.write("round.yaml", skill);
-    assert_snapshot!(place.aye(&["run", "round.yaml", "--dry-run"]).all(), @"
+    assert_snapshot!(place.aye(&["run", "round.yaml", "--dry-run"]).all(), @r"
     --- stdout
     round  dry run: nothing is run, nobody is asked
       1. a at most DURATION (default)
          ▸ echo a
       2. b
          ? Again?
+           within DURATION, then no
          declined -> end
          other ends: end (cancelled)
     2 steps, 1 question, further questions if it comes to `b`
@@ -332,4 +337,36 @@ fn a_plan_names_what_may_go_wrong_and_what_may_ask() {
     let plan = place.aye(&["run", "risks.yaml", "--dry-run", "--json"]).json();
     assert_eq!(plan["may_ask"], serde_json::json!(["again"]), "{plan}");
     assert_eq!(plan["questions"], 0, "{plan}");
+}
+
+#[test]
+fn a_question_says_what_happens_at_its_limit_and_where_a_no_leads() {
+    let place = Place::new();
+    place.write(
+        "q.yaml",
+        "\
+name: q
+initial: ask
+states:
+  ask: { command: echo, confirmation: Go?, transitions: { success: pick, failure: undo } }
+  pick: { choose: { message: Where?, options: [a, b], default: a, timeout: 1m }, transitions: { success: sure } }
+  sure: { confirm: { message: Sure?, default: no, timeout: 0 }, transitions: { success: done, declined: done } }
+  undo: { command: echo, transitions: { success: done } }
+  done: { type: final }
+",
+    );
+    let plan = place.aye(&["run", "q.yaml", "--dry-run", "--json"]).ok().json();
+    let step = |at: usize| {
+        let step = &plan["steps"][at];
+        (step["answer_within"].clone(), step["on_expiry"].clone(), step["otherwise"].to_string())
+    };
+    let ways = r#"["failure -> undo","no -> undo"]"#.to_owned();
+    assert_eq!(step(0), ("30s".into(), "no".into(), ways));
+    let ways = r#"["no -> the run ends (cancelled)"]"#.to_owned();
+    assert_eq!(step(1), ("1m".into(), "`a`, if a prompt shows it then".into(), ways));
+    let ways = r#"["declined -> done"]"#.to_owned();
+    assert_eq!(step(2), (serde_json::Value::Null, serde_json::Value::Null, ways));
+    let shown = place.aye(&["run", "q.yaml", "--dry-run"]).ok().stdout;
+    assert!(shown.contains("? Go?\n       within 30s, then no\n"), "{shown}");
+    assert!(shown.contains("? Sure?\n       no time limit\n"), "{shown}");
 }
