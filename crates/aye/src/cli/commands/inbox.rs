@@ -56,7 +56,8 @@ pub(super) struct Waiting {
     kind: String,
     title: String,
     message: String,
-    options: Vec<String>,
+    /// What `aye answer` takes from this user now; `details` has all options.
+    answers: Vec<String>,
     asked: Timestamp,
     deadline: Option<Timestamp>,
     driven: bool,
@@ -66,7 +67,7 @@ pub(super) struct Waiting {
     details: Option<Question>,
     /// What to type to answer it, or what else there is to do.
     #[serde(skip)]
-    answers: String,
+    command: String,
     /// Where each answer leads.
     #[serde(skip)]
     leads: String,
@@ -143,10 +144,10 @@ fn open(journal: &JournalReader, context: &Context) -> Result<Vec<Waiting>, Erro
             kind: row.kind,
             title: row.title,
             message: row.message,
-            options: offered.values,
+            answers: offered.values,
             leads: leads.unwrap_or_default(),
             agreed: asked.as_ref().map_or(0, |asked| asked.approvals.saturating_sub(row.missing)),
-            answers: offered.words,
+            command: offered.words,
             details: asked,
             asked: row.asked,
             deadline: row.deadline,
@@ -178,7 +179,7 @@ fn list(open: &[Waiting], context: &Context) -> String {
             one.place.join(&dot),
             crate::term::fit(&escape_control_line(&one.message), LONGEST),
             paint.text(Tone::Dim, &note),
-            one.answers,
+            one.command,
         ));
     }
     text

@@ -133,7 +133,7 @@ fn the_inbox_offers_only_what_can_succeed() {
     let place = gate("timeout: 0, by: [nobody-here]");
     let listed = place.aye(&["inbox"]).ok();
     assert!(listed.stdout.contains("only nobody-here may answer"), "{}", listed.all());
-    assert_eq!(place.aye(&["inbox", "--json"]).ok().json()[0]["options"], serde_json::json!([]));
+    assert_eq!(place.aye(&["inbox", "--json"]).ok().json()[0]["answers"], serde_json::json!([]));
     // `edit` alone says nothing.
     let place = gate("timeout: 0");
     place.aye(&["answer", &format!("{}-1", place.last()), "yes", "--resume", "--no-input"]);

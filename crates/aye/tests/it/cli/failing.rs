@@ -104,7 +104,7 @@ steps:
         assert_ne!(place.aye(&["answer", &question, way_round, "--resume"]).code, 0);
     }
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
-    let offered = &inbox[0]["options"];
+    let offered = &inbox[0]["answers"];
     assert_eq!(*offered, serde_json::json!(["retry", "abort"]), "{inbox}");
     assert!(!place.work().join("shipped").exists());
 }

@@ -43,6 +43,29 @@ fn the_inbox_has_the_question_as_the_journal_has_it() {
     assert!(question.iter().all(|(key, value)| asked[key] == *value), "{asked}");
 }
 
+/// `options` are offers with label and action, wherever they stand; what can be
+/// answered now has a name of its own.
+#[test]
+fn options_and_answers_are_two_things() {
+    let (place, _) = paused(ASKS);
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    assert_eq!(inbox[0]["answers"], serde_json::json!(["proceed", "cancel"]));
+    assert_eq!(inbox[0]["options"], Value::Null);
+    assert_eq!(inbox[0]["details"]["options"][0]["label"], "Proceed");
+}
+
+#[test]
+fn a_graph_has_the_names_of_the_other_views() {
+    let (place, _) = paused(ASKS);
+    let graph = place.aye(&["graph", "s.yaml", "--json"]).ok().json();
+    assert_eq!(graph["skill"], "s");
+    let node = |at: usize| &graph["nodes"][at];
+    assert_eq!((&node(0)["step"], &node(0)["kind"]), (&"a".into(), &"confirm".into()));
+    assert_eq!((&node(0)["message"], &node(0)["command"]), (&"Go?".into(), &Value::Null));
+    assert_eq!((&node(1)["kind"], &node(1)["command"]), (&"command".into(), &"true".into()));
+    assert_eq!((&node(2)["kind"], &node(2)["status"]), (&"final".into(), &"completed".into()));
+}
+
 #[test]
 fn an_answer_that_goes_on_is_followed_by_the_run() {
     let (place, question) = paused(ASKS);

@@ -412,7 +412,7 @@ fn logs_and_graphs_have_a_form_for_programs() {
     assert_eq!((logs.json()["text"].as_str(), logs.stderr.as_str()), (Some("b1"), ""));
     assert_eq!(logs.json()["run"], format!("{}_1_1", place.last()));
     let graph = place.aye(&["graph", "loop.yaml", "--json"]).ok().json();
-    assert_eq!(graph["nodes"][0]["name"], "each");
+    assert_eq!(graph["nodes"][0]["step"], "each");
     assert_eq!(graph["links"][0]["from"], 0);
 }
 

@@ -17,7 +17,7 @@ fn after_a_yes(place: &Place, args: &[&str]) -> i32 {
     assert_eq!(ran.code, 6, "{}", ran.all());
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
     let id = inbox[0]["question"].as_str().unwrap().to_owned();
-    let yes = inbox[0]["options"][0].as_str().unwrap().to_owned();
+    let yes = inbox[0]["answers"][0].as_str().unwrap().to_owned();
     let answered = place.aye(&["answer", &id, &yes, "--remember"]).ok();
     assert!(answered.all().contains("aye memory forget"), "{}", answered.all());
     place.aye(&["resume", "last"]).ok();

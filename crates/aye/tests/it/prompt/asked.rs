@@ -292,7 +292,7 @@ fn where_there_are_only_lines_a_word_declines_and_so_it_does_from_elsewhere() {
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
     terminal.wait_for("How old?").keys("1\r").wait_for("asks for \"age\"");
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
-    assert_eq!(inbox[0]["options"], json!(["TEXT", "decline"]), "{inbox}");
+    assert_eq!(inbox[0]["answers"], json!(["TEXT", "decline"]), "{inbox}");
     place.aye(&["answer", inbox[0]["question"].as_str().unwrap(), "decline"]).ok();
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert_eq!(told(&place), json!({ "action": "decline" }));
