@@ -95,7 +95,7 @@ impl Secrets {
     }
 
     /// The secret answer behind the result of this name.
-    pub(crate) fn answer(&self, name: &str) -> Option<&str> {
+    pub fn answer(&self, name: &str) -> Option<&str> {
         self.answers.get(name).map(String::as_str)
     }
 

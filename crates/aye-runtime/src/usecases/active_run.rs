@@ -9,6 +9,7 @@ use aye_core::id::RunId;
 use aye_core::input::Retry;
 use aye_core::journal::State;
 use aye_core::machine::Machine;
+use aye_core::secrets::Secrets;
 use aye_process::Signals;
 
 use crate::driver::{Driven, Driver, Outcome, Parts};
@@ -68,6 +69,8 @@ pub struct FinishedRun {
     /// The journal it is in.
     pub journal: JournalReader,
     pub(super) runtime: Runtime,
+    /// What must not be written down.
+    pub(super) secrets: Secrets,
 }
 
 impl ActiveRun {
@@ -112,9 +115,9 @@ impl ActiveRun {
             Beginning::Resumed(by) => driver.resume(by)?,
             Beginning::Retried(retry) => driver.retry(*retry)?,
         };
-        let state = machine.state().clone();
+        let (state, secrets) = (machine.state().clone(), machine.secrets().clone());
         let journal = JournalReader::new(store);
-        Ok(FinishedRun { state, outcome, stopped_inside, journal, runtime })
+        Ok(FinishedRun { state, outcome, stopped_inside, journal, runtime, secrets })
     }
 }
 

@@ -149,6 +149,10 @@ impl LoadedRun {
 
     /// Whether the skill's file is still what the run was started with.
     pub(super) fn changed(&self) -> Option<Warning> {
+        // The question of a script stands in no file.
+        if self.row.file.is_empty() {
+            return None;
+        }
         let file = PathBuf::from(&self.row.workspace).join(&self.row.file);
         match std::fs::read_to_string(&file) {
             Ok(text) if text == self.text => None,

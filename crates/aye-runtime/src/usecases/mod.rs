@@ -10,6 +10,7 @@
 //!                                   +-- start_detached ... another process
 //! submit, cancel -> the driver of the run, or here if nobody drives it (undriven)
 //! call_tool -> CallOutcome: one step, in a journal that is kept in memory
+//! ask_in_run -> AskedInRun: the question of a script, as a run of one step
 //! journal -> JournalReader: runs, questions, events, logs; subscribe -> Subscription
 //! ```
 
@@ -31,6 +32,7 @@ mod question_facts;
 mod resume;
 mod run_standing;
 mod run_views;
+mod script_question;
 mod start;
 mod step_place;
 mod step_process;
@@ -51,6 +53,7 @@ pub use question_facts::{KnownIssue, QuestionFacts};
 pub use resume::{ResumeRequest, RetryRequest, RetryTarget, run_command};
 pub use run_standing::RunStanding;
 pub use run_views::{AskingRun, ListedRun, OpenQuestion, Overview, RunDetails, RunHistory};
+pub use script_question::{AskedInRun, ScriptOutcome, ScriptQuestion};
 pub use start::StartRequest;
 pub use step_place::StepPlace;
 pub use step_process::process_of;

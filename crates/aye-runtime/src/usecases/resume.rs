@@ -219,6 +219,10 @@ fn open_recoveries(
 /// What to type to run the skill again with the same inputs.
 pub fn run_command(state: &State) -> String {
     let started = &state.started;
+    // The question of a script stands in no file.
+    if started.file.is_empty() {
+        return format!("aye {} MESSAGE --journal", started.skill);
+    }
     let path = Path::new(&started.file);
     let own_file = path.file_stem().is_some_and(|stem| stem == started.skill.as_str());
     let among_skills = path.parent().is_some_and(|parent| parent.ends_with("skills"));

@@ -57,6 +57,22 @@ impl StartRequest {
         }
     }
 
+    /// The question of a script, as a skill that no file holds.
+    pub(super) fn of_question(name: &str, text: String, yes: bool, runtime: &Runtime) -> Self {
+        Self {
+            run: runtime.new_run_id(),
+            started_by: runtime.started_from(),
+            skill: name.to_owned(),
+            file: String::new(),
+            text,
+            secrets: IndexMap::new(),
+            inputs: IndexMap::new(),
+            environment: None,
+            range: None,
+            yes,
+        }
+    }
+
     /// The flow that is meant, from the text that was checked.
     fn flow(&self, runtime: &Runtime) -> Result<Flow, Error> {
         let file = SkillFile::from_text(PathBuf::from(&self.file), self.text.clone());

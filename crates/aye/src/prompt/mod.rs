@@ -8,7 +8,8 @@
 //! and what they use do no IO. `plain` and `answers` are the same for whole
 //! lines instead of keys. [`SharedScreen`] is what prompt and report share:
 //! [`ScreenReport`] takes the prompt away before the report prints.
-//! `standalone` asks without a run, for scripts.
+//! `standalone` asks without a run, for scripts; `script_prompter` is the same
+//! prompt for a script whose question is recorded.
 //!
 //! Nothing a question says reaches the terminal but through `markup` and
 //! [`crate::paint::escape_control`], and nothing of it reaches the first columns, which
@@ -28,6 +29,7 @@ mod plain;
 mod poll;
 pub mod screen;
 mod screen_report;
+mod script_prompter;
 mod shared_screen;
 mod standalone;
 pub mod style;
@@ -41,6 +43,7 @@ pub use available::{is_capable, obstacle};
 pub use dialog::{Escape, Given};
 pub use inbox_view::{InboxAction, InboxView};
 pub use screen_report::ScreenReport;
+pub use script_prompter::ScriptPrompter;
 pub use shared_screen::SharedScreen;
 pub use standalone::{AskOutcome, News, Nowhere, RemoteQuestion, ask_alone, say};
 pub use terminal::{PromptConfig, TerminalEvent, TerminalPrompter};

@@ -79,7 +79,7 @@ impl<'a> TerminalPrompter<'a> {
 
     /// Shows the question if it is not shown yet, takes in what was typed, and
     /// does not wait.
-    fn turn(&mut self, posed: &QuestionContext<'_>) -> Option<TerminalEvent> {
+    pub(super) fn turn(&mut self, posed: &QuestionContext<'_>) -> Option<TerminalEvent> {
         if let Some(obstacle) = &self.config.obstacle {
             return Some(TerminalEvent::Unavailable(obstacle.clone()));
         }
@@ -143,7 +143,7 @@ impl<'a> TerminalPrompter<'a> {
     }
 
     /// An answer of whoever sits here.
-    fn answer(&self, posed: &QuestionContext<'_>, given: Given) -> PromptEvent {
+    pub(super) fn answer(&self, posed: &QuestionContext<'_>, given: Given) -> PromptEvent {
         let by = self.config.user.clone();
         let answer = Answer {
             reason: given.reason,

@@ -16,6 +16,7 @@ Examples:
   environment=$(aye choose 'Which environment?' stage production) || exit
   git branch --format='%(refname:short)' | aye choose 'Which branch?'
   aye choose 'Size?' small large --default small --timeout 1m
+  aye choose 'Which host?' web1 web2 --journal    also in `aye inbox`
 
 The chosen option is written to standard output. Without options on the command line,
 they are read from standard input, one a line.
@@ -54,8 +55,8 @@ pub(super) fn run(args: &ChooseArgs, context: &Context) -> Result<u8, Error> {
         .collect();
     question.default.clone_from(&args.default);
     match ask(&question, args.default.as_deref(), &args.asking, context)? {
-        Asked::Value(value, how) => {
-            print_result(&value, &value.as_str().into(), how, context)?;
+        Asked::Value(taken) => {
+            print_result(&taken.value, &taken.value.as_str().into(), &taken, context)?;
             Ok(0)
         }
         Asked::Nothing(code) => Ok(code),

@@ -14,6 +14,7 @@ Examples:
   if aye confirm 'Deploy to production?'; then ./deploy; fi
   aye confirm 'Go on?' --default yes --timeout 30s
   aye confirm 'Delete everything?' --default no || exit
+  aye confirm 'Restart web3?' --journal    also in `aye inbox`, and recorded as a run
 
 Exit codes: 0 yes, 1 no, 5 cancelled with Esc, 6 nobody can be asked, 124 timed out
 without a default. Ctrl-C interrupts the script, as at `read`. Nothing is written to
@@ -52,11 +53,11 @@ pub(super) fn run(args: &ConfirmArgs, context: &Context) -> Result<u8, Error> {
         ..yes_or_no(&args.message, args.default)?
     };
     match ask(&question, Some(YES), &args.asking, context)? {
-        Asked::Value(value, how) => {
-            let yes = value == YES;
+        Asked::Value(taken) => {
+            let yes = taken.value == YES;
             // The exit code says it.
             if context.json {
-                print_result(if yes { "yes" } else { "no" }, &yes.into(), how, context)?;
+                print_result(if yes { "yes" } else { "no" }, &yes.into(), &taken, context)?;
             }
             Ok(u8::from(!yes))
         }

@@ -14,6 +14,7 @@ Examples:
   name=$(aye input 'Your name?') || exit
   token=$(aye input 'Token?' --secret)
   commit=$(aye input 'Which commit?' --match '^[0-9a-f]{7,40}$' --default HEAD)
+  ticket=$(aye input 'Which ticket?' --journal)    also in `aye inbox`
 
 The text is written to standard output.
 
@@ -56,8 +57,8 @@ pub(super) fn run(args: &InputArgs, context: &Context) -> Result<u8, Error> {
     question.default.clone_from(&args.default);
     question.secret = args.secret;
     match ask(&question, args.default.as_deref(), &args.asking, context)? {
-        Asked::Value(value, how) => {
-            print_result(&value, &value.as_str().into(), how, context)?;
+        Asked::Value(taken) => {
+            print_result(&taken.value, &taken.value.as_str().into(), &taken, context)?;
             Ok(0)
         }
         Asked::Nothing(code) => Ok(code),

@@ -1,10 +1,13 @@
-//! What `confirm`, `choose` and `input` share: a question without a run.
+//! What `confirm`, `choose` and `input` share: a question without a run, or in
+//! a run of its own (`journalled`).
+
+mod journalled;
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
-use aye_core::id::QuestionId;
-use aye_core::question::Question;
+use aye_core::id::{QuestionId, RunId};
+use aye_core::question::{Channel, Question};
 use aye_core::skill::{AskKind, AskLimits, StepTimeout, parse_duration};
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -40,8 +43,11 @@ pub struct Asking {
     #[arg(short, long)]
     pub yes: bool,
     /// Take the default when there is no terminal, instead of exit code 6
-    #[arg(long)]
+    #[arg(long, conflicts_with = "journal")]
     pub default_on_no_terminal: bool,
+    /// Record it as a run: `aye inbox` lists it, and the first answer from anywhere wins
+    #[arg(long)]
+    pub journal: bool,
     /// Never ask on this terminal
     #[arg(long, env = environment::NO_INPUT, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub no_input: bool,
@@ -62,10 +68,26 @@ pub(super) enum How {
 
 /// What came of a script's question.
 pub(super) enum Asked {
-    /// This value, in this way.
-    Value(String, How),
+    /// A value.
+    Value(Taken),
     /// No value; the exit code says why.
     Nothing(u8),
+}
+
+/// A value that a script gets.
+pub(super) struct Taken {
+    pub(super) value: String,
+    how: How,
+    /// What the journal knows of it.
+    recorded: Option<Recorded>,
+}
+
+/// A question in the journal.
+struct Recorded {
+    run: RunId,
+    question: Option<QuestionId>,
+    /// Who answered, and through what; nobody where the time ran out.
+    by: Option<(String, Channel)>,
 }
 
 /// A question with the usual parts; the caller adds what its kind needs.
@@ -92,14 +114,21 @@ pub(super) fn ask(
     context: &Context,
 ) -> Result<Asked, Error> {
     let limit = limit(asking, &context.settings.ask)?;
-    if asking.yes {
-        let value = yes.ok_or_else(|| {
-            Error::usage("`--yes` has nothing to answer with", "give a `--default` as well")
-        })?;
-        closing(question, value, How::Override, None, context);
-        return Ok(Asked::Value(value.to_owned(), How::Override));
+    if asking.yes && yes.is_none() {
+        let hint = "give a `--default` as well";
+        return Err(Error::usage("`--yes` has nothing to answer with", hint));
     }
     let began = Instant::now();
+    if asking.journal {
+        return Ok(match journalled::ask(question, limit, asking, context)? {
+            Asked::Value(taken) => closed(question, taken, began, context),
+            Asked::Nothing(code) => nothing(question, code, context),
+        });
+    }
+    if let Some(value) = yes.filter(|_| asking.yes) {
+        let taken = Taken { value: value.to_owned(), how: How::Override, recorded: None };
+        return Ok(closed(question, taken, began, context));
+    }
     let mut here = Nowhere::within(limit, context.now());
     let posed = QuestionContext::alone(question, here.deadline());
     let config = context.config(Escape::Dismisses, !asking.no_input);
@@ -111,10 +140,7 @@ pub(super) fn ask(
         AskOutcome::Stopped(signal) => aye_process::end_by(signal),
         AskOutcome::TimedOut => match fallback(How::Expired) {
             Some(taken) => taken,
-            None => {
-                closing(question, "", How::Expired, None, context);
-                return Ok(Asked::Nothing(TIMED_OUT));
-            }
+            None => return Ok(nothing(question, TIMED_OUT, context)),
         },
         AskOutcome::Unavailable(why) => {
             match fallback(How::Unattended).filter(|_| asking.default_on_no_terminal) {
@@ -123,27 +149,64 @@ pub(super) fn ask(
             }
         }
     };
-    closing(question, &value, how, Some(began.elapsed()), context);
-    Ok(Asked::Value(value, how))
+    Ok(closed(question, Taken { value, how, recorded: None }, began, context))
+}
+
+/// The question is answered: one line says so.
+fn closed(question: &Question, taken: Taken, began: Instant, context: &Context) -> Asked {
+    closing(question, &taken, began.elapsed(), context);
+    Asked::Value(taken)
+}
+
+/// There is no answer; that nobody gave one in time is said.
+fn nothing(question: &Question, code: u8, context: &Context) -> Asked {
+    if code == TIMED_OUT {
+        let taken = Taken { value: String::new(), how: How::Expired, recorded: None };
+        closing(question, &taken, Duration::ZERO, context);
+    }
+    Asked::Nothing(code)
 }
 
 /// Prints the result for the script.
 pub(super) fn print_result(
     shown: &str,
     value: &serde_json::Value,
-    how: How,
+    taken: &Taken,
     context: &Context,
 ) -> Result<(), Error> {
     if !context.json {
         return print_answer(shown);
     }
-    let how = match how {
-        How::Given => "answered",
-        How::Override => "override",
-        How::Expired => "expired",
-        How::Unattended => "unattended",
-    };
-    print_json_line(&json!({ "value": value, "how": how }))
+    let mut line = json!({ "value": value });
+    if let Some(Recorded { run, question, by }) = &taken.recorded {
+        line["run"] = json!(run);
+        line["question"] = json!(question);
+        if let Some((by, _)) = by {
+            line["by"] = json!(by);
+        }
+    }
+    match taken.how {
+        How::Given => line["prompter"] = json!(taken.through()),
+        How::Override => line["prompter"] = json!(Channel::Override),
+        How::Expired => line["expired"] = true.into(),
+        How::Unattended => line["unattended"] = true.into(),
+    }
+    print_json_line(&line)
+}
+
+impl Taken {
+    /// Through what it came: this terminal, where the journal does not say.
+    fn through(&self) -> Channel {
+        let by = self.recorded.as_ref().and_then(|recorded| recorded.by.as_ref());
+        by.map_or(Channel::Terminal, |(_, prompter)| *prompter)
+    }
+
+    /// Who gave it elsewhere, in words.
+    fn elsewhere(&self) -> Option<String> {
+        let (by, prompter) = self.recorded.as_ref()?.by.as_ref()?;
+        let words = || format!("by {} through {}", escape_control_line(by), prompter.spoken());
+        (*prompter != Channel::Terminal).then(words)
+    }
 }
 
 /// How long to wait, by the rules for questions of a skill.
@@ -166,7 +229,8 @@ fn unattended(why: &str, question: &Question) -> Error {
 }
 
 /// One line that stays on the terminal: the question and what became of it.
-fn closing(question: &Question, value: &str, how: How, after: Option<Duration>, context: &Context) {
+fn closing(question: &Question, taken: &Taken, after: Duration, context: &Context) {
+    let Taken { value, how, .. } = taken;
     if context.verbosity == Verbosity::Quiet || context.json {
         return;
     }
@@ -184,7 +248,10 @@ fn closing(question: &Question, value: &str, how: How, after: Option<Duration>, 
         How::Override | How::Expired | How::Unattended => (Glyph::Asking, Tone::Warn),
     };
     let note = match how {
-        How::Given => format!("after {}", duration(after.unwrap_or_default())),
+        How::Given => {
+            let elsewhere = taken.elsewhere().map(|words| format!("{words} "));
+            format!("{}after {}", elsewhere.unwrap_or_default(), duration(after))
+        }
         How::Override => "because of --yes".to_owned(),
         How::Expired => "nobody answered in time".to_owned(),
         How::Unattended => "there is no terminal".to_owned(),
@@ -198,7 +265,7 @@ fn closing(question: &Question, value: &str, how: How, after: Option<Duration>, 
     // The answer itself follows on standard output.
     let twice = std::io::stdout().is_terminal() && question.kind != AskKind::Confirm;
     match how {
-        How::Given if twice => {}
+        How::Given if twice && taken.elsewhere().is_none() => {}
         How::Given => say(&line),
         How::Override | How::Expired | How::Unattended => crate::cli::say(&format!("{line}\n")),
     }

@@ -217,8 +217,8 @@ pub(super) fn ask_about(
     say(shown);
     let question = yes_or_no(message, Some(Default::No))?;
     Ok(match ask(&question, None, &Asking::default(), context)? {
-        Asked::Value(value, _) if value == YES => Said::Yes,
-        Asked::Value(..) => Said::No,
+        Asked::Value(taken) if taken.value == YES => Said::Yes,
+        Asked::Value(_) => Said::No,
         Asked::Nothing(code) => Said::Left(code),
     })
 }

@@ -14,6 +14,7 @@ mod covers;
 mod dialog;
 mod hostile;
 mod inbox_view;
+mod journalled;
 mod keys;
 mod kinds;
 mod life;

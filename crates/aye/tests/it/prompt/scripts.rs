@@ -33,7 +33,7 @@ fn confirm_has_an_exit_code_for_everything() {
     let late = ask(&["confirm", "Go?", "--timeout", "1s", "--default", "no"], "1s left", "");
     assert_eq!(late, (Some(1), String::new()));
     let json = ask(&["confirm", "Deploy?", "--json"], "[y/N]", "y");
-    assert_eq!(json, (Some(0), "{\"value\":true,\"how\":\"answered\"}\n".into()));
+    assert_eq!(json, (Some(0), "{\"value\":true,\"prompter\":\"terminal\"}\n".into()));
 }
 
 #[test]

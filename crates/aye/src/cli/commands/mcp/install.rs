@@ -149,8 +149,8 @@ fn agreed(shown: &Path, context: &Context) -> Result<Said, Error> {
     let asking = Asking::default();
     let question = yes_or_no(&format!("Write `{}`?", shown.display()), Some(OnEnter::Yes))?;
     Ok(match ask(&question, None, &asking, context)? {
-        Asked::Value(value, _) if value == YES => Said::Yes,
-        Asked::Value(..) => Said::No(1),
+        Asked::Value(taken) if taken.value == YES => Said::Yes,
+        Asked::Value(_) => Said::No(1),
         Asked::Nothing(code) => Said::No(code),
     })
 }

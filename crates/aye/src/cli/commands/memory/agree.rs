@@ -65,8 +65,8 @@ fn refused(fix: &Placed<Fix>, id: &str, context: &Context) -> Result<Option<u8>,
     crate::cli::say(&describe(fix, context.paint_err));
     let question = yes_or_no("Do this by itself when the error happens again?", Some(Default::No))?;
     Ok(match ask(&question, None, &Asking::default(), context)? {
-        Asked::Value(value, _) if value == YES => None,
-        Asked::Value(..) => Some(5),
+        Asked::Value(taken) if taken.value == YES => None,
+        Asked::Value(_) => Some(5),
         Asked::Nothing(code) => Some(code),
     })
 }

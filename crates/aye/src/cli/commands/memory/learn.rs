@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::Context;
 use crate::cli::commands::output::{print_json, print_line};
-use crate::cli::commands::scripted::{Asked, Asking, ask, question};
+use crate::cli::commands::scripted::{Asked, Asking, Taken, ask, question};
 use aye_runtime::error::Error;
 use aye_runtime::memory::{
     Act, Change, ErrorText, Keep, Memory, NewFix, NewIssue, Origin, OriginKind,
@@ -188,7 +188,7 @@ fn text(
     question.default = default.map(str::to_owned);
     let asking = Asking::default();
     match ask(&question, None, &asking, context) {
-        Ok(Asked::Value(value, _)) => {
+        Ok(Asked::Value(Taken { value, .. })) => {
             let value = value.trim();
             Ok(Ok((!value.is_empty()).then(|| value.to_owned())))
         }
