@@ -40,6 +40,7 @@ pub mod question_context;
 pub mod replace;
 pub mod report;
 pub mod runtime;
+pub mod schedules;
 mod schema;
 pub mod secret_channel;
 pub mod settings;

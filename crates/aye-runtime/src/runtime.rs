@@ -101,6 +101,8 @@ pub struct Runtime {
     /// How a process is started that drives a run in the background.
     pub background: BackgroundProgram,
     at_terminal: bool,
+    /// Whether a schedule started it.
+    by_clock: bool,
     command: String,
     /// What of the settings counts; looked up once.
     granted: OnceLock<Arc<Granted>>,
@@ -120,6 +122,7 @@ impl Runtime {
             clock: parts.clock,
             background: parts.background,
             at_terminal: parts.at_terminal,
+            by_clock: false,
             command: parts.command,
             granted: OnceLock::new(),
         })
@@ -140,6 +143,11 @@ impl Runtime {
     #[must_use]
     pub fn started_by(&self, started_by: StartedBy) -> Self {
         Self { started_by, granted: OnceLock::new(), ..self.clone() }
+    }
+
+    /// The same, started by the clock.
+    pub(crate) fn scheduled(&self) -> Self {
+        Self { by_clock: true, ..self.clone() }
     }
 
     /// Now.
@@ -218,6 +226,7 @@ impl Runtime {
     pub fn started_from(&self) -> event::StartedBy {
         match (self.started_by, self.at_terminal) {
             (StartedBy::Assistant, _) => event::StartedBy::Assistant,
+            (StartedBy::Person, _) if self.by_clock => event::StartedBy::Schedule,
             (StartedBy::Person, true) => event::StartedBy::Terminal,
             (StartedBy::Person, false) => event::StartedBy::Script,
         }

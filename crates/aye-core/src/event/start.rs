@@ -87,6 +87,19 @@ pub enum StartedBy {
     Web,
 }
 
+impl StartedBy {
+    /// What started a run that no person typed; nothing where one did, or a
+    /// script of theirs.
+    pub fn without_person(self) -> Option<&'static str> {
+        match self {
+            Self::Terminal | Self::Script => None,
+            Self::Assistant => Some("an assistant"),
+            Self::Schedule => Some("a schedule"),
+            Self::Web => Some("the web page"),
+        }
+    }
+}
+
 /// Which part of a skill is run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

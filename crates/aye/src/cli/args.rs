@@ -193,6 +193,8 @@ pub enum Command {
     Inbox(commands::inbox::InboxArgs),
     /// Follow a run that another process drives
     Watch(commands::watch::WatchArgs),
+    /// Run a skill by the clock: add, list and remove schedules
+    Schedule(commands::schedule::ScheduleArgs),
     /// Ask yes or no, for shell scripts
     Confirm(commands::confirm::ConfirmArgs),
     /// Ask for one of several, for shell scripts

@@ -41,8 +41,14 @@ fn offer(words: &[String], context: &Context) -> Option<Vec<(String, String)>> {
         ("run", Some("input")) => inputs(typed.given.first()?, context)?,
         ("run", Some("from" | "only")) => steps(typed.given.first()?, context)?,
         ("runs", Some("skill")) => plain(context.library().names()),
+        ("schedule", Some("input")) => inputs(typed.given.get(1)?, context)?,
         (_, Some(_)) => return None,
         ("run" | "graph" | "list", None) if given == 0 => plain(context.library().names()),
+        ("schedule", None) if typed.given == ["add"] => plain(context.library().names()),
+        ("schedule", None) if typed.given == ["remove"] => {
+            let all = context.schedules().ok()?.into_iter().map(|one| one.schedule);
+            all.map(|one| (one.name, format!("{}, {}", one.at, one.skill))).collect()
+        }
         ("answer", None) if given == 0 => questions(context)?,
         ("resume" | "cancel" | "watch", None) if given == 0 => {
             runs(context, |row| !row.status.is_ended())?
@@ -67,15 +73,23 @@ fn read(words: &[String]) -> Option<Typed> {
     let mut cli = Cli::command();
     cli.build();
     let mut verb: Option<&Command> = None;
+    // The verb, or a verb of it: that knows the options.
+    let mut within: Option<&Command> = None;
     let (mut given, mut option) = (Vec::new(), None);
     for word in words {
         if option.take().is_some() {
             continue;
         }
         match (word.starts_with('-'), verb) {
-            (true, verb) => option = awaits(verb.unwrap_or(&cli), word),
-            (false, None) => verb = Some(cli.find_subcommand(word)?),
-            (false, Some(_)) => given.push(word.clone()),
+            (true, _) => option = awaits(within.unwrap_or(&cli), word),
+            (false, None) => {
+                (verb, within) = (Some(cli.find_subcommand(word)?), cli.find_subcommand(word))
+            }
+            (false, Some(verb)) => {
+                let inner = verb.find_subcommand(word).filter(|_| given.is_empty());
+                within = inner.or(within);
+                given.push(word.clone());
+            }
         }
     }
     Some(Typed { verb: verb?.get_name().to_owned(), given, option })

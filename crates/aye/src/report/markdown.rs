@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use aye_core::event::ProcessRecord;
+use aye_core::event::{ProcessRecord, StartedBy};
 use aye_core::journal::StepStatus;
 use aye_core::secrets::is_secret;
 use serde_json::Value;
@@ -26,15 +26,17 @@ pub fn markdown(story: &RunHistory) -> String {
     let mut text = String::new();
     let ms = state.updated_at.as_millisecond() - state.started_at.as_millisecond();
     let took = duration(Duration::from_millis(u64::try_from(ms).unwrap_or(0)));
+    let by = started.started_by.and_then(StartedBy::without_person);
     // Writing to a string cannot fail.
     let _ = writeln!(text, "# {}: {}\n", words(&started.skill), state.status().word());
     let _ = writeln!(
         text,
-        "Run `{}` by {} on {}, {}, {took}.",
+        "Run `{}` by {} on {}, {}, {took}{}.",
         state.run,
         words(&started.driver.user),
         words(&started.driver.host),
-        state.started_at
+        state.started_at,
+        by.map(|by| format!(", started by {by}")).unwrap_or_default()
     );
     if let Some(end) = &state.final_state {
         let _ = writeln!(text, "\nFinal state: {}.", words(end));

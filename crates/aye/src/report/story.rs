@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use aye_core::event::ProcessRecord;
+use aye_core::event::{ProcessRecord, StartedBy};
 use aye_core::id::RunId;
 use aye_core::journal::{Phase, State, Status, StepRecord, StepStatus};
 use aye_core::secrets::is_secret;
@@ -59,12 +59,14 @@ pub fn story(timeline: &RunHistory, now: Now<'_>, paint: Paint) -> String {
 
 fn heading(timeline: &RunHistory, paint: Paint) -> String {
     let (state, started) = (&timeline.state, &timeline.state.started);
+    let by = started.started_by.and_then(StartedBy::without_person);
     let who = format!(
-        "run {} by {} on {} at {}",
+        "run {} by {} on {} at {}{}",
         state.run,
         started.driver.user,
         started.driver.host,
-        local(state.started_at)
+        local(state.started_at),
+        by.map(|by| format!(", started by {by}")).unwrap_or_default()
     );
     let skill = paint.text(Tone::Strong, &escape_control_line(&started.skill));
     format!("{skill}  {}\n", paint.text(Tone::Dim, &escape_control_line(&who)))

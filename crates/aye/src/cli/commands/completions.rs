@@ -90,6 +90,7 @@ function __fish_aye_names
 end
 complete -c aye -n "not __fish_aye_needs_command" -a "(__fish_aye_names)"
 complete -c aye -n "__fish_aye_using_subcommand run" -s i -l input -r -f -a "(__fish_aye_names)"
+complete -c aye -n "__fish_aye_using_subcommand schedule; and __fish_seen_subcommand_from add" -s i -l input -r -f -a "(__fish_aye_names)"
 complete -c aye -n "__fish_aye_using_subcommand run" -l from -r -f -a "(__fish_aye_names)"
 complete -c aye -n "__fish_aye_using_subcommand run" -l only -r -f -a "(__fish_aye_names)"
 complete -c aye -n "__fish_aye_using_subcommand runs" -l skill -r -f -a "(__fish_aye_names)"

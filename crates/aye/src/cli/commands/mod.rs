@@ -23,6 +23,7 @@ pub(super) mod resume;
 pub(super) mod retry;
 pub(super) mod run;
 pub(super) mod runs;
+pub(super) mod schedule;
 pub(super) mod schema;
 pub(super) mod scripted;
 pub(super) mod show;
@@ -80,6 +81,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::Trust(args) => trust::run(&args, context),
         Command::Mcp(args) => mcp::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
+        Command::Schedule(args) => schedule::run(args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
@@ -119,6 +121,7 @@ fn steps_may_run(command: &Command) -> bool {
         | Command::Mcp(_)
         | Command::Memory(_)
         | Command::Patch(_)
+        | Command::Schedule(_)
         | Command::Schema(_)
         | Command::Completions(_)
         | Command::Man(_) => false,

@@ -64,6 +64,9 @@ pub struct RunArgs {
     /// The environment it runs against, e.g. stage or production
     #[arg(long, value_name = "NAME", env = environment::ENVIRONMENT, hide_env_values = true)]
     pub environment: Option<String>,
+    /// The schedule that starts it; `aye schedule add` writes this
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub schedule: Option<String>,
 }
 
 pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
@@ -71,6 +74,15 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         let message = "`--detach` and `--dry-run` cannot be used together";
         return Err(Error::usage(message, "a dry run runs nothing that could go on"));
     }
+    let scheduled;
+    let context = match args.schedule {
+        None => context,
+        Some(_) => {
+            let runtime = context.runtime.by_schedule()?;
+            scheduled = Context { runtime, ..context.clone() };
+            &scheduled
+        }
+    };
     let mut skill = check_skill(&args.skill, context)?;
     if context.verbosity != Verbosity::Quiet && !context.json {
         let flows = std::slice::from_ref(&*skill.flow);

@@ -111,6 +111,7 @@ fn as_json(story: &RunHistory) -> Value {
         "environment": state.started.environment,
         "workspace": state.started.workspace,
         "driver": state.started.driver,
+        "started_by": state.started.started_by,
         "started": state.started_at,
         "updated": state.updated_at,
         "duration_ms": ms_between(state.started_at, state.updated_at),

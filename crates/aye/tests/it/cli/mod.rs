@@ -40,6 +40,7 @@ mod results;
 mod resuming;
 mod running;
 mod runs;
+mod schedules;
 mod skills;
 mod slots;
 mod stopping;
