@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod chart;
 pub mod cli;
 pub mod graph;
 pub mod harmless;

@@ -35,6 +35,7 @@ mod run_views;
 mod schedules;
 mod script_question;
 mod start;
+mod stats;
 mod step_place;
 mod step_process;
 mod submit;
@@ -57,6 +58,7 @@ pub use run_views::{AskingRun, ListedRun, OpenQuestion, Overview, RunDetails, Ru
 pub use schedules::{ListedSchedule, ScheduleRequest};
 pub use script_question::{AskedInRun, ScriptOutcome, ScriptQuestion};
 pub use start::StartRequest;
+pub use stats::{QuestionFigures, RunFigures, SkillStats, Spread, StatsRequest, StepFigures};
 pub use step_place::StepPlace;
 pub use step_process::process_of;
 pub use submit::{CancelOutcome, Cancelling, Sent};

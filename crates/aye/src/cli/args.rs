@@ -12,15 +12,16 @@ use crate::paint::ColorChoice;
 use super::candidates::CANDIDATES;
 use super::commands;
 use super::environment;
+use super::verb_groups::grouped;
 
 const EXAMPLES: &str = "\
 Examples:
-  aye init                            make a first skill
+  aye init                            create a first skill
   aye run release -i commit=abc123    run a skill by name
   aye run deploy.yaml --dry-run       see what would happen
   aye inbox                           what waits for an answer
   aye answer k3f9x2m7q1-1 proceed     answer from anywhere
-  aye resume last                     go on after a crash or a pause
+  aye resume last                     continue after a crash or a pause
 
 Exit codes: 0 done, 1 failed, 2 usage or invalid skill, 3 not found, 4 unreadable,
 5 declined or cancelled, 6 paused and waiting, 124 timed out, 126/127 command not
@@ -120,6 +121,11 @@ pub(super) fn completing() -> Option<(Global, Vec<String>)> {
 }
 
 impl Cli {
+    /// The whole command, with an overview that groups the verbs by job.
+    pub fn overview() -> clap::Command {
+        grouped(Self::command())
+    }
+
     /// Reads the command line. Where an option and the environment disagree,
     /// the option wins.
     pub(super) fn read() -> Result<Self, clap::Error> {
@@ -130,7 +136,12 @@ impl Cli {
             return Ok(Self { global, command: Command::Background });
         }
         let mut command = Self::command();
-        let matches = command.try_get_matches_from_mut(helped(std::env::args_os().collect()));
+        let words = helped(std::env::args_os().collect());
+        // Nobody pays for the overview who does not look at it.
+        if words.iter().skip(1).all(|word| word.to_string_lossy().starts_with('-')) {
+            command = grouped(command);
+        }
+        let matches = command.try_get_matches_from_mut(words);
         // Every verb and option of it would be freed one by one, just to go on.
         std::mem::forget(command);
         let matches = matches?;
@@ -167,6 +178,7 @@ impl Command {
                 | Self::Runs(_)
                 | Self::Show(_)
                 | Self::Logs(_)
+                | Self::Stats(_)
                 | Self::Audit(_)
         )
     }
@@ -179,17 +191,17 @@ impl Command {
 pub enum Command {
     /// Run a skill
     Run(commands::run::RunArgs),
-    /// Go on with a run that was paused, interrupted or cut off
+    /// Resume a paused, interrupted or killed run
     Resume(commands::resume::ResumeArgs),
     /// Try a failed step again, as it is or with other arguments
     Retry(commands::retry::RetryArgs),
     /// Write a change that fixed a run into the skill's file
     Patch(commands::patch::PatchArgs),
-    /// Stop a run, whoever drives it
+    /// Cancel a run, whichever process drives it
     Cancel(commands::cancel::CancelArgs),
-    /// Answer a question, whoever asks it
+    /// Answer a question from anywhere
     Answer(commands::answer::AnswerArgs),
-    /// List what waits for an answer
+    /// List the questions that wait for an answer
     Inbox(commands::inbox::InboxArgs),
     /// Follow a run that another process drives
     Watch(commands::watch::WatchArgs),
@@ -203,31 +215,33 @@ pub enum Command {
     Input(commands::input::InputArgs),
     /// List the skills of this project
     List(commands::list::ListArgs),
-    /// Check skill files
+    /// Check skill files, and fix what is certain
     Check(commands::check::CheckArgs),
     /// Draw a skill
     Graph(commands::graph::GraphArgs),
-    /// Look at what is there, what is missing, and which assistants have connected
+    /// Check the setup, and which assistants have connected
     Doctor(commands::doctor::DoctorArgs),
-    /// Make a first skill
+    /// Create a first skill
     Init(commands::init::InitArgs),
     /// List runs, or prune old ones
     Runs(commands::runs::RunsArgs),
     /// Show a run: its steps, decisions and outputs
     Show(commands::show::ShowArgs),
-    /// Show what a run's steps wrote
+    /// Show what the steps of a run wrote
     Logs(commands::logs::LogsArgs),
+    /// Show durations, failures and waiting times of a skill
+    Stats(commands::stats::StatsArgs),
     /// Verify that the journal was not changed
     Audit(commands::audit::AuditArgs),
     /// Set up the second factor for questions that want one
     Auth(commands::auth::AuthArgs),
     /// Say that a project is yours to run
     Trust(commands::trust::TrustArgs),
-    /// List and call the tools of this project: MCP servers and commands
+    /// List and call the tools of this project
     Tools(commands::tools::ToolsArgs),
-    /// Serve assistants: skills, runs and memory over the Model Context Protocol
+    /// Serve assistants over the Model Context Protocol
     Mcp(commands::mcp::McpArgs),
-    /// Show, teach and forget what was learned from errors and answers
+    /// Show, teach and forget what was learned
     Memory(commands::memory::MemoryArgs),
     /// Print the JSON schema of skill files
     Schema(commands::schema::SchemaArgs),

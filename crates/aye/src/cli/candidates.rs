@@ -43,7 +43,9 @@ fn offer(words: &[String], context: &Context) -> Option<Vec<(String, String)>> {
         ("runs", Some("skill")) => plain(context.library().names()),
         ("schedule", Some("input")) => inputs(typed.given.get(1)?, context)?,
         (_, Some(_)) => return None,
-        ("run" | "graph" | "list", None) if given == 0 => plain(context.library().names()),
+        ("run" | "graph" | "list" | "stats", None) if given == 0 => {
+            plain(context.library().names())
+        }
         ("schedule", None) if typed.given == ["add"] => plain(context.library().names()),
         ("schedule", None) if typed.given == ["remove"] => {
             let all = context.schedules().ok()?.into_iter().map(|one| one.schedule);

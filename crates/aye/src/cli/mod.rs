@@ -7,10 +7,10 @@ mod context;
 pub mod environment;
 mod suggestions;
 mod usage;
+mod verb_groups;
 
 use std::io::Write as _;
 
-use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 
 pub use args::{Cli, Global};
@@ -50,7 +50,7 @@ pub fn main() -> u8 {
         Ok(cli) => cli,
         Err(found) => {
             if found.kind() == ErrorKind::MissingSubcommand {
-                say(&Cli::command().render_help().to_string());
+                say(&Cli::overview().render_help().to_string());
                 return 2;
             }
             let Some(error) = usage::error(&found) else {

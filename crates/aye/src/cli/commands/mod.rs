@@ -27,6 +27,7 @@ pub(super) mod schedule;
 pub(super) mod schema;
 pub(super) mod scripted;
 pub(super) mod show;
+pub(super) mod stats;
 pub(super) mod tools;
 pub(super) mod trust;
 pub(super) mod watch;
@@ -75,6 +76,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::Runs(args) => runs::run(args, context),
         Command::Show(args) => show::run(&args, context),
         Command::Logs(args) => logs::run(&args, context),
+        Command::Stats(args) => stats::run(&args, context),
         Command::Audit(args) => audit::run(&args, context),
         Command::Auth(args) => auth::run(&args, context),
         Command::Tools(args) => tools::run(&args, context),
@@ -115,6 +117,7 @@ fn steps_may_run(command: &Command) -> bool {
         | Command::Runs(_)
         | Command::Show(_)
         | Command::Logs(_)
+        | Command::Stats(_)
         | Command::Audit(_)
         | Command::Auth(_)
         // Runs are handed to processes of their own.

@@ -43,6 +43,7 @@ mod runs;
 mod schedules;
 mod skills;
 mod slots;
+mod stats;
 mod stopping;
 mod surroundings;
 mod tampered_rows;

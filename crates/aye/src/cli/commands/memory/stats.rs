@@ -1,5 +1,6 @@
 //! `aye memory stats`.
 
+use crate::chart::bar;
 use crate::cli::Context;
 use crate::cli::commands::output::{print, print_json};
 use crate::paint::{Paint, Tone};
@@ -40,20 +41,10 @@ fn table(weeks: &[Week], paint: Paint) -> String {
             week.by_memory,
             week.heals,
             week.asked,
-            paint.text(Tone::Ask, &bar(week.asked, most, paint)),
+            paint.text(Tone::Ask, &bar(week.asked, most.max(WIDEST), WIDEST, paint)),
         );
         text.push_str(line.trim_end());
         text.push('\n');
     }
     text
-}
-
-/// A bar as long as its share of the most; anything at all is seen.
-fn bar(count: u64, most: u64, paint: Paint) -> String {
-    if count == 0 {
-        return String::new();
-    }
-    let length = (count * WIDEST).div_ceil(most.max(WIDEST));
-    let ink = if paint.unicode { "█" } else { "#" };
-    ink.repeat(usize::try_from(length).unwrap_or_default().max(1))
 }

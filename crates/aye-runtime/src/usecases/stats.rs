@@ -1,0 +1,283 @@
+//! How a skill did over its last runs: durations, failures, waiting times.
+
+use aye_core::event::{Event, EventKind, ProcessRecord};
+use aye_core::id::{QuestionId, RunId};
+use aye_core::step_kind::StepKind;
+use indexmap::IndexMap;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::fmt::escape_control_line;
+use crate::runtime::Runtime;
+use crate::store::{RunFilter, RunRow, RunStatus};
+
+/// How many runs are listed at once.
+const PAGE: u32 = 200;
+
+/// Which runs of a skill are looked at.
+pub struct StatsRequest {
+    /// The skill's name.
+    pub skill: String,
+    /// At most so many, the newest.
+    pub last: usize,
+    /// Only those that began since then.
+    pub since: Option<Timestamp>,
+}
+
+/// How a skill did.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SkillStats {
+    /// The skill.
+    pub skill: String,
+    /// Its runs, the oldest first.
+    pub runs: Vec<RunFigures>,
+    /// How long runs took that have ended, waiting included.
+    pub duration_ms: Spread,
+    /// How long runs waited for answers, of those that asked something.
+    pub waiting_ms: Spread,
+    /// Its steps, in the order in which they first came.
+    pub steps: Vec<StepFigures>,
+    /// The steps that asked something, in the same order.
+    pub questions: Vec<QuestionFigures>,
+}
+
+/// One run in figures.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct RunFigures {
+    /// Which.
+    pub run: RunId,
+    /// When it began.
+    pub started: Timestamp,
+    /// Where it stands.
+    pub status: &'static str,
+    /// How long it took; nothing while it has not ended.
+    pub duration_ms: Option<u64>,
+    /// How long its questions waited, those inside it included.
+    pub waiting_ms: u64,
+    /// The step that it failed at.
+    pub failed_step: Option<String>,
+}
+
+/// One step over all runs.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct StepFigures {
+    /// Which.
+    pub step: String,
+    /// How often it ended, well or badly.
+    pub count: usize,
+    /// How often badly.
+    pub failed: usize,
+    /// How long it took.
+    pub duration_ms: Spread,
+}
+
+/// The questions of one step over all runs.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct QuestionFigures {
+    /// Whose.
+    pub step: String,
+    /// How many were answered or ran out of time.
+    pub count: usize,
+    /// How many nobody answered in time.
+    pub expired: usize,
+    /// How long they waited.
+    pub latency_ms: Spread,
+}
+
+/// How values spread.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Spread {
+    /// The one in the middle.
+    pub median: Option<u64>,
+    /// Nine of ten are no larger.
+    pub p90: Option<u64>,
+    /// The largest.
+    pub max: Option<u64>,
+}
+
+impl Spread {
+    fn of(mut values: Vec<u64>) -> Self {
+        values.sort_unstable();
+        // The smallest value that so many of a hundred do not exceed.
+        let at = |percent: usize| {
+            let rank = (values.len() * percent).div_ceil(100);
+            values.get(rank.saturating_sub(1)).copied()
+        };
+        Self { median: at(50), p90: at(90), max: values.last().copied() }
+    }
+}
+
+impl Runtime {
+    /// Figures of the last runs of a skill.
+    pub fn stats(&self, request: &StatsRequest) -> Result<SkillStats, Error> {
+        let journal = self.journal()?;
+        let mut rows: Vec<RunRow> = Vec::new();
+        let mut before = None;
+        while rows.len() < request.last {
+            let filter = RunFilter {
+                skill: Some(request.skill.clone()),
+                before,
+                limit: PAGE,
+                ..RunFilter::default()
+            };
+            let page = journal.runs(&filter)?;
+            let Some(oldest) = page.last().map(|row| row.n) else { break };
+            before = Some(oldest);
+            rows.extend(page);
+        }
+        rows.retain(|row| request.since.is_none_or(|since| row.started >= since));
+        rows.truncate(request.last);
+        if rows.is_empty() {
+            let skill = escape_control_line(&request.skill);
+            let message = match request.since {
+                None => format!("there are no runs of `{skill}`"),
+                Some(_) => format!("there are no runs of `{skill}` since then"),
+            };
+            return Err(Error::not_found(message, "`aye runs` lists the runs of every skill"));
+        }
+        let mut figures = Collected::default();
+        for row in rows.iter().rev() {
+            let events = journal.events_within(&row.id)?;
+            figures.add(row, events.iter().map(|(_, event)| event));
+        }
+        Ok(figures.finish(request.skill.clone()))
+    }
+}
+
+#[derive(Default)]
+struct Collected {
+    runs: Vec<RunFigures>,
+    steps: IndexMap<String, StepValues>,
+    questions: IndexMap<String, QuestionValues>,
+}
+
+#[derive(Default)]
+struct StepValues {
+    count: usize,
+    failed: usize,
+    durations: Vec<u64>,
+}
+
+#[derive(Default)]
+struct QuestionValues {
+    expired: usize,
+    latencies: Vec<u64>,
+}
+
+impl Collected {
+    /// Takes in one run, with the events inside it.
+    fn add<'a>(&mut self, row: &RunRow, events: impl Iterator<Item = &'a Event>) {
+        let mut open: IndexMap<&QuestionId, (&str, Timestamp)> = IndexMap::new();
+        let (mut waiting, mut failed_step) = (0, None);
+        // A question has figures of its own.
+        let mut asking: Vec<&str> = Vec::new();
+        for event in events {
+            let own = event.run == row.id;
+            match &event.kind {
+                EventKind::SkillStarted(started) if own => {
+                    let steps = started.step_list.iter().filter(|step| is_question(&step.kind));
+                    asking = steps.map(|step| step.name.as_str()).collect();
+                }
+                EventKind::StepCompleted(done) if own && !asking.contains(&done.step.as_str()) => {
+                    self.step(&done.step, false, took(done.process.as_ref(), done.duration_ms));
+                }
+                EventKind::StepFailed(failed) if own => {
+                    failed_step = Some(failed.step.clone());
+                    self.step(
+                        &failed.step,
+                        true,
+                        took(failed.process.as_ref(), failed.duration_ms),
+                    );
+                }
+                EventKind::ConfirmationRequired(question) => {
+                    open.insert(&question.id, (&question.step, event.at));
+                }
+                EventKind::ConfirmationAnswered(answered) if answered.refused.is_none() => {
+                    let Some((step, _)) = open.get(&answered.question) else { continue };
+                    waiting += answered.latency_ms;
+                    let values = self.questions.entry((*step).to_owned()).or_default();
+                    values.latencies.push(answered.latency_ms);
+                }
+                EventKind::ConfirmationExpired { question, .. } => {
+                    let Some((step, asked)) = open.shift_remove(question) else { continue };
+                    let latency = ms_between(asked, event.at);
+                    waiting += latency;
+                    let values = self.questions.entry(step.to_owned()).or_default();
+                    values.latencies.push(latency);
+                    values.expired += 1;
+                }
+                _ => {}
+            }
+        }
+        self.runs.push(RunFigures {
+            run: row.id.clone(),
+            started: row.started,
+            status: row.status.word(),
+            duration_ms: row.ended.map(|ended| ms_between(row.started, ended)),
+            waiting_ms: waiting,
+            failed_step: failed_step.filter(|_| row.status == RunStatus::Failed),
+        });
+    }
+
+    fn step(&mut self, step: &str, failed: bool, took: Option<u64>) {
+        let values = self.steps.entry(step.to_owned()).or_default();
+        values.count += 1;
+        values.failed += usize::from(failed);
+        values.durations.extend(took);
+    }
+
+    fn finish(self, skill: String) -> SkillStats {
+        let Self { runs, steps, questions } = self;
+        let durations = runs.iter().filter_map(|run| run.duration_ms).collect();
+        let waits = runs.iter().map(|run| run.waiting_ms).filter(|waited| *waited > 0).collect();
+        SkillStats {
+            skill,
+            duration_ms: Spread::of(durations),
+            waiting_ms: Spread::of(waits),
+            runs,
+            steps: (steps.into_iter())
+                .map(|(step, StepValues { count, failed, durations })| {
+                    let duration_ms = Spread::of(durations);
+                    StepFigures { step, count, failed, duration_ms }
+                })
+                .collect(),
+            questions: (questions.into_iter())
+                .map(|(step, QuestionValues { expired, latencies })| {
+                    let count = latencies.len();
+                    QuestionFigures { step, count, expired, latency_ms: Spread::of(latencies) }
+                })
+                .collect(),
+        }
+    }
+}
+
+fn is_question(kind: &StepKind) -> bool {
+    matches!(kind, StepKind::Confirm | StepKind::Choose | StepKind::Input)
+}
+
+fn took(process: Option<&ProcessRecord>, other: Option<u64>) -> Option<u64> {
+    process.map(|process| process.duration_ms).or(other)
+}
+
+fn ms_between(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Spread;
+
+    #[test]
+    fn a_spread_is_made_of_values_that_were_there() {
+        let spread = |values: &[u64]| {
+            let Spread { median, p90, max } = Spread::of(values.to_vec());
+            (median, p90, max)
+        };
+        assert_eq!(spread(&[]), (None, None, None));
+        assert_eq!(spread(&[7]), (Some(7), Some(7), Some(7)));
+        assert_eq!(spread(&[4, 1, 3, 2]), (Some(2), Some(4), Some(4)));
+        let hundred: Vec<u64> = (1..=100).rev().collect();
+        assert_eq!(spread(&hundred), (Some(50), Some(90), Some(100)));
+    }
+}

@@ -1,0 +1,103 @@
+//! `aye stats`: how a skill did over its last runs.
+
+use serde_json::{Value, json};
+
+use super::harness::Place;
+
+const SKILL: &str = "\
+name: s
+inputs: [{ name: code, default: '0' }]
+steps:
+  - { name: ask, confirm: Go? }
+  - { name: work, shell: 'exit {{ inputs.code }}' }
+  - { name: last, command: 'true' }
+";
+
+/// Two runs that went well, one that failed, one that was declined, one that waits.
+fn place() -> Place {
+    let place = Place::new();
+    place.write("s.yaml", SKILL);
+    let run = |code: &str, exit: i32| {
+        let ran = place.aye(&["run", "s.yaml", "--yes", "-i", code]);
+        assert_eq!(ran.code, exit, "{}", ran.all());
+    };
+    run("code=0", 0);
+    run("code=3", 1);
+    run("code=0", 0);
+    for answer in ["cancel", ""] {
+        assert_eq!(place.aye(&["run", "s.yaml", "--no-input"]).code, 6);
+        let question = format!("{}-1", place.last());
+        if !answer.is_empty() {
+            assert_eq!(place.aye(&["answer", &question, answer, "--resume"]).code, 5);
+        }
+    }
+    place
+}
+
+#[test]
+fn figures_are_those_of_the_journal() {
+    let place = place();
+    let stats = place.aye(&["stats", "s", "--json"]).ok().json();
+    let of_runs = |key: &str| -> Vec<Value> {
+        stats["runs"].as_array().unwrap().iter().map(|run| run[key].clone()).collect()
+    };
+    let words = ["completed", "failed", "completed", "cancelled", "paused"];
+    assert_eq!(of_runs("status"), words.map(Value::from));
+    assert_eq!(of_runs("failed_step")[1], "work");
+    assert_eq!(of_runs("duration_ms")[4], Value::Null, "it has not ended");
+    let line =
+        |list: &str, at: usize, keys: [&str; 3]| keys.map(|key| stats[list][at][key].clone());
+    let keys = ["step", "count", "failed"];
+    assert_eq!(line("steps", 0, keys), [json!("work"), json!(3), json!(1)]);
+    assert_eq!(line("steps", 1, keys), [json!("last"), json!(2), json!(0)]);
+    assert_eq!(stats["steps"].as_array().unwrap().len(), 2, "a question is no step here");
+    let keys = ["step", "count", "expired"];
+    assert_eq!(line("questions", 0, keys), [json!("ask"), json!(4), json!(0)]);
+    // What `aye show` says of a run is what is counted.
+    let shown = place.aye(&["show", of_runs("run")[0].as_str().unwrap(), "--json"]).ok().json();
+    assert_eq!(of_runs("duration_ms")[0], shown["duration_ms"]);
+    for spread in [&stats["duration_ms"], &stats["steps"][0]["duration_ms"]] {
+        let [median, max] = ["median", "max"].map(|key| spread[key].as_u64().unwrap());
+        assert!(median <= max, "{spread}");
+    }
+}
+
+#[test]
+fn the_newest_runs_count_and_a_time_bounds_them() {
+    let place = place();
+    let stats = place.aye(&["stats", "s.yaml#s", "--last", "2", "--json"]).ok().json();
+    let words: Vec<&Value> =
+        stats["runs"].as_array().unwrap().iter().map(|run| &run["status"]).collect();
+    assert_eq!(words, [&json!("cancelled"), &json!("paused")]);
+    let count = |since: &str| {
+        let stats = place.aye(&["stats", "s", "--since", since, "--json"]).ok().json();
+        stats["runs"].as_array().unwrap().len()
+    };
+    assert_eq!((count("1h"), count("2020-01-01")), (5, 5));
+    // Two days later.
+    let mut later = place.command(&["stats", "s", "--since", "1d"]);
+    let later = super::harness::Ran::of(later.env("AYE_TEST_DAYS", "2").output().unwrap(), &place);
+    assert_eq!(later.code, 3, "{}", later.all());
+    assert!(later.stderr.contains("no runs of `s` since then"), "{}", later.all());
+    for (args, code, said) in [
+        (&["stats", "s", "--since", "yesterday"][..], 2, "such as `7d`, or a date"),
+        (&["stats", "nothing"], 3, "there are no runs of `nothing`"),
+    ] {
+        let ran = place.aye(args);
+        assert_eq!(ran.code, code, "{}", ran.all());
+        assert!(ran.stderr.contains(said), "{}", ran.all());
+    }
+}
+
+#[test]
+fn charts_have_letters_that_the_terminal_knows() {
+    let place = place();
+    let shown = place.aye(&["stats", "s"]).ok().stdout;
+    let first = shown.lines().next().unwrap();
+    assert_eq!(first, "s  5 runs: 2 completed, 1 failed, 1 cancelled, 1 paused");
+    assert!(shown.contains("\noutcome   ✓✗✓−‖  the newest is the last\n"), "{shown}");
+    assert!(shown.contains("\nwork"), "{shown}");
+    let plain = place.aye(&["stats", "s", "--plain"]).ok().stdout;
+    assert!(plain.contains("\noutcome   +x+-=  the newest is the last\n"), "{plain}");
+    assert!(plain.is_ascii(), "{plain}");
+}
