@@ -29,19 +29,23 @@ pub struct AuthArgs {
 #[derive(Debug, Subcommand)]
 pub enum AuthCommand {
     /// Make a secret and show it to your authenticator app
+    #[command(after_help = "Examples:\n  aye auth setup\n  aye auth setup --replace 123456")]
     Setup {
         /// Replace the one that is there: a code of it, as proof
         #[arg(long, value_name = "CODE")]
         replace: Option<String>,
     },
     /// Finish the set-up with a first code
+    #[command(after_help = "Examples:\n  aye auth confirm 123456")]
     Confirm {
         /// The code the app shows
         code: String,
     },
     /// Say whether a second factor is set up
+    #[command(after_help = "Examples:\n  aye auth status\n  aye auth status --json")]
     Status,
     /// Forget the second factor
+    #[command(after_help = "Examples:\n  aye auth remove 123456")]
     Remove {
         /// A code, as proof
         code: String,

@@ -23,6 +23,7 @@ pub struct InitArgs {
 }
 
 const SKILL: &str = "\
+# yaml-language-server: $schema=../.aye/skill.schema.json
 # Run it:  aye run NAME -i who=you
 name: NAME
 description: Greet somebody, but ask first
@@ -110,15 +111,22 @@ pub(super) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {
     }
     let made = write_new(&settings, SETTINGS)?;
     write_new(&skill, &SKILL.replace("NAME", &args.name))?;
+    // Editors read it: the first line of the skill says where it is.
+    let schema = context.settings.root.join(".aye/skill.schema.json");
+    refuse_links(&context.settings.root, &schema)?;
+    let json = serde_json::to_string_pretty(&aye_core::skill::schema());
+    let json = json.map_err(|source| Error::Json { what: "the schema", source })?;
+    let made_schema = write_new(&schema, &(json + "\n"))?;
     if context.json {
         let shown = |path: &PathBuf| relative_to(path, &context.directory);
-        let made: Vec<_> =
-            made.then(|| shown(&settings)).into_iter().chain([shown(&skill)]).collect();
+        let made = made.then(|| shown(&settings)).into_iter().chain([shown(&skill)]);
+        let made: Vec<_> = made.chain(made_schema.then(|| shown(&schema))).collect();
         print_json(&serde_json::json!({ "skill": args.name, "made": made }))?;
         return Ok(0);
     }
     text.push_str(&note(made, &settings));
     text.push_str(&note(true, &skill));
+    text.push_str(&note(made_schema, &schema));
     text.push_str(&format!("\nRun it:  aye run {}\n", args.name));
     print(&text)?;
     Ok(0)

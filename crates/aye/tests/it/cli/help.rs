@@ -16,33 +16,47 @@ fn the_overview() {
 
     Usage: aye [OPTIONS] <COMMAND>
 
-    Commands:
+    Run skills:
       run          Run a skill
-      resume       Go on with a run that was paused, interrupted or cut off
+      resume       Resume a paused, interrupted or killed run
       retry        Try a failed step again, as it is or with other arguments
-      patch        Write a change that fixed a run into the skill's file
-      cancel       Stop a run, whoever drives it
-      answer       Answer a question, whoever asks it
-      inbox        List what waits for an answer
+      cancel       Cancel a run, whichever process drives it
+      schedule     Run a skill by the clock: add, list and remove schedules
+
+    Answer questions:
+      inbox        List the questions that wait for an answer
+      answer       Answer a question from anywhere
+      auth         Set up the second factor for questions that want one
+
+    See what happens and what happened:
+      runs         List runs, or prune old ones
+      show         Show a run: its steps, decisions and outputs
+      logs         Show what the steps of a run wrote
       watch        Follow a run that another process drives
+      stats        Show durations, failures and waiting times of a skill
+      audit        Verify that the journal was not changed
+
+    Write skills:
+      init         Create a first skill
+      list         List the skills of this project
+      check        Check skill files, and fix what is certain
+      graph        Draw a skill
+      patch        Write a change that fixed a run into the skill's file
+      schema       Print the JSON schema of skill files
+
+    Ask in shell scripts:
       confirm      Ask yes or no, for shell scripts
       choose       Ask for one of several, for shell scripts
       input        Ask for text, for shell scripts
-      list         List the skills of this project
-      check        Check skill files
-      graph        Draw a skill
-      doctor       Look at what is there, what is missing, and which assistants have connected
-      init         Make a first skill
-      runs         List runs, or prune old ones
-      show         Show a run: its steps, decisions and outputs
-      logs         Show what a run's steps wrote
-      audit        Verify that the journal was not changed
-      auth         Set up the second factor for questions that want one
+
+    Assistants, tools, memory and server:
+      mcp          Serve assistants over the Model Context Protocol
+      tools        List and call the tools of this project
+      memory       Show, teach and forget what was learned
+
+    Set up:
+      doctor       Check the setup, and which assistants have connected
       trust        Say that a project is yours to run
-      tools        List and call the tools of this project: MCP servers and commands
-      mcp          Serve assistants: skills, runs and memory over the Model Context Protocol
-      memory       Show, teach and forget what was learned from errors and answers
-      schema       Print the JSON schema of skill files
       completions  Print completions for a shell
       man          Print the manual page, or write one for each command
 
@@ -58,12 +72,12 @@ fn the_overview() {
       -V, --version       Print version
 
     Examples:
-      aye init                            make a first skill
+      aye init                            create a first skill
       aye run release -i commit=abc123    run a skill by name
       aye run deploy.yaml --dry-run       see what would happen
       aye inbox                           what waits for an answer
       aye answer RUN-1 proceed     answer from anywhere
-      aye resume last                     go on after a crash or a pause
+      aye resume last                     continue after a crash or a pause
 
     Exit codes: 0 done, 1 failed, 2 usage or invalid skill, 3 not found, 4 unreadable,
     5 declined or cancelled, 6 paused and waiting, 124 timed out, 126/127 command not
@@ -87,14 +101,27 @@ fn every_command_helps_with_examples() {
     assert!(paths.len() > 15);
     for path in paths {
         let ran = place.aye(&[&path[..], &["--help"]].concat()).ok();
-        // What stands below `aye auth` is in the examples of `aye auth` itself.
-        let examples =
-            ran.stdout.contains("\nExamples:\n  ") || path[0] == "auth" && path.len() > 1;
-        assert!(examples, "{path:?}:\n{}", ran.stdout);
+        assert!(ran.stdout.contains("\nExamples:\n  "), "{path:?}:\n{}", ran.stdout);
         assert!(ran.stdout.contains(&format!("Usage: aye {}", path.join(" "))), "{path:?}");
         assert_eq!(ran.stdout, place.aye(&[&path[..], &["-h"]].concat()).stdout);
         assert!(ran.stdout.lines().all(|line| line.chars().count() <= 100), "{path:?}");
     }
+}
+
+/// Every verb is in the overview once, under a job, and its line fits 80 columns.
+#[test]
+fn the_overview_groups_the_verbs_by_job() {
+    let overview = Place::new().aye(&["--help"]).ok().stdout;
+    let mut cli = aye::cli::Cli::command();
+    cli.build();
+    for verb in cli.get_subcommands() {
+        let name = format!("  {} ", verb.get_name());
+        let lines: Vec<&str> = overview.lines().filter(|line| line.starts_with(&name)).collect();
+        assert_eq!(lines.len(), 1, "{name}: {overview}");
+        assert!(lines[0].chars().count() <= 80, "{}", lines[0]);
+    }
+    assert!(!overview.contains("\nMore:\n"), "a verb is in no group: {overview}");
+    assert!(!overview.contains("\nCommands:\n"), "{overview}");
 }
 
 /// The variables of a command's options and of those below it, with the options.

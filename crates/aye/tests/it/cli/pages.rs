@@ -37,7 +37,13 @@ fn the_skill_of_the_readme_runs() {
     place.aye(&["init"]).ok();
     // What the page shows is what whoever follows it gets.
     let made = place.read("skills/hello.yaml");
-    assert_eq!(made.split_once('\n').map(|(_, skill)| skill), Some(skills[0].as_str()));
+    let comments = made.lines().take_while(|line| line.starts_with('#')).count();
+    let skill: String = made.split_inclusive('\n').skip(comments).collect();
+    assert_eq!(skill, skills[0]);
+    // Its first line tells editors where the schema is.
+    let named = made.lines().next().unwrap().split("$schema=").nth(1).unwrap();
+    let schema = std::fs::read_to_string(place.work().join("skills").join(named)).unwrap();
+    assert_eq!(schema, place.aye(&["schema"]).ok().stdout);
     place.aye(&["check", "--strict"]).ok();
     let ran = place.aye(&["-q", "run", "hello", "--yes"]).ok();
     assert_eq!(ran.stdout, "Hello, world!\nHello, world!\n");
@@ -181,7 +187,8 @@ fn the_guide_names_every_key_of_the_schema() {
 /// The reference of every command, from the options themselves.
 fn reference() -> String {
     fn add(text: &mut String, path: &str, command: &mut clap::Command) {
-        let help = command.clone().term_width(100).render_help().to_string();
+        let shown = if path == "aye" { aye::cli::Cli::overview() } else { command.clone() };
+        let help = shown.term_width(100).render_help().to_string();
         let help: Vec<&str> = help.lines().map(str::trim_end).collect();
         let help = help.join("\n").replacen(
             &format!("Usage: {}", command.get_name()),

@@ -392,6 +392,7 @@ fn init_makes_a_skill_that_runs_and_overwrites_nothing() {
     --- stdout
     ✓ aye.toml
     ✓ skills/hello.yaml
+    ✓ .aye/skill.schema.json
 
     Run it:  aye run hello
     --- exit 0
@@ -418,6 +419,7 @@ fn init_makes_a_skill_that_runs_and_overwrites_nothing() {
     --- stdout
     − aye.toml is there already
     ✓ skills/release.yaml
+    − .aye/skill.schema.json is there already
 
     Run it:  aye run release
     --- exit 0
