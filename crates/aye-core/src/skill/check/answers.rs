@@ -2,17 +2,16 @@
 
 use super::Checker;
 use super::choices::meaning;
-use super::state::{Names, OUTCOMES, named};
+use super::state::{Names, OUTCOMES, Targeted, named};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::{Action, Ask, AskKind, Choice, ChoiceAction, GuardCheck, Step, Transitions};
 use crate::span::Spanned;
-use crate::yaml::decode::Field;
 
 impl Checker<'_> {
     /// Takes in the keys that name no outcome.
     pub(super) fn codes_and_answers(
         &mut self,
-        keys: Vec<(Spanned<String>, Field<Option<String>>)>,
+        keys: Targeted,
         step: &Step,
         transitions: &mut Transitions,
         names: &Names,

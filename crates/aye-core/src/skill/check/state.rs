@@ -13,6 +13,9 @@ use crate::yaml::decode::{Field, Mapping, Raw};
 /// The outcomes a transition may be named for.
 pub(super) const OUTCOMES: &[&str] = &["success", "failure", "timeout", "declined", "cancelled"];
 
+/// Keys of transitions and where they lead.
+pub(super) type Targeted = Vec<(Spanned<String>, Field<Option<String>>)>;
+
 /// The names of all states, in file order.
 pub(super) type Names = IndexSet<String>;
 
@@ -104,7 +107,7 @@ impl Checker<'_> {
         doc: &mut StepDoc,
         names: &Names,
         place: &str,
-    ) -> (Transitions, Vec<(Spanned<String>, Field<Option<String>>)>) {
+    ) -> (Transitions, Targeted) {
         let mut found: IndexMap<String, (Span, Option<Spanned<String>>)> = IndexMap::new();
         let Targets(mapping) = match std::mem::take(&mut doc.transitions).take() {
             Some(targets) => targets.value,
