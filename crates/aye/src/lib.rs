@@ -14,4 +14,5 @@ pub mod paint;
 pub mod plan_view;
 pub mod prompt;
 pub mod report;
+mod serve;
 pub mod term;
