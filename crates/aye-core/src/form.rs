@@ -229,7 +229,6 @@ impl Form {
             secret: false,
             by: By::Anyone,
             approvals: 1,
-            not_starter: false,
             reauth: false,
             typed: None,
             overridable: false,

@@ -127,6 +127,10 @@ pub struct StepFailed {
     /// A guard of the step stops the run: nothing passes over it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub guarded: bool,
+    /// Where its exit code leads, if the skill has a way for exactly that code:
+    /// the step has told something, and nothing went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leads_to: Option<String>,
     /// Who declined, where a person did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,

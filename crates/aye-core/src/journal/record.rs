@@ -96,6 +96,9 @@ pub struct StepRecord {
     /// What a note tells the person, or what to know about its good end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Where its exit code led, if the skill has a way for exactly that code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leads_to: Option<String>,
     /// A typed code, e.g. `COMMAND_NOT_FOUND`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,

@@ -66,12 +66,7 @@ impl Machine {
         };
         let title = match &ask.title {
             Some(title) => show(title)?,
-            None => match ask.kind {
-                AskKind::Confirm => "Confirmation required".to_owned(),
-                AskKind::Choose => "Choice required".to_owned(),
-                AskKind::Input => "Input required".to_owned(),
-                AskKind::Recover => "Decision required".to_owned(),
-            },
+            None => ask.kind.usual_title().to_owned(),
         };
         let limit = self.limits.ask.wait(ask.timeout, purpose == Purpose::Gate);
         let secret = ask.secret && ask.kind == AskKind::Input;
@@ -88,7 +83,6 @@ impl Machine {
             secret,
             by: ask.by.clone(),
             approvals: ask.approvals.max(1),
-            not_starter: ask.not_starter,
             reauth: ask.reauth,
             typed: ask.typed.as_ref().map(|text| show(text)).transpose()?,
             overridable: ask.overridable,
@@ -250,7 +244,6 @@ impl Machine {
             options: offers.iter().map(offer).collect(),
             by,
             approvals: gate.map_or(1, |gate| gate.approvals.max(1)),
-            not_starter: gate.is_some_and(|gate| gate.not_starter),
             reauth: gate.is_some_and(|gate| gate.reauth),
             typed,
             person_only: person_only.map(str::to_owned).collect(),

@@ -303,7 +303,6 @@ impl Machine {
                 ),
                 by: ask.by.clone(),
                 approvals: ask.approvals,
-                not_starter: ask.not_starter,
                 reauth: ask.reauth,
                 typed: ask.typed.clone(),
                 ..gate

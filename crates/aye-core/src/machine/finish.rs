@@ -9,6 +9,7 @@ use crate::event::{
     BadOutcome, Event, EventKind, PauseReason, ProcessRecord, Proposal, Remembered, StepCompleted,
     StepFailed, Stopping,
 };
+use crate::flow::Target;
 use crate::input::{End, Finished};
 use crate::journal::Phase;
 use crate::text::World;
@@ -117,7 +118,9 @@ impl Machine {
                         process,
                         ..failed(step.clone(), execution, BadOutcome::Failure)
                     };
-                    EventKind::StepFailed(Box::new(self.guarded_failure(failed, world)))
+                    let failed = self.guarded_failure(failed, world);
+                    let leads_to = self.way_of_code(&failed);
+                    EventKind::StepFailed(Box::new(StepFailed { leads_to, ..failed }))
                 }
             }
             (End::Failed { code, message, hint, proposal }, _) => {
@@ -257,6 +260,16 @@ impl Machine {
         process
     }
 
+    /// Where the skill sends exactly this exit code.
+    fn way_of_code(&self, failed: &StepFailed) -> Option<String> {
+        let process = failed.process.as_ref().filter(|process| process.signal.is_none())?;
+        let (_, node) = self.node(&failed.step).filter(|_| !failed.guarded)?;
+        match node.routes.codes.get(&process.exit_code?)? {
+            Target::Step(target) => Some(self.flow.nodes[*target].step.name.value.clone()),
+            Target::End(end) => self.flow.endings[*end].name.clone(),
+        }
+    }
+
     pub(super) fn output_name(&self, step: &str) -> String {
         let named = self.node(step).and_then(|(_, node)| node.step.output.as_ref());
         named.map_or_else(|| step.to_owned(), |output| output.value.clone())
@@ -275,6 +288,7 @@ pub(super) fn failed(step: String, execution: u32, outcome: BadOutcome) -> StepF
         process: None,
         duration_ms: None,
         guarded: false,
+        leads_to: None,
         by: None,
         winding_down: None,
         log: None,

@@ -437,8 +437,6 @@ pub struct Ask {
     pub by: By,
     /// How many different people must agree.
     pub approvals: u32,
-    /// Whoever started the run is none of them.
-    pub not_starter: bool,
     /// A one-time code is needed.
     pub reauth: bool,
     /// Text that must be typed to agree.
@@ -456,11 +454,7 @@ pub struct Ask {
 impl Ask {
     /// Whether a yes takes more than anybody's word.
     pub fn is_guarded(&self) -> bool {
-        self.by != By::Anyone
-            || self.approvals > 1
-            || self.not_starter
-            || self.reauth
-            || self.typed.is_some()
+        self.by != By::Anyone || self.approvals > 1 || self.reauth || self.typed.is_some()
     }
 }
 
@@ -486,6 +480,16 @@ impl AskKind {
             Self::Choose => "choose",
             Self::Input => "input",
             Self::Recover => "recover",
+        }
+    }
+
+    /// The title of a question that its author has given none.
+    pub fn usual_title(self) -> &'static str {
+        match self {
+            Self::Confirm => "Confirmation required",
+            Self::Choose => "Choice required",
+            Self::Input => "Input required",
+            Self::Recover => "Decision required",
         }
     }
 }

@@ -98,6 +98,7 @@ impl State {
         record.message = None;
         record.code = None;
         record.hint = None;
+        record.leads_to = None;
         record.process = None;
         record.proposal = None;
         // A question's step acts by being asked: it cannot be half done.
@@ -170,6 +171,7 @@ impl State {
         record.message = Some(failed.message.clone());
         record.code.clone_from(&failed.code);
         record.hint.clone_from(&failed.hint);
+        record.leads_to.clone_from(&failed.leads_to);
         record.proposal.clone_from(&failed.proposal);
         record.process.clone_from(&failed.process);
         record.duration_ms = spent(failed.process.as_ref(), failed.duration_ms);
