@@ -5,6 +5,8 @@ use std::time::Duration;
 use aye_core::event::Event;
 use aye_core::journal::State;
 use aye_process::Stream;
+use jiff::Timestamp;
+use serde::Deserialize;
 
 /// Shows a run as it goes on.
 pub trait Report {
@@ -16,6 +18,11 @@ pub trait Report {
 
     /// Whether [`Report::output`] wants to be called.
     fn wants_output(&self) -> bool {
+        true
+    }
+
+    /// Whether [`Report::output`] prints at once, rather than when the step ends.
+    fn prints_output(&self) -> bool {
         true
     }
 
@@ -40,8 +47,8 @@ pub trait Report {
     /// The action has ended; half lines are completed.
     fn step_ends(&mut self, _lane: usize) {}
 
-    /// Time has passed while an action ran, beside these others.
-    fn tick(&mut self, _: usize, _elapsed: Duration, _remaining: Option<Duration>, _: Others) {}
+    /// Time has passed while the run was busy.
+    fn tick(&mut self, _: Tick<'_>) {}
 
     /// What runs was told to stop, in words.
     fn stopping(&mut self, _words: &str) {}
@@ -76,13 +83,44 @@ impl Report for Silent {
     }
 }
 
-/// What there is beside the action that is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Others {
-    /// Actions that run.
-    pub running: usize,
-    /// Actions that wait for a slot.
+/// What is shown of the steps' output; the log has all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputMode {
+    /// Everything, as it comes.
+    Full,
+    /// That of steps that fail.
+    Failed,
+    /// Nothing.
+    None,
+}
+
+impl OutputMode {
+    /// Every mode with the word for it.
+    pub const ALL: [(&str, Self); 3] =
+        [("full", Self::Full), ("failed", Self::Failed), ("none", Self::None)];
+}
+
+/// What a run is busy with at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tick<'a> {
+    /// The moment.
+    pub now: Timestamp,
+    /// The actions that run.
+    pub running: &'a [RunningAction],
+    /// How many actions wait for a slot.
     pub waiting: usize,
+}
+
+/// An action that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunningAction {
+    /// Where.
+    pub lane: usize,
+    /// For how long.
+    pub elapsed: Duration,
+    /// How long it may still run, if it has a limit.
+    pub remaining: Option<Duration>,
 }
 
 /// Where something happens: in the run itself, or in a run inside it.

@@ -26,6 +26,7 @@ use aye_core::span::Span;
 
 use crate::error::Error;
 use crate::ownership::{Other, is_ours};
+use crate::report::OutputMode;
 use crate::store::Durability;
 
 use layer::{File, Layer};
@@ -65,6 +66,8 @@ pub struct Settings {
     pub grace: Duration,
     /// How many processes may run at once.
     pub max_processes: usize,
+    /// What is shown of the steps' output.
+    pub output: Option<OutputMode>,
     /// MCP servers and commands with a name, the user's own among them.
     pub tools: ToolSettings,
     /// What assistants may do, and how long.
@@ -158,6 +161,8 @@ impl Settings {
             keep,
             grace,
             max_processes,
+            // What is shown widens nothing either.
+            output: project.output.or(user.output),
             left_out,
             tools,
             mcp: project.mcp.over(&user.mcp),
@@ -232,7 +237,7 @@ fn span(range: std::ops::Range<usize>) -> Span {
 
 /// The tables, and the keys that only one of them has.
 const TABLES: [(&str, &[&str]); 4] = [
-    ("run", &["step_timeout", "grace", "max_processes", "undefined"]),
+    ("run", &["step_timeout", "grace", "max_processes", "undefined", "output"]),
     ("journal", &["durability", "keep"]),
     ("policy", &["allow", "workspace_only", "check_shell_values"]),
     ("ask", &["confirmation_timeout", "min_timeout", "max_timeout"]),

@@ -14,5 +14,5 @@ pub mod paint;
 pub mod plan_view;
 pub mod prompt;
 pub mod report;
-mod serve;
+pub mod screen;
 pub mod term;

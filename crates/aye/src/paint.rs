@@ -81,7 +81,25 @@ impl Paint {
             (Glyph::Dot, false) => "-",
             (Glyph::Ellipsis, true) => "…",
             (Glyph::Ellipsis, false) => "...",
+            (Glyph::Pending, true) => "·",
+            (Glyph::Pending, false) => ".",
+            (Glyph::Arrow, true) => "→",
+            (Glyph::Arrow, false) => "->",
+            (Glyph::Inside, true) => "›",
+            (Glyph::Inside, false) => ">",
+            (Glyph::ErrorBar, true) => "┃",
+            (Glyph::ErrorBar, false) => "!",
         }
+    }
+
+    /// The text cut to a number of columns, with an ellipsis if something is lost.
+    pub fn cut(self, text: &str, columns: usize) -> String {
+        if self.unicode || crate::term::width(text) <= columns {
+            return crate::term::cut(text, columns);
+        }
+        let dots = self.glyph(Glyph::Ellipsis);
+        let kept = crate::term::cut(text, columns.saturating_sub(dots.len() - 1));
+        format!("{}{dots}", kept.trim_end_matches('…'))
     }
 }
 
@@ -108,4 +126,12 @@ pub enum Glyph {
     Dot,
     /// Something was cut.
     Ellipsis,
+    /// Not reached.
+    Pending,
+    /// Where something leads, or what came of it.
+    Arrow,
+    /// Between a run and what is inside it.
+    Inside,
+    /// In front of what a step wrote to standard error.
+    ErrorBar,
 }

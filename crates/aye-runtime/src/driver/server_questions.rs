@@ -67,7 +67,7 @@ impl Driver<'_> {
 
     /// Says that a server was told no.
     pub(super) fn declined(&mut self, id: LaneId, server: &str, why: &str) {
-        self.say(id, &[format!("server `{server}` asked a question and was declined: {why}")]);
+        self.note(id, &[format!("server `{server}` asked a question and was declined: {why}")]);
     }
 
     /// A question of a server was answered, or nobody can be asked about it.

@@ -8,7 +8,7 @@ use aye_core::journal::Phase;
 use aye_process::Happening;
 
 use crate::error::Error;
-use crate::report::Others;
+use crate::report::{RunningAction, Tick};
 
 use super::drive::Driver;
 use super::lane::{LaneId, Work};
@@ -86,7 +86,8 @@ impl Driver<'_> {
     /// Until when there is nothing to do but wait.
     fn until(&self, full: bool) -> Instant {
         let now = Instant::now();
-        let shows_time = self.mail.is_listening() && self.parts.report.is_live() && self.is_busy();
+        let moves = || self.is_busy() || self.is_waiting_to_retry();
+        let shows_time = self.mail.is_listening() && self.parts.report.is_live() && moves();
         let until = if shows_time { now + REFRESH } else { self.mail.look_at() };
         let until = if full { now + GLANCE } else { until };
         let until = self.questions.look_at().map_or(until, |look| until.min(look));
@@ -209,11 +210,12 @@ impl Driver<'_> {
 
     /// Shows how long what runs has been running.
     fn show_time(&mut self) {
-        let mut at_work: Vec<_> = self.processes.running().collect();
+        let action = |(lane, elapsed, remaining)| RunningAction { lane, elapsed, remaining };
+        let mut running: Vec<_> = self.processes.running().map(action).collect();
         for id in self.live() {
             match &self.lane(id).work {
                 Work::Compute { since, .. } | Work::Tool { since, .. } => {
-                    at_work.push((id, since.elapsed(), None));
+                    running.push(action((id, since.elapsed(), None)));
                 }
                 Work::Nothing
                 | Work::Queued { .. }
@@ -222,10 +224,20 @@ impl Driver<'_> {
                 | Work::Nested { .. } => {}
             }
         }
-        let running = at_work.len().saturating_sub(1);
-        let others = Others { running, waiting: self.processes.waiting() };
-        if let Some((id, elapsed, remaining)) = at_work.first() {
-            self.parts.report.tick(*id, *elapsed, *remaining, others);
+        if running.is_empty() && !self.is_waiting_to_retry() {
+            return;
         }
+        let (now, waiting) = (self.parts.clock.now(), self.processes.waiting());
+        self.parts.report.tick(Tick { now, running: &running, waiting });
+    }
+
+    /// Whether a step waits for its next attempt.
+    fn is_waiting_to_retry(&self) -> bool {
+        let waits = |id: &LaneId| {
+            let lane = self.lane(*id);
+            matches!(lane.machine.state().phase, Phase::Transition(_))
+                && lane.machine.wake_at().is_some()
+        };
+        self.live().iter().any(waits)
     }
 }

@@ -9,6 +9,7 @@ use aye_core::text::Verbatim;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::report::OutputMode;
 use crate::store::Durability;
 
 use super::advisor::{AdvisorSection, AdvisorSettings};
@@ -41,6 +42,7 @@ struct RunSection {
     grace: Option<Spanned<String>>,
     max_processes: Option<Spanned<usize>>,
     undefined: Option<UndefinedWord>,
+    output: Option<OutputMode>,
 }
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]
@@ -83,6 +85,7 @@ pub(super) struct Layer {
     pub(super) keep: Option<Option<Duration>>,
     pub(super) grace: Option<Option<Duration>>,
     pub(super) max_processes: Option<usize>,
+    pub(super) output: Option<OutputMode>,
     pub(super) policy: PolicySettings,
     pub(super) tools: ToolSettings,
     pub(super) advisor: Option<AdvisorSettings>,
@@ -111,6 +114,7 @@ impl File {
             mcp: self.mcp.read()?,
             ask: self.ask.read()?,
             max_processes,
+            output: self.run.output,
             skills: self.skills.map(|all| all.into_iter().map(|dir| root.join(dir)).collect()),
             durability: self.journal.durability.map(|word| match word {
                 DurabilityWord::Process => Durability::Process,

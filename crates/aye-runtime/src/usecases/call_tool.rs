@@ -85,7 +85,6 @@ impl Runtime {
             deadline: None,
             destructive_tools: Vec::new(),
             started_by: None,
-            starter: None,
             epoch: lease.epoch(),
         };
         let world = self.world(&self.directory);

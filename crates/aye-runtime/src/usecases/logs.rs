@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use aye_core::event::{Event, EventKind, StepStarted};
 use aye_core::id::RunId;
-use aye_core::nested::Parent;
+use aye_core::nested::{Item, Parent};
 use aye_core::step_kind::StepKind;
 use aye_process::lines::Lines;
 use aye_process::{LogReader, Stream};
@@ -37,6 +37,10 @@ pub enum LogItem<'a> {
         run: &'a RunId,
         /// The runs around it, each with a slash.
         path: &'a str,
+        /// The same, one by one.
+        around: &'a [String],
+        /// The item it is about, where it is inside a list.
+        item: Option<&'a Item>,
         /// The step.
         step: &'a str,
         /// The attempt.
@@ -50,8 +54,6 @@ pub enum LogItem<'a> {
     Ended,
     /// That is all so far; what the step may write still follows.
     CaughtUp,
-    /// Told now and then while the run is followed: a moment to leave.
-    Idle,
 }
 
 /// Whether a step that started may have written something.
@@ -103,7 +105,14 @@ pub(super) fn read_logs(
                 finish(open.as_mut(), tell)?;
                 told += 1;
                 let (step, attempt) = (started.step.as_str(), started.attempt);
-                tell(LogItem::Began { run: &event.run, path: &path.named, step, attempt })?;
+                tell(LogItem::Began {
+                    run: &event.run,
+                    path: &path.named,
+                    around: &path.labels,
+                    item: path.item.as_ref(),
+                    step,
+                    attempt,
+                })?;
                 let base = store.log(&event.run, started.execution, step);
                 let (run, step) = (event.run.clone(), step.to_owned());
                 // What a program writes is its result; of these it is not in the log.
@@ -119,10 +128,7 @@ pub(super) fn read_logs(
             }
         }
         match subscription.as_mut().filter(|_| driven) {
-            Some(subscription) => {
-                tell(LogItem::Idle)?;
-                subscription.wait(LOOK)?;
-            }
+            Some(subscription) => subscription.wait(LOOK)?,
             None => break,
         }
     }
@@ -161,6 +167,9 @@ pub(super) fn tail_of_log(
 struct Path {
     named: String,
     numbered: String,
+    labels: Vec<String>,
+    /// The nearest item.
+    item: Option<Item>,
 }
 
 impl Path {
@@ -168,6 +177,8 @@ impl Path {
         Self {
             named: format!("{}{}/", self.named, parent.label()),
             numbered: format!("{}{}/", self.numbered, parent.numbered()),
+            labels: self.labels.iter().cloned().chain([parent.label()]).collect(),
+            item: parent.item.clone().or_else(|| self.item.clone()),
         }
     }
 

@@ -91,7 +91,6 @@ impl Stage {
             deadline: None,
             destructive_tools: Vec::new(),
             started_by: None,
-            starter: None,
             epoch: lease.epoch(),
         };
         let world = runtime.world(self.path());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::paint::{ColorChoice, Paint};
 use crate::prompt::{self, Escape, PromptConfig};
-use crate::report::Verbosity;
+use crate::report::{OutputMode, Verbosity};
 use aye_runtime::clock::SystemClock;
 use aye_runtime::error::Error;
 use aye_runtime::runtime::{BackgroundProgram, Parts, Runtime};
@@ -32,6 +32,8 @@ pub struct Context {
     pub plain: bool,
     /// How much to say.
     pub verbosity: Verbosity,
+    /// What to show of the steps' output, where somebody said so.
+    pub output: Option<OutputMode>,
 }
 
 impl Deref for Context {
@@ -75,7 +77,7 @@ impl Context {
         };
         let paint = |is_terminal: bool| Paint {
             color: !global.plain && use_color(global.color, &env, is_terminal),
-            unicode: !global.plain && speaks_unicode(&env),
+            unicode: !global.plain && use_unicode(&env, is_terminal),
         };
         let user_settings = match (env.get("XDG_CONFIG_HOME"), env.get("HOME")) {
             (Some(config), _) if Path::new(config).is_absolute() => Some(Path::new(config).into()),
@@ -105,6 +107,7 @@ impl Context {
                 (false, true) => Verbosity::Verbose,
                 (false, false) => Verbosity::Normal,
             },
+            output: None,
         })
     }
 
@@ -113,13 +116,19 @@ impl Context {
         Ok(Self { runtime: self.runtime.at(workspace)?, ..self.clone() })
     }
 
+    /// The same, showing this of the steps' output.
+    #[must_use]
+    pub fn showing(&self, output: Option<OutputMode>) -> Self {
+        Self { output: output.or(self.output), ..self.clone() }
+    }
+
     /// How to ask on this terminal, and whether.
     pub fn config(&self, escape: Escape, may_ask: bool) -> PromptConfig {
         PromptConfig {
             paint: self.paint_err,
             plain: self.plain || !prompt::is_capable(&self.env),
             escape,
-            user: self.person(),
+            user: self.driver().user,
             obstacle: prompt::obstacle(&self.env, may_ask),
             opened_with: None,
             advisor: self.advisor(),
@@ -154,7 +163,7 @@ pub(super) fn paint_of_errors() -> Paint {
     let env = environment();
     Paint {
         color: use_color(ColorChoice::Auto, &env, std::io::stderr().is_terminal()),
-        unicode: speaks_unicode(&env),
+        unicode: use_unicode(&env, std::io::stderr().is_terminal()),
     }
 }
 
@@ -165,8 +174,13 @@ fn use_color(choice: ColorChoice, env: &BTreeMap<String, String>, is_terminal: b
         ColorChoice::Never => false,
         ColorChoice::Auto if set("NO_COLOR") => false,
         ColorChoice::Auto if set("CLICOLOR_FORCE") => true,
-        ColorChoice::Auto => is_terminal && env.get("TERM").is_none_or(|term| term != "dumb"),
+        ColorChoice::Auto => is_terminal && prompt::is_capable(env),
     }
+}
+
+/// A terminal that nobody has named, or a dumb one, may know nothing but ASCII.
+fn use_unicode(env: &BTreeMap<String, String>, is_terminal: bool) -> bool {
+    speaks_unicode(env) && (!is_terminal || prompt::is_capable(env))
 }
 
 fn speaks_unicode(env: &BTreeMap<String, String>) -> bool {

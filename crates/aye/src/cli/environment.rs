@@ -20,6 +20,8 @@ pub(crate) const VERBOSE: &str = "AYE_VERBOSE";
 pub(crate) const PLAIN: &str = "AYE_PLAIN";
 /// `--no-input`.
 pub(crate) const NO_INPUT: &str = "AYE_NO_INPUT";
+/// `--output`.
+pub(crate) const OUTPUT: &str = "AYE_OUTPUT";
 /// `--dry-run`.
 pub(crate) const DRY_RUN: &str = "AYE_DRY_RUN";
 /// `--environment`.
@@ -30,7 +32,7 @@ pub(crate) const INPUT: &str = "AYE_INPUT";
 pub(crate) const INPUTS: &str = "AYE_INPUTS";
 
 /// Every variable that stands in for an option, and its meaning.
-pub const SETTINGS: [(&str, &str); 11] = [
+pub const SETTINGS: [(&str, &str); 12] = [
     (HOME, "`--home`: where the journal and the logs are kept"),
     (COLOR, "`--color`: `auto`, `always` or `never`"),
     (JSON, "`--json`: print JSON for programs"),
@@ -38,6 +40,7 @@ pub const SETTINGS: [(&str, &str); 11] = [
     (VERBOSE, "`--verbose`: say more"),
     (PLAIN, "`--plain`: plain ASCII lines"),
     (NO_INPUT, "`--no-input`: never ask on this terminal"),
+    (OUTPUT, "`--output`: `full`, `failed` or `none`"),
     (DRY_RUN, "`--dry-run`: show what would happen"),
     (ENVIRONMENT, "`--environment`: the environment a skill runs against"),
     (INPUT, "`--input`: one input, `NAME=VALUE`"),
@@ -48,7 +51,7 @@ pub const SETTINGS: [(&str, &str); 11] = [
 pub const OTHERS: [(&str, &str); 7] = [
     ("CLICOLOR_FORCE", "colours, also in a pipe"),
     ("NO_COLOR", "no colours"),
-    ("TERM", "`dumb` has no colours and no moving parts"),
+    ("TERM", "`dumb`, or none, has no colours, no moving parts and only ASCII"),
     ("TZ", "the time zone of times that are shown"),
     ("VISUAL, EDITOR", "the editor for changed arguments"),
     ("XDG_CONFIG_HOME", "where your settings are: `aye/config.toml` in it"),

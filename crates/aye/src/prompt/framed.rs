@@ -8,6 +8,7 @@ use aye_core::id::QuestionId;
 use jiff::Timestamp;
 
 use crate::paint::Paint;
+use crate::screen::{Painted, Screen};
 use aye_runtime::advisor::Advising;
 use aye_runtime::clock::Clock;
 use aye_runtime::prompter::QuestionContext;
@@ -16,7 +17,6 @@ use super::dialog::{Dialog, Escape, Reply};
 use super::hold::Hold;
 use super::key::{Decoder, Key};
 use super::poll::poll;
-use super::screen::{Painted, Screen};
 use super::style::Styled;
 use super::terminal::{PromptConfig, TerminalEvent, until};
 use super::tty::{Mode, Tty};

@@ -3,9 +3,10 @@
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::{Duration, Instant};
 
+use crate::screen::{Painted, Screen};
+
 use super::key::{Decoder, Key};
 use super::poll::poll;
-use super::screen::{Painted, Screen};
 use super::terminal::PromptConfig;
 use super::tty::{Mode, Tty};
 use super::view::{Item, Look, desk};

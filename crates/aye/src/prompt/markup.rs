@@ -1,6 +1,6 @@
 //! Messages: Markdown-light, and nothing in them that steers the terminal.
 //!
-//! `**bold**`, `` `code` `` and lists. Without colours the marks stay as they
+//! `# headings`, `**bold**`, `` `code` `` and lists. Without colours the marks stay as they
 //! are written, because nothing else would show them.
 
 use aye_core::diagnostic::{is_hidden, visible};
@@ -22,6 +22,10 @@ fn paragraph(line: &str, columns: usize, paint: Paint) -> Vec<Styled> {
     let line = line.strip_suffix('\r').unwrap_or(line).replace('\t', "    ");
     let indent = line.len() - line.trim_start_matches(' ').len();
     let text = &line[indent..];
+    if let (Some(heading), true) = (heading(text), paint.color) {
+        let heading = harmless(Styled::new(), heading, Some(Tone::Strong));
+        return wrap(&heading, columns, 0, true);
+    }
     let (mark, text) = match item(text) {
         Some((_, "")) => (String::new(), &line[indent..]),
         Some(("-" | "*", text)) if paint.unicode => ("• ".to_owned(), text),
@@ -34,6 +38,13 @@ fn paragraph(line: &str, columns: usize, paint: Paint) -> Vec<Styled> {
         .tone(Tone::Dim, mark)
         .then(inline(text, paint.color));
     wrap(&styled, columns, hang, true)
+}
+
+/// The text of a heading: `## Like this`.
+fn heading(text: &str) -> Option<&str> {
+    let (marks, heading) = text.split_once(' ')?;
+    let is_mark = (1..=6).contains(&marks.len()) && marks.bytes().all(|byte| byte == b'#');
+    Some(heading.trim().trim_end_matches('#').trim_end()).filter(|text| is_mark && !text.is_empty())
 }
 
 /// The mark of a list's item and its text.
@@ -95,5 +106,27 @@ fn add(line: Styled, text: &str, tone: Option<Tone>) -> Styled {
     match tone {
         Some(tone) => line.tone(tone, text),
         None => line.plain(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, color: bool) -> Vec<String> {
+        let paint = Paint { color, unicode: true };
+        message(text, 40, paint).iter().map(|line| line.render(paint)).collect()
+    }
+
+    #[test]
+    fn headings_stand_out_or_keep_their_marks() {
+        let text = "## Plan ##\nsay #1\n####### no\n#no";
+        let plain = ["\u{1b}[1mPlan\u{1b}[0m", "say #1", "####### no", "#no"];
+        assert_eq!(shown(text, true), plain);
+        assert_eq!(shown(text, false), ["## Plan ##", "say #1", "####### no", "#no"]);
+        assert_eq!(
+            shown("# \u{1b}[2Jx", true),
+            ["\u{1b}[33m\\u{1b}\u{1b}[0m\u{1b}[1m[2Jx\u{1b}[0m"]
+        );
     }
 }

@@ -4,7 +4,7 @@
 //! question. Each turn reads bytes, which become keys (`key`), keys change a
 //! `dialog` (with a `line` or a `list` in it) until it yields an answer, and
 //! the `view` of question, dialog, window and moment becomes lines that the
-//! `screen` paints where they differ. `key`, `dialog`, `line`, `list`, `view`
+//! [`screen`](crate::screen) paints where they differ. `key`, `dialog`, `line`, `list`, `view`
 //! and what they use do no IO. `plain` and `answers` are the same for whole
 //! lines instead of keys. [`SharedScreen`] is what prompt and report share:
 //! [`ScreenReport`] takes the prompt away before the report prints.
@@ -27,7 +27,6 @@ pub mod list;
 pub mod markup;
 mod plain;
 mod poll;
-pub mod screen;
 mod screen_report;
 mod script_prompter;
 mod shared_screen;

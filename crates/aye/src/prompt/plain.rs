@@ -2,9 +2,10 @@
 //! moves and nothing is repainted, for screen readers and simple terminals.
 
 use std::os::fd::AsFd as _;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use aye_core::id::QuestionId;
+use jiff::Timestamp;
 
 use crate::paint::Paint;
 use aye_runtime::advisor::{Advising, News};
@@ -17,8 +18,10 @@ use super::hold::Hold;
 use super::poll::poll;
 use super::terminal::{PromptConfig, TerminalEvent};
 use super::tty::{Mode, Tty};
-use super::view::{Look, plain_advice, plain_ask, plain_details, plain_question};
+use super::view::{Look, plain_advice, plain_ask, plain_details, plain_question, seconds_left};
 
+/// How many seconds are left when the time is said again.
+const SAID_AGAIN: [i64; 6] = [3600, 600, 300, 60, 30, 10];
 /// More than this is no line.
 const LONGEST: usize = 64 * 1024;
 
@@ -36,6 +39,10 @@ pub(super) struct Plain {
     asking: bool,
     answered: bool,
     hold: Hold,
+    /// How many seconds were left when that was last said.
+    said_left: i64,
+    /// When it is said again.
+    say_left_at: Option<Instant>,
     /// Who is asked for advice.
     advising: Option<Advising>,
     /// What it said is on the terminal.
@@ -73,6 +80,8 @@ impl Plain {
             asking: false,
             answered: false,
             hold: Hold::default(),
+            said_left: i64::MAX,
+            say_left_at: None,
             advising: Advising::of(posed, config.advisor.as_ref()),
             advised: false,
         })
@@ -122,7 +131,24 @@ impl Plain {
 
     /// When the next [`turn`](Self::turn) is due, without a key.
     pub(super) fn look_at(&self) -> Option<Instant> {
-        self.advising.as_ref().and_then(Advising::look_at)
+        let advice = self.advising.as_ref().and_then(Advising::look_at);
+        [advice, self.say_left_at].into_iter().flatten().min()
+    }
+
+    /// Whether it is time to say again how much time is left: nothing else
+    /// would tell, where nothing moves.
+    fn should_say_left(&mut self, posed: &QuestionContext<'_>, now: Timestamp) -> bool {
+        let Some(deadline) = posed.deadline else {
+            self.say_left_at = None;
+            return false;
+        };
+        let left = seconds_left(deadline, now);
+        // Somebody holds the deadline back: there is more time than was said.
+        self.said_left = self.said_left.max(left);
+        let next = SAID_AGAIN.into_iter().find(|mark| *mark < self.said_left);
+        let wait = next.map(|mark| u64::try_from(left - mark).unwrap_or(0));
+        self.say_left_at = wait.map(|wait| Instant::now() + Duration::from_secs(wait));
+        self.asking && wait == Some(0)
     }
 
     fn read(&mut self, posed: &QuestionContext<'_>, clock: &dyn Clock) -> Option<TerminalEvent> {
@@ -162,8 +188,11 @@ impl Plain {
         let beside = self.advising.as_ref().map(Advising::beside);
         let came = beside.is_some_and(|beside| matches!(beside.news, News::Came(_)));
         let news = came && !self.advised;
+        let now = clock.now();
+        let late = self.should_say_left(posed, now);
+        let beside = self.advising.as_ref().map(Advising::beside);
         let say = match self.say.take() {
-            None if !news => return Ok(()),
+            None if !news && !late => return Ok(()),
             say => say.unwrap_or(Say::Nothing),
         };
         let (columns, rows) = self.tty.size();
@@ -184,6 +213,10 @@ impl Plain {
         text.extend(lines.iter().map(|line| format!("{line}\r\n")));
         text.push_str(&plain_ask(posed, self.answers.wanted(posed.question), look, clock.now()));
         self.asking = true;
+        if let Some(deadline) = posed.deadline {
+            self.said_left = seconds_left(deadline, now);
+        }
+        self.should_say_left(posed, now);
         self.tty.write(&text)
     }
 

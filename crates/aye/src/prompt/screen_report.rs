@@ -1,11 +1,9 @@
 //! A report that shares its terminal with a prompt.
 
-use std::time::Duration;
-
 use aye_core::event::{Event, EventKind};
 use aye_core::journal::State;
 use aye_process::Stream;
-use aye_runtime::report::{Others, Place, Report};
+use aye_runtime::report::{Place, Report, Tick};
 
 use super::shared_screen::SharedScreen;
 
@@ -34,8 +32,14 @@ impl Report for ScreenReport<'_> {
     }
 
     fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]) {
-        self.screen.hide();
+        if self.report.prints_output() {
+            self.screen.hide();
+        }
         self.report.output(lane, stream, bytes);
+    }
+
+    fn prints_output(&self) -> bool {
+        self.report.prints_output()
     }
 
     fn wants_output(&self) -> bool {
@@ -67,15 +71,9 @@ impl Report for ScreenReport<'_> {
         self.screen.take_back(lane);
     }
 
-    fn tick(
-        &mut self,
-        lane: usize,
-        elapsed: Duration,
-        remaining: Option<Duration>,
-        others: Others,
-    ) {
+    fn tick(&mut self, tick: Tick<'_>) {
         if !self.screen.has_prompt() {
-            self.report.tick(lane, elapsed, remaining, others);
+            self.report.tick(tick);
         }
     }
 

@@ -30,6 +30,7 @@ use super::markup::{harmless, message};
 use super::style::Styled;
 use super::wrap::wrap;
 
+pub(super) use footer::seconds_left;
 pub use inbox_view::{Item, desk};
 pub use plain::{plain_advice, plain_ask, plain_details, plain_question};
 
@@ -152,20 +153,23 @@ pub fn view_below(
 
 /// Title and message.
 pub fn head(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
-    if posed.question.title.is_empty() {
-        let lines = message(&posed.question.message, look.room(), look.paint);
-        let part = |index| if index == 0 { Part::First } else { Part::Plain };
-        let lines = lines.into_iter().enumerate().map(|(i, line)| look.bar(part(i)).then(line));
-        return lines.chain(covers::covers(posed, look)).collect();
-    }
-    let title = harmless(Styled::new(), &posed.question.title, Some(Tone::Strong));
+    let place = posed.run.map(|run| place::place(run, &posed.question.step, look));
+    let title = match (posed.question.own_title(), &place) {
+        (Some(title), _) => harmless(Styled::new(), title, Some(Tone::Strong)),
+        (None, Some(place)) => Styled::new().tone(Tone::Dim, place.whole.as_str()),
+        (None, None) => {
+            let lines = message(&posed.question.message, look.room(), look.paint);
+            let part = |index| if index == 0 { Part::First } else { Part::Plain };
+            let lines = lines.into_iter().enumerate().map(|(i, line)| look.bar(part(i)).then(line));
+            return lines.chain(covers::covers(posed, look)).collect();
+        }
+    };
     let mut lines = Vec::new();
     for (index, line) in wrap(&title, look.room(), 0, true).into_iter().enumerate() {
         let part = if index == 0 { Part::First } else { Part::Plain };
         lines.push(look.bar(part).then(line));
     }
-    if let Some(run) = posed.run {
-        let place = place::place(run, &posed.question.step, look);
+    if let Some(place) = place.filter(|_| posed.question.own_title().is_some()) {
         let beside = Styled::new().tone(Tone::Dim, format!("  {}", place.whole));
         match lines.as_mut_slice() {
             [only] if only.width() + beside.width() < look.columns => {

@@ -8,9 +8,16 @@ use aye_core::journal::{Phase, State};
 use aye_core::question::Question;
 
 use crate::paint::{Glyph, Paint, Tone, escape_control_line};
-use crate::term;
 
 use super::step_line::step_line;
+
+/// What a message begins with, in plain words: its first line without the
+/// marks of Markdown.
+pub fn first_words(message: &str) -> String {
+    let first = message.trim().lines().next().unwrap_or_default();
+    let first = first.trim_start_matches('#').trim_start().replace("**", "");
+    escape_control_line(&first)
+}
 
 /// The longest question in a line.
 const SHORT: usize = 60;
@@ -31,7 +38,7 @@ impl AskedQuestions {
     pub(super) fn line(&mut self, event: &Event, state: &State, paint: Paint) -> Option<String> {
         let line = match &event.kind {
             EventKind::ConfirmationRequired(question) => {
-                self.note(question);
+                self.note(question, paint);
                 state.started.yes.then(|| self.not_counted(question, paint))?
             }
             EventKind::ConfirmationAnswered(answered) if answered.refused.is_none() => {
@@ -42,14 +49,13 @@ impl AskedQuestions {
         };
         // A run that is taken up may ask what was asked before.
         if let Phase::Asking { question, .. } = &state.phase {
-            self.note(question);
+            self.note(question, paint);
         }
         line
     }
 
-    fn note(&mut self, question: &Question) {
-        let first = question.message.trim().lines().next().unwrap_or_default();
-        let message = term::cut(&escape_control_line(first), SHORT);
+    fn note(&mut self, question: &Question, paint: Paint) {
+        let message = paint.cut(&first_words(&question.message), SHORT);
         let asked = Asked { step: escape_control_line(&question.step), message };
         self.0.insert(question.id.clone(), asked);
     }

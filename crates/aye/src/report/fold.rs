@@ -38,6 +38,34 @@ fn fold_line(line: &str, columns: usize) -> String {
     folded
 }
 
+/// A text in lines of at most so many columns, broken where words end; a word
+/// that is longer than a line is broken inside. Blanks at its beginning stay.
+pub(super) fn wrap_words(text: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(1);
+    let text = text.trim_end();
+    let lead = text.len() - text.trim_start_matches(' ').len();
+    let mut line = " ".repeat(lead.min(columns / 2));
+    let mut lines = Vec::new();
+    let mut empty = true;
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let gap = usize::from(!empty);
+        if !empty && term::width(&line) + gap + term::width(word) > columns {
+            lines.push(std::mem::take(&mut line));
+        } else if !empty {
+            line.push(' ');
+        }
+        for c in word.chars() {
+            if !line.is_empty() && term::width(&line) + term::char_width(c) > columns {
+                lines.push(std::mem::take(&mut line));
+            }
+            line.push(c);
+        }
+        empty = false;
+    }
+    lines.push(line);
+    lines
+}
+
 /// Where what follows begins: below what stands behind `hint:` or behind the
 /// name at the beginning. `None` if the line stays whole.
 fn hang(line: &str, columns: usize) -> Option<usize> {
@@ -60,7 +88,7 @@ fn hang(line: &str, columns: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::fold;
+    use super::{fold, wrap_words};
 
     fn at_30(text: &str) -> String {
         fold(text, Some(30))
@@ -77,6 +105,14 @@ mod tests {
         assert_eq!(at_30("short\n\n  too\n"), "short\n\n  too\n");
         let long = format!("{} b\n", "a".repeat(40));
         assert_eq!(at_30(&long), format!("{}\n  b\n", "a".repeat(40)));
+    }
+
+    #[test]
+    fn words_are_kept_whole_where_that_is_possible() {
+        assert_eq!(wrap_words("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap_words("  one two", 6), ["  one", "two"]);
+        assert_eq!(wrap_words("a unbreakable b", 5), ["a", "unbre", "akabl", "e b"]);
+        assert_eq!(wrap_words("", 5), [""]);
     }
 
     #[test]

@@ -4,9 +4,11 @@ use std::io::Write;
 
 use aye_core::event::{Event, VERSION};
 use aye_core::journal::State;
+use aye_core::nested::Item;
 use aye_process::Stream;
 use aye_process::lines::Lines;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::harmless::{json_line, push_json_string};
 
@@ -36,8 +38,8 @@ impl<W: Write> JsonReport<W> {
         feed: impl FnOnce(&mut Lines, &mut dyn FnMut(&str)),
     ) {
         let Self { out, voices, text } = self;
-        let StreamState { run, step, lines, .. } = voices.of(lane);
-        let head = output_head(run, step, stream);
+        let StreamState { run, path, item, step, lines, .. } = voices.of(lane);
+        let head = output_head(&StepSource { run, path, item: item.as_ref(), step }, stream);
         text.clear();
         feed(&mut lines[index_of(stream)], &mut |line| {
             text.extend_from_slice(head.as_bytes());
@@ -59,33 +61,66 @@ pub fn event_json(event: &Event) -> String {
     json_line(event)
 }
 
+/// Whose output it is.
+#[derive(Debug, Clone, Copy)]
+pub struct StepSource<'a> {
+    /// The run.
+    pub run: &'a str,
+    /// The runs around it, from the outside in: `deploy[web3]`.
+    pub path: &'a [String],
+    /// The item it is about, where it is inside a list.
+    pub item: Option<&'a Item>,
+    /// The step.
+    pub step: &'a str,
+}
+
 /// A line that a step wrote as JSON text.
-pub fn output_json(run: &str, step: &str, stream: Stream, text: &str) -> String {
-    format!("{}{}}}", output_head(run, step, stream), json_line(&text))
+pub fn output_json(source: &StepSource<'_>, stream: Stream, text: &str) -> String {
+    format!("{}{}}}", output_head(source, stream), json_line(&text))
 }
 
 /// Such a line up to its text, the same for all that a step writes to a stream.
-fn output_head(run: &str, step: &str, stream: Stream) -> String {
+fn output_head(source: &StepSource<'_>, stream: Stream) -> String {
     let stream = match stream {
         Stream::Stdout => "stdout",
         Stream::Stderr => "stderr",
     };
-    let head = json_line(&json!({
-        "v": VERSION, "run": run, "type": "step_output", "step": step, "stream": stream,
-    }));
-    format!("{},\"text\":", head.trim_end_matches('}'))
+    let head = json_line(&Line::of(source, "step_output", None));
+    let head = head.strip_suffix('}').unwrap_or(&head);
+    format!("{head},\"stream\":\"{stream}\",\"text\":")
 }
 
 /// The result of a step as JSON text.
-pub fn result_json(run: &str, step: &str, value: &Value) -> String {
-    json_line(&json!({
-        "v": VERSION, "run": run, "type": "step_result", "step": step, "value": value,
-    }))
+pub fn result_json(source: &StepSource<'_>, value: &Value) -> String {
+    json_line(&Line::of(source, "step_result", Some(value)))
+}
+
+/// A line about a step that is no event of the journal.
+#[derive(Serialize)]
+struct Line<'a> {
+    v: u32,
+    run: &'a str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    step: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    path: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item: Option<&'a Item>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<&'a Value>,
+}
+
+impl<'a> Line<'a> {
+    fn of(source: &StepSource<'a>, kind: &'a str, value: Option<&'a Value>) -> Self {
+        let StepSource { run, path, item, step } = *source;
+        Self { v: VERSION, run, kind, step, path, item, value }
+    }
 }
 
 impl<W: Write> Report for JsonReport<W> {
-    fn event(&mut self, place: Place<'_>, event: &Event, _: &State) {
-        self.voices.event(place, event);
+    fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
+        self.voices.event(place, event, state);
         self.line(&event_json(event));
     }
 

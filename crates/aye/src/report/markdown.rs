@@ -1,11 +1,11 @@
 //! A run as Markdown, for a ticket, a chat or a page.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use aye_core::event::{ProcessRecord, StartedBy};
 use aye_core::journal::StepStatus;
 use aye_core::secrets::is_secret;
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::paint::{duration, escape_control_line};
@@ -13,19 +13,18 @@ use aye_runtime::usecases::RunHistory;
 
 use super::history::{Entry, History};
 use super::story::unreached_word;
-use super::timeline::{decisions, ended_words, shown_status, took};
+use super::timeline::{decisions, ended_words, ran_for, shown_status, took};
 
 /// How many of the last lines of a failure are quoted.
 const LAST: usize = 10;
 
 /// What happened: result, inputs, steps with times and what each did, decisions, what was left
 /// out or not reached.
-pub fn markdown(story: &RunHistory) -> String {
+pub fn markdown(story: &RunHistory, now: Option<Timestamp>) -> String {
     let state = &story.state;
     let started = &state.started;
     let mut text = String::new();
-    let ms = state.updated_at.as_millisecond() - state.started_at.as_millisecond();
-    let took = duration(Duration::from_millis(u64::try_from(ms).unwrap_or(0)));
+    let took = duration(ran_for(story, now));
     let by = started.started_by.and_then(StartedBy::without_person);
     // Writing to a string cannot fail.
     let _ = writeln!(text, "# {}: {}\n", words(&started.skill), state.status().word());

@@ -10,6 +10,7 @@ mod fold;
 mod history;
 mod inside;
 mod json;
+mod kept_output;
 mod leads;
 mod live;
 mod markdown;
@@ -26,10 +27,11 @@ mod verbose;
 use crate::paint::escape_control_line;
 use crate::term;
 
-pub use aye_runtime::report::{Others, Place, Report};
+pub use asked::first_words;
+pub use aye_runtime::report::{OutputMode, Place, Report, RunningAction, Tick};
 pub use fold::fold;
 pub use inside::{about_inside, level_words, place_words};
-pub use json::{JsonReport, event_json, output_json, result_json};
+pub use json::{JsonReport, StepSource, event_json, output_json, result_json};
 pub use leads::lead_words;
 pub use live::LiveReport;
 pub use markdown::markdown;
@@ -39,8 +41,7 @@ pub(crate) use sanitizer::Sanitizer;
 pub use step_line::step_line;
 pub use story::{Now, step_story, story};
 pub use summary::{Around, answer_command, standing, stopped, summary};
-use timeline::took;
-pub use timeline::{Decision, decisions, stopped_inside};
+pub use timeline::{Decision, decisions, ran_for, stopped_inside, took};
 
 /// A line with what stands in front of it, the further in the more; the items
 /// of lists, which may go on side by side, are told apart by their names.
@@ -55,11 +56,6 @@ pub(crate) fn indent(place: Place<'_>, line: &str) -> String {
     let mut text = format!("{prefix}{first}");
     lines.for_each(|line| text.push_str(&format!("\n{beneath}{line}")));
     text
-}
-
-/// How many columns [`indent`] takes in front of a line that is no heading.
-pub(crate) fn indented(place: Place<'_>) -> usize {
-    2 * place.path.len() + term::width(&items(place.path))
 }
 
 /// `[a][web2] ` for item `web2` of a list within item `a` of another.

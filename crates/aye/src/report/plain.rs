@@ -1,8 +1,9 @@
 //! Plain lines, for pipes, logs and screen readers.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
-use aye_core::event::Event;
+use aye_core::event::{Event, EventKind};
 use aye_core::journal::State;
 use aye_process::Stream;
 use aye_process::lines::Lines;
@@ -10,11 +11,12 @@ use aye_process::lines::Lines;
 use crate::paint::{Paint, Tone};
 
 use super::asked::AskedQuestions;
+use super::kept_output::KeptOutput;
 use super::sanitizer::Sanitizer;
 use super::step_line::live_line;
 use super::stream_state::{StreamState, StreamStates, index_of};
 use super::verbose::verbose_line;
-use super::{Place, Report, Verbosity, indent};
+use super::{OutputMode, Place, Report, Verbosity, indent};
 
 /// The steps' output goes to `out` and `err` as it came, each line with the
 /// step's name; what Aye says goes to `err`.
@@ -25,6 +27,9 @@ pub struct PlainReport<O, E> {
     /// Whether standard output and standard error show colours.
     colors: [bool; 2],
     verbosity: Verbosity,
+    mode: OutputMode,
+    /// What each lane's step wrote, where it matters only if the step fails.
+    kept: BTreeMap<usize, KeptOutput>,
     voices: StreamStates,
     asked: AskedQuestions,
     /// The lines of one piece of output; reused.
@@ -33,16 +38,33 @@ pub struct PlainReport<O, E> {
 
 impl<O: Write, E: Write> PlainReport<O, E> {
     /// A report to two streams.
-    pub fn new(out: O, err: E, paints: [Paint; 2], verbosity: Verbosity) -> Self {
+    pub fn new(out: O, err: E, paints: [Paint; 2], verbosity: Verbosity, mode: OutputMode) -> Self {
         Self {
             out,
             err,
             paint: paints[1],
             colors: paints.map(|paint| paint.color),
             verbosity,
+            mode,
+            kept: BTreeMap::new(),
             voices: StreamStates::default(),
             asked: AskedQuestions::default(),
             text: String::new(),
+        }
+    }
+
+    /// Shows what a step wrote when it has failed, or forgets it.
+    fn show_kept(&mut self, lane: usize, event: &Event) {
+        let failed = match &event.kind {
+            EventKind::StepStarted(_) | EventKind::StepCompleted(_) => false,
+            EventKind::StepFailed(failed) => failed.leads_to.is_none(),
+            _ => return,
+        };
+        let Some(kept) = self.kept.remove(&lane) else { return };
+        if failed && self.mode == OutputMode::Failed {
+            for line in kept.all(self.paint.color) {
+                self.lines(lane, line.stream, |_, each| each(&line.text));
+            }
         }
     }
 
@@ -77,7 +99,8 @@ impl<O: Write, E: Write> PlainReport<O, E> {
 
 impl<O: Write, E: Write> Report for PlainReport<O, E> {
     fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
-        self.voices.event(place, event);
+        self.voices.event(place, event, state);
+        self.show_kept(place.lane, event);
         let asked = self.asked.line(event, state, self.paint);
         if self.verbosity == Verbosity::Quiet {
             if let Some(line) = asked {
@@ -94,6 +117,10 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
     }
 
     fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]) {
+        if self.mode != OutputMode::Full {
+            self.kept.entry(lane).or_default().push(index_of(stream), bytes);
+            return;
+        }
         self.lines(lane, index_of(stream), |lines, each| lines.push(bytes, each));
     }
 

@@ -16,6 +16,9 @@ use super::timeline::{ended_words, origin_words};
 /// What is said of a step that has not begun because others run.
 pub(super) const QUEUED: &str = "waiting for a slot";
 
+/// As much of a command as a line shows.
+const LONGEST_COMMAND: usize = 200;
+
 /// The line for an event, or nothing if it has none of its own.
 pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
     let mark = |glyph, tone| paint.text(tone, paint.glyph(glyph));
@@ -23,7 +26,8 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
     let dim = |text: &str| paint.text(Tone::Dim, text);
     Some(match &event.kind {
         EventKind::StepStarted(started) => {
-            let command = started_words(started, paint)?;
+            // Nobody reads a long argument here; the journal has it.
+            let command = paint.cut(&started_words(started, paint)?, LONGEST_COMMAND);
             format!(
                 "{} {}  {}",
                 mark(Glyph::Running, Tone::Ask),
@@ -65,17 +69,24 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let took = process.map(|process| process.duration_ms).or(failed.duration_ms);
             let after = took.map(Duration::from_millis);
             let mut lines = failed.message.lines().map(escape_control_line);
-            let message = lines.next().unwrap_or_default();
+            let mut message = lines.next().unwrap_or_default();
+            if let Some(target) = &failed.leads_to {
+                message.push_str(&format!(", which leads to `{}`,", escape_control_line(target)));
+            }
             let glyph = match failed.outcome {
                 BadOutcome::Unknown | BadOutcome::Interrupted => mark(Glyph::Asking, Tone::Warn),
+                BadOutcome::Failure if failed.leads_to.is_some() => mark(Glyph::Arrow, Tone::Ask),
                 BadOutcome::Failure
                 | BadOutcome::Timeout
                 | BadOutcome::Cancelled
                 | BadOutcome::Declined
                 | BadOutcome::Expired => mark(Glyph::Failed, Tone::Bad),
             };
-            let mut line =
-                format!("{glyph} {}  {}", name(&failed.step), paint.text(Tone::Bad, &message));
+            let message = match failed.leads_to {
+                Some(_) => message,
+                None => paint.text(Tone::Bad, &message),
+            };
+            let mut line = format!("{glyph} {}  {message}", name(&failed.step));
             let ended = failed.outcome != BadOutcome::Interrupted;
             if let Some(after) = after.filter(|_| ended) {
                 // A sentence of the author's may not go on with "after", and
@@ -188,8 +199,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                     format!(
                         "{} {}  {}",
                         mark(Glyph::Answered, Tone::Ask),
-                        paint
-                            .text(Tone::Strong, &crate::term::cut(&escape_control_line(label), 60)),
+                        paint.text(Tone::Strong, &paint.cut(&escape_control_line(label), 60)),
                         dim(&format!("answered by {who} after {after}{reason}"))
                     )
                 }

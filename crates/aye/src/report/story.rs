@@ -128,6 +128,8 @@ fn standing(state: &State, step: &StepRecord, now: Now<'_>) -> (Glyph, Tone, &'s
     match shown_status(state, step) {
         StepStatus::Running if cut_off => (Glyph::Asking, Tone::Warn, "cut off"),
         StepStatus::Running if step.queued => (Glyph::Paused, Tone::Dim, "queued"),
+        // Its exit code has told the way: nothing went wrong.
+        StepStatus::Failed if step.leads_to.is_some() => (Glyph::Arrow, Tone::Ask, "exited"),
         status => {
             let (glyph, tone) = look(status);
             (glyph, tone, status.word())
@@ -156,6 +158,8 @@ fn about(state: &State, step: &StepRecord, now: Now<'_>) -> Vec<String> {
     }
     let message = step.message.as_ref().or(step.note.as_ref());
     about.extend(message.and_then(|message| message.lines().next()).map(escape_control));
+    let target = step.leads_to.as_ref();
+    about.extend(target.map(|target| format!("which leads to `{}`", escape_control_line(target))));
     let timed_out = step.status == StepStatus::TimedOut;
     about.extend(step.process.as_ref().filter(|_| timed_out).and_then(ended_words));
     about.extend(step.process.as_ref().and_then(ProcessRecord::left_behind));
@@ -216,6 +220,7 @@ fn beneath(history: &History, step: &StepRecord) -> Vec<String> {
     // Code and a caret below it keep their columns.
     lines.extend(message.map(escape_control));
     let failed = matches!(step.status, StepStatus::Failed | StepStatus::TimedOut);
+    let failed = failed && step.leads_to.is_none();
     if let Some(attempt) = last.filter(|_| failed) {
         lines.extend(quoted(attempt.last_lines(FEW)));
     }

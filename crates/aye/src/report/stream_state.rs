@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use aye_core::event::{Event, EventKind};
+use aye_core::journal::State;
+use aye_core::nested::Item;
 use aye_process::Stream;
 use aye_process::lines::Lines;
 
@@ -16,6 +18,8 @@ pub(super) struct StreamState {
     pub(super) run: String,
     /// The labels of the runs it is in.
     pub(super) path: Vec<String>,
+    /// The item that it is, or is inside of.
+    pub(super) item: Option<Item>,
     /// The step that started last.
     pub(super) step: String,
     pub(super) lines: [Lines; 2],
@@ -47,12 +51,20 @@ pub(super) struct StreamStates(BTreeMap<usize, StreamState>);
 
 impl StreamStates {
     /// Takes an event in: who speaks there, and about what.
-    pub(super) fn event(&mut self, place: Place<'_>, event: &Event) {
-        let voice = self.0.entry(place.lane).or_default();
-        if voice.run.is_empty() {
+    pub(super) fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
+        if self.0.get(&place.lane).is_none_or(|voice| voice.run.is_empty()) {
+            let parent = state.started.parent.as_deref();
+            let own = parent.and_then(|parent| parent.item.clone());
+            let around = parent.and_then(|parent| {
+                let voice = self.0.values().find(|voice| voice.run == parent.run.as_str());
+                voice.and_then(|voice| voice.item.clone())
+            });
+            let voice = self.0.entry(place.lane).or_default();
             voice.run = event.run.to_string();
             voice.path = place.path.to_vec();
+            voice.item = own.or(around);
         }
+        let voice = self.0.entry(place.lane).or_default();
         match &event.kind {
             EventKind::StepStarted(started) => voice.step.clone_from(&started.step),
             EventKind::SkillCompleted { .. }

@@ -16,6 +16,8 @@ use crate::paint::{
 use aye_runtime::driver::Outcome;
 use aye_runtime::usecases::run_command;
 
+use super::asked::first_words;
+
 /// What happened, in a few lines.
 pub fn summary(state: &State, outcome: Outcome, inside: Option<u32>, paint: Paint) -> String {
     let around = Around { outer: &state.run, driven: false, waiting: 0, inside };
@@ -90,12 +92,11 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                     if !driven {
                         next.push(("wait", format!("aye resume {outer} --detach")));
                     }
-                    let first = question.message.trim().lines().next().unwrap_or_default();
                     let agreed = match (agreed.len(), question.approvals) {
                         (0, _) => String::new(),
                         (some, all) => format!(" ({some} of {all} agreed)"),
                     };
-                    format!("waits for an answer{agreed}: {}", escape_control_line(first))
+                    format!("waits for an answer{agreed}: {}", first_words(&question.message))
                 }
                 Phase::Running { step, nested: true, .. }
                     if waiting > 0 || (!driven && state.paused == Some(PauseReason::Waiting)) =>
@@ -193,13 +194,15 @@ pub fn stopped(state: &State) -> Option<u32> {
 fn counts(state: &State, inside: Option<u32>) -> String {
     let count = |wanted: &[StepStatus]| count(state, wanted);
     let mut parts = Vec::new();
-    let done = count(&[StepStatus::Completed]);
+    // An exit code with a way of its own is an answer, not a failure.
+    let routed = state.steps.values().filter(|step| step.leads_to.is_some()).count();
+    let done = count(&[StepStatus::Completed]) + routed;
     parts.push(format!("{} done", plural(done, "step")));
     let skipped = count(&[StepStatus::Skipped]);
     if skipped > 0 {
         parts.push(format!("{skipped} skipped"));
     }
-    let failed = count(&[StepStatus::Failed, StepStatus::TimedOut]);
+    let failed = count(&[StepStatus::Failed, StepStatus::TimedOut]) - routed;
     if failed > 0 {
         parts.push(format!("{failed} failed"));
     }

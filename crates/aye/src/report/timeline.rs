@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use aye_core::event::{Event, EventKind, ProcessRecord};
 use aye_core::journal::{Phase, State, StepRecord, StepStatus};
-use aye_core::nested::Parent;
+use aye_core::nested::{Item, Parent};
 use aye_core::question::{Answer, Channel, Question};
 use aye_core::step_kind::StepKind;
+use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::paint::{duration, escape_control_line};
 use crate::term;
@@ -29,18 +29,18 @@ pub fn stopped_inside(history: &RunHistory) -> Option<u32> {
 
 /// What was decided, in a run and inside it, in the order of time.
 pub fn decisions(history: &RunHistory) -> Vec<Decision> {
-    let mut all: Vec<(jiff::Timestamp, Decision)> = Vec::new();
+    let mut all: Vec<(Timestamp, Decision)> = Vec::new();
     collect(history, &[], &mut all);
     all.sort_by_key(|(at, _)| *at);
     all.into_iter().map(|(_, decision)| decision).collect()
 }
 
-fn collect(history: &RunHistory, around: &[Parent], all: &mut Vec<(jiff::Timestamp, Decision)>) {
+fn collect(history: &RunHistory, around: &[Parent], all: &mut Vec<(Timestamp, Decision)>) {
     let asked: HashMap<&str, &Question> = history.events.iter().filter_map(asked).collect();
     for event in &history.events {
         let Some(mut decision) = Decision::of(event) else { continue };
         let item = around.iter().rev().find_map(|parent| parent.item.as_ref());
-        decision.item = item.map(|item| item.value.clone());
+        decision.item = item.cloned();
         decision.path = around.iter().map(Parent::label).collect();
         if decision.question.is_empty() {
             // Inside, it is the same word handed on.
@@ -87,7 +87,7 @@ pub struct Decision {
     pub path: Vec<String>,
     /// The item it was about, where it is inside a list.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub item: Option<Value>,
+    pub item: Option<Item>,
     /// What was asked.
     pub message: String,
     /// Where it was asked, in words.
@@ -227,8 +227,26 @@ pub(super) fn ended_words(process: &ProcessRecord) -> Option<String> {
     })
 }
 
+/// How long a run took, or has gone on so far: up to now while somebody drives
+/// it, up to its last event where nobody does.
+pub fn ran_for(history: &RunHistory, now: Option<Timestamp>) -> Duration {
+    let state = &history.state;
+    let ends = |event: &&Event| {
+        matches!(
+            event.kind,
+            EventKind::SkillCompleted { .. }
+                | EventKind::SkillFailed { .. }
+                | EventKind::SkillCancelled { .. }
+        )
+    };
+    let ended = history.events.iter().rev().find(ends).map(|event| event.at);
+    let ended = ended.filter(|_| matches!(state.phase, Phase::Ended(_)));
+    let until = ended.or(now).unwrap_or(state.updated_at);
+    Duration::try_from(until.duration_since(state.started_at)).unwrap_or(Duration::ZERO)
+}
+
 /// How long a step took, as far as it is known.
-pub(super) fn took(step: &StepRecord) -> Option<Duration> {
+pub fn took(step: &StepRecord) -> Option<Duration> {
     let ms = match (step.duration_ms, step.started, step.ended) {
         (Some(ms), _, _) => ms,
         // Nobody knows how long a program took whose end nobody saw.

@@ -14,6 +14,5 @@ mod needs;
 mod policy;
 mod prompt;
 mod secrets;
-mod serve;
 mod tools;
 mod trust_page;

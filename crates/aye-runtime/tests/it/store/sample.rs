@@ -116,7 +116,6 @@ impl Tale {
             destructive_tools: Vec::new(),
             step_list: Vec::new(),
             started_by: None,
-            starter: None,
             epoch: 0,
         }));
         self.event(kind)

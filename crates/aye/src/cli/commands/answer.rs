@@ -29,6 +29,7 @@ use aye_runtime::usecases::{
 use super::changes::Changes;
 use super::output::{print_line, tell_people};
 use super::resume::{self, ResumeArgs};
+use super::shown_output::ShownOutput;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -198,7 +199,7 @@ pub(super) fn answer(
             // A change that works is remembered as a fix.
             remember: scope.filter(|_| edits.is_none()),
             edits,
-            ..Answer::new(given.value, context.person(), Channel::Command)
+            ..Answer::new(given.value, context.driver().user, Channel::Command)
         };
         let remembers = answer.remember.is_some();
         let request = Request::Answer { question: question.id.clone(), answer, code };
@@ -460,7 +461,9 @@ impl RemoteQuestion for Journalled<'_> {
 fn go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
     if args.resume || wants_to_go_on(row, args, context)? {
         let run = row.id.to_string();
-        let args = ResumeArgs { run, inputs: Vec::new(), no_input: false, detach: false };
+        let shown = ShownOutput { output: context.output };
+        let (inputs, no_input, detach) = (Vec::new(), false, false);
+        let args = ResumeArgs { run, inputs, no_input, detach, shown };
         return resume::run(&args, context);
     }
     let words = format!("nobody drives the run; go on with: aye resume {}", row.id);

@@ -9,7 +9,7 @@ use crate::cli::{Context, say};
 use crate::paint::Tone;
 use crate::prompt::{Escape, ScreenReport, SharedScreen, TerminalPrompter};
 use crate::report::{
-    JsonReport, LiveReport, OutputBuffers, PlainReport, Report, Verbosity, summary,
+    JsonReport, LiveReport, OutputBuffers, OutputMode, PlainReport, Report, Verbosity, summary,
 };
 use aye_runtime::driver::Outcome;
 use aye_runtime::error::Error;
@@ -97,13 +97,21 @@ pub(super) fn choose_report<'a>(
     if context.json {
         return Ok((Box::new(JsonReport::new(to_out)), outputs));
     }
-    let dumb = context.env.get("TERM").is_some_and(|term| term == "dumb");
-    let live = out.is_terminal() && err.is_terminal() && !context.plain && !dumb;
+    let capable = crate::prompt::is_capable(&context.env);
+    let live = out.is_terminal() && err.is_terminal() && !context.plain && capable;
+    let mode = context.output.or(context.settings.output);
+    let verbosity = context.verbosity;
     let report: Box<dyn Report + 'a> = if live {
-        Box::new(LiveReport::new(to_err, context.paint_err, context.verbosity, flow))
+        let usual = match verbosity {
+            Verbosity::Normal => OutputMode::Failed,
+            Verbosity::Quiet | Verbosity::Verbose => OutputMode::Full,
+        };
+        let mode = mode.unwrap_or(usual);
+        Box::new(LiveReport::new(to_err, context.paint_err, verbosity, mode, flow))
     } else {
         let paints = [context.paint_out, context.paint_err];
-        Box::new(PlainReport::new(to_out, to_err, paints, context.verbosity))
+        let mode = mode.unwrap_or(OutputMode::Full);
+        Box::new(PlainReport::new(to_out, to_err, paints, verbosity, mode))
     };
     Ok((report, outputs))
 }

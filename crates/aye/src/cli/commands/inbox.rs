@@ -6,17 +6,18 @@ mod watch;
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-use aye_core::nested::Parent;
+use aye_core::nested::{Item, Parent};
 use aye_core::question::Question;
 use aye_process::{Signal, Signals};
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::cli::Context;
-use crate::paint::{Glyph, Tone, duration, escape_control_line};
-use crate::report::{answer_command, lead_words, place_words};
+use crate::paint::{Glyph, Paint, Tone, duration, escape_control_line};
+use crate::prompt::markup;
+use crate::prompt::style::Styled;
+use crate::report::{answer_command, first_words, lead_words, place_words};
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{JournalReader, OpenQuestion};
 
@@ -24,8 +25,8 @@ use super::output::{print, print_json, print_json_line};
 use super::runs::ago;
 use offered::offered;
 
-/// As much of a message as a list shows; the question itself shows it all.
-const LONGEST: usize = 300;
+/// How many lines of a message a list shows; the question itself shows them all.
+const LONGEST: usize = 12;
 
 /// How often a list that shows times is painted.
 const LOOK: Duration = Duration::from_secs(1);
@@ -52,7 +53,7 @@ pub(super) struct Waiting {
     /// The runs around it, from the outside in: `deploy[web3]`.
     path: Vec<String>,
     /// The item it is about, where it is inside a list.
-    item: Option<Value>,
+    item: Option<Item>,
     kind: String,
     title: String,
     message: String,
@@ -138,7 +139,7 @@ fn open(journal: &JournalReader, context: &Context) -> Result<Vec<Waiting>, Erro
             run: row.run.to_string(),
             place: place_words(&around, &row.step),
             path: around.iter().map(Parent::label).collect(),
-            item: item.map(|item| item.value.clone()),
+            item: item.cloned(),
             skill: row.skill,
             step: row.step,
             kind: row.kind,
@@ -173,11 +174,11 @@ fn list(open: &[Waiting], context: &Context) -> String {
             leads => format!("  {}\n", paint.text(Tone::Dim, leads)),
         };
         text.push_str(&format!(
-            "{mark} {}  {}{dot}{}\n  {}\n{leads}  {}\n  {}\n",
+            "{mark} {}  {}{dot}{}\n{}{leads}  {}\n  {}\n",
             paint.text(Tone::Strong, &one.id),
             escape_control_line(&one.skill),
             one.place.join(&dot),
-            crate::term::fit(&escape_control_line(&one.message), LONGEST),
+            message_lines(&one.message, paint),
             paint.text(Tone::Dim, &note),
             one.command,
         ));
@@ -185,15 +186,29 @@ fn list(open: &[Waiting], context: &Context) -> String {
     text
 }
 
+/// The lines of a message: on a terminal wrapped, the first of many.
+fn message_lines(message: &str, paint: Paint) -> String {
+    let columns = crate::term::columns(std::io::stdout());
+    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(3));
+    let mut lines = markup::message(message.trim_start_matches('\n'), room, paint);
+    let more = lines.len().saturating_sub(LONGEST);
+    if columns.is_some() && more > 1 {
+        lines.truncate(LONGEST);
+        let dots = paint.glyph(Glyph::Ellipsis);
+        lines.push(Styled::new().tone(Tone::Dim, format!("{dots} {more} more lines")));
+    }
+    let line = |line: &Styled| format!("  {}", line.render(paint)).trim_end().to_owned() + "\n";
+    lines.iter().map(line).collect()
+}
+
 /// An open question in two lines, for somebody who watches its run.
 pub(super) fn entry(question: &Question, context: &Context) -> String {
     let paint = context.paint_err;
-    let message = question.message.trim().lines().next().unwrap_or_default();
     format!(
         "{} {}  {}\n  {} {}\n",
         paint.text(Tone::Ask, paint.glyph(Glyph::Asking)),
         paint.text(Tone::Strong, &escape_control_line(&question.step)),
-        escape_control_line(message),
+        first_words(&question.message),
         paint.text(Tone::Dim, "answer"),
         answer_command(question),
     )

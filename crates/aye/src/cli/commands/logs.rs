@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::{IsTerminal as _, Write as _};
 
 use aye_core::id::RunId;
+use aye_core::nested::Item;
 use aye_process::Stream;
 use aye_process::lines::Lines;
 use clap::Args;
@@ -11,8 +12,8 @@ use serde_json::Value;
 
 use crate::cli::Context;
 use crate::harmless;
-use crate::paint::{Tone, escape_control_line};
-use crate::report::{Sanitizer, output_json, result_json};
+use crate::paint::{Glyph, Tone, escape_control_line};
+use crate::report::{Sanitizer, StepSource, output_json, result_json};
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{LogItem, LogRequest};
 
@@ -42,11 +43,12 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
         tail: args.tail,
         clean: [std::io::stdout().is_terminal(), std::io::stderr().is_terminal()],
         colors: [context.paint_out.color, context.paint_err.color],
+        bar: context.paint_err.text(Tone::Warn, context.paint_err.glyph(Glyph::ErrorBar)),
     };
     let request = LogRequest { run: &row, step: args.step.as_deref(), follow: args.follow };
     let mut open: Option<Open> = None;
     let told = journal.logs(&request, &mut |item| match (item, &mut open) {
-        (LogItem::Began { run, path, step, attempt }, before) => {
+        (LogItem::Began { run, path, around, item, step, attempt }, before) => {
             let half = before.as_ref().is_some_and(|before| before.half);
             let named = args.step.is_none() || attempt > 1 || !path.is_empty();
             if named && !context.json {
@@ -55,14 +57,18 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
                 let name = escape_control_line(&format!("{path}{step}"));
                 heading(context, &format!("{begin}== {name}"), attempt)?;
             }
-            *before = Some(Open::new(run, step, args.tail.is_none()));
+            *before = Some(Open {
+                path: around.to_vec(),
+                item: item.cloned(),
+                ..Open::new(run, step, args.tail.is_none())
+            });
             Ok(())
         }
         (LogItem::Output(stream, bytes), Some(open)) => open.add(stream, bytes, &config),
         (LogItem::Result(value), Some(open)) => open.result(value, &config),
         (LogItem::Ended, Some(open)) => open.finish(&config),
         (LogItem::CaughtUp, Some(open)) => open.catch_up(&config),
-        (LogItem::Idle, Some(_)) | (_, None) => Ok(()),
+        (_, None) => Ok(()),
     })?;
     if let (0, Some(step)) = (told, &args.step) {
         let message = format!("step `{step}` of run `{}` has run no command", row.id);
@@ -88,11 +94,17 @@ struct LogFormat {
     /// not obey what a step wrote.
     clean: [bool; 2],
     colors: [bool; 2],
+    /// In front of a line of standard error, on a terminal.
+    bar: String,
 }
 
 /// The log that is being shown.
 struct Open {
     run: RunId,
+    /// The runs around it.
+    path: Vec<String>,
+    /// The item it is about.
+    item: Option<Item>,
     step: String,
     /// What is not a line yet.
     lines: [Lines; 2],
@@ -109,6 +121,8 @@ impl Open {
     fn new(run: &RunId, step: &str, caught_up: bool) -> Self {
         Self {
             run: run.clone(),
+            path: Vec::new(),
+            item: None,
             step: step.to_owned(),
             lines: Default::default(),
             tidy: Default::default(),
@@ -116,6 +130,11 @@ impl Open {
             last: VecDeque::new(),
             caught_up,
         }
+    }
+
+    fn source(&self) -> StepSource<'_> {
+        let Self { run, path, item, step, .. } = self;
+        StepSource { run: run.as_str(), path, item: item.as_ref(), step }
     }
 
     /// Shows what the step wrote: each stream to its own, or lines of JSON.
@@ -133,7 +152,7 @@ impl Open {
     /// Shows what the step gave: text as it is, data as JSON.
     fn result(&mut self, value: &Value, config: &LogFormat) -> Result<(), Error> {
         if config.json {
-            let line = result_json(self.run.as_str(), &self.step, value);
+            let line = result_json(&self.source(), value);
             return write(Stream::Stdout, format!("{line}\n").as_bytes());
         }
         let text = match value {
@@ -182,7 +201,10 @@ impl Open {
         let mut text = String::new();
         for line in lines {
             text.push_str(&match config.json {
-                true => output_json(self.run.as_str(), &self.step, stream, line),
+                true => output_json(&self.source(), stream, line),
+                false if config.clean[at] && stream == Stream::Stderr => {
+                    format!("{} {}", config.bar, self.tidy[at].line(line, config.colors[at]))
+                }
                 false => self.tidy[at].line(line, config.colors[at]),
             });
             text.push('\n');

@@ -12,6 +12,7 @@ use super::background::tell;
 use super::drive::{AskMode, drive, warn};
 use super::given;
 use super::missing::{self, Told};
+use super::shown_output::ShownOutput;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,9 +36,13 @@ pub struct ResumeArgs {
     /// Go on in the background; questions wait in `aye inbox`
     #[arg(short, long)]
     pub detach: bool,
+    /// What is shown of the steps' output.
+    #[command(flatten)]
+    pub shown: ShownOutput,
 }
 
 pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
+    let context = &context.showing(args.shown.output);
     let run = context.resumable(&args.run)?;
     let may_ask = !args.no_input && !context.json;
     let secrets = match ask_for_secrets(&run, &args.inputs, may_ask, context)? {

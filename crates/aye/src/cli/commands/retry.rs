@@ -11,6 +11,7 @@ use super::answer::{self, AnswerArgs, Reach};
 use super::changes::Changes;
 use super::drive::{AskMode, drive, warn};
 use super::resume::ask_for_secrets;
+use super::shown_output::ShownOutput;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,9 +46,13 @@ pub struct RetryArgs {
     /// Never ask on this terminal
     #[arg(long, env = environment::NO_INPUT, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub no_input: bool,
+    /// What is shown of the steps' output.
+    #[command(flatten)]
+    pub shown: ShownOutput,
 }
 
 pub(super) fn run(args: &RetryArgs, context: &Context) -> Result<u8, Error> {
+    let context = &context.showing(args.shown.output);
     let target = context.retryable(&args.run, args.step.as_deref())?;
     let (run, step) = match target {
         RetryTarget::Question(question) => {

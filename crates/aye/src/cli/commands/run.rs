@@ -20,6 +20,7 @@ use super::given;
 use super::missing::{self, Resolved};
 use super::output::{print, print_json};
 use super::references;
+use super::shown_output::ShownOutput;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -67,9 +68,13 @@ pub struct RunArgs {
     /// The schedule that starts it; `aye schedule add` writes this
     #[arg(long, value_name = "NAME", hide = true)]
     pub schedule: Option<String>,
+    /// What is shown of the steps' output.
+    #[command(flatten)]
+    pub shown: ShownOutput,
 }
 
 pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
+    let context = &context.showing(args.shown.output);
     if args.detach && args.dry_run {
         let message = "`--detach` and `--dry-run` cannot be used together";
         return Err(Error::usage(message, "a dry run runs nothing that could go on"));

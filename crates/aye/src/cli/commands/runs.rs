@@ -74,7 +74,7 @@ struct Listed<'a> {
     started: Timestamp,
     updated: Timestamp,
     ended: Option<Timestamp>,
-    duration_ms: Option<u64>,
+    duration_ms: u64,
 }
 
 pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
@@ -90,7 +90,7 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
         }
     };
     if context.json {
-        print_json(&runs.iter().map(listed).collect::<Vec<_>>())?;
+        print_json(&runs.iter().map(|run| listed(run, context.now())).collect::<Vec<_>>())?;
         return Ok(0);
     }
     if runs.is_empty() {
@@ -118,11 +118,14 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
 
 /// One run as it stands now, as a line of JSON.
 pub(super) fn print_as_listed(row: &RunRow, context: &Context) -> Result<(), Error> {
-    print_json_line(&listed(&context.run(row.id.as_str())?))
+    print_json_line(&listed(&context.run(row.id.as_str())?, context.now()))
 }
 
-fn listed(run: &ListedRun) -> Listed<'_> {
+fn listed(run: &ListedRun, now: Timestamp) -> Listed<'_> {
     let ListedRun { row, driven } = run;
+    // The same as in `aye show`: up to now while somebody drives it.
+    let so_far = if *driven { now } else { row.updated };
+    let until = row.ended.unwrap_or(so_far);
     Listed {
         run: row.id.as_str(),
         skill: &row.skill,
@@ -136,7 +139,7 @@ fn listed(run: &ListedRun) -> Listed<'_> {
         started: row.started,
         updated: row.updated,
         ended: row.ended,
-        duration_ms: row.ended.map(|ended| ms_between(row.started, ended)),
+        duration_ms: ms_between(row.started, until),
     }
 }
 

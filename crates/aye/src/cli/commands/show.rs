@@ -2,13 +2,16 @@
 
 use aye_core::diagnostic::did_you_mean;
 use aye_core::id::RunId;
-use aye_core::journal::StepStatus;
+use aye_core::journal::{Phase, StepStatus};
 use clap::Args;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::cli::Context;
 use crate::paint::escape_control_line;
-use crate::report::{Around, Now, decisions, markdown, standing, step_story, stopped_inside};
+use crate::report::{
+    Around, Now, decisions, markdown, ran_for, standing, step_story, stopped_inside,
+};
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{RunDetails, RunHistory, RunStanding, process_of};
 
@@ -46,12 +49,12 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
         return run(&args, context);
     }
     if context.json {
-        let mut value = as_json(&story);
+        let mut value = as_json(&story, driven.then(|| context.now()));
         value["driven"] = driven.into();
         value["status"] = json!(RunStanding::of_status(story.state.status(), driven, waiting));
         print_json(&value)?;
     } else if args.markdown {
-        print(&markdown(&story))?;
+        print(&markdown(&story, driven.then(|| context.now())))?;
     } else {
         let text = crate::report::story(&story, now, context.paint_out);
         print_words(&(text + &standing(&story.state, around, context.paint_out)))?;
@@ -74,10 +77,19 @@ fn show_step(story: &RunHistory, step: &str, now: Now<'_>, context: &Context) ->
     value["step"] = json!(step);
     if let Some(record) = record.filter(|record| record.status == StepStatus::Running) {
         value["pid"] = json!((now.process)(&story.state.run, record.execution));
+        if let (true, Some(started)) = (now.driven && !record.queued, record.started) {
+            value["elapsed_ms"] = json!(ms_between(started, now.time));
+        }
+        if let Phase::Running { deadline: Some(deadline), .. } = &story.state.phase {
+            value["deadline"] = json!(deadline);
+            value["remaining_ms"] = json!(ms_between(now.time, *deadline));
+        }
     }
     let events = story.events.iter().filter(|event| event.kind.step() == Some(step));
     value["events"] = json!(events.collect::<Vec<_>>());
-    let inside = record.map(|record| story.inside_of(step, record).map(as_json).collect());
+    let until = now.driven.then_some(now.time);
+    let told = |inside| as_json(inside, until);
+    let inside = record.map(|record| story.inside_of(step, record).map(told).collect());
     let inside: Vec<Value> = inside.unwrap_or_default();
     if !inside.is_empty() {
         value["runs"] = Value::Array(inside);
@@ -96,9 +108,9 @@ fn no_such_step(story: &RunHistory, step: &str) -> Error {
     Error::not_found(format!("run `{}` has no step `{step}`", story.state.run), hint)
 }
 
-fn as_json(story: &RunHistory) -> Value {
+fn as_json(story: &RunHistory, now: Option<Timestamp>) -> Value {
     let RunHistory { state, events, inside } = story;
-    let inside: Vec<Value> = inside.iter().map(as_json).collect();
+    let inside: Vec<Value> = inside.iter().map(|inside| as_json(inside, now)).collect();
     let unreached = story.unreached();
     let mut value = json!({
         "run": state.run,
@@ -114,7 +126,7 @@ fn as_json(story: &RunHistory) -> Value {
         "started_by": state.started.started_by,
         "started": state.started_at,
         "updated": state.updated_at,
-        "duration_ms": ms_between(state.started_at, state.updated_at),
+        "duration_ms": u64::try_from(ran_for(story, now).as_millis()).unwrap_or(u64::MAX),
         "steps": &*state.steps,
         "not_reached": unreached,
         "outputs": state.results,

@@ -9,15 +9,17 @@ use aye_core::journal::{Phase, State};
 use aye_process::{LogReader, Signal, Signals};
 use clap::Args;
 use indexmap::IndexMap;
+use jiff::Timestamp;
 
 use crate::cli::Context;
-use crate::report::{Others, Place, Report, indent, stopped};
+use crate::report::{Place, Report, RunningAction, Tick, indent, stopped};
 use aye_runtime::driver::Outcome;
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{JournalReader, RunRow, Subscription, has_log};
 
 use super::drive::{choose_report, conclude};
 use super::inbox::catch_signals;
+use super::shown_output::ShownOutput;
 
 /// How often output is looked for, and the bottom line painted.
 const LOOK: Duration = Duration::from_millis(100);
@@ -31,9 +33,13 @@ pub struct WatchArgs {
     /// A run's id, the beginning of one, or last
     #[arg(default_value = "last")]
     pub run: String,
+    /// What is shown of the steps' output.
+    #[command(flatten)]
+    pub shown: ShownOutput,
 }
 
 pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
+    let context = &context.showing(args.shown.output);
     let journal = context.journal()?;
     let row = journal.find_run(&args.run)?;
     let loaded = journal.load(&row, context)?;
@@ -80,10 +86,12 @@ fn stop_asked(signals: &mut Signals, report: &mut dyn Report) -> Option<Signal> 
                 return Some(signal);
             }
             Signal::Suspend => {
-                report.pause();
+                report.suspended();
                 aye_process::suspend(&mut []);
+                report.continued();
             }
-            Signal::Continue | Signal::Resize => {}
+            Signal::Resize => report.resized(),
+            Signal::Continue => {}
         }
     }
     None
@@ -185,20 +193,25 @@ impl Watch<'_> {
     }
 
     fn tick(&mut self, context: &Context) {
+        let now = context.now();
+        let until = |from: Timestamp, to: Timestamp| {
+            Duration::try_from(to.duration_since(from)).unwrap_or(Duration::ZERO)
+        };
         let running = self.runs.values().enumerate().filter_map(|(lane, seen)| {
-            let Phase::Running { step, nested: false, .. } = &seen.state.phase else { return None };
+            let Phase::Running { step, nested: false, deadline, .. } = &seen.state.phase else {
+                return None;
+            };
             if seen.state.is_queued() {
                 return None;
             }
-            Some((lane, seen.state.steps.get(step)?.started?))
+            let started = seen.state.steps.get(step)?.started?;
+            let remaining = deadline.map(|deadline| until(now, deadline));
+            Some(RunningAction { lane, elapsed: until(started, now), remaining })
         });
         let running: Vec<_> = running.collect();
-        if let Some((lane, started)) = running.first() {
-            let ms = context.now().as_millisecond() - started.as_millisecond();
-            let elapsed = Duration::from_millis(u64::try_from(ms).unwrap_or(0));
-            let waiting = self.runs.values().filter(|seen| seen.state.is_queued()).count();
-            let others = Others { running: running.len() - 1, waiting };
-            self.report.tick(*lane, elapsed, None, others);
+        let waiting = self.runs.values().filter(|seen| seen.state.is_queued()).count();
+        if !running.is_empty() {
+            self.report.tick(Tick { now, running: &running, waiting });
         }
     }
 }

@@ -150,10 +150,12 @@ fn so_far(rows: &mut Rows, run: &State, step: &str, now: Timestamp) {
     }
 }
 
+/// How long a step took, as every other view says it, or has run.
 fn took(record: &StepRecord, now: Timestamp) -> Option<Duration> {
-    let started = record.started?.as_millisecond();
-    let ended = record.ended.unwrap_or(now).as_millisecond();
-    u64::try_from(ended - started).ok().map(Duration::from_millis)
+    match record.status {
+        StepStatus::Running => Duration::try_from(now.duration_since(record.started?)).ok(),
+        _ => crate::report::took(record),
+    }
 }
 
 fn mark(status: StepStatus) -> (Glyph, Tone) {

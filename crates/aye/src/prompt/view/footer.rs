@@ -9,6 +9,7 @@ use crate::paint::{Glyph, Tone, escape_control};
 use crate::prompt::dialog::{Dialog, Escape, Stage};
 use crate::prompt::list::List;
 use crate::prompt::style::Styled;
+use crate::prompt::wrap::wrap;
 use aye_runtime::advisor::Beside;
 use aye_runtime::prompter::QuestionContext;
 
@@ -45,7 +46,7 @@ pub(super) fn footer(
             .tone(Tone::Ask, format!("{spinner} "))
             .tone(tone, format!("{} left", left_in_words(seconds)));
         let outcome = Styled::new().tone(Tone::Dim, format!(", {}", outcome_in_words(posed)));
-        left = vec![countdown.clone().then(outcome), countdown];
+        left = vec![countdown.then(outcome)];
     }
     let between = format!(" {} ", look.paint.glyph(Glyph::Dot));
     let join = |parts: &[Styled]| {
@@ -57,9 +58,10 @@ pub(super) fn footer(
         line
     };
     // Words are left out before keys are: first how a key is said to help, one by one, then
-    // what happens when the time is up, then the last keys.
+    // how much time is left, which moves to a line of its own, then the last keys.
     let mut hints = hints(posed, dialog, look);
     let mut words_left = 0..hints.len();
+    let mut above = Vec::new();
     let line = loop {
         let keys = hints.iter().filter(|hint| !hint.is_empty());
         let keys = keys.map(|hint| Styled::new().tone(Tone::Dim, hint.as_str()));
@@ -71,8 +73,11 @@ pub(super) fn footer(
         }
         if let Some(next) = words_left.next() {
             hints[next] = key_of(&hints[next]).to_owned();
-        } else if left.len() > 1 {
-            left.remove(0);
+        } else if !left.is_empty() {
+            // What silence does is never left out: it has a line of its own.
+            let told = wrap(&left[0], look.room(), 2, true).into_iter();
+            above = told.map(|line| look.bar(Part::Plain).then(line)).collect();
+            left.clear();
         } else if parts.len() > 1 {
             hints.pop();
         } else {
@@ -80,14 +85,18 @@ pub(super) fn footer(
         }
     };
     let fits = |line: Styled| line.cut(look.columns.saturating_sub(1), look.ellipsis());
-    let Some(awaited) = advice::awaited(beside, look) else { return vec![fits(line)] };
+    let Some(awaited) = advice::awaited(beside, look) else {
+        above.push(fits(line));
+        return above;
+    };
     // No key gives way to it.
     let awaited = Styled::new().tone(Tone::Dim, awaited);
     let longer = line.clone().tone(Tone::Dim, between).then(awaited.clone());
     match longer.width() < look.columns {
-        true => vec![longer],
-        false => vec![fits(look.bar(Part::Plain).then(awaited)), fits(line)],
+        true => above.push(longer),
+        false => above.extend([fits(look.bar(Part::Plain).then(awaited)), fits(line)]),
     }
+    above
 }
 
 /// The key of a hint alone; typing needs none.
@@ -100,7 +109,7 @@ fn key_of(hint: &str) -> &str {
 }
 
 /// Whole seconds, counted up: the last one shows as 1.
-pub(super) fn seconds_left(deadline: Timestamp, now: Timestamp) -> i64 {
+pub(in crate::prompt) fn seconds_left(deadline: Timestamp, now: Timestamp) -> i64 {
     let ms = deadline.as_millisecond() - now.as_millisecond();
     (ms.max(0) + 999) / 1000
 }

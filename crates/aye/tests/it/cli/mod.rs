@@ -31,6 +31,7 @@ mod log_files;
 mod looks;
 mod names;
 mod nested;
+mod one_shape;
 mod pages;
 pub(crate) mod printing;
 mod record;

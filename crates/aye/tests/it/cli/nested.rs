@@ -304,8 +304,20 @@ fn the_inbox_says_which_item_a_question_is_about() {
     assert_eq!(place.aye(&["run", "live.yaml"]).code, 6);
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
     let about = |at: usize| (inbox[at]["path"].clone(), inbox[at]["item"].clone());
-    assert_eq!(about(0), (serde_json::json!(["s[web-1]", "s"]), serde_json::json!("web-1")));
-    assert_eq!(about(1), (serde_json::json!(["s[web-2]", "s"]), serde_json::json!("web-2")));
+    assert_eq!(
+        about(0),
+        (
+            serde_json::json!(["s[web-1]", "s"]),
+            serde_json::json!({"index": 0, "value": "web-1", "label": "web-1"})
+        )
+    );
+    assert_eq!(
+        about(1),
+        (
+            serde_json::json!(["s[web-2]", "s"]),
+            serde_json::json!({"index": 1, "value": "web-2", "label": "web-2"})
+        )
+    );
     let inbox = place.aye(&["inbox"]).ok();
     assert!(inbox.stdout.contains("live2 · s[web-2] · q\n"), "{}", inbox.stdout);
     // Whoever lists runs sees that somebody is waited for inside it.
@@ -327,7 +339,7 @@ fn what_is_decided_inside_is_told_with_its_item() {
     place.aye(&["resume", &run]).ok();
     let decisions = place.aye(&["show", &run, "--json"]).ok().json()["decisions"].clone();
     assert_eq!(decisions.as_array().unwrap().len(), 2, "{decisions}");
-    assert_eq!(decisions[1]["item"], "web-2");
+    assert_eq!(decisions[1]["item"]["label"], "web-2");
     assert_eq!(decisions[1]["step"], "q");
     assert_eq!(decisions[1]["message"], "Ship?");
     let shown = place.aye(&["show", &run]).ok();

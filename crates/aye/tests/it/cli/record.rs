@@ -96,6 +96,13 @@ fn a_running_step_has_a_pid_and_time_left() {
     assert!(shown.contains(" left"), "{shown}");
     let one = place.aye(&["show", "last", "wait", "--json"]).ok().json();
     assert_eq!(one["pid"].to_string(), pid);
+    assert!((80_000..=90_000).contains(&one["remaining_ms"].as_u64().unwrap()), "{one}");
+    assert!(one["elapsed_ms"].as_u64().unwrap() < 60_000, "{one}");
+    assert!(one["deadline"].is_string(), "{one}");
+    // A run that goes on has lasted as long in every view.
+    let listed = place.aye(&["runs", "--json"]).ok().json()[0]["duration_ms"].as_u64().unwrap();
+    let shown = place.aye(&["show", "--json"]).ok().json()["duration_ms"].as_u64().unwrap();
+    assert!(listed <= shown && shown < listed + 30_000, "{listed} {shown}");
     place.aye(&["cancel", "last"]).ok();
     place.finish(child);
 }

@@ -74,10 +74,10 @@ fn states_run_along_their_transitions() {
     --- stderr
     ways  run RUN
     ▸ look  exit 3
-    ✗ look  exit code 3 after DURATION
+    → look  exit code 3, which leads to `repair`, after DURATION
     ▸ repair  echo repairing
     ✓ repair  DURATION
-    ✓ ways completed in DURATION at `done`  1 step done, 1 failed
+    ✓ ways completed in DURATION at `done`  2 steps done
     --- exit 0
     ");
 }

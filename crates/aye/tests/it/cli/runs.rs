@@ -94,7 +94,7 @@ fn runs_as_json() {
         "started": "TIME",
         "updated": "TIME",
         "ended": null,
-        "duration_ms": null
+        "duration_ms":N
       }
     ]
     --- exit 0

@@ -156,7 +156,7 @@ steps:
     );
     let mut run = Terminal::aye(&place, &["run", "skill.yaml"]);
     run.wait_for("building");
-    let mut live = Terminal::aye(&place, &["watch"]);
+    let mut live = Terminal::aye(&place, &["watch", "--output", "full"]);
     live.wait_for("watched  run").wait_for("│ building");
     let mut json = Terminal::captured(&place, &["watch", "--json"]);
     place.write("go", "");

@@ -198,7 +198,7 @@ fn secrets_and_addresses_are_declined_and_that_is_said() {
         let place = place(2025, &asked, "");
         let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
         assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
-        let shown = terminal.vt.all();
+        let shown = terminal.vt.all().replace("\n  ", " ");
         assert!(shown.contains("was declined") && shown.contains(why), "{why}: {shown}");
         assert_eq!(told(&place), json!({ "action": "decline" }));
     }

@@ -1,6 +1,6 @@
 //! What differs is painted, and nothing else is harmed.
 
-use aye::prompt::screen::{Painted, Screen};
+use aye::screen::{Painted, Screen};
 use proptest::prelude::*;
 
 use super::vt::Vt;
@@ -68,5 +68,35 @@ proptest! {
         let all = vt.all();
         prop_assert_eq!(all.trim_end(), before.join("\n"));
         prop_assert_eq!(vt.cursor().1, 0);
+    }
+    /// Lines that are printed for good stay above the view, whatever was there.
+    #[test]
+    fn what_is_printed_stays_above_the_view(
+        turns in prop::collection::vec(
+            (
+                prop::collection::vec("[a-z]{1,30}", 0..6),
+                prop::collection::vec("[a-z]{1,18}", 0..9),
+            ),
+            1..10,
+        ),
+    ) {
+        let mut vt = Vt::new(20, 12);
+        let mut screen = Screen::default();
+        screen.fit(20);
+        let mut printed: Vec<String> = Vec::new();
+        for (lines, view) in &turns {
+            let mut out = String::new();
+            screen.print(&painted(lines), &mut out);
+            let cursor = (view.len().saturating_sub(1), view.last().map_or(0, String::len));
+            screen.show(painted(view), cursor, &mut out);
+            vt.write(out.as_bytes());
+            for line in lines {
+                let chars: Vec<char> = line.chars().collect();
+                printed.extend(chars.chunks(20).map(|row| row.iter().collect::<String>()));
+            }
+            let expected: Vec<String> = printed.iter().chain(view).cloned().collect();
+            let all = vt.all();
+            prop_assert_eq!(all.trim_end(), expected.join("\n"));
+        }
     }
 }

@@ -243,7 +243,9 @@ fn the_narrowest_window() {
     │  Deploy it?
     │
     ├─ Proceed? [y/N]
-    ╰─ ⠸ 1m 5s left · ?
+    │  ⠸ 1m 5s left,
+    │    then no answer
+    ╰─ ? · Esc
     ");
 }
 
@@ -369,7 +371,7 @@ fn keys_stay_where_words_do_not_fit() {
     ╰─ ⠸ 59m 55s left, then no answer · ↑↓ · Enter chooses · type to filter · ? details · Esc cancels
     ╰─ ⠸ 59m 55s left, then no answer · ↑↓ · Enter · ? details · Esc cancels
     ╰─ ⠸ 59m 55s left, then no answer · ↑↓ · Enter · ? · Esc
-    ╰─ ⠸ 59m 55s left · ↑↓ · Enter · ? · Esc
-    ╰─ ⠸ 59m 55s left · ↑↓
+    ╰─ ↑↓ · Enter · ? · Esc
+    ╰─ ↑↓ · Enter · ? · Esc
     ");
 }

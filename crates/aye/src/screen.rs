@@ -22,6 +22,8 @@ pub struct Screen {
     columns: usize,
     /// The window has changed and the lines take this many rows now.
     broken: Option<usize>,
+    /// Rows of an earlier block may stand below the cursor.
+    stale: bool,
 }
 
 impl Screen {
@@ -32,8 +34,11 @@ impl Screen {
 
     /// Shows these lines in place of what is shown, the cursor in one of them.
     pub fn show(&mut self, lines: Vec<Painted>, cursor: (usize, usize), out: &mut String) {
-        if self.broken.is_some() {
+        if self.broken.is_some() || lines.is_empty() {
             self.erase(out);
+        }
+        if lines.is_empty() {
+            return;
         }
         if lines == self.lines && cursor == self.cursor {
             return;
@@ -43,7 +48,7 @@ impl Screen {
             .find(|index| lines.get(*index) != self.lines.get(*index));
         if let Some(first) = first {
             let first = first.min(self.lines.len().saturating_sub(1)).min(lines.len() - 1);
-            let shrinks = self.lines.len() > lines.len();
+            let shrinks = self.lines.len() > lines.len() || self.stale;
             move_rows(&mut row, first, out);
             out.push('\r');
             for (index, line) in lines.iter().enumerate().skip(first) {
@@ -70,10 +75,14 @@ impl Screen {
         }
         self.lines = lines;
         self.cursor = cursor;
+        self.stale = false;
     }
 
     /// Takes everything of ours away; the cursor is where the block began.
     pub fn erase(&mut self, out: &mut String) {
+        if std::mem::take(&mut self.stale) {
+            out.push_str("\u{1b}[J");
+        }
         if self.lines.is_empty() {
             return;
         }
@@ -90,13 +99,31 @@ impl Screen {
         self.forget();
     }
 
-    /// Prints lines for good, above the block.
+    /// Prints lines for good, above the block. The block is not blanked: the
+    /// lines take its place until [`show`](Self::show) paints it below them.
     pub fn print(&mut self, lines: &[Painted], out: &mut String) {
-        self.erase(out);
-        for line in lines {
-            out.push_str(&line.text);
-            out.push_str("\u{1b}[K\r\n");
+        if lines.is_empty() {
+            return;
         }
+        if self.broken.is_some() {
+            self.erase(out);
+        }
+        let mut row = self.cursor.0;
+        if !self.lines.is_empty() {
+            move_rows(&mut row, 0, out);
+            out.push('\r');
+            self.stale = true;
+        }
+        for line in lines {
+            // The terminal breaks it into rows, whose ends nobody clears.
+            if self.columns > 0 && line.width >= self.columns && std::mem::take(&mut self.stale) {
+                out.push_str("\u{1b}[J");
+            }
+            out.push_str(&line.text);
+            out.push_str(if self.stale { "\u{1b}[K\r\n" } else { "\r\n" });
+        }
+        self.lines.clear();
+        self.cursor = (0, 0);
     }
 
     /// What is on the terminal is not ours any more.
@@ -104,6 +131,7 @@ impl Screen {
         self.lines.clear();
         self.cursor = (0, 0);
         self.broken = None;
+        self.stale = false;
     }
 
     /// The window has this many columns now. Terminals break lines that have

@@ -1,0 +1,287 @@
+//! What a view knows of a run and of the runs inside it, side by side.
+
+use std::collections::BTreeMap;
+
+use aye_core::event::{Event, EventKind, StepStarted};
+use aye_core::id::RunId;
+use aye_core::journal::{Phase, State, StepStatus};
+use jiff::Timestamp;
+
+use crate::paint::{Glyph, Paint, escape_control_line};
+
+use super::super::Place;
+use super::super::asked::first_words;
+use super::super::kept_output::KeptOutput;
+use super::super::step_line::first_line;
+
+/// A run that is driven.
+#[derive(Debug)]
+pub(super) struct Lane {
+    run: RunId,
+    /// The lane that it is inside of.
+    pub(super) parent: Option<usize>,
+    levels: Vec<Level>,
+    /// How many steps its skill has.
+    pub(super) steps: usize,
+    /// How many have ended.
+    pub(super) done: usize,
+    pub(super) began: Timestamp,
+    /// The step it is at.
+    pub(super) current: Option<Current>,
+    /// The question that is open.
+    pub(super) asks: Option<OpenQuestion>,
+    /// The step whose question was answered last.
+    pub(super) answered: Option<String>,
+    /// What the step has written.
+    pub(super) output: KeptOutput,
+    /// Why it failed has been shown.
+    pub(super) failure_shown: bool,
+    /// What the last step that ended did.
+    pub(super) last_text: String,
+}
+
+/// One of the runs around a step: an item of a list, or a sub-skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Level {
+    /// The step that holds it.
+    step: String,
+    /// The item's name.
+    item: Option<String>,
+}
+
+/// A question in few words.
+#[derive(Debug)]
+pub(super) struct OpenQuestion {
+    step: String,
+    pub(super) message: String,
+}
+
+/// A step that has begun.
+#[derive(Debug)]
+pub(super) struct Current {
+    pub(super) step: String,
+    /// What it does.
+    pub(super) text: String,
+    pub(super) since: Timestamp,
+    pub(super) attempt: u32,
+    pub(super) nested: Option<Progress>,
+    /// It waits for a slot.
+    pub(super) queued: bool,
+    /// It is tried again at this moment.
+    pub(super) retry_at: Option<Timestamp>,
+}
+
+/// How far the runs inside a step are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Progress {
+    /// How many items there are; 0 for a sub-skill.
+    pub(super) items: usize,
+    pub(super) done: usize,
+    pub(super) failed: usize,
+    /// All of them were begun while somebody watched.
+    pub(super) counted: bool,
+}
+
+impl Lane {
+    /// How far in it is shown: side by side, items have a row each.
+    pub(super) fn depth(&self) -> usize {
+        let item = self.levels.iter().position(|level| level.item.is_some());
+        item.map_or(self.levels.len(), |first| first + 1)
+    }
+
+    /// Whether it is an item of a list, or inside one.
+    pub(super) fn is_in_item(&self) -> bool {
+        self.levels.iter().any(|level| level.item.is_some())
+    }
+
+    /// Whether it is an item of a list itself.
+    pub(super) fn is_item(&self) -> bool {
+        self.levels.last().is_some_and(|level| level.item.is_some())
+    }
+
+    /// What a step of it is called in its row: `web-3 › health`.
+    pub(super) fn name(&self, step: Option<&str>, paint: Paint) -> String {
+        let mut words: Vec<&str> = Vec::new();
+        let mut around: Option<&str> = None;
+        let first = self.levels.iter().position(|level| level.item.is_some());
+        for level in &self.levels[first.unwrap_or(self.levels.len())..] {
+            match &level.item {
+                Some(item) => words.push(item),
+                // The body of a list that calls a skill is called like the list.
+                None if around == Some(&level.step) => {}
+                None => words.push(&level.step),
+            }
+            around = level.item.as_ref().map(|_| level.step.as_str());
+        }
+        words.extend(step.filter(|step| around != Some(step)));
+        escape_control_line(&words.join(&format!(" {} ", paint.glyph(Glyph::Inside))))
+    }
+}
+
+/// Every run that is driven, by its number; 0 is the run itself.
+#[derive(Debug, Default)]
+pub(super) struct Lanes(BTreeMap<usize, Lane>);
+
+impl Lanes {
+    /// The lane there.
+    pub(super) fn get(&self, lane: usize) -> Option<&Lane> {
+        self.0.get(&lane)
+    }
+
+    pub(super) fn get_mut(&mut self, lane: usize) -> Option<&mut Lane> {
+        self.0.get_mut(&lane)
+    }
+
+    /// The runs inside a run, in the order in which they began.
+    pub(super) fn inside(&self, lane: usize) -> impl Iterator<Item = (usize, &Lane)> {
+        self.0.iter().filter(move |(_, inner)| inner.parent == Some(lane)).map(|(id, l)| (*id, l))
+    }
+
+    /// Takes in that something happened there, before it is shown.
+    pub(super) fn before(&mut self, place: Place<'_>, event: &Event, state: &State, paint: Paint) {
+        if !self.0.contains_key(&place.lane) {
+            let lane = self.opened(place, state, paint);
+            self.0.insert(place.lane, lane);
+        }
+        let Some(lane) = self.0.get_mut(&place.lane) else { return };
+        lane.done = state.steps.values().filter(|step| is_settled(step.status)).count();
+        match &event.kind {
+            EventKind::StepStarted(started) => {
+                lane.current = Some(Current::begun(started, event.at, paint));
+                lane.output.clear();
+            }
+            EventKind::StepQueued { .. } | EventKind::StepDequeued { .. } => {
+                let queued = matches!(event.kind, EventKind::StepQueued { .. });
+                lane.current.iter_mut().for_each(|current| current.queued = queued);
+            }
+            EventKind::ConfirmationRequired(question) => {
+                let message = first_words(&question.message);
+                lane.asks = Some(OpenQuestion { step: question.step.clone(), message });
+            }
+            EventKind::ConfirmationAnswered(answered) if answered.refused.is_none() => {
+                lane.answered = lane.asks.take().map(|asked| asked.step);
+            }
+            EventKind::ConfirmationExpired { .. } => {
+                lane.answered = lane.asks.take().map(|asked| asked.step);
+            }
+            EventKind::StepRetried { step, attempt, not_before, .. } => {
+                let mut current = Current::of(step, String::new(), event.at);
+                (current.attempt, current.retry_at) = (*attempt, *not_before);
+                lane.current = Some(current);
+            }
+            EventKind::AutoHealTriggered(heal) => {
+                let text = format!("`{}` repairs it", escape_control_line(&heal.rule));
+                lane.current = Some(Current::of(&heal.step, text, event.at));
+                lane.output.clear();
+            }
+            EventKind::AutoHealCompleted { .. } => lane.current = None,
+            _ => {}
+        }
+    }
+
+    /// Takes in what has ended, after it was shown.
+    pub(super) fn after(&mut self, place: Place<'_>, event: &Event) {
+        let Some(lane) = self.0.get_mut(&place.lane) else { return };
+        match &event.kind {
+            EventKind::StepCompleted(_) | EventKind::StepFailed(_) => {
+                lane.last_text =
+                    lane.current.take().map(|current| current.text).unwrap_or_default();
+                lane.output.clear();
+            }
+            EventKind::SkillCompleted { .. }
+            | EventKind::SkillFailed { .. }
+            | EventKind::SkillCancelled { .. } => {
+                let well = matches!(event.kind, EventKind::SkillCompleted { .. });
+                let parent = lane.parent;
+                if place.lane > 0 {
+                    self.0.remove(&place.lane);
+                }
+                let parent = parent.and_then(|parent| self.0.get_mut(&parent));
+                if let Some(nested) = parent.and_then(|lane| lane.current.as_mut()?.nested.as_mut())
+                {
+                    nested.done += usize::from(well);
+                    nested.failed += usize::from(!well);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn opened(&self, place: Place<'_>, state: &State, paint: Paint) -> Lane {
+        let parent = state.started.parent.as_ref();
+        let holder = parent.and_then(|parent| {
+            self.0.iter().find(|(_, lane)| lane.run == parent.run).map(|(id, lane)| (*id, lane))
+        });
+        let mut levels = holder.map(|(_, lane)| lane.levels.clone()).unwrap_or_default();
+        if let (Some(label), Some(parent)) = (place.path.last(), parent) {
+            let name = label.find('[').map(|at| label[at + 1..].trim_end_matches(']').to_owned());
+            let item = parent.item.as_ref().and(name);
+            levels.push(Level { step: parent.step.clone(), item });
+        }
+        Lane {
+            run: state.run.clone(),
+            parent: holder.map(|(id, _)| id),
+            levels,
+            steps: usize::try_from(state.started.steps).unwrap_or(0),
+            done: 0,
+            began: state.started_at,
+            current: Current::resumed(state, paint),
+            asks: None,
+            answered: None,
+            output: KeptOutput::default(),
+            failure_shown: false,
+            last_text: String::new(),
+        }
+    }
+}
+
+/// Whether a step has ended, or was left out.
+fn is_settled(status: StepStatus) -> bool {
+    !matches!(status, StepStatus::Waiting | StepStatus::Running)
+}
+
+impl Current {
+    fn of(step: &str, text: String, since: Timestamp) -> Self {
+        Self {
+            step: step.to_owned(),
+            text,
+            since,
+            attempt: 1,
+            nested: None,
+            queued: false,
+            retry_at: None,
+        }
+    }
+
+    /// Whether a row for good announces it, with the runs inside it beneath.
+    pub(super) fn has_heading(&self, lane: &Lane) -> bool {
+        self.nested.is_some_and(|nested| nested.counted) && !lane.is_in_item()
+    }
+
+    fn begun(started: &StepStarted, at: Timestamp, paint: Paint) -> Self {
+        let items = started.items.len();
+        let nested = Progress { items, done: 0, failed: 0, counted: started.goes_on.is_none() };
+        let said = started.command.as_deref().or(started.description.as_deref());
+        let text = said.map(|said| first_line(said, paint)).unwrap_or_default();
+        Self {
+            attempt: started.attempt,
+            nested: started.nested.then_some(nested),
+            ..Self::of(&started.step, text, at)
+        }
+    }
+
+    /// The step that a run was at before somebody took it up.
+    fn resumed(state: &State, paint: Paint) -> Option<Self> {
+        let Phase::Running { step, nested, attempt, .. } = &state.phase else { return None };
+        let record = state.steps.get(step)?;
+        let progress = Progress { items: record.items.len(), done: 0, failed: 0, counted: false };
+        let text = record.command.as_deref().map(|text| first_line(text, paint));
+        let since = record.started.unwrap_or(state.updated_at);
+        Some(Self {
+            attempt: *attempt,
+            nested: nested.then_some(progress),
+            queued: record.queued,
+            ..Self::of(step, text.unwrap_or_default(), since)
+        })
+    }
+}
