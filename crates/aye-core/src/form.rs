@@ -229,6 +229,7 @@ impl Form {
             secret: false,
             by: By::Anyone,
             approvals: 1,
+            not_starter: false,
             reauth: false,
             typed: None,
             overridable: false,

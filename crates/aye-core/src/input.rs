@@ -10,7 +10,7 @@ use crate::event::{Driver, LogSeal, ProcessRecord, Proposal, Remembered};
 use crate::facts::Inspected;
 use crate::fix::KnownFix;
 use crate::id::QuestionId;
-use crate::question::{Answer, Edits, Origin};
+use crate::question::{Answer, Edits, Origin, Proof};
 
 /// What the world tells a run. Plain data: a host may store it or send it on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -140,6 +140,7 @@ impl Request {
 /// applies it, and without an origin it is no person's.
 fn unproven<'de, D: Deserializer<'de>>(from: D) -> Result<Answer, D::Error> {
     let mut answer = Answer { reauth: false, ..Answer::deserialize(from)? };
+    answer.proof = answer.proof.filter(|proof| *proof < Proof::Otp);
     answer.origin.get_or_insert_with(|| {
         let started_by = Some("a program that does not say what started it".to_owned());
         Box::new(Origin { started_by, ..Origin::default() })

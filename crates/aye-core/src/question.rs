@@ -57,6 +57,9 @@ pub struct Question {
     /// How many different people must agree.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub approvals: u32,
+    /// Whoever started the run is none of them.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub not_starter: bool,
     /// A one-time code is needed.
     #[serde(default, skip_serializing_if = "is_false")]
     pub reauth: bool,
@@ -123,6 +126,7 @@ impl Question {
             secret: false,
             by: By::Anyone,
             approvals: 1,
+            not_starter: false,
             reauth: false,
             typed: None,
             overridable: false,
@@ -169,6 +173,7 @@ impl Question {
             _ if self.typed.is_some() => "a text has to be typed",
             _ if self.reauth => "a one-time code is needed",
             _ if self.approvals > 1 => "several people have to agree",
+            _ if self.not_starter => "somebody else has to agree",
             _ if self.by != By::Anyone => "a person has to answer",
             _ if !self.overridable => "the skill does not allow it",
             _ if self.yes_value().is_none() => "there is no default to take",
@@ -178,7 +183,11 @@ impl Question {
 
     /// Whether a yes takes more than anybody's word.
     pub fn is_guarded(&self) -> bool {
-        self.by != By::Anyone || self.approvals > 1 || self.reauth || self.typed.is_some()
+        self.by != By::Anyone
+            || self.approvals > 1
+            || self.not_starter
+            || self.reauth
+            || self.typed.is_some()
     }
 
     /// Where this answer leads, as far as that is known.
@@ -389,6 +398,12 @@ pub struct Answer {
     /// The machine's policy takes an elicited answer for a person's.
     #[serde(default, skip_serializing_if = "is_false")]
     pub vouched: bool,
+    /// How strongly it is proven who gave it; absent where the channel alone tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
+    /// Digest of the key under which it was sent: sent again, it is the same answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// Where it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Box<Origin>>,
@@ -396,6 +411,36 @@ pub struct Answer {
     /// process that applies the answer; never part of a stored one.
     #[serde(skip)]
     pub code_error: Option<String>,
+}
+
+/// How strongly it is proven who gave an answer, the weakest first. What each is
+/// worth is in `docs/trust.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Proof {
+    /// An assistant said so.
+    Relayed,
+    /// A form of an assistant's client was filled in.
+    Elicited,
+    /// A process of this operating system's user sent it.
+    Local,
+    /// The sender had the token or the session of a person of the server.
+    Token,
+    /// The sender had a current one-time code of that person.
+    Otp,
+}
+
+impl Proof {
+    /// The word used in events and listings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Relayed => "relayed",
+            Self::Elicited => "elicited",
+            Self::Local => "local",
+            Self::Token => "token",
+            Self::Otp => "otp",
+        }
+    }
 }
 
 /// How far a remembered answer reaches.
@@ -424,6 +469,8 @@ impl Answer {
             edits: None,
             remember: None,
             vouched: false,
+            proof: None,
+            key: None,
             origin: None,
             code_error: None,
         }

@@ -35,6 +35,7 @@ pub mod memory;
 pub mod origin;
 pub mod outside;
 pub mod ownership;
+pub mod people;
 pub mod prompter;
 pub mod question_context;
 pub mod replace;

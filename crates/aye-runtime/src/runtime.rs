@@ -160,7 +160,9 @@ impl Runtime {
         let Self { directory, settings, home, .. } = self;
         let (reach, outside) = match self.started_by {
             StartedBy::Person => (Reach::AnyFile, Vec::new()),
-            StartedBy::Assistant => (Reach::Listed, self.granted().skills.clone()),
+            StartedBy::Assistant | StartedBy::Server => {
+                (Reach::Listed, self.granted().skills.clone())
+            }
         };
         Library { directory, settings, home, reach, outside }
     }
@@ -176,7 +178,7 @@ impl Runtime {
         match self.started_by {
             StartedBy::Person => Arc::clone(self.granted.get_or_init(look)),
             // A server stays for long, and somebody may trust the project meanwhile.
-            StartedBy::Assistant => look(),
+            StartedBy::Assistant | StartedBy::Server => look(),
         }
     }
 
@@ -186,10 +188,14 @@ impl Runtime {
             return Ok(());
         }
         let root = self.settings.root.display();
+        let whom = match self.started_by {
+            StartedBy::Server => "the server",
+            StartedBy::Assistant | StartedBy::Person => "an assistant",
+        };
         Err(Error::Refused {
             message: format!(
                 "the project `{root}` is not trusted: its skills can be listed and described, \
-                 and none is started for an assistant"
+                 and none is started for {whom}"
             ),
             hint: Some(format!(
                 "a person says that it is theirs to run with `aye trust {}`; do not do that for \
@@ -227,6 +233,7 @@ impl Runtime {
         match (self.started_by, self.at_terminal) {
             (StartedBy::Assistant, _) => event::StartedBy::Assistant,
             (StartedBy::Person, _) if self.by_clock => event::StartedBy::Schedule,
+            (StartedBy::Server, _) => event::StartedBy::Web,
             (StartedBy::Person, true) => event::StartedBy::Terminal,
             (StartedBy::Person, false) => event::StartedBy::Script,
         }

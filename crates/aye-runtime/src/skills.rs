@@ -2,6 +2,7 @@
 
 mod blocks;
 mod fix;
+mod input_schema;
 mod library;
 
 use std::io::Read as _;
@@ -19,6 +20,7 @@ use crate::error::Error;
 use crate::settings::ToolSettings;
 
 pub use fix::{Fixed, fix};
+pub use input_schema::input_schema;
 pub use library::{Library, Listing, Reach, relative_to};
 
 /// How long all compute blocks of a file may take to be checked: they take

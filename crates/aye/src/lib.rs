@@ -15,4 +15,5 @@ pub mod plan_view;
 pub mod prompt;
 pub mod report;
 pub mod screen;
+mod serve;
 pub mod term;

@@ -54,9 +54,19 @@ pub struct SkillStarted {
     /// Who or what started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_by: Option<StartedBy>,
+    /// The person who started it, where that is not the account that drives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starter: Option<String>,
     /// The epoch of the lease under which it began.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub epoch: u64,
+}
+
+impl SkillStarted {
+    /// Who started it: a person with a name, or the account that drives it.
+    pub fn starter(&self) -> &str {
+        self.starter.as_deref().unwrap_or(&self.driver.user)
+    }
 }
 
 /// A step as the file has it.

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::event::{Answered, Event, EventKind, MemoryKind, Remembered};
 use crate::id::QuestionId;
 use crate::journal::Phase;
-use crate::question::{Answer, Channel, Purpose, Question};
+use crate::question::{Answer, Channel, Proof, Purpose, Question};
 use crate::skill::{AskKind, ChoiceAction};
 use crate::text::World;
 
@@ -41,7 +41,10 @@ impl Machine {
         if open.kind == AskKind::Input {
             answer.value = self.secrets.mask_value(&answer.value);
         }
-        let answer = self.masked_answer(answer);
+        let mut answer = self.masked_answer(answer);
+        if answer.reauth {
+            answer.proof = Some(Proof::Otp);
+        }
         let asked_ms = match &self.state.phase {
             Phase::Asking { asked_ms, .. } => *asked_ms,
             Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => return,

@@ -303,6 +303,7 @@ impl Machine {
                 ),
                 by: ask.by.clone(),
                 approvals: ask.approvals,
+                not_starter: ask.not_starter,
                 reauth: ask.reauth,
                 typed: ask.typed.clone(),
                 ..gate

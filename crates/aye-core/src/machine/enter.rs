@@ -270,7 +270,7 @@ impl Machine {
         let (line, _) = self.command_line(step, &self.scope(world)).ok()?;
         let other = record.and_then(|record| record.command.as_ref()) != Some(&line);
         let changed = other || record.is_some_and(|record| record.edits.is_some());
-        let demanding = ask.typed.is_some() || ask.reauth || ask.approvals > 1;
+        let demanding = ask.typed.is_some() || ask.reauth || ask.approvals > 1 || ask.not_starter;
         let again = match why {
             RetryReason::Fixed => true,
             RetryReason::Healed => step.destructive || demanding || changed,

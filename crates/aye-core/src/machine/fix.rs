@@ -149,6 +149,7 @@ pub(super) fn gate_for_changes(step: &Step, bound: bool) -> Ask {
         // A form that shows the difference is enough where nobody had to agree.
         by: if bound { By::Human } else { By::Anyone },
         approvals: 1,
+        not_starter: false,
         reauth: false,
         typed: None,
         overridable: false,

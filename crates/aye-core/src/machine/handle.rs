@@ -168,7 +168,10 @@ impl Machine {
                 let answer = self.established(answer);
                 let verdict = if open.id == question {
                     self.in_time(&open, world.now)
-                        .and_then(|()| validate_answer(&open, &answer, &agreed, agreed_on.as_ref()))
+                        .and_then(|()| {
+                            let starter = self.state.started.starter();
+                            validate_answer(&open, &answer, &agreed, agreed_on.as_ref(), starter)
+                        })
                         .and_then(|()| self.weigh_edits(&open, &answer, world))
                 } else {
                     Err(Refusal::OtherQuestion(question.clone(), open.id.clone()))

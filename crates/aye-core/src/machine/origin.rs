@@ -41,7 +41,14 @@ impl Machine {
             && open.reauth
             && open.commits(&answer.value)
             && self.in_time(open, world.now).is_ok()
-            && validate_answer(open, &answer, agreed, agreed_on.as_ref()).is_ok();
+            && validate_answer(
+                open,
+                &answer,
+                agreed,
+                agreed_on.as_ref(),
+                self.state.started.starter(),
+            )
+            .is_ok();
         counts.then_some(answer.by)
     }
 }

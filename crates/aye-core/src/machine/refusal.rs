@@ -43,6 +43,9 @@ pub enum Refusal {
     /// The same person agreed already.
     #[error("{0} has agreed already; another person has to")]
     AlreadyAgreed(String),
+    /// Whoever started the run does not count.
+    #[error("{0} started the run; another person has to agree")]
+    Starter(String),
     /// Those who must agree chose differently.
     #[error("others agreed on `{0}`")]
     Disagrees(String),

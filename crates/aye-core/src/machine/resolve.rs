@@ -26,7 +26,7 @@ impl Machine {
         let answer = Answer::new(question.yes_value()?, by, Channel::Override);
         let counts = self
             .in_time(question, world.now)
-            .and_then(|()| validate_answer(question, &answer, &[], None));
+            .and_then(|()| validate_answer(question, &answer, &[], None, &answer.by));
         counts.is_ok().then_some(answer)
     }
 

@@ -79,6 +79,8 @@ pub struct Start {
     pub destructive_tools: Vec<String>,
     /// Who or what started it.
     pub started_by: Option<StartedBy>,
+    /// The person who did, where that is not the account that drives it.
+    pub starter: Option<String>,
     /// The epoch of the driver's lease.
     pub epoch: u64,
 }
@@ -162,6 +164,7 @@ impl Machine {
             destructive_tools: start.destructive_tools,
             step_list: flow.nodes.iter().filter(|_| listed).map(planned).collect(),
             started_by: start.started_by,
+            starter: start.starter,
             epoch: start.epoch,
         };
         let event = Event {

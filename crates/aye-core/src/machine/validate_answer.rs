@@ -14,6 +14,7 @@ pub(super) fn validate_answer(
     answer: &Answer,
     agreed: &[String],
     agreed_on: Option<&Value>,
+    starter: &str,
 ) -> Result<(), Refusal> {
     if answer.digest.as_ref().is_some_and(|digest| *digest != question.digest) {
         return Err(Refusal::Changed);
@@ -26,6 +27,9 @@ pub(super) fn validate_answer(
     }
     if agreed.contains(&answer.by) {
         return Err(Refusal::AlreadyAgreed(answer.by.clone()));
+    }
+    if question.not_starter && answer.by == starter {
+        return Err(Refusal::Starter(answer.by.clone()));
     }
     // What two people typed in secret cannot be compared afterwards.
     if let Some(Value::String(first)) = agreed_on
@@ -98,7 +102,7 @@ fn validate_person(question: &Question, answer: &Answer) -> Result<(), Refusal> 
         Channel::Memory if !question.remember => {
             return refuse("this question may not be answered from memory".to_owned());
         }
-        Channel::Override | Channel::Memory if question.approvals > 1 => {
+        Channel::Override | Channel::Memory if question.approvals > 1 || question.not_starter => {
             return refuse("several people have to agree".to_owned());
         }
         Channel::Override | Channel::Memory => {}

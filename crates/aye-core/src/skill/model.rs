@@ -437,6 +437,8 @@ pub struct Ask {
     pub by: By,
     /// How many different people must agree.
     pub approvals: u32,
+    /// Whoever started the run is none of them.
+    pub not_starter: bool,
     /// A one-time code is needed.
     pub reauth: bool,
     /// Text that must be typed to agree.
@@ -454,7 +456,11 @@ pub struct Ask {
 impl Ask {
     /// Whether a yes takes more than anybody's word.
     pub fn is_guarded(&self) -> bool {
-        self.by != By::Anyone || self.approvals > 1 || self.reauth || self.typed.is_some()
+        self.by != By::Anyone
+            || self.approvals > 1
+            || self.not_starter
+            || self.reauth
+            || self.typed.is_some()
     }
 }
 

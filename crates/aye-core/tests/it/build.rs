@@ -126,6 +126,7 @@ pub(crate) fn confirm(message: &str) -> Ask {
         secret: false,
         by: By::Anyone,
         approvals: 1,
+        not_starter: false,
         reauth: false,
         typed: None,
         overridable: true,
@@ -323,6 +324,7 @@ pub(crate) fn start() -> Start {
         deadline: None,
         destructive_tools: Vec::new(),
         started_by: None,
+        starter: None,
         epoch: 1,
     }
 }

@@ -75,6 +75,7 @@ impl Writer {
                 destructive_tools: Vec::new(),
                 step_list: Vec::new(),
                 started_by: None,
+                starter: None,
                 epoch: 0,
             })),
         )

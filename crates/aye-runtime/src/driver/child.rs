@@ -113,6 +113,7 @@ impl Driver<'_> {
             deadline,
             destructive_tools: started.destructive_tools,
             started_by: started.started_by,
+            starter: started.starter,
             epoch: self.epoch(),
         };
         let begun = Machine::start(flow, self.parts.limits.clone(), start, &world);

@@ -40,6 +40,7 @@ pub(super) fn machine(skill: &str) -> Machine {
         deadline: None,
         destructive_tools: Vec::new(),
         started_by: None,
+        starter: None,
         epoch: 1,
     };
     let now = "2026-11-17T00:30:00Z".parse().expect("a time");

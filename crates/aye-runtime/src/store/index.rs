@@ -36,6 +36,13 @@ pub trait Questions {
     /// The open questions of every run, the oldest first.
     fn open_questions(&self) -> Result<Vec<QuestionRow>, StoreError>;
 
+    /// At most `limit` open questions that were asked after number `after`
+    /// ([`QuestionRow::n`]; 0 for the first), the oldest first: a page of them.
+    fn open_questions_after(&self, after: u64, limit: u32) -> Result<Vec<QuestionRow>, StoreError>;
+
+    /// How many questions are open.
+    fn count_open(&self) -> Result<u64, StoreError>;
+
     /// How many questions are open in a run and in the runs inside it.
     fn waiting_within(&self, run: &RunId) -> Result<u32, StoreError>;
 

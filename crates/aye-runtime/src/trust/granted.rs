@@ -19,6 +19,8 @@ pub enum StartedBy {
     Person,
     /// An assistant wants it.
     Assistant,
+    /// Somebody asked the server for it: nobody typed it in the project.
+    Server,
 }
 
 /// What counts, and what was left out.
@@ -76,7 +78,9 @@ impl Granted {
         let allowed = |path: &PathBuf| agreed.trusted && agreed.holds(&Power::skills(path));
         let skills = match by {
             StartedBy::Person => Vec::new(),
-            StartedBy::Assistant => outside(settings).into_iter().filter(allowed).collect(),
+            StartedBy::Assistant | StartedBy::Server => {
+                outside(settings).into_iter().filter(allowed).collect()
+            }
         };
         Self {
             trusted: agreed.trusted,

@@ -13,6 +13,7 @@ use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
 use aye_core::id::RunId;
+use aye_core::question::{Answer, Edits};
 use aye_process::Signals;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -26,7 +27,7 @@ use crate::trust::StartedBy;
 
 use super::active_run::{ActiveRun, Surface};
 use super::prepare::Prepared;
-use super::resume::ResumeRequest;
+use super::resume::{ResumeRequest, RetryRequest};
 use super::start::StartRequest;
 use super::warning::Warning;
 
@@ -43,6 +44,7 @@ pub struct BackgroundCommand {
 enum Task {
     Start(Box<StartRequest>),
     Resume { run: RunId, secrets: IndexMap<String, String> },
+    Retry { run: RunId, step: String, edits: Option<Edits>, answer: Box<Answer> },
 }
 
 /// What the background process says.
@@ -65,10 +67,40 @@ impl Runtime {
         prepared: Prepared,
         warn: &mut dyn FnMut(Warning),
     ) -> Result<RunId, Error> {
-        let request = StartRequest::new(prepared, self);
-        let run = request.run.clone();
-        self.detach(Task::Start(Box::new(request)), warn)?;
+        let run = self.new_run_id();
+        self.start_detached_as(run.clone(), prepared, None, warn)?;
         Ok(run)
+    }
+
+    /// The same with an id that the caller has chosen, for a person who is not the
+    /// account that drives it.
+    pub(super) fn start_detached_as(
+        &self,
+        run: RunId,
+        prepared: Prepared,
+        starter: Option<String>,
+        warn: &mut dyn FnMut(Warning),
+    ) -> Result<(), Error> {
+        let mut request = StartRequest::new(prepared, self);
+        request.run = run;
+        request.starter = starter.or(request.starter);
+        self.detach(Task::Start(Box::new(request)), warn)
+    }
+
+    /// Tries the failed step of a run that has ended again, in a process of its own.
+    pub(super) fn retry_detached(
+        &self,
+        row: &RunRow,
+        step: String,
+        edits: Option<Edits>,
+        answer: Answer,
+        warn: &mut dyn FnMut(Warning),
+    ) -> Result<(), Error> {
+        let there = self.at(&row.workspace)?;
+        there.must_be_trusted()?;
+        self.journal()?.load(row, &there)?.must_know(&IndexMap::new())?;
+        let (run, answer) = (row.id.clone(), Box::new(answer));
+        self.detach(Task::Retry { run, step, edits, answer }, warn)
     }
 
     /// Resumes a run that nobody drives in a process of its own, and returns
@@ -157,6 +189,12 @@ impl Runtime {
             Task::Resume { run, secrets } => {
                 let row = runtime.journal()?.find_run(run.as_str())?;
                 runtime.resume(&ResumeRequest { row, secrets, attended }, &mut warn)?
+            }
+            Task::Retry { run, step, edits, answer } => {
+                let row = runtime.journal()?.find_run(run.as_str())?;
+                let resume = ResumeRequest { row, secrets: IndexMap::new(), attended };
+                let request = RetryRequest { resume, step, edits };
+                runtime.retry_with(request, *answer, &mut warn)?
             }
         };
         let run = active.run().clone();

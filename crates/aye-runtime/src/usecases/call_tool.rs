@@ -85,6 +85,7 @@ impl Runtime {
             deadline: None,
             destructive_tools: Vec::new(),
             started_by: None,
+            starter: None,
             epoch: lease.epoch(),
         };
         let world = self.world(&self.directory);

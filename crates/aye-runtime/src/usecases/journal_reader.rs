@@ -16,7 +16,8 @@ use crate::store::{Found, QuestionRow, RunFilter, RunRow, Source, Store};
 use super::loaded_run::LoadedRun;
 use super::logs::{LogItem, LogRequest, read_logs, tail_of_log};
 use super::run_views::{
-    OpenQuestion, Overview, RunDetails, RunHistory, find_run, open_questions, state_of,
+    ListedRun, OpenQuestion, Overview, RunDetails, RunHistory, find_run, listed, open_question,
+    open_questions, open_questions_after, state_of,
 };
 use super::step_place::StepPlace;
 use super::subscribe::Subscription;
@@ -66,6 +67,27 @@ impl JournalReader {
     /// The outermost run that a run is inside of; itself, if it is inside none.
     pub fn outermost(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
         Ok(self.store.outermost(run)?)
+    }
+
+    /// The runs inside a run, each with the step it belongs to, the first begun first.
+    pub fn runs_inside(&self, run: &RunId) -> Result<Vec<(String, RunId)>, Error> {
+        let mut inside = Vec::new();
+        for row in self.store.runs_inside(run)? {
+            if let Some(parent) = self.store.place_of(&row.id)?.pop() {
+                inside.push((parent.step, row.id));
+            }
+        }
+        Ok(inside)
+    }
+
+    /// A run as it stands now, with whether a process drives it.
+    pub fn listed(&self, row: RunRow) -> Result<ListedRun, Error> {
+        listed(&*self.store, row)
+    }
+
+    /// A question of any state, with what its row does not have.
+    pub fn whole_question(&self, row: QuestionRow) -> Result<OpenQuestion, Error> {
+        open_question(&*self.store, row)
     }
 
     /// Whether a process drives a run.
@@ -127,6 +149,21 @@ impl JournalReader {
     /// The questions that nobody has answered, the oldest first.
     pub fn open_questions(&self) -> Result<Vec<OpenQuestion>, Error> {
         open_questions(&*self.store)
+    }
+
+    /// At most `limit` of them that were asked after the event of this number.
+    pub fn open_questions_after(&self, after: u64, limit: u32) -> Result<Vec<OpenQuestion>, Error> {
+        open_questions_after(&*self.store, after, limit)
+    }
+
+    /// How many questions nobody has answered.
+    pub fn count_open(&self) -> Result<u64, Error> {
+        Ok(self.store.count_open()?)
+    }
+
+    /// Events of every run after the event of this number, at most `limit`.
+    pub fn events_after(&self, after: u64, limit: u32) -> Result<Vec<(u64, Event)>, Error> {
+        Ok(self.store.events_after(after, limit)?)
     }
 
     /// The question that an id, or the beginning of one, stands for.

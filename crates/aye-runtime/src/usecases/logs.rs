@@ -54,6 +54,8 @@ pub enum LogItem<'a> {
     Ended,
     /// That is all so far; what the step may write still follows.
     CaughtUp,
+    /// Told now and then while the run is followed: a moment to leave.
+    Idle,
 }
 
 /// Whether a step that started may have written something.
@@ -128,7 +130,10 @@ pub(super) fn read_logs(
             }
         }
         match subscription.as_mut().filter(|_| driven) {
-            Some(subscription) => subscription.wait(LOOK)?,
+            Some(subscription) => {
+                tell(LogItem::Idle)?;
+                subscription.wait(LOOK)?;
+            }
             None => break,
         }
     }

@@ -15,6 +15,7 @@
 //! ```
 
 mod active_run;
+mod answer;
 mod audit;
 pub mod background;
 mod call_tool;
@@ -35,6 +36,7 @@ mod run_views;
 mod schedules;
 mod script_question;
 mod start;
+mod start_skill;
 mod stats;
 mod step_place;
 mod step_process;
@@ -44,6 +46,7 @@ mod undriven;
 mod warning;
 
 pub use active_run::{ActiveRun, FinishedRun, Surface};
+pub use answer::{AnswerError, AnswerRequest, Answerer, TakenAnswer};
 pub use audit::parse_heads;
 pub use call_tool::{CallOutcome, CallRequest};
 pub use journal_reader::JournalReader;
@@ -58,6 +61,7 @@ pub use run_views::{AskingRun, ListedRun, OpenQuestion, Overview, RunDetails, Ru
 pub use schedules::{ListedSchedule, ScheduleRequest};
 pub use script_question::{AskedInRun, ScriptOutcome, ScriptQuestion};
 pub use start::StartRequest;
+pub use start_skill::{StartSkill, StartSkillError, StartedRun};
 pub use stats::{QuestionFigures, RunFigures, SkillStats, Spread, StatsRequest, StepFigures};
 pub use step_place::StepPlace;
 pub use step_process::process_of;

@@ -4,10 +4,20 @@ use aye_core::question::Origin;
 
 use crate::error::Error;
 use crate::origin;
+use crate::people::PeopleFile;
 use crate::runtime::Runtime;
 use crate::store::Store;
 
 impl Runtime {
+    /// The name that an answer of this account carries: that of the person whose
+    /// account it is, else its own.
+    pub fn person(&self) -> String {
+        let user = self.driver().user;
+        // A file that cannot be read makes nobody of anybody.
+        let people = PeopleFile::new(&self.home).read().unwrap_or_default();
+        people.of_account(&user).map_or(user, |person| person.name.clone())
+    }
+
     /// Where an answer of this process comes from.
     pub(super) fn origin(&self) -> Box<Origin> {
         origin::origin(|| match self.store_to_read() {

@@ -94,7 +94,7 @@ impl Runtime {
         let warnings = std::mem::take(&mut file.diagnostics);
         let (flow, text) = file.into_flow(name.as_deref())?;
         let skill = CheckedSkill { path, flow: Arc::new(flow), text, warnings };
-        if self.started_by == StartedBy::Assistant
+        if self.started_by != StartedBy::Person
             && let Some(step) = self.interactive_step(&skill)
         {
             let refused = Error::Refused {

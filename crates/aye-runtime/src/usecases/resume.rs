@@ -128,13 +128,23 @@ impl Runtime {
         request: RetryRequest,
         warn: &mut dyn FnMut(Warning),
     ) -> Result<ActiveRun, Error> {
-        let RetryRequest { resume, step, edits } = request;
-        let driver = Driver { attended: resume.attended, ..self.driver() };
-        let value = if edits.is_some() { "edit" } else { "retry" };
+        let value = if request.edits.is_some() { "edit" } else { "retry" };
         let answer = Answer {
             origin: Some(self.origin()),
-            ..Answer::new(value, driver.user.clone(), Channel::Command)
+            ..Answer::new(value, self.person(), Channel::Command)
         };
+        self.retry_with(request, answer, warn)
+    }
+
+    /// The same, on the word of whoever gave this answer.
+    pub(super) fn retry_with(
+        &self,
+        request: RetryRequest,
+        answer: Answer,
+        warn: &mut dyn FnMut(Warning),
+    ) -> Result<ActiveRun, Error> {
+        let RetryRequest { resume, step, edits } = request;
+        let driver = Driver { attended: resume.attended, ..self.driver() };
         let answer = Some(Box::new(answer));
         // Which epoch this is, is known once the run is locked.
         let retry = Retry { driver, epoch: 0, step: Some(step), edits, turn: None, answer };

@@ -94,7 +94,7 @@ impl Runtime {
 }
 
 /// A run with what its row does not have.
-fn listed(store: &dyn Store, mut row: RunRow) -> Result<ListedRun, Error> {
+pub(super) fn listed(store: &dyn Store, mut row: RunRow) -> Result<ListedRun, Error> {
     if row.status.is_ended() {
         return Ok(ListedRun { row, driven: false });
     }
@@ -111,16 +111,27 @@ pub(super) fn state_of(store: &dyn Store, run: &RunId) -> Result<State, Error> {
 
 /// The questions that nobody has answered, the oldest first.
 pub(super) fn open_questions(store: &dyn Store) -> Result<Vec<OpenQuestion>, Error> {
-    let mut open = Vec::new();
-    for row in store.open_questions()? {
-        open.push(OpenQuestion {
-            question: store.asked(&row.id)?,
-            driven: store.is_driven(&row.run)?,
-            around: store.place_of(&row.run)?,
-            row,
-        });
-    }
-    Ok(open)
+    store.open_questions()?.into_iter().map(|row| open_question(store, row)).collect()
+}
+
+/// At most `limit` of them that were asked after the event of this number.
+pub(super) fn open_questions_after(
+    store: &dyn Store,
+    after: u64,
+    limit: u32,
+) -> Result<Vec<OpenQuestion>, Error> {
+    let rows = store.open_questions_after(after, limit)?;
+    rows.into_iter().map(|row| open_question(store, row)).collect()
+}
+
+/// A question with what its row does not have.
+pub(super) fn open_question(store: &dyn Store, row: QuestionRow) -> Result<OpenQuestion, Error> {
+    Ok(OpenQuestion {
+        question: store.asked(&row.id)?,
+        driven: store.is_driven(&row.run)?,
+        around: store.place_of(&row.run)?,
+        row,
+    })
 }
 
 /// The run that a name, the beginning of one, or `last` stands for.

@@ -37,6 +37,9 @@ pub struct StartRequest {
     range: Option<Range>,
     yes: bool,
     started_by: StartedBy,
+    /// The person who wants it, where that is not the account that drives it.
+    #[serde(default)]
+    pub(super) starter: Option<String>,
 }
 
 impl StartRequest {
@@ -46,6 +49,7 @@ impl StartRequest {
         Self {
             run: runtime.new_run_id(),
             started_by: runtime.started_from(),
+            starter: Some(runtime.person()).filter(|name| *name != runtime.driver().user),
             skill: skill_name(&skill.flow).to_owned(),
             file: skill.path.to_string_lossy().into_owned(),
             text: skill.text,
@@ -62,6 +66,7 @@ impl StartRequest {
         Self {
             run: runtime.new_run_id(),
             started_by: runtime.started_from(),
+            starter: None,
             skill: name.to_owned(),
             file: String::new(),
             text,
@@ -98,6 +103,7 @@ impl StartRequest {
             yes: self.yes,
             driver,
             started_by: Some(self.started_by),
+            starter: self.starter,
             epoch: 0,
             parent: None,
             outer: None,

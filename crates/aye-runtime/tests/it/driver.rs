@@ -91,6 +91,7 @@ impl Stage {
             deadline: None,
             destructive_tools: Vec::new(),
             started_by: None,
+            starter: None,
             epoch: lease.epoch(),
         };
         let world = runtime.world(self.path());

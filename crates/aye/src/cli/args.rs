@@ -241,6 +241,10 @@ pub enum Command {
     Tools(commands::tools::ToolsArgs),
     /// Serve assistants over the Model Context Protocol
     Mcp(commands::mcp::McpArgs),
+    /// Serve runs, questions and skills over HTTP and a socket
+    Serve(commands::serve::ServeArgs),
+    /// Add, list and remove the people who may use the server
+    People(commands::people::PeopleArgs),
     /// Show, teach and forget what was learned
     Memory(commands::memory::MemoryArgs),
     /// Print the JSON schema of skill files

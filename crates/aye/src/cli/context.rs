@@ -128,7 +128,7 @@ impl Context {
             paint: self.paint_err,
             plain: self.plain || !prompt::is_capable(&self.env),
             escape,
-            user: self.driver().user,
+            user: self.person(),
             obstacle: prompt::obstacle(&self.env, may_ask),
             opened_with: None,
             advisor: self.advisor(),

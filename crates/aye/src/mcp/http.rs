@@ -69,6 +69,12 @@ fn service(server: &Arc<ServerState>) -> Service {
     )
 }
 
+/// The service, for a server that has looked at who asks.
+pub(crate) fn router(served: Arc<Runtime>) -> Result<axum::Router, Error> {
+    let world = Arc::new(ServerState::new(served)?);
+    Ok(axum::Router::new().fallback_service(service(&world)))
+}
+
 /// Serves at a loopback address until the process is ended. `ready` is told
 /// the address once clients can connect.
 pub(crate) fn serve(

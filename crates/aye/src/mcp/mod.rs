@@ -46,5 +46,5 @@ mod tools;
 mod watch;
 
 pub use clients::{Client, seen as clients_seen};
-pub(crate) use http::{serve as serve_http, token};
+pub(crate) use http::{router, serve as serve_http, token};
 pub(crate) use stdio::serve as serve_stdio;

@@ -14,5 +14,6 @@ mod needs;
 mod policy;
 mod prompt;
 mod secrets;
+mod serve;
 mod tools;
 mod trust_page;

@@ -82,14 +82,14 @@ impl Checker<'_> {
         let (remember, any) = self.remembered(&mut doc, asked);
         let timeout = self.wait(&doc.timeout, &asked.place);
         let by = self.by(std::mem::take(&mut doc.by), &asked.place);
-        let approvals = self.approvals(&doc.approvals, &by);
+        let (approvals, not_starter) = self.approvals(std::mem::take(&mut doc.approvals), &by);
         let overridable = doc.overriding.get().is_none_or(|word| word.value == OverrideWord::Allow);
         let typed = std::mem::take(&mut doc.typed).take().map(template);
         if let Some(typed) = &typed {
             self.not_empty(typed, &format!("`type_to_confirm` of {}", asked.place));
         }
         let reauth = flag(&doc.reauth);
-        let guarded = by != By::Anyone || approvals > 1 || reauth || typed.is_some();
+        let guarded = by != By::Anyone || approvals > 1 || not_starter || reauth || typed.is_some();
         if guarded && timeout != StepTimeout::Unlimited {
             self.lets_through(default.as_ref(), &options, asked);
         }
@@ -104,6 +104,7 @@ impl Checker<'_> {
             secret: flag(&doc.secret),
             by,
             approvals,
+            not_starter,
             reauth,
             typed,
             overridable,

@@ -5,7 +5,7 @@ use super::ask::Asked;
 use super::step::flag;
 use super::{Checker, template};
 use crate::diagnostic::{Diagnostic, quote};
-use crate::skill::document::{AskDoc, ByWord};
+use crate::skill::document::{ApprovalsDoc, AskDoc, ByWord};
 use crate::skill::duration::{Period, format_duration};
 use crate::skill::{AskLimits, By, StepTimeout};
 use crate::span::Spanned;
@@ -117,9 +117,20 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn approvals(&mut self, field: &Field<u32>, by: &By) -> u32 {
-        let Some(approvals) = field.get() else {
-            return 1;
+    /// How many people have to agree, and whether whoever started the run is none of them.
+    pub(super) fn approvals(
+        &mut self,
+        field: Field<Either<u32, ApprovalsDoc>>,
+        by: &By,
+    ) -> (u32, bool) {
+        let (approvals, not_starter) = match field.take() {
+            None => return (1, false),
+            Some(Spanned { value: Either::Short(count), span }) => {
+                (Spanned { value: count, span }, false)
+            }
+            Some(Spanned { value: Either::Long(doc), span }) => {
+                (doc.count.take().unwrap_or(Spanned { value: 1, span }), flag(&doc.not_starter))
+            }
         };
         let mut refuse = |label: String| {
             let message = format!("`approvals` cannot be {}", approvals.value);
@@ -133,6 +144,6 @@ impl Checker<'_> {
             }
             By::Anyone | By::Human | By::Names(_) => {}
         }
-        approvals.value
+        (approvals.value, not_starter)
     }
 }

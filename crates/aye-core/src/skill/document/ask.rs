@@ -38,9 +38,8 @@ pub(in crate::skill) struct AskDoc {
     pub(in crate::skill) secret: Field<bool>,
     /// Who may answer: `anyone`, `human` (no assistant), or a list of names.
     pub(in crate::skill) by: Field<Either<ByWord, Vec<Field<Text>>>>,
-    /// How many different people must agree.
-    #[schemars(range(min = 1))]
-    pub(in crate::skill) approvals: Field<u32>,
+    /// How many different people must agree: a number, or `{ count: 2, not_starter: true }`.
+    pub(in crate::skill) approvals: Field<Either<u32, ApprovalsDoc>>,
     /// Whether a one-time code is needed.
     pub(in crate::skill) reauth: Field<bool>,
     /// Text that must be typed to agree, such as the skill's name.
@@ -55,6 +54,18 @@ pub(in crate::skill) struct AskDoc {
     pub(in crate::skill) remember: Field<Either<bool, RememberDoc>>,
     /// Whether an assistant is asked for advice.
     pub(in crate::skill) ai_assist: Field<bool>,
+}
+
+/// How many people must agree, and who of them does not count.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a number, or a mapping with `count`")]
+#[schemars(rename = "Approvals")]
+pub(in crate::skill) struct ApprovalsDoc {
+    /// How many different people must agree; 1 if not given.
+    #[schemars(range(min = 1))]
+    pub(in crate::skill) count: Field<u32>,
+    /// Whoever started the run does not count.
+    pub(in crate::skill) not_starter: Field<bool>,
 }
 
 /// What may vary where an answer is remembered.

@@ -12,7 +12,7 @@ mod key_names;
 mod parts;
 mod step;
 
-pub(super) use ask::{AskDoc, ByWord, OptionDoc, OverrideWord};
+pub(super) use ask::{ApprovalsDoc, AskDoc, ByWord, OptionDoc, OverrideWord};
 pub(super) use file::{SkillDoc, SkillsDoc, UndefinedWord};
 pub(super) use heal::{HealDoc, HealMatchDoc};
 pub(super) use input::{InputDoc, OutputDoc, SourceDoc};

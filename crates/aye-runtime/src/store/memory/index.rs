@@ -59,6 +59,16 @@ impl Questions for MemoryStore {
         Ok(self.state().questions().into_iter().filter(|row| is_open(row)).cloned().collect())
     }
 
+    fn open_questions_after(&self, after: u64, limit: u32) -> Result<Vec<QuestionRow>, StoreError> {
+        let state = self.state();
+        let rows = state.questions().into_iter().filter(|row| is_open(row) && row.n > after);
+        Ok(rows.take(limit as usize).cloned().collect())
+    }
+
+    fn count_open(&self) -> Result<u64, StoreError> {
+        Ok(self.state().questions().into_iter().filter(|row| is_open(row)).count() as u64)
+    }
+
     fn waiting_within(&self, run: &RunId) -> Result<u32, StoreError> {
         let within =
             |row: &&QuestionRow| is_open(row) && (row.run == *run || row.run.is_inside(run));

@@ -116,6 +116,7 @@ impl Tale {
             destructive_tools: Vec::new(),
             step_list: Vec::new(),
             started_by: None,
+            starter: None,
             epoch: 0,
         }));
         self.event(kind)

@@ -53,7 +53,7 @@ pub enum AuthCommand {
 }
 
 pub(super) fn run(args: &AuthArgs, context: &Context) -> Result<u8, Error> {
-    let user = context.driver().user;
+    let user = context.person();
     let authenticator = Authenticator::new(&context.home, &user);
     // A program could use a code up, or lock the person out with wrong ones.
     match &args.command {

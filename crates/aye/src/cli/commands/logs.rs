@@ -68,7 +68,7 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
         (LogItem::Result(value), Some(open)) => open.result(value, &config),
         (LogItem::Ended, Some(open)) => open.finish(&config),
         (LogItem::CaughtUp, Some(open)) => open.catch_up(&config),
-        (_, None) => Ok(()),
+        (LogItem::Idle, Some(_)) | (_, None) => Ok(()),
     })?;
     if let (0, Some(step)) = (told, &args.step) {
         let message = format!("step `{step}` of run `{}` has run no command", row.id);

@@ -19,6 +19,7 @@ pub(super) mod man;
 pub(super) mod mcp;
 pub(super) mod memory;
 pub(super) mod patch;
+pub(super) mod people;
 pub(super) mod resume;
 pub(super) mod retry;
 pub(super) mod run;
@@ -26,6 +27,7 @@ pub(super) mod runs;
 pub(super) mod schedule;
 pub(super) mod schema;
 pub(super) mod scripted;
+pub(super) mod serve;
 pub(super) mod show;
 mod shown_output;
 pub(super) mod stats;
@@ -83,6 +85,8 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::Tools(args) => tools::run(&args, context),
         Command::Trust(args) => trust::run(&args, context),
         Command::Mcp(args) => mcp::run(&args, context),
+        Command::Serve(args) => serve::run(&args, context),
+        Command::People(args) => people::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
         Command::Schedule(args) => schedule::run(args, context),
         Command::Schema(args) => schema::run(&args, context),
@@ -123,6 +127,8 @@ fn steps_may_run(command: &Command) -> bool {
         | Command::Auth(_)
         // Runs are handed to processes of their own.
         | Command::Mcp(_)
+        | Command::Serve(_)
+        | Command::People(_)
         | Command::Memory(_)
         | Command::Patch(_)
         | Command::Schedule(_)

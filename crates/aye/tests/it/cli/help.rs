@@ -53,6 +53,8 @@ fn the_overview() {
       mcp          Serve assistants over the Model Context Protocol
       tools        List and call the tools of this project
       memory       Show, teach and forget what was learned
+      serve        Serve runs, questions and skills over HTTP and a socket
+      people       Add, list and remove the people who may use the server
 
     Set up:
       doctor       Check the setup, and which assistants have connected

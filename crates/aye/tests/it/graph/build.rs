@@ -135,6 +135,7 @@ fn ask(kind: AskKind, message: &str) -> Ask {
         secret: false,
         by: By::Anyone,
         approvals: 1,
+        not_starter: false,
         reauth: false,
         typed: None,
         overridable: true,

@@ -348,6 +348,18 @@ impl Questions for Faulty {
         Ok(rows)
     }
 
+    fn open_questions_after(&self, after: u64, limit: u32) -> Result<Vec<QuestionRow>, StoreError> {
+        let mut rows = self.inner.open_questions_after(after, limit)?;
+        if self.has(Fault::RowsStale) {
+            rows.clear();
+        }
+        Ok(rows)
+    }
+
+    fn count_open(&self) -> Result<u64, StoreError> {
+        self.inner.count_open()
+    }
+
     fn waiting_within(&self, run: &RunId) -> Result<u32, StoreError> {
         self.inner.waiting_within(run)
     }

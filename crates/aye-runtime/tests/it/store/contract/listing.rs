@@ -52,6 +52,23 @@ pub(super) fn lists(place: &dyn Place) -> Kept {
     Ok(())
 }
 
+pub(super) fn pages_of_questions(place: &dyn Place) -> Kept {
+    let mut store = place.open();
+    for name in ["first12345", "second1234", "third12345"] {
+        let (mut tale, lease) = begun(&mut *store, name)?;
+        store.append(&lease, &[tale.asks(1)], &[])?;
+        if name == "second1234" {
+            store.append(&lease, &[tale.answered(1, "proceed", "ada"), tale.completed()], &[])?;
+        }
+    }
+    ensure!(store.count_open()? == 2, "{}", store.count_open()?);
+    let first = store.open_questions_after(0, 1)?;
+    ensure!(first.len() == 1 && first[0].run.as_str() == "first12345", "{first:?}");
+    let rest = store.open_questions_after(first[0].n, 10)?;
+    ensure!(rest.len() == 1 && rest[0].run.as_str() == "third12345", "the next page: {rest:?}");
+    Ok(())
+}
+
 pub(super) fn names(place: &dyn Place) -> Kept {
     let mut store = place.open();
     let (mut tale, lease) = begun(&mut *store, "alpha12345")?;

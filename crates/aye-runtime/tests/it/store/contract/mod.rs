@@ -47,7 +47,7 @@ macro_rules! ensure {
 }
 use ensure;
 
-const CLAUSES: [(&str, Clause); 32] = [
+const CLAUSES: [(&str, Clause); 33] = [
     ("what is appended is read back in order", appending::reads_back),
     ("an event that does not follow is a conflict", appending::needs_the_next_number),
     ("an append is all or nothing", appending::all_or_nothing),
@@ -73,6 +73,7 @@ const CLAUSES: [(&str, Clause); 32] = [
     ("a driver's own appends do not wake it", waking::appends_do_not_wake_drivers),
     ("rows follow the events", listing::rows_follow),
     ("lists are filtered, the newest first", listing::lists),
+    ("open questions come in pages, the oldest first", listing::pages_of_questions),
     ("a name finds one, several or none", listing::names),
     ("finished runs are pruned, others stay", pruning::prunes),
     ("an audit looks at everything, logs have places", pruning::audit_and_logs),

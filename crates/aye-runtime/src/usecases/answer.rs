@@ -1,0 +1,226 @@
+//! Answering on behalf of a person who is not at this process: what a server does.
+
+use aye_core::digest::digest;
+use aye_core::event::{Answered, EventKind};
+use aye_core::input::Request;
+use aye_core::question::{Answer, AnswerScope, Channel, Edits, Proof};
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::runtime::Runtime;
+use crate::store::{QuestionRow, QuestionState, RunRow};
+
+use super::journal_reader::JournalReader;
+use super::submit::Sent;
+
+/// Who answers, and how strongly that is proven.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answerer {
+    /// Their name.
+    pub name: String,
+    /// How that is known.
+    pub proof: Proof,
+    /// Through what they answer.
+    pub channel: Channel,
+}
+
+/// An answer to an open question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerRequest {
+    /// The question, or the beginning of its id.
+    pub question: String,
+    /// The digest of the question that the person saw; without it, of the one
+    /// that is open now.
+    pub digest: Option<String>,
+    /// The value of an option, or the text that was asked for.
+    pub choice: String,
+    /// Why.
+    pub reason: Option<String>,
+    /// The text that has to be typed to agree.
+    pub typed: Option<String>,
+    /// A one-time code.
+    pub code: Option<String>,
+    /// How far it is to be given again.
+    pub remember: Option<AnswerScope>,
+    /// What a failed step is given differently.
+    pub edits: Option<Edits>,
+    /// The key under which the client sends it: sent again, it is answered the
+    /// same and counts once.
+    pub key: Option<String>,
+}
+
+/// What came of an answer that was taken.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TakenAnswer {
+    /// The question as it is now.
+    pub question: QuestionRow,
+    /// The same request was sent before.
+    pub repeated: bool,
+    /// Nobody drove the run: it continues in the background, or why it does not.
+    pub resumed: Option<Result<(), String>>,
+}
+
+/// Why an answer was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum AnswerError {
+    /// It was given to something else than what is asked.
+    #[error("question `{question}` has changed since it was shown")]
+    Changed {
+        /// The question.
+        question: String,
+        /// Its digest now.
+        digest: String,
+    },
+    /// Somebody else was quicker, or nobody in time.
+    #[error(transparent)]
+    Decided(Error),
+    /// It does not count, and why.
+    #[error("the answer to `{question}` was refused: {why}")]
+    Refused {
+        /// The question.
+        question: String,
+        /// In words.
+        why: String,
+    },
+    /// It could not be sent.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
+
+impl Runtime {
+    /// Gives an answer to whoever drives the run; if nobody does, the run
+    /// continues in a process of its own.
+    pub fn answer(
+        &self,
+        request: AnswerRequest,
+        by: &Answerer,
+    ) -> Result<TakenAnswer, AnswerError> {
+        let journal = self.journal()?;
+        let question = journal.find_question(&request.question)?;
+        let key = request.key.as_ref().map(|key| key_digest(&by.name, key));
+        if let Some(earlier) = key.as_ref().and_then(|key| sent_before(&journal, &question, key)) {
+            return repeated(&journal, &question, &earlier);
+        }
+        let asked = journal.asked(&question.id)?;
+        let now = asked.as_ref().map(|asked| asked.digest.clone()).unwrap_or_default();
+        if request.digest.as_ref().is_some_and(|shown| *shown != now) {
+            let question = question.id.to_string();
+            return Err(AnswerError::Changed { question, digest: now });
+        }
+        if question.state != QuestionState::Open
+            && let Some(late) = journal.late_answer(&question.id, self.now())?
+        {
+            return Err(AnswerError::Decided(late));
+        }
+        let row = journal.find_run(question.run.as_str())?;
+        let answer = Answer {
+            reason: request.reason,
+            typed: request.typed,
+            digest: Some(now),
+            remember: request.remember.filter(|_| request.edits.is_none()),
+            edits: request.edits,
+            proof: Some(by.proof),
+            key,
+            ..Answer::new(request.choice, by.name.clone(), by.channel)
+        };
+        let sent = Request::Answer { question: question.id.clone(), answer, code: request.code };
+        let resumed = match self.submit(&row, &sent)? {
+            Sent::Accepted => None,
+            Sent::AcceptedUndriven => Some(self.continue_detached(&journal, &row)),
+            Sent::Refused(why) => {
+                if let Some(late) = journal.late_answer(&question.id, self.now())? {
+                    return Err(AnswerError::Decided(late));
+                }
+                return Err(AnswerError::Refused { question: question.id.to_string(), why });
+            }
+        };
+        let question = journal.find_question(question.id.as_str())?;
+        Ok(TakenAnswer { question, repeated: false, resumed })
+    }
+
+    /// Holds the deadline of a question: somebody is looking at it.
+    pub fn hold(&self, question: &str, by: &str) -> Result<(), AnswerError> {
+        let journal = self.journal()?;
+        let question = journal.find_question(question)?;
+        let row = journal.find_run(question.run.as_str())?;
+        let request = Request::Hold { question: question.id.clone(), by: by.to_owned() };
+        match self.submit(&row, &request)? {
+            Sent::Accepted | Sent::AcceptedUndriven => Ok(()),
+            Sent::Refused(why) => match journal.late_answer(&question.id, self.now())? {
+                Some(late) => Err(AnswerError::Decided(late)),
+                None => Err(AnswerError::Refused { question: question.id.to_string(), why }),
+            },
+        }
+    }
+
+    fn continue_detached(&self, journal: &JournalReader, row: &RunRow) -> Result<(), String> {
+        let resume = || {
+            let outer = journal.outermost(&row.id)?.unwrap_or_else(|| row.clone());
+            match outer.status.is_ended() {
+                true => Ok(()),
+                false => self.resume_detached(&outer, IndexMap::new(), &mut |_| {}),
+            }
+        };
+        resume().map_err(|error: Error| error.to_string())
+    }
+}
+
+/// What a key of a client becomes in the journal: its own, whoever else uses the same.
+pub(super) fn key_digest(name: &str, key: &str) -> String {
+    let mut text = digest(&[name.as_bytes(), key.as_bytes()]);
+    text.truncate(32);
+    text
+}
+
+/// The answer that was sent under this key before.
+fn sent_before(journal: &JournalReader, question: &QuestionRow, key: &str) -> Option<Answered> {
+    let events = journal.events(&question.run).ok()?;
+    events.into_iter().rev().find_map(|event| match event.kind {
+        EventKind::ConfirmationAnswered(answered)
+            if answered.question == question.id && answered.answer.key.as_deref() == Some(key) =>
+        {
+            Some(*answered)
+        }
+        _ => None,
+    })
+}
+
+fn repeated(
+    journal: &JournalReader,
+    question: &QuestionRow,
+    earlier: &Answered,
+) -> Result<TakenAnswer, AnswerError> {
+    match &earlier.refused {
+        Some(why) => {
+            let (question, why) = (question.id.to_string(), why.clone());
+            Err(AnswerError::Refused { question, why })
+        }
+        None => {
+            let question = journal.find_question(question.id.as_str())?;
+            Ok(TakenAnswer { question, repeated: true, resumed: None })
+        }
+    }
+}
+
+/// Whether what is given now is what a run was started with: everything that is
+/// given has to be the same.
+pub(super) fn same_inputs(
+    given: &serde_json::Map<String, Value>,
+    recorded: &IndexMap<String, Value>,
+) -> bool {
+    given.iter().all(|(name, value)| {
+        recorded.get(name).is_some_and(|known| {
+            aye_core::secrets::is_secret(known)
+                || known == value
+                || text_of(known) == text_of(value)
+        })
+    })
+}
+
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,157 @@
+//! Starting a skill, and trying a failed run again, on the word of somebody who is
+//! not at this process.
+
+use std::path::Path;
+
+use aye_core::id::RunId;
+use aye_core::question::{Answer, Edits};
+use aye_core::skill::Given;
+use serde_json::{Map, Value};
+
+use crate::error::Error;
+use crate::runtime::Runtime;
+use crate::trust::StartedBy;
+
+use super::answer::{AnswerError, AnswerRequest, Answerer, key_digest, same_inputs};
+use super::prepare::{Prepared, SkillError};
+use super::resume::RetryTarget;
+use super::warning::Warning;
+
+/// A skill that is to be started.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StartSkill {
+    /// Its name, as it is listed.
+    pub skill: String,
+    /// What it is given.
+    pub inputs: Map<String, Value>,
+    /// The environment it runs against.
+    pub environment: Option<String>,
+    /// The key under which the client sends it: sent again, it is the same run.
+    pub key: Option<String>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartedRun {
+    /// The run.
+    pub run: RunId,
+    /// The same request was sent before.
+    pub repeated: bool,
+    /// What somebody should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// Why nothing was started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartSkillError {
+    /// The key was used for something else.
+    #[error("the key was used for another start: run `{0}`")]
+    OtherRequest(RunId),
+    /// It cannot be started.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
+
+impl Runtime {
+    /// Starts a skill of this project in a process of its own.
+    pub fn start_skill(&self, start: StartSkill, by: &str) -> Result<StartedRun, StartSkillError> {
+        let run = match &start.key {
+            Some(key) => run_of_key(by, key),
+            None => self.new_run_id(),
+        };
+        if start.key.is_some()
+            && let Some(journal) = self.journal_if_any()?
+            && journal.run(&run)?.is_some()
+        {
+            let started = journal.state(&run)?.started;
+            let same = started.skill == skill_part(&start.skill)
+                && same_inputs(&start.inputs, &started.inputs)
+                && start.environment.is_none_or(|name| started.environment == Some(name));
+            return match same {
+                true => Ok(StartedRun { run, repeated: true, warnings: Vec::new() }),
+                false => Err(StartSkillError::OtherRequest(run)),
+            };
+        }
+        let skill = self.check_skill(&start.skill).map_err(with_places)?;
+        let given = start.inputs.into_iter().map(|(name, value)| (name, Given::Data(value)));
+        let prepared = self.prepare(skill, given.collect())?;
+        let prepared = Prepared { environment: start.environment, ..prepared };
+        let mut warnings = Vec::new();
+        let starter = Some(by.to_owned()).filter(|name| *name != self.driver().user);
+        let mut warn = |warning| warnings.push(warning);
+        self.start_detached_as(run.clone(), prepared, starter, &mut warn)?;
+        Ok(StartedRun { run, repeated: false, warnings })
+    }
+
+    /// Tries a failed step again: answers the question about it, or takes the
+    /// run up that ended with it, in a process of its own.
+    pub fn retry_step(
+        &self,
+        run: &str,
+        step: Option<&str>,
+        edits: Option<Edits>,
+        by: &Answerer,
+    ) -> Result<RunId, AnswerError> {
+        let choice = if edits.is_some() { "edit" } else { "retry" };
+        match self.retryable(run, step)? {
+            RetryTarget::Question(question) => {
+                let request = AnswerRequest {
+                    question: question.id.to_string(),
+                    digest: None,
+                    choice: choice.to_owned(),
+                    reason: None,
+                    typed: None,
+                    code: None,
+                    remember: None,
+                    edits,
+                    key: None,
+                };
+                self.answer(request, by)?;
+                Ok(question.run)
+            }
+            RetryTarget::Ended { run, step } => {
+                let answer = Answer {
+                    origin: Some(self.origin()),
+                    proof: Some(by.proof),
+                    ..Answer::new(choice, by.name.clone(), by.channel)
+                };
+                self.retry_detached(&run.row, step, edits, answer, &mut |_| {})?;
+                Ok(run.row.id)
+            }
+        }
+    }
+
+    /// The same, seen from a project that is served: nobody typed it there.
+    pub fn served_at(&self, root: &Path) -> Result<Self, Error> {
+        let root = root.to_str().ok_or_else(|| {
+            let message = format!("`{}` is not a UTF-8 path", root.display());
+            Error::usage(message, "serve a directory whose path is text")
+        })?;
+        Ok(self.at(root)?.started_by(StartedBy::Server))
+    }
+}
+
+/// The run that a key stands for.
+fn run_of_key(by: &str, key: &str) -> RunId {
+    let digest = key_digest(by, key);
+    RunId::from_random(u64::from_str_radix(&digest[..16], 16).unwrap_or_default())
+}
+
+/// `FILE#NAME` is the skill `NAME`.
+fn skill_part(wanted: &str) -> &str {
+    wanted.rsplit_once('#').map_or(wanted, |(_, name)| name)
+}
+
+/// Why a skill cannot be run, with the places of its errors.
+fn with_places(error: SkillError) -> Error {
+    let places = match &error {
+        SkillError::Invalid(file) => file.render(false),
+        SkillError::Failed(_) => String::new(),
+    };
+    match error.into_error() {
+        Error::InvalidSkill(message) => {
+            Error::InvalidSkill(format!("{message}\n{}", places.trim_end()))
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,150 @@
+//! One server for each home: where it is, for the programs of this user.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use aye_runtime::error::Error;
+use serde::{Deserialize, Serialize};
+
+const LOCK: &str = "serve.lock";
+const FILE: &str = "serve.json";
+const TOKEN: &str = "serve.token";
+const BYTES: usize = 32;
+
+/// What `serve.json` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Announcement {
+    /// Where the server is.
+    pub(crate) url: String,
+    /// Its process.
+    pub(crate) pid: u32,
+    /// What programs of this user show to it.
+    pub(crate) token: String,
+}
+
+/// The right to be the server of a home; given back when dropped.
+pub(crate) struct OnlyServer {
+    home: PathBuf,
+    _lock: File,
+}
+
+impl OnlyServer {
+    /// Takes it, or says where the server is.
+    pub(crate) fn take(home: &Path) -> Result<Self, Error> {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(home)
+            .map_err(|source| Error::File { doing: "make", path: home.to_owned(), source })?;
+        let path = home.join(LOCK);
+        let failed = |source| Error::File { doing: "lock", path: path.clone(), source };
+        let lock = open(&path, false).map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { home: home.to_owned(), _lock: lock }),
+            Err(fs::TryLockError::WouldBlock) => Err(second(home)),
+            Err(fs::TryLockError::Error(source)) => Err(failed(source)),
+        }
+    }
+
+    /// The token for programs of this user; the same after a restart.
+    pub(crate) fn token(&self) -> Result<String, Error> {
+        let path = self.home.join(TOKEN);
+        let failed = |source| Error::File { doing: "use", path: path.clone(), source };
+        if let Ok(text) = fs::read_to_string(&path) {
+            let mode = fs::metadata(&path).map_err(failed)?.permissions().mode();
+            let token = text.trim();
+            if mode & 0o077 == 0 && token.len() == BYTES * 2 {
+                return Ok(token.to_owned());
+            }
+            // Others may know it: it counts no more.
+            fs::remove_file(&path).map_err(failed)?;
+        }
+        let mut bytes = [0u8; BYTES];
+        rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+            .map_err(|error| failed(error.into()))?;
+        let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        replace(&path, token.as_bytes()).map_err(failed)?;
+        Ok(token)
+    }
+
+    /// Writes where the server is.
+    pub(crate) fn announce(&self, url: &str, token: &str) -> Result<(), Error> {
+        let (url, pid, token) = (url.to_owned(), std::process::id(), token.to_owned());
+        let text = serde_json::to_string(&Announcement { url, pid, token }).unwrap_or_default();
+        let path = self.home.join(FILE);
+        replace(&path, text.as_bytes()).map_err(|source| Error::File {
+            doing: "write",
+            path: path.clone(),
+            source,
+        })
+    }
+}
+
+impl Drop for OnlyServer {
+    fn drop(&mut self) {
+        // Nobody is there any more; who looks finds that out all the same.
+        let _ = fs::remove_file(self.home.join(FILE));
+    }
+}
+
+/// The server of this home, if one runs.
+pub(crate) fn running(home: &Path) -> Option<Announcement> {
+    let lock = File::open(home.join(LOCK)).ok()?;
+    match lock.try_lock_shared() {
+        Err(fs::TryLockError::WouldBlock) => {}
+        Ok(()) | Err(fs::TryLockError::Error(_)) => return None,
+    }
+    serde_json::from_str(&fs::read_to_string(home.join(FILE)).ok()?).ok()
+}
+
+fn second(home: &Path) -> Error {
+    match running(home) {
+        Some(Announcement { url, pid, .. }) => Error::Refused {
+            message: format!("a server for this home runs already: {url} (process {pid})"),
+            hint: Some("`aye serve open` opens its page; stop it to start another".to_owned()),
+        },
+        None => Error::Refused {
+            message: "a server for this home is just starting or stopping".to_owned(),
+            hint: Some("try again in a moment".to_owned()),
+        },
+    }
+}
+
+fn open(path: &Path, truncate: bool) -> std::io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(truncate).mode(0o600).open(path)
+}
+
+/// Written whole under another name, then put in place: nobody reads half of it.
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let draft = path.with_extension(format!("{}.new", std::process::id()));
+    // Whatever stands there is not ours to write to.
+    let _ = fs::remove_file(&draft);
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+    file.write_all(bytes).and_then(|()| file.sync_all())?;
+    fs::rename(&draft, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_server_for_each_home() {
+        let home = tempfile::tempdir().expect("a directory");
+        let server = OnlyServer::take(home.path()).expect("nobody else is there");
+        let token = server.token().expect("a token");
+        server.announce("http://127.0.0.1:1", &token).expect("written");
+        let file = home.path().join(FILE);
+        let mode = fs::metadata(&file).expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let refused = OnlyServer::take(home.path()).err().expect("refused").to_string();
+        assert!(refused.contains("http://127.0.0.1:1"), "{refused}");
+        assert_eq!(running(home.path()).map(|one| one.token), Some(token.clone()));
+        drop(server);
+        assert_eq!(running(home.path()), None);
+        let again = OnlyServer::take(home.path()).expect("it is free again");
+        assert_eq!(again.token().expect("a token"), token, "the same after a restart");
+    }
+}

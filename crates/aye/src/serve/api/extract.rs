@@ -1,0 +1,89 @@
+//! Reading requests: what does not fit is a problem with words.
+
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::IntoResponse as _;
+use serde::de::DeserializeOwned;
+
+use crate::paint::escape_control_line;
+use crate::serve::identity::Identity;
+use crate::serve::problem::{Code, Problem};
+
+/// How long a client may take to send its body.
+const BODY: Duration = Duration::from_secs(10);
+/// The longest key.
+const KEY: usize = 200;
+
+/// A JSON body.
+pub(super) struct Body<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        // What a form of another page could send without asking is not JSON.
+        let kind = request.headers().get(header::CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if !kind
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .eq_ignore_ascii_case("application/json")
+        {
+            let detail = "the body has to be `application/json`";
+            return Err(Problem::new(Code::MediaType, detail));
+        }
+        let read = Bytes::from_request(request, state);
+        let bytes = match tokio::time::timeout(BODY, read).await {
+            Ok(Ok(bytes)) => bytes,
+            Ok(Err(rejection)) => {
+                let status = rejection.into_response().status();
+                return Err(match status == StatusCode::PAYLOAD_TOO_LARGE {
+                    true => Problem::new(Code::TooLarge, "the body is longer than 1 MiB"),
+                    false => Problem::new(Code::Invalid, "the body is cut off"),
+                });
+            }
+            Err(_) => return Err(Problem::new(Code::TimedOut, "the body took too long")),
+        };
+        let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+        match serde_json::from_slice(text) {
+            Ok(body) => Ok(Self(body)),
+            Err(error) => Err(Problem::new(Code::Invalid, escape_control_line(&error.to_string()))),
+        }
+    }
+}
+
+/// The part of the address after `?`.
+pub(in crate::serve) struct Params<T>(pub(in crate::serve) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(params)) => Ok(Self(params)),
+            Err(error) => Err(Problem::new(Code::Invalid, escape_control_line(&error.to_string()))),
+        }
+    }
+}
+
+/// The idempotency key. A bearer client has to send one: only it knows whether
+/// it sends something again.
+pub(super) fn key(headers: &HeaderMap, identity: &Identity) -> Result<Option<String>, Problem> {
+    let key = headers.get("idempotency-key").map(|key| key.to_str().unwrap_or_default());
+    match key {
+        Some(key) if key.is_empty() || key.len() > KEY => {
+            let detail = format!("`Idempotency-Key` has 1 to {KEY} characters");
+            Err(Problem::new(Code::Invalid, detail))
+        }
+        Some(key) => Ok(Some(key.to_owned())),
+        None if identity.is_session() => Ok(None),
+        None => Err(Problem::new(Code::KeyRequired, "the header `Idempotency-Key` is missing")
+            .hint("send a new random value with each request, and the same one to repeat it")),
+    }
+}

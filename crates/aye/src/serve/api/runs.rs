@@ -1,0 +1,335 @@
+//! Runs: listed, told, started, cancelled, tried again.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use aye_core::question::Edits;
+use aye_runtime::people::Right;
+use aye_runtime::usecases::{RunFilter, RunStanding, Sent, StartSkill};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::serve::identity::{ClientKind, Identity};
+use crate::serve::metrics::Metrics;
+use crate::serve::problem::{Code, Problem};
+use crate::serve::server::Server;
+use crate::serve::views::{Numbered, RunDetailView, RunView};
+
+use super::extract::{Body, Params, key};
+use super::reply::{Reply, json, json_with};
+
+/// How many are listed unless somebody says.
+const PAGE: u32 = 50;
+/// The longest list.
+const LONGEST: u32 = 1000;
+
+/// Which runs are listed.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunsQuery {
+    /// Only runs that stand like this.
+    status: Option<String>,
+    /// Only runs of this skill.
+    skill: Option<String>,
+    /// Only runs older than this one: `n` of the last one on the page before.
+    before: Option<u64>,
+    /// At most so many.
+    limit: Option<u32>,
+}
+
+/// Runs, the newest first.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct RunsPage {
+    runs: Vec<RunView>,
+    /// `before` for the next page; `null` at the end.
+    next: Option<u64>,
+}
+
+/// `GET /api/v1/runs`
+pub(super) async fn list(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+    Params(query): Params<RunsQuery>,
+) -> Reply {
+    identity.must(Right::Read)?;
+    let page = server.blocking(move |server| runs(server, &identity, query)).await?;
+    Ok(json(&page))
+}
+
+fn runs(server: &Server, identity: &Identity, query: RunsQuery) -> Result<RunsPage, Problem> {
+    let limit = query.limit.unwrap_or(PAGE).clamp(1, LONGEST);
+    let standing = query.status.as_deref().map(|word| {
+        RunStanding::from_word(word).ok_or_else(|| {
+            let words = RunStanding::ALL.map(RunStanding::word).join(", ");
+            Problem::new(Code::Invalid, format!("`status` is one of {words}"))
+        })
+    });
+    let sees = |run: &aye_runtime::usecases::ListedRun| {
+        identity.sees(std::path::Path::new(&run.row.workspace))
+    };
+    if let Some(standing) = standing.transpose()? {
+        let mut found =
+            server.runtime.runs_that_stand(standing, query.skill.as_deref(), u32::MAX)?;
+        found.retain(|run| query.before.is_none_or(|before| run.row.n < before) && sees(run));
+        let more = found.len() > limit as usize;
+        found.truncate(limit as usize);
+        return Ok(page(&found, more));
+    }
+    let mut found = Vec::new();
+    let mut before = query.before;
+    loop {
+        let skill = query.skill.clone();
+        let filter = RunFilter { skill, before, limit: limit + 1, ..RunFilter::default() };
+        let listed = server.runtime.runs(&filter)?;
+        let last = listed.last().map(|run| run.row.n);
+        let is_end = listed.len() <= limit as usize;
+        found.extend(listed.into_iter().filter(sees));
+        if is_end || found.len() > limit as usize {
+            let more = found.len() > limit as usize;
+            found.truncate(limit as usize);
+            return Ok(page(&found, more));
+        }
+        before = last;
+    }
+}
+
+fn page(found: &[aye_runtime::usecases::ListedRun], more: bool) -> RunsPage {
+    let runs: Vec<RunView> = found.iter().map(RunView::of).collect();
+    let next = runs.last().filter(|_| more).map(|run| run.n);
+    RunsPage { runs, next }
+}
+
+/// `GET /api/v1/runs/{run}`
+pub(super) async fn one(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+    Path(run): Path<String>,
+) -> Reply {
+    identity.must(Right::Read)?;
+    let view = server
+        .blocking(move |server| {
+            let journal = server.journal()?;
+            let row = server.run(&journal, &run, &identity)?;
+            let listed = journal.listed(row)?;
+            RunDetailView::read(&journal, &listed)
+        })
+        .await?;
+    Ok(json(&view))
+}
+
+/// Which events are wanted.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EventsQuery {
+    /// Only events with greater numbers.
+    #[serde(default)]
+    after: u64,
+    /// At most so many.
+    limit: Option<u32>,
+}
+
+/// `GET /api/v1/runs/{run}/events`: of the run and the runs inside it.
+pub(super) async fn events(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+    Path(run): Path<String>,
+    Params(query): Params<EventsQuery>,
+) -> Reply {
+    identity.must(Right::Read)?;
+    let told = server
+        .blocking(move |server| {
+            let journal = server.journal()?;
+            let row = server.run(&journal, &run, &identity)?;
+            let mut events = journal.events_within(&row.id)?;
+            events.retain(|(n, _)| *n > query.after);
+            events.truncate(query.limit.unwrap_or(LONGEST).clamp(1, LONGEST) as usize);
+            let n = events.last().map_or(query.after, |(n, _)| *n);
+            let events: Vec<Numbered<'_>> =
+                events.iter().map(|(n, event)| Numbered { n: *n, event }).collect();
+            Ok(json!({ "events": events, "n": n }))
+        })
+        .await?;
+    Ok(json(&told))
+}
+
+/// `GET /api/v1/events`: of every run.
+pub(super) async fn all_events(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+    Params(query): Params<EventsQuery>,
+) -> Reply {
+    identity.must(Right::Read)?;
+    let told = server
+        .blocking(move |server| {
+            let Some(journal) = server.runtime.journal_if_any()? else {
+                return Ok(json!({ "events": [], "n": 0 }));
+            };
+            let limit = query.limit.unwrap_or(LONGEST).clamp(1, LONGEST);
+            let events = journal.events_after(query.after, limit)?;
+            let n = events.last().map_or(query.after, |(n, _)| *n);
+            let mut shown = Vec::new();
+            for (n, event) in &events {
+                let run = journal.run(&event.run)?;
+                if run.is_some_and(|run| identity.sees(std::path::Path::new(&run.workspace))) {
+                    shown.push(Numbered { n: *n, event });
+                }
+            }
+            Ok(json!({ "events": shown, "n": n }))
+        })
+        .await?;
+    Ok(json(&told))
+}
+
+/// A skill that is to be started.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::serve) struct StartBody {
+    /// The skill's name.
+    pub(in crate::serve) skill: String,
+    /// Its project's directory; without it, the first project that has the skill.
+    pub(in crate::serve) project: Option<String>,
+    /// What it is given.
+    #[serde(default)]
+    pub(in crate::serve) inputs: Map<String, Value>,
+    /// What it runs against.
+    pub(in crate::serve) environment: Option<String>,
+}
+
+/// A run that was started.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(in crate::serve) struct Started {
+    /// The run.
+    pub(in crate::serve) run: String,
+    /// The same request was sent before.
+    pub(in crate::serve) repeated: bool,
+    /// What somebody should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::serve) warnings: Vec<String>,
+}
+
+impl StartBody {
+    /// Starts the skill.
+    pub(in crate::serve) fn start(
+        self,
+        server: &Server,
+        identity: &Identity,
+        key: Option<String>,
+    ) -> Result<Started, Problem> {
+        server.must_act(identity, Right::Start)?;
+        let runtime = server.project_of(&self.skill, self.project.as_deref(), identity)?;
+        if let Err(untrusted) = runtime.must_be_trusted() {
+            return Err(Problem { code: Code::NotTrusted, ..untrusted.into() });
+        }
+        let Self { skill, inputs, environment, .. } = self;
+        let start = StartSkill { skill, inputs, environment, key };
+        let started = runtime.start_skill(start, &identity.name)?;
+        if !started.repeated {
+            Metrics::count(&server.metrics.starts);
+        }
+        let warnings = started.warnings.iter();
+        Ok(Started {
+            run: started.run.to_string(),
+            repeated: started.repeated,
+            warnings: warnings.map(|warning| warning.message(&runtime.directory)).collect(),
+        })
+    }
+}
+
+/// `POST /api/v1/runs`
+pub(super) async fn start(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+    headers: HeaderMap,
+    Body(body): Body<StartBody>,
+) -> Reply {
+    let key = key(&headers, &identity)?;
+    let started = server.blocking(move |server| body.start(server, &identity, key)).await?;
+    let status = if started.repeated { StatusCode::OK } else { StatusCode::CREATED };
+    Ok(json_with(status, &started))
+}
+
+/// Why a run is cancelled.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::serve) struct CancelBody {
+    /// In words; recorded in the journal.
+    pub(in crate::serve) reason: Option<String>,
+}
+
+impl CancelBody {
+    /// Cancels the run.
+    pub(in crate::serve) fn cancel(
+        self,
+        server: &Server,
+        identity: &Identity,
+        run: &str,
+    ) -> Result<String, Problem> {
+        server.must_act(identity, Right::Start)?;
+        let journal = server.journal()?;
+        let row = server.run(&journal, run, identity)?;
+        match server.runtime.cancel_detached(&row, identity.name.clone(), self.reason)? {
+            Sent::Accepted | Sent::AcceptedUndriven => Ok(row.id.to_string()),
+            Sent::Refused(why) => {
+                let detail = format!("run `{}` was not cancelled: {why}", row.id);
+                Err(Problem::new(Code::Refused, detail))
+            }
+        }
+    }
+}
+
+/// `POST /api/v1/runs/{run}/cancel`
+pub(super) async fn cancel(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+    Path(run): Path<String>,
+    Body(body): Body<CancelBody>,
+) -> Reply {
+    let run = server.blocking(move |server| body.cancel(server, &identity, &run)).await?;
+    Ok(json(&json!({ "run": run })))
+}
+
+/// How a failed step is tried again.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::serve) struct RetryBody {
+    /// The step, if several failed.
+    pub(in crate::serve) step: Option<String>,
+    /// What it is given differently, by name.
+    #[serde(default)]
+    pub(in crate::serve) set: Map<String, Value>,
+}
+
+impl RetryBody {
+    /// Tries the step again.
+    pub(in crate::serve) fn retry(
+        self,
+        server: &Server,
+        identity: &Identity,
+        run: &str,
+        kind: ClientKind,
+    ) -> Result<String, Problem> {
+        server.must_act(identity, Right::Start)?;
+        let journal = server.journal()?;
+        let row = server.run(&journal, run, identity)?;
+        let edits = (!self.set.is_empty()).then(|| Edits { set: self.set, ..Edits::default() });
+        let by = identity.answerer(kind);
+        let runtime =
+            server.runtime.retry_step(row.id.as_str(), self.step.as_deref(), edits, &by)?;
+        Ok(runtime.to_string())
+    }
+}
+
+/// `POST /api/v1/runs/{run}/retry`
+pub(super) async fn retry(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+    Path(run): Path<String>,
+    Body(body): Body<RetryBody>,
+) -> Reply {
+    let kind = ClientKind::default();
+    let run = server.blocking(move |server| body.retry(server, &identity, &run, kind)).await?;
+    Ok(json(&json!({ "run": run })))
+}

@@ -1,0 +1,162 @@
+//! Signing a browser in and out, and who somebody is.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::IntoResponse as _;
+use aye_runtime::people::{Device, Owner};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::serve::guard::cookie_name;
+use crate::serve::identity::{Access, Identity};
+use crate::serve::problem::{Code, Problem};
+use crate::serve::server::Server;
+
+use super::extract::Body;
+use super::reply::{Reply, json};
+
+/// A link that is redeemed.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SignInBody {
+    /// What follows `#signin=` in the link.
+    link: String,
+}
+
+/// Who somebody is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct WhoView {
+    /// The name that answers carry.
+    name: String,
+    /// What they may do.
+    rights: Vec<String>,
+    /// The projects they are limited to; none means all.
+    projects: Vec<String>,
+    /// `local` or `token`: what their answers prove.
+    proof: String,
+    /// The device, for a browser.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<String>,
+    /// The half of the session that belongs to the origin: told once, when a
+    /// link is redeemed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secret: Option<String>,
+}
+
+impl WhoView {
+    fn of(identity: &Identity) -> Self {
+        let by = identity.answerer(crate::serve::identity::ClientKind::default());
+        Self {
+            name: identity.name.clone(),
+            rights: identity.rights().iter().map(|right| right.word().to_owned()).collect(),
+            projects: identity.projects().iter().map(|root| root.display().to_string()).collect(),
+            proof: by.proof.word().to_owned(),
+            device: match &identity.access {
+                Access::Session { device } => Some(device.clone()),
+                Access::ServerToken | Access::Token(_) | Access::Account => None,
+            },
+            secret: None,
+        }
+    }
+}
+
+/// `POST /api/v1/session`: redeems a link, once.
+pub(super) async fn sign_in(
+    State(server): State<Arc<Server>>,
+    headers: HeaderMap,
+    Body(body): Body<SignInBody>,
+) -> Reply {
+    let label = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
+    let label = label.unwrap_or_default().to_owned();
+    if !server.rates.lets_guess(std::time::Instant::now()) {
+        return Err(Problem::new(Code::RateLimited, "too many requests without a valid link"));
+    }
+    let name = cookie_name(&server);
+    let secure = if server.place.scheme == "https" { "; Secure" } else { "" };
+    let (view, cookie) = server
+        .blocking(move |server| {
+            let signed = server.people_file().redeem(&body.link, &label, server.runtime.now())?;
+            let people = server.people()?;
+            let identity = server
+                .of_owner(&people, &signed.owner, &signed.device)
+                .ok_or_else(|| Problem::new(Code::DeadLink, "the person was removed"))?;
+            let view = WhoView { secret: Some(signed.session.secret), ..WhoView::of(&identity) };
+            Ok((view, signed.session.cookie))
+        })
+        .await?;
+    let cookie = format!("{name}={cookie}; Path=/; HttpOnly; SameSite=Strict{secure}");
+    let mut response = json(&view);
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+/// `GET /api/v1/session`: who somebody is.
+pub(super) async fn who(Extension(identity): Extension<Identity>) -> Reply {
+    Ok(json(&WhoView::of(&identity)))
+}
+
+/// `DELETE /api/v1/session`: signs this browser out.
+pub(super) async fn sign_out(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+) -> Reply {
+    let Access::Session { device } = identity.access else {
+        return Err(Problem::new(Code::Invalid, "only a browser has a session"));
+    };
+    server.blocking(move |server| Ok(server.people_file().sign_out(&device)?)).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// A browser that is signed in.
+#[derive(Debug, Serialize, JsonSchema)]
+struct DeviceView {
+    device: String,
+    label: String,
+    #[schemars(with = "String")]
+    since: Timestamp,
+}
+
+/// `GET /api/v1/devices`: one's own.
+pub(super) async fn devices(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+) -> Reply {
+    let owner = identity.owner();
+    let own = server.blocking(move |server| own_devices(server, &owner)).await?;
+    let views: Vec<DeviceView> = own
+        .into_iter()
+        .map(|one| DeviceView { device: one.id, label: one.label, since: one.since })
+        .collect();
+    Ok(json(&json!({ "devices": views })))
+}
+
+/// `DELETE /api/v1/devices/{device}`: signs one of one's own browsers out.
+pub(super) async fn revoke(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+    Path(device): Path<String>,
+) -> Reply {
+    let owner = identity.owner();
+    server
+        .blocking(move |server| {
+            if !own_devices(server, &owner)?.iter().any(|one| one.id == device) {
+                return Err(Problem::not_found("device", &device));
+            }
+            Ok(server.people_file().sign_out(&device)?)
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+fn own_devices(server: &Server, owner: &Owner) -> Result<Vec<Device>, Problem> {
+    let mut devices = server.people_file().devices()?;
+    devices.retain(|device| device.owner == *owner);
+    Ok(devices)
+}

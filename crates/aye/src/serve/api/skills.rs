@@ -1,0 +1,180 @@
+//! Skills: listed with their input schemas, and drawn.
+
+use std::path::Path as FilePath;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use aye_core::flow::Flow;
+use aye_runtime::people::Right;
+use aye_runtime::runtime::Runtime;
+use aye_runtime::skills::{SkillFile, input_schema, relative_to, skill_name};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::graph;
+use crate::serve::identity::Identity;
+use crate::serve::problem::{Code, Problem};
+use crate::serve::server::Server;
+use crate::serve::views::{PlannedStepView, SkillView};
+
+use super::extract::Params;
+use super::reply::{Reply, json, text};
+
+const SVG: &str = "image/svg+xml";
+
+/// Which project is meant.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ProjectQuery {
+    /// Its directory; without it every project, or the first that has the skill.
+    project: Option<String>,
+}
+
+/// Skills.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SkillsPage {
+    skills: Vec<SkillView>,
+}
+
+/// `GET /api/v1/skills`
+pub(super) async fn list(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+    Params(query): Params<ProjectQuery>,
+) -> Reply {
+    identity.must(Right::Read)?;
+    let page = server
+        .blocking(move |server| {
+            let mut skills = Vec::new();
+            for (root, trusted) in server.projects(&identity)? {
+                if query.project.as_deref().is_none_or(|wanted| FilePath::new(wanted) == root) {
+                    let runtime = server.runtime.served_at(&root)?;
+                    skills.extend(skills_of(&runtime, trusted));
+                }
+            }
+            Ok(SkillsPage { skills })
+        })
+        .await?;
+    Ok(json(&page))
+}
+
+/// The skills of a project.
+fn skills_of(runtime: &Runtime, trusted: bool) -> Vec<SkillView> {
+    let mut found = Vec::new();
+    for path in runtime.library().files() {
+        let Ok(file) = SkillFile::read(&path) else { continue };
+        let file = file.or_lenient(runtime.settings.lenient).marked(&runtime.settings.tools);
+        let shown = relative_to(&path, &runtime.directory).display().to_string();
+        let errors = file.diagnostics.iter().filter(|found| found.is_error()).count();
+        found.extend(file.flows.iter().map(|flow| view(flow, &shown, errors, trusted, runtime)));
+        if file.flows.is_empty() {
+            let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            found.push(SkillView {
+                skill: name.unwrap_or_default(),
+                project: runtime.settings.root.display().to_string(),
+                trusted,
+                file: shown,
+                description: None,
+                inputs: input_schema(&[]),
+                steps: Vec::new(),
+                errors,
+            });
+        }
+    }
+    found
+}
+
+fn view(flow: &Flow, file: &str, errors: usize, trusted: bool, runtime: &Runtime) -> SkillView {
+    let name = skill_name(flow);
+    let steps = flow.nodes.iter().map(|node| PlannedStepView {
+        name: node.step.name.value.clone(),
+        kind: node.step.action.kind().as_str().to_owned(),
+        description: node.step.description.clone(),
+        destructive: node.step.destructive,
+        asks: node.step.question().is_some(),
+    });
+    SkillView {
+        skill: name.to_owned(),
+        project: runtime.settings.root.display().to_string(),
+        trusted,
+        file: file.to_owned(),
+        description: flow.skill.description.clone().filter(|about| about != name),
+        inputs: input_schema(&flow.skill.inputs),
+        steps: steps.collect(),
+        errors,
+    }
+}
+
+/// A skill of one of the projects, drawn from its file as it is now.
+fn flow_of(
+    server: &Server,
+    identity: &Identity,
+    skill: &str,
+    project: Option<&str>,
+) -> Result<(Flow, String, Runtime), Problem> {
+    let runtime = server.project_of(skill, project, identity)?;
+    let (path, name) = runtime.library().find(skill)?;
+    let file = SkillFile::read(&runtime.directory.join(&path))?;
+    let file = file.or_lenient(runtime.settings.lenient).marked(&runtime.settings.tools);
+    if file.flows.is_empty() {
+        let detail = format!("`{}` has errors\n{}", path.display(), file.render(false));
+        return Err(Problem::new(Code::InvalidSkill, detail));
+    }
+    let (flow, _) = file.into_flow(name.as_deref())?;
+    Ok((flow, path.display().to_string(), runtime))
+}
+
+/// `GET /api/v1/skills/{skill}`
+pub(super) async fn one(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+    Path(skill): Path<String>,
+    Params(query): Params<ProjectQuery>,
+) -> Reply {
+    identity.must(Right::Read)?;
+    let view = server
+        .blocking(move |server| {
+            let project = query.project.as_deref();
+            let (flow, file, runtime) = flow_of(server, &identity, &skill, project)?;
+            let trusted = runtime.must_be_trusted().is_ok();
+            Ok(view(&flow, &file, 0, trusted, &runtime))
+        })
+        .await?;
+    Ok(json(&view))
+}
+
+/// `GET /api/v1/skills/{skill}/graph`: as SVG.
+pub(super) async fn graph(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+    Path(skill): Path<String>,
+    Params(query): Params<ProjectQuery>,
+) -> Reply {
+    identity.must(Right::Read)?;
+    let drawn = server
+        .blocking(move |server| {
+            let project = query.project.as_deref();
+            Ok(graph::svg(&flow_of(server, &identity, &skill, project)?.0))
+        })
+        .await?;
+    Ok(text(SVG, drawn))
+}
+
+/// `GET /api/v1/runs/{run}/graph`: the skill as the run was started with it.
+pub(super) async fn run_graph(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+    Path(run): Path<String>,
+) -> Reply {
+    identity.must(Right::Read)?;
+    let drawn = server
+        .blocking(move |server| {
+            let journal = server.journal()?;
+            let row = server.run(&journal, &run, &identity)?;
+            let runtime = server.runtime.served_at(FilePath::new(&row.workspace))?;
+            Ok(graph::svg(&journal.load(&row, &runtime)?.flow))
+        })
+        .await?;
+    Ok(text(SVG, drawn))
+}

@@ -1,0 +1,33 @@
+//! `aye serve`: runs, questions and skills over HTTP and a socket.
+//!
+//! ```text
+//! listen (TCP, TLS, unix socket) -> guard (Host, Origin, token or session) -> identity
+//!                                                |
+//!                     api/ (one file a family)   |   socket/ (snapshot, events, commands)
+//!                                \               |          /           ^
+//!                                 v              v         v            | frames
+//!                       aye_runtime::usecases: answer, hold, start_skill, retry_step, cancel, read
+//!                                                |                      |
+//!                                              journal ------------> hub (one reader for all sockets)
+//! ```
+//!
+//! A front end: it translates and calls use cases. What it keeps is about
+//! connections only; whatever matters is in the journal, so a server that is
+//! killed and started again continues where its clients say they are.
+
+mod announce;
+mod api;
+mod clients;
+mod guard;
+mod hub;
+mod identity;
+mod listen;
+mod metrics;
+mod problem;
+mod rate;
+mod server;
+mod socket;
+mod views;
+
+pub(crate) use announce::running;
+pub(crate) use listen::{Options, serve};

@@ -1,0 +1,53 @@
+//! The events between the last one a client has seen and now, from the journal.
+
+use axum::extract::ws::Utf8Bytes;
+
+use crate::serve::hub::Framing;
+use crate::serve::identity::Identity;
+use crate::serve::problem::Problem;
+use crate::serve::server::Server;
+
+/// How many events are read at once.
+const AT_ONCE: u32 = 500;
+
+/// What there is after a number.
+pub(super) enum Later {
+    /// These messages; the number of the last event that was looked at.
+    Events(Vec<Utf8Bytes>, u64),
+    /// Nothing more for now.
+    Nothing,
+    /// The journal does not keep what follows: there is something from this
+    /// number on; none if the journal is shorter than the client says.
+    Gap(Option<u64>),
+}
+
+/// Reads on after event `after`, as far as this person sees it. Events have
+/// numbers without gaps, so a missing one was pruned.
+pub(super) fn read_on(server: &Server, identity: &Identity, after: u64) -> Result<Later, Problem> {
+    let journal = server.runtime.journal_to_watch()?;
+    let events = journal.events_after(after, AT_ONCE)?;
+    if events.is_empty() {
+        return Ok(match journal.position()? < after {
+            true => Later::Gap(None),
+            false => Later::Nothing,
+        });
+    }
+    let mut framing = Framing::new(&journal);
+    let mut last = after;
+    let mut messages = Vec::new();
+    for (n, event) in &events {
+        if *n != last + 1 {
+            return Ok(match messages.is_empty() && last == after {
+                true => Later::Gap(Some(*n)),
+                // What is whole goes first; the gap is found with the next look.
+                false => Later::Events(messages, last),
+            });
+        }
+        last = *n;
+        let frame = framing.frame(*n, event)?;
+        if identity.sees(&frame.workspace) {
+            messages.push(frame.text);
+        }
+    }
+    Ok(Later::Events(messages, last))
+}

@@ -1,0 +1,341 @@
+//! One client: a task that sends what it should hear and takes its commands.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use serde_json::json;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+use crate::harmless::json_line;
+use crate::serve::clients::Client;
+use crate::serve::guard::HalfSession;
+use crate::serve::hub::Frame;
+use crate::serve::identity::{ClientKind, Identity};
+use crate::serve::metrics::Metrics;
+use crate::serve::problem::{Code, Problem};
+use crate::serve::server::Server;
+
+use super::catch_up::{Later, read_on};
+use super::command;
+use super::message::{ClientMessage, CommandResult, Hello};
+use super::snapshot::snapshot;
+
+/// How long a client may take to read a message.
+const SLOW: Duration = Duration::from_secs(10);
+/// How long a browser may take to say its secret.
+const HELLO: Duration = Duration::from_secs(10);
+/// A client that says nothing for so long, not even that it is there, is gone.
+const SILENT: Duration = Duration::from_secs(60);
+/// How many results and lines of output wait for a client.
+const WAITING: usize = 32;
+/// How many commands of one client are carried out at once.
+const AT_ONCE: usize = 16;
+
+/// Why a connection was closed, as the protocol numbers it.
+const POLICY: u16 = 1008;
+const TOO_SLOW: u16 = 1013;
+
+/// Who speaks on a new connection.
+pub(super) enum Speaker {
+    /// Somebody who has shown a token, or both halves of a session.
+    Known(Identity),
+    /// A browser that has to say the other half first.
+    Session(HalfSession),
+}
+
+/// The connection ends, and why.
+pub(super) enum End {
+    /// The client has gone.
+    Gone,
+    /// It does not read.
+    Slow,
+    /// It may not go on.
+    Refused(Problem),
+}
+
+/// A connection.
+pub(super) struct Connection {
+    pub(super) server: Arc<Server>,
+    pub(super) identity: Identity,
+    pub(super) kind: ClientKind,
+    /// The number of the last event that was sent or passed over.
+    last: u64,
+    id: u64,
+    /// Results and output on their way to the client.
+    pub(super) out: mpsc::Sender<Utf8Bytes>,
+    /// Questions that it holds.
+    pub(super) holds: HashMap<String, AbortHandle>,
+    /// Runs whose output it follows.
+    pub(super) follows: HashMap<String, Arc<AtomicBool>>,
+    /// Commands that are carried out.
+    pub(super) busy: Arc<tokio::sync::Semaphore>,
+    heard: Instant,
+}
+
+impl Connection {
+    /// Attends to a client until it has gone.
+    pub(super) async fn attend(
+        server: Arc<Server>,
+        mut socket: WebSocket,
+        speaker: Speaker,
+        after: Option<u64>,
+    ) {
+        let (identity, hello) = match speaker {
+            Speaker::Known(identity) => (identity, None),
+            Speaker::Session(half) => match introduce(&server, &mut socket, &half).await {
+                Ok((identity, hello)) => (identity, Some(hello)),
+                Err(end) => return close(&server, socket, end).await,
+            },
+        };
+        let kind = hello.as_ref().and_then(|hello| hello.kind).unwrap_or_default();
+        let kind = if identity.is_session() { ClientKind::Page } else { kind };
+        let question = hello.as_ref().and_then(|hello| hello.question.clone());
+        let name = identity.name.clone();
+        let id = server.clients.join(Client { name, kind, question });
+        let (out, results) = mpsc::channel(WAITING);
+        let mut connection = Self {
+            identity,
+            kind,
+            last: 0,
+            id,
+            out,
+            holds: HashMap::new(),
+            follows: HashMap::new(),
+            busy: Arc::new(tokio::sync::Semaphore::new(AT_ONCE)),
+            heard: Instant::now(),
+            server,
+        };
+        let end = connection.run(&mut socket, results, after).await;
+        let server = Arc::clone(&connection.server);
+        drop(connection);
+        close(&server, socket, end).await;
+    }
+
+    async fn run(
+        &mut self,
+        socket: &mut WebSocket,
+        mut results: mpsc::Receiver<Utf8Bytes>,
+        after: Option<u64>,
+    ) -> End {
+        // Heard from now on, so that nothing is missed between the journal and the hub.
+        let mut frames = self.server.hub.subscribe();
+        if let Err(end) = Box::pin(self.begin(socket, after)).await {
+            return end;
+        }
+        loop {
+            let done = tokio::select! {
+                frame = frames.recv() => match frame {
+                    Ok(frame) => self.tell(socket, &frame).await,
+                    // It fell behind: the journal has what the hub no longer has.
+                    Err(RecvError::Lagged(_)) => {
+                        frames = self.server.hub.subscribe();
+                        Box::pin(self.catch_up(socket)).await
+                    }
+                    Err(RecvError::Closed) => Err(End::Gone),
+                },
+                Some(text) = results.recv() => send(socket, Message::Text(text)).await,
+                message = socket.recv() => self.hear(message),
+            };
+            if let Err(end) = done {
+                return end;
+            }
+        }
+    }
+
+    /// A snapshot, and what the client has missed.
+    async fn begin(&mut self, socket: &mut WebSocket, after: Option<u64>) -> Result<(), End> {
+        if let Some(after) = after {
+            self.last = after;
+            if let Later::Gap(from) = self.later().await? {
+                self.tell_gap(socket, from).await?;
+                return self.tell_snapshot(socket).await;
+            }
+        }
+        let n = self.last;
+        self.tell_snapshot(socket).await?;
+        if after.is_some() {
+            self.last = n;
+            self.catch_up(socket).await?;
+        }
+        Ok(())
+    }
+
+    async fn tell_snapshot(&mut self, socket: &mut WebSocket) -> Result<(), End> {
+        let identity = self.identity.clone();
+        let made = self.server.blocking(move |server| snapshot(server, &identity)).await;
+        let (n, text) = made.map_err(End::Refused)?;
+        self.last = n;
+        send(socket, Message::Text(text.into())).await
+    }
+
+    async fn tell_gap(&mut self, socket: &mut WebSocket, from: Option<u64>) -> Result<(), End> {
+        let told = json!({ "type": "gap", "after": self.last, "from": from });
+        send(socket, Message::Text(json_line(&told).into())).await
+    }
+
+    async fn later(&self) -> Result<Later, End> {
+        let (identity, after) = (self.identity.clone(), self.last);
+        let read = self.server.blocking(move |server| read_on(server, &identity, after)).await;
+        read.map_err(End::Refused)
+    }
+
+    /// Everything that is in the journal and was not sent.
+    async fn catch_up(&mut self, socket: &mut WebSocket) -> Result<(), End> {
+        loop {
+            match self.later().await? {
+                Later::Events(messages, last) => {
+                    for text in messages {
+                        send(socket, Message::Text(text)).await?;
+                    }
+                    self.last = last;
+                }
+                Later::Nothing => return Ok(()),
+                Later::Gap(from) => {
+                    self.tell_gap(socket, from).await?;
+                    self.tell_snapshot(socket).await?;
+                }
+            }
+        }
+    }
+
+    /// Passes a frame on.
+    async fn tell(&mut self, socket: &mut WebSocket, frame: &Frame) -> Result<(), End> {
+        match frame {
+            Frame::Event(event) if event.n <= self.last => Ok(()),
+            Frame::Event(event) if event.n > self.last + 1 => Box::pin(self.catch_up(socket)).await,
+            Frame::Event(event) => {
+                self.last = event.n;
+                match self.identity.sees(&event.workspace) {
+                    true => send(socket, Message::Text(event.text.clone())).await,
+                    false => Ok(()),
+                }
+            }
+            Frame::Notice(text) => {
+                // As good a moment as any to see whether it is still welcome, and there.
+                self.identity = self.renewed()?;
+                if self.heard.elapsed() > SILENT {
+                    return Err(End::Gone);
+                }
+                send(socket, Message::Text(text.clone())).await?;
+                send(socket, Message::Ping(axum::body::Bytes::new())).await
+            }
+        }
+    }
+
+    /// Who speaks, as it is now.
+    fn renewed(&self) -> Result<Identity, End> {
+        self.server.renewed(&self.identity).ok_or_else(|| {
+            End::Refused(Problem::new(Code::Unauthorized, "the token or the session was revoked"))
+        })
+    }
+
+    /// Takes what the client says.
+    fn hear(&mut self, message: Option<Result<Message, axum::Error>>) -> Result<(), End> {
+        self.heard = Instant::now();
+        let text = match message {
+            Some(Ok(Message::Text(text))) => text,
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => return Ok(()),
+            Some(Ok(Message::Binary(_))) => {
+                let problem = Problem::new(Code::Invalid, "messages are JSON text");
+                self.result(&CommandResult::of(None, Err(problem)));
+                return Ok(());
+            }
+            Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(End::Gone),
+        };
+        Metrics::count(&self.server.metrics.messages);
+        match ClientMessage::read(&text) {
+            Ok(message) => {
+                self.identity = self.renewed()?;
+                command::take(self, message);
+            }
+            Err((id, problem)) => self.result(&CommandResult::of(id, Err(problem))),
+        }
+        Ok(())
+    }
+
+    /// Says what the client is and which question it shows.
+    pub(super) fn introduce(&mut self, hello: Hello) {
+        if let Some(kind) = hello.kind.filter(|_| !self.identity.is_session()) {
+            self.kind = kind;
+        }
+        let (kind, question) = (self.kind, hello.question);
+        self.server.clients.update(self.id, |client| {
+            client.kind = kind;
+            client.question = question;
+        });
+    }
+
+    /// Which question the client shows.
+    pub(super) fn shows(&self, question: Option<String>) {
+        self.server.clients.update(self.id, |client| client.question = question);
+    }
+
+    /// Sends what became of a command.
+    pub(super) fn result(&self, result: &CommandResult) {
+        let (out, text) = (self.out.clone(), json_line(result).into());
+        if let Err(mpsc::error::TrySendError::Full(text)) = self.out.try_send(text) {
+            tokio::spawn(async move { out.send(text).await });
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.server.clients.leave(self.id);
+        self.holds.values().for_each(AbortHandle::abort);
+        self.follows.values().for_each(|stop| stop.store(true, Ordering::Relaxed));
+    }
+}
+
+/// The first message of a browser: the half of the session that no other port has.
+async fn introduce(
+    server: &Arc<Server>,
+    socket: &mut WebSocket,
+    half: &HalfSession,
+) -> Result<(Identity, Hello), End> {
+    let unknown = |detail: &str| End::Refused(Problem::new(Code::Unauthorized, detail));
+    let heard = tokio::time::timeout(HELLO, socket.recv()).await;
+    let text = match heard.map_err(|_| unknown("`hello` took too long"))? {
+        Some(Ok(Message::Text(text))) => text,
+        _ => return Err(End::Gone),
+    };
+    let Ok(ClientMessage::Hello(hello)) = ClientMessage::read(&text) else {
+        return Err(unknown("the first message has to be `hello` with the session's secret"));
+    };
+    let secret = hello.secret.clone().unwrap_or_default();
+    match server.of_session(&half.cookie, &secret) {
+        Ok(Some(identity)) => Ok((identity, hello)),
+        Ok(None) => Err(unknown("the session is not valid")),
+        Err(problem) => Err(End::Refused(problem)),
+    }
+}
+
+/// Sends a message. A client that does not read is not waited for.
+async fn send(socket: &mut WebSocket, message: Message) -> Result<(), End> {
+    match tokio::time::timeout(SLOW, socket.send(message)).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) => Err(End::Gone),
+        Err(_) => Err(End::Slow),
+    }
+}
+
+/// Says why and closes.
+async fn close(server: &Server, mut socket: WebSocket, end: End) {
+    let (code, reason) = match &end {
+        End::Gone => return,
+        End::Slow => {
+            Metrics::count(&server.metrics.dropped);
+            (TOO_SLOW, "too slow")
+        }
+        End::Refused(problem) => (POLICY, problem.detail.as_str()),
+    };
+    // The protocol has room for 123 bytes.
+    let reason: String = reason.chars().filter(char::is_ascii).take(120).collect();
+    let frame = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
+    let _ = tokio::time::timeout(Duration::from_secs(1), socket.send(frame)).await;
+}

@@ -1,0 +1,99 @@
+//! The socket: a snapshot, then the journal's own events, and commands.
+//!
+//! ```text
+//! upgrade -> connection: one task a client
+//!               |  ^
+//!     snapshot, |  | hub frames (events, who is connected, heartbeats)
+//!     catch_up  |  | results of commands, step output
+//!               v  |
+//!             command: answer, hold, release, cancel, retry, start, show, follow, unfollow
+//! ```
+
+mod catch_up;
+mod command;
+mod connection;
+mod message;
+mod snapshot;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::extract::{State, WebSocketUpgrade};
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::harmless::json_line;
+
+use super::api::Params;
+use super::guard::HalfSession;
+use super::identity::Identity;
+use super::problem::{Code, Problem};
+use super::server::Server;
+
+use connection::{Connection, Speaker};
+
+/// The longest message of a client.
+const LONGEST: usize = 256 * 1024;
+/// How often everybody hears that we are there.
+pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
+/// How often it is looked whether somebody came or went.
+const PRESENCE: Duration = Duration::from_millis(500);
+
+/// Where a client continues.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SocketQuery {
+    /// The last number it has seen.
+    after: Option<u64>,
+}
+
+/// `GET /ws`
+pub(super) async fn upgrade(
+    State(server): State<Arc<Server>>,
+    identity: Option<Extension<Identity>>,
+    half: Option<Extension<HalfSession>>,
+    Params(query): Params<SocketQuery>,
+    upgrade: WebSocketUpgrade,
+) -> Result<Response, Problem> {
+    let speaker = match (identity, half) {
+        (Some(Extension(identity)), _) => Speaker::Known(identity),
+        (None, Some(Extension(half))) => Speaker::Session(half),
+        (None, None) => {
+            return Err(Problem::new(Code::Unauthorized, "this needs a token or a session"));
+        }
+    };
+    // Small buffers: there may be thousands of clients, and one event is one write.
+    let upgrade = upgrade
+        .read_buffer_size(4096)
+        .write_buffer_size(0)
+        .max_message_size(LONGEST)
+        .max_frame_size(LONGEST);
+    Ok(upgrade.on_upgrade(move |socket| Connection::attend(server, socket, speaker, query.after)))
+}
+
+/// Tells every client from time to time that the server is there, and who is
+/// connected when that changes.
+pub(super) async fn pulse(server: Arc<Server>) {
+    let mut since = Duration::ZERO;
+    loop {
+        tokio::time::sleep(PRESENCE).await;
+        since += PRESENCE;
+        if server.clients.has_changed() {
+            let clients = server.clients.list();
+            let count = server.clients.count();
+            let told = json!({ "type": "clients", "clients": clients, "count": count });
+            server.hub.notify(json_line(&told));
+        }
+        if since >= HEARTBEAT {
+            since = Duration::ZERO;
+            let told = json!({
+                "type": "heartbeat",
+                "n": server.hub.position(),
+                "at": server.runtime.now(),
+            });
+            server.hub.notify(json_line(&told));
+        }
+    }
+}

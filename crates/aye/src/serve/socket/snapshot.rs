@@ -1,0 +1,61 @@
+//! The first message: what runs, what is asked and who is there.
+
+use std::path::Path;
+
+use aye_runtime::usecases::{RunFilter, RunStatus};
+
+use crate::harmless::json_line;
+use crate::serve::identity::Identity;
+use crate::serve::problem::Problem;
+use crate::serve::server::Server;
+use crate::serve::views::{QuestionView, RunDetailView, Snapshot};
+
+/// How many runs and how many questions are listed.
+const RUNS: usize = 200;
+const QUESTIONS: u32 = 200;
+/// How often it is tried again when something happens meanwhile.
+const TRIES: u32 = 5;
+
+/// A snapshot for this person, and the number of the newest event it knows of.
+pub(super) fn snapshot(server: &Server, identity: &Identity) -> Result<(u64, String), Problem> {
+    let journal = server.runtime.journal_to_watch()?;
+    let mut tries = 0;
+    loop {
+        let n = journal.position()?;
+        let mut runs = Vec::new();
+        for status in [RunStatus::Running, RunStatus::Paused] {
+            let filter =
+                RunFilter { status: Some(status), limit: u32::MAX, ..RunFilter::default() };
+            for row in journal.runs(&filter)? {
+                if runs.len() < RUNS && identity.sees(Path::new(&row.workspace)) {
+                    runs.push(RunDetailView::read(&journal, &journal.listed(row)?)?);
+                }
+            }
+        }
+        let mut questions = Vec::new();
+        for open in journal.open_questions_after(0, QUESTIONS)? {
+            if let Some(run) = journal.run(&open.row.run)?
+                && identity.sees(Path::new(&run.workspace))
+            {
+                questions.push(QuestionView::of(open, run.workspace));
+            }
+        }
+        // What happened meanwhile may be in it or not: it has to be of one moment. On
+        // a busy journal the older number is told; who hears an event twice is told of
+        // nothing new.
+        tries += 1;
+        if journal.position()? != n && tries < TRIES {
+            continue;
+        }
+        let told = Snapshot {
+            r#type: "snapshot",
+            n,
+            runs: &runs,
+            questions: &questions,
+            questions_open: journal.count_open()?,
+            clients: server.clients.list(),
+            you: &identity.name,
+        };
+        return Ok((n, json_line(&told)));
+    }
+}

@@ -1,0 +1,113 @@
+//! People with names answer: together, not alone, not twice.
+
+use serde_json::{Value, json};
+
+use super::client::Served;
+
+const TWO: &str = "
+steps:
+  - name: sure
+    confirm: { message: 'Go?', timeout: 1h, approvals: 2 }
+  - { name: go, shell: touch went }";
+
+const NAMED: &str = "
+steps:
+  - name: sure
+    confirm: { message: 'Go?', timeout: 1h, by: [ann] }
+  - { name: go, shell: touch went }";
+
+const TWO_OTHERS: &str = "
+steps:
+  - name: sure
+    confirm: { message: 'Go?', timeout: 1h, approvals: { count: 2, not_starter: true } }
+  - { name: go, shell: touch went }";
+
+fn yes(asked: &Value) -> Value {
+    json!({ "type": "answer", "question": asked["id"], "digest": asked["digest"], "choice": "proceed" })
+}
+
+#[test]
+fn two_people_on_two_connections_approve() {
+    let server = Served::with(&[("go", TWO)]);
+    let (ann, bob) = (server.person("ann", "answer"), server.person("bob", "answer,start"));
+    let mut first = server.socket_as(&ann, "/ws");
+    assert_eq!(first.snapshot()["you"], "ann");
+    let mut second = server.socket_as(&bob, "/ws");
+    second.snapshot();
+    let run = second.done(json!({ "type": "start", "skill": "go" }))["run"].clone();
+    let asked = first.event("confirmation_required");
+    let taken = first.done(yes(&asked));
+    assert_eq!((&taken["state"], &taken["missing"]), (&json!("open"), &json!(1)));
+    assert_eq!(first.refused(yes(&asked)), "refused", "the same person does not count twice");
+    assert!(!server.work().join("went").exists());
+    second.event("confirmation_required");
+    second.done(yes(&asked));
+    first.event("skill_completed");
+    assert!(server.work().join("went").exists());
+    let answers: Vec<&Value> = first
+        .seen
+        .iter()
+        .filter(|event| event["type"] == "confirmation_answered" && event["refused"].is_null())
+        .map(|event| &event["answer"])
+        .collect();
+    assert_eq!(answers.len(), 2, "{run}");
+    assert_eq!((&answers[0]["by"], &answers[0]["proof"]), (&json!("ann"), &json!("token")));
+    assert_eq!((&answers[1]["by"], &answers[1]["proof"]), (&json!("bob"), &json!("token")));
+}
+
+#[test]
+fn only_who_is_named_may_answer() {
+    let server = Served::with(&[("go", NAMED)]);
+    let (ann, bob) = (server.person("ann", "answer"), server.person("bob", "answer"));
+    server.start_skill("go");
+    server.question();
+    let mut other = server.socket_as(&bob, "/ws");
+    let asked = other.snapshot()["questions"][0].clone();
+    assert_eq!(other.refused(yes(&asked)), "refused");
+    let mut local = server.socket("/ws");
+    local.snapshot();
+    assert_eq!(local.refused(yes(&asked)), "refused", "the account is not ann");
+    let mut named = server.socket_as(&ann, "/ws");
+    named.snapshot();
+    named.done(yes(&asked));
+    named.event("skill_completed");
+}
+
+#[test]
+fn who_started_it_does_not_count_where_others_have_to_agree() {
+    let server = Served::with(&[("go", TWO_OTHERS)]);
+    let starter = server.person("ann", "answer,start");
+    let others = [server.person("bob", "answer"), server.person("cid", "answer")];
+    let mut ann = server.socket_as(&starter, "/ws");
+    ann.snapshot();
+    ann.done(json!({ "type": "start", "skill": "go" }));
+    let asked = ann.event("confirmation_required");
+    assert_eq!(ann.refused(yes(&asked)), "refused");
+    assert!(!server.work().join("went").exists());
+    for token in &others {
+        let mut other = server.socket_as(token, "/ws");
+        other.snapshot();
+        other.done(yes(&asked));
+    }
+    ann.event("skill_completed");
+    assert!(server.work().join("went").exists());
+}
+
+#[test]
+fn an_answer_elsewhere_withdraws_the_question_everywhere() {
+    let server = Served::with(&[("go", super::client::GATE)]);
+    let mut socket = server.socket("/ws");
+    socket.snapshot();
+    socket.done(json!({ "type": "start", "skill": "go" }));
+    let asked = socket.event("confirmation_required");
+    let id = asked["id"].as_str().unwrap();
+    server.aye(&["answer", id, "cancel"]).ok();
+    let answered = socket.event("confirmation_answered");
+    assert_eq!(
+        (&answered["question"], &answered["answer"]["value"]),
+        (&asked["id"], &json!("cancel"))
+    );
+    assert_eq!(socket.refused(yes(&asked)), "decided");
+    let late = server.aye(&["answer", id, "proceed"]);
+    assert!(late.code != 0 && late.stderr.contains("is decided"), "{}", late.all());
+}

@@ -1,0 +1,200 @@
+//! What can be asked for over HTTP.
+
+use serde_json::json;
+
+use crate::cli::harness::Place;
+
+use super::client::{GATE, Served, new_key};
+
+#[test]
+fn the_first_line_says_where_it_is_and_a_second_server_is_told() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let server = Served::with(&[]);
+    let file = server.home().join("serve.json");
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let second = server.aye(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(second.code, 1, "{}", second.all());
+    let place = format!("http://127.0.0.1:{}", server.port);
+    assert!(second.stderr.contains(&place), "{}", second.all());
+    assert!(second.stderr.contains(&server.pid().to_string()), "{}", second.all());
+    let health = server.raw("GET", "/healthz", &[], "");
+    assert_eq!((health.status, health.ok()["status"].as_str()), (200, Some("ok")));
+    assert_eq!(server.raw("GET", "/readyz", &[], "").status, 200);
+}
+
+#[test]
+fn others_do_not_reach_it() {
+    let place = Place::new();
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"] {
+        let ran = place.aye(&["serve", "--listen", address]);
+        assert_eq!(ran.code, 2, "{}", ran.all());
+        assert!(ran.stderr.contains("can be reached by others"), "{}", ran.all());
+    }
+}
+
+#[test]
+fn a_run_is_started_followed_answered_and_told() {
+    let server = Served::with(&[("go", GATE)]);
+    let run = server.start_skill("go");
+    let question = server.question();
+    assert_eq!((&question["run"], &question["message"]), (&json!(run), &json!("Go?")));
+    assert_eq!(server.get(&format!("/api/v1/runs/{run}")).ok()["status"], "waiting");
+    let id = question["question"].as_str().unwrap();
+    let answer = json!({ "choice": "proceed", "digest": question["digest"], "reason": "fine" });
+    let taken = server.post(&format!("/api/v1/questions/{id}/answer"), &answer).ok();
+    assert_eq!((&taken["state"], &taken["missing"]), (&json!("answered"), &json!(0)));
+    server.until_status(&run, "completed");
+    let told = server.get(&format!("/api/v1/runs/{run}")).ok();
+    assert_eq!(told["started_by"], "web");
+    assert_eq!(told["steps"][1]["status"], "completed", "{told}");
+    assert!(server.work().join("went").exists());
+    let shown = server.aye(&["show", &run, "--json"]).ok().json();
+    let events = shown["events"].as_array().unwrap();
+    let answered = events.iter().find(|event| event["type"] == "confirmation_answered").unwrap();
+    assert_eq!(answered["answer"]["proof"], "local", "{answered}");
+    assert_eq!(answered["answer"]["reason"], "fine");
+    let log = server.get(&format!("/api/v1/runs/{run}/steps/go/log"));
+    assert_eq!(log.body, "went\n");
+    let bearer = server.bearer();
+    let part = |range: &str| {
+        let headers = [("Authorization", bearer.as_str()), ("Range", range)];
+        server.raw("GET", &format!("/api/v1/runs/{run}/steps/go/log"), &headers, "")
+    };
+    assert_eq!((part("bytes=1-2").status, part("bytes=1-2").body.as_str()), (206, "en"));
+    assert_eq!(part("bytes=1-2").header("content-range").unwrap(), "bytes 1-2/5");
+    assert_eq!(part("bytes=-3").body, "nt\n");
+    assert_eq!(part("bytes=9-").problem(416), "range");
+    let lines = server.get(&format!("/api/v1/runs/{run}/logs?follow=true")).body;
+    assert!(lines.contains(r#""type":"step_output","step":"go","stream":"stdout","text":"went""#));
+    let events = server.get(&format!("/api/v1/runs/{run}/events")).ok();
+    let kinds: Vec<_> = events["events"].as_array().unwrap().iter().map(|e| &e["type"]).collect();
+    assert_eq!(
+        (kinds[0], *kinds.last().unwrap()),
+        (&json!("skill_started"), &json!("skill_completed"))
+    );
+    let runs = server.get("/api/v1/runs?status=completed").ok();
+    assert_eq!(runs["runs"][0]["run"], json!(run));
+}
+
+#[test]
+fn the_same_key_is_the_same_run_and_the_same_answer() {
+    let mut server = Served::with(&[("go", GATE)]);
+    let (token, key) = (server.token.clone(), new_key());
+    let start = json!({ "skill": "go" });
+    let first = server.post_as(&token, "/api/v1/runs", &start, &key);
+    assert_eq!(first.status, 201, "{}", first.body);
+    // However often it is sent, also to a server that was killed meanwhile.
+    server.restart();
+    let again = server.post_as(&token, "/api/v1/runs", &start, &key);
+    assert_eq!((again.status, &again.json()["run"]), (200, &first.json()["run"]));
+    assert_eq!(again.json()["repeated"], true);
+    let other = json!({ "skill": "go", "inputs": { "x": 1 } });
+    assert_eq!(server.post_as(&token, "/api/v1/runs", &other, &key).problem(422), "key_reused");
+    assert_eq!(server.get("/api/v1/runs").ok()["runs"].as_array().unwrap().len(), 1);
+    let question = server.question();
+    let path = format!("/api/v1/questions/{}/answer", question["question"].as_str().unwrap());
+    let answer = json!({ "choice": "proceed", "digest": question["digest"] });
+    let key = new_key();
+    assert_eq!(server.post_as(&token, &path, &answer, &key).ok()["repeated"], false);
+    assert_eq!(server.post_as(&token, &path, &answer, &key).ok()["repeated"], true);
+    assert_eq!(server.post(&path, &answer).problem(409), "decided");
+    let bearer = server.bearer();
+    let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+    let without = server.raw("POST", "/api/v1/runs", &headers, &start.to_string());
+    assert_eq!(without.problem(400), "key_required");
+}
+
+#[test]
+fn a_digest_that_no_longer_fits_is_refused() {
+    let server = Served::with(&[("go", GATE)]);
+    server.start_skill("go");
+    let question = server.question();
+    let path = format!("/api/v1/questions/{}/answer", question["question"].as_str().unwrap());
+    let other = json!({ "choice": "proceed", "digest": "0".repeat(64) });
+    assert_eq!(server.post(&path, &other).problem(409), "digest_mismatch");
+    let without = json!({ "choice": "proceed" });
+    assert_eq!(server.post(&path, &without).problem(400), "invalid");
+    let unknown = json!({ "choice": "perhaps", "digest": question["digest"] });
+    assert_eq!(server.post(&path, &unknown).problem(409), "refused");
+    assert!(!server.work().join("went").exists());
+}
+
+#[test]
+fn skills_are_listed_with_schemas_and_drawn() {
+    let skill = "description: Ships it\ninputs:\n  - { name: commit, type: string, required: true }\n\
+        steps:\n  - { name: ship, command: 'true', args: ['{{ inputs.commit }}'] }";
+    let server = Served::with(&[("ship", skill)]);
+    let skills = server.get("/api/v1/skills").ok();
+    let ship = &skills["skills"][0];
+    assert_eq!((&ship["skill"], &ship["trusted"]), (&json!("ship"), &json!(true)));
+    assert_eq!(ship["inputs"]["required"], json!(["commit"]));
+    assert_eq!(ship["inputs"]["properties"]["commit"]["type"], "string");
+    let one = server.get("/api/v1/skills/ship").ok();
+    assert_eq!(one["steps"][0]["name"], "ship");
+    let drawn = server.get("/api/v1/skills/ship/graph");
+    assert_eq!(drawn.header("content-type").unwrap(), "image/svg+xml");
+    assert!(drawn.body.contains("<svg"), "{}", drawn.body);
+    let missing = server.post("/api/v1/runs", &json!({ "skill": "ship" }));
+    assert_eq!(missing.problem(422), "inputs");
+    let unknown = server.post("/api/v1/runs", &json!({ "skill": "shop" }));
+    assert_eq!(unknown.problem(404), "not_found");
+    assert!(unknown.body.contains("did you mean `ship`?"), "{}", unknown.body);
+    assert_eq!(server.get("/api/v1/memory").ok()["fixes"], json!([]));
+    assert_eq!(server.get("/api/v1/proposals").ok()["proposals"], json!([]));
+    let metrics = server.get("/metrics").body;
+    assert!(metrics.contains("\naye_questions_open 0\n"), "{metrics}");
+}
+
+#[test]
+fn an_untrusted_project_is_read_and_never_run() {
+    let place = Place::new();
+    place.write("skills/go.yaml", "name: go\nsteps:\n  - { name: go, shell: touch went }\n");
+    let server = Served::at(place);
+    let skills = server.get("/api/v1/skills").ok();
+    assert_eq!(
+        (&skills["skills"][0]["skill"], &skills["skills"][0]["trusted"]),
+        (&json!("go"), &json!(false))
+    );
+    let refused = server.post("/api/v1/runs", &json!({ "skill": "go" }));
+    assert_eq!(refused.problem(403), "not_trusted");
+    assert!(!server.work().join("went").exists());
+}
+
+#[test]
+fn runs_are_cancelled_and_tried_again() {
+    let fails = "
+steps:
+  - { name: fail, shell: 'test -e fixed && touch went' }";
+    let server = Served::with(&[("go", GATE), ("fails", fails)]);
+    let run = server.start_skill("go");
+    server.question();
+    server.post(&format!("/api/v1/runs/{run}/cancel"), &json!({ "reason": "not today" })).ok();
+    server.until_status(&run, "cancelled");
+    let again = server.post(&format!("/api/v1/runs/{run}/cancel"), &json!({}));
+    assert_eq!(again.problem(409), "refused");
+    let run = server.start_skill("fails");
+    server.until_status(&run, "failed");
+    server.write("fixed", "");
+    server.post(&format!("/api/v1/runs/{run}/retry"), &json!({})).ok();
+    server.until_status(&run, "completed");
+    assert!(server.work().join("went").exists());
+}
+
+#[test]
+fn assistants_are_served_beside_it() {
+    let server = Served::with(&[("go", GATE)]);
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "t", "version": "1" } } });
+    let bearer = server.bearer();
+    let headers = [
+        ("Authorization", bearer.as_str()),
+        ("Content-Type", "application/json"),
+        ("Accept", "application/json, text/event-stream"),
+    ];
+    let answer = server.raw("POST", "/mcp", &headers, &list.to_string());
+    assert!(answer.body.contains(r#""name":"aye""#), "{} {}", answer.head, answer.body);
+    let without = server.raw("POST", "/mcp", &headers[1..], &list.to_string());
+    assert_eq!(without.problem(401), "unauthorized");
+}

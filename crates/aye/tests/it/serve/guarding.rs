@@ -1,0 +1,232 @@
+//! Who is kept out.
+
+use std::io::{Read as _, Write as _};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::client::{GATE, Served, Socket, new_key, request};
+
+/// Everything that tells or changes something.
+const PATHS: [(&str, &str); 12] = [
+    ("GET", "/api/v1/runs"),
+    ("GET", "/api/v1/events"),
+    ("GET", "/api/v1/questions"),
+    ("GET", "/api/v1/skills"),
+    ("GET", "/api/v1/memory"),
+    ("GET", "/api/v1/session"),
+    ("GET", "/metrics"),
+    ("GET", "/ws"),
+    ("POST", "/api/v1/runs"),
+    ("POST", "/api/v1/runs/abcdefgh12/cancel"),
+    ("POST", "/api/v1/questions/abcdefgh12-1/answer"),
+    ("POST", "/mcp"),
+];
+
+#[test]
+fn nothing_is_told_without_a_token() {
+    let server = Served::with(&[("go", GATE)]);
+    let other = if server.token.ends_with('0') { '1' } else { '0' };
+    let wrong = format!("Bearer {}{other}", &server.token[..server.token.len() - 1]);
+    for (method, path) in PATHS {
+        for headers in [
+            vec![],
+            vec![("Authorization", wrong.as_str())],
+            vec![("Authorization", server.token.as_str())],
+            vec![("Cookie", "aye_session=x")],
+        ] {
+            let answer = server.raw(method, path, &headers, "");
+            assert!(matches!(answer.status, 401 | 429), "{method} {path} {}", answer.body);
+        }
+    }
+    let refused = server.raw("GET", "/api/v1/runs", &[], "");
+    assert!(refused.status == 429 || refused.header("www-authenticate").is_some());
+    // A right token is let in however many wrong ones there were.
+    assert_eq!(server.get("/api/v1/runs").status, 200);
+    let query = format!("/api/v1/runs?token={}", server.token);
+    assert!(matches!(server.raw("GET", &query, &[], "").status, 401 | 429));
+}
+
+#[test]
+fn foreign_origins_and_hosts_are_refused_whatever_they_know() {
+    let server = Served::with(&[("go", GATE)]);
+    let bearer = server.bearer();
+    let own = format!("http://127.0.0.1:{}", server.port);
+    let other_port = format!("http://127.0.0.1:{}", server.port.wrapping_add(1));
+    let other_scheme = format!("https://127.0.0.1:{}", server.port);
+    let other_host = format!("127.0.0.1:{}", server.port.wrapping_add(1));
+    let all = [("GET", "/healthz"), ("GET", "/"), ("POST", "/api/v1/session")];
+    for (method, path) in PATHS.into_iter().chain(all) {
+        for foreign in [
+            ("Origin", "https://evil.example"),
+            ("Origin", "null"),
+            ("Origin", "http://127.0.0.1"),
+            ("Origin", other_port.as_str()),
+            ("Origin", other_scheme.as_str()),
+            ("Host", "evil.example"),
+            ("Host", "127.0.0.1"),
+            ("Host", other_host.as_str()),
+            ("Sec-Fetch-Site", "cross-site"),
+        ] {
+            let answer = server.raw(method, path, &[("Authorization", &bearer), foreign], "");
+            assert_eq!(answer.problem(403), "forbidden", "{method} {path} {foreign:?}");
+        }
+    }
+    let answer = server.raw(
+        "GET",
+        "/api/v1/runs",
+        &[("Authorization", &bearer), ("Origin", &own), ("Sec-Fetch-Site", "same-origin")],
+        "",
+    );
+    assert_eq!(answer.status, 200);
+    let foreign = [("Authorization", bearer.as_str()), ("Origin", "https://evil.example")];
+    let refused = Socket::open(&server, "/ws", &foreign).err().expect("refused");
+    assert_eq!(refused.problem(403), "forbidden");
+}
+
+#[test]
+fn no_get_changes_anything() {
+    let server = Served::with(&[("go", GATE)]);
+    let run = server.start_skill("go");
+    let question = server.question();
+    let id = question["question"].as_str().unwrap();
+    let before = server.get("/api/v1/events").ok()["n"].clone();
+    for path in [
+        format!("/api/v1/questions/{id}/answer"),
+        format!("/api/v1/questions/{id}/hold"),
+        format!("/api/v1/runs/{run}/cancel"),
+        format!("/api/v1/runs/{run}/retry"),
+    ] {
+        assert_eq!(server.get(&path).status, 405, "{path}");
+    }
+    for path in ["/api/v1/runs", "/api/v1/questions", "/api/v1/skills/go", "/api/v1/memory"] {
+        assert_eq!(server.get(path).status, 200, "{path}");
+    }
+    assert_eq!(server.get("/api/v1/events").ok()["n"], before);
+}
+
+#[test]
+fn ids_lead_to_no_files() {
+    let server = Served::with(&[("go", GATE)]);
+    server.write("secret.yaml", "name: secret\nsteps: []\n");
+    for id in [
+        "..",
+        "..%2f..%2f..%2fetc%2fpasswd",
+        "%2e%2e%2f%2e%2e%2fserve.json",
+        "%2fetc%2fpasswd",
+        "a%00b",
+        "%ff",
+        "'%20OR%201=1",
+    ] {
+        for path in [
+            format!("/api/v1/runs/{id}"),
+            format!("/api/v1/runs/{id}/logs"),
+            format!("/api/v1/runs/{id}/steps/{id}/log"),
+            format!("/api/v1/questions/{id}"),
+            format!("/api/v1/skills/{id}"),
+            format!("/api/v1/skills/{id}/graph"),
+            format!("/api/v1/skills/go?project={id}"),
+            format!("/assets/{id}"),
+        ] {
+            let answer = server.get(&path);
+            assert!(
+                matches!(answer.status, 400 | 404),
+                "{path}: {} {}",
+                answer.status,
+                answer.body
+            );
+            assert!(!answer.body.contains("root:") && !answer.body.contains(&server.token));
+        }
+    }
+    let outside = server.post("/api/v1/runs", &json!({ "skill": "secret.yaml" }));
+    assert_eq!(outside.problem(404), "not_found");
+    let elsewhere = server.post("/api/v1/runs", &json!({ "skill": "go", "project": "/etc" }));
+    assert_eq!(elsewhere.problem(404), "not_found");
+}
+
+#[test]
+fn bodies_are_json_of_a_reasonable_size() {
+    let server = Served::with(&[("go", GATE)]);
+    let bearer = server.bearer();
+    let key = new_key();
+    let auth = ("Authorization", bearer.as_str());
+    let key = ("Idempotency-Key", key.as_str());
+    let body = json!({ "skill": "go" }).to_string();
+    for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"] {
+        let answer =
+            server.raw("POST", "/api/v1/runs", &[auth, key, ("Content-Type", kind)], &body);
+        assert_eq!(answer.problem(415), "media_type", "{kind}");
+    }
+    let kind = ("Content-Type", "application/json");
+    for wrong in ["", "[]", "{", "{\"skill\": 1}", "{\"skill\": \"go\", \"yes\": true}", "null"] {
+        let answer = server.raw("POST", "/api/v1/runs", &[auth, key, kind], wrong);
+        assert_eq!(answer.problem(400), "invalid", "{wrong}");
+    }
+    let large = format!("{{\"skill\": \"{}\"}}", "x".repeat(2 << 20));
+    let answer = server.raw("POST", "/api/v1/runs", &[auth, key, kind], &large);
+    assert_eq!(answer.problem(413), "too_large");
+    assert_eq!(server.get("/api/v1/runs").ok()["runs"], json!([]));
+}
+
+#[test]
+fn a_body_that_never_ends_and_a_head_that_never_comes_are_not_waited_for() {
+    let server = Served::with(&[]);
+    let bearer = server.bearer();
+    let began = Instant::now();
+    let headers = [
+        ("Authorization", bearer.as_str()),
+        ("Content-Type", "application/json"),
+        ("Idempotency-Key", "k"),
+        ("Content-Length", "1000"),
+    ];
+    let host = format!("127.0.0.1:{}", server.port);
+    let mut endless = server.connect();
+    endless.write_all(request("POST", "/api/v1/runs", &host, &headers, "{").as_bytes()).unwrap();
+    // So many that say nothing would keep others out, were they let.
+    let mut silent: Vec<_> = (0..200).map(|_| server.connect()).collect();
+    for stream in &mut silent {
+        stream.write_all(b"GET /api/v1/runs HTTP/1.1\r\nHost: ").unwrap();
+    }
+    assert_eq!(server.get("/api/v1/runs").status, 200, "others are served meanwhile");
+    let mut answer = String::new();
+    let _ = endless.read_to_string(&mut answer);
+    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    for stream in &mut silent {
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest);
+    }
+    assert!(began.elapsed() < Duration::from_secs(50), "{:?}", began.elapsed());
+}
+
+#[test]
+fn messages_that_make_no_sense_are_answered_and_harm_nobody() {
+    let server = Served::with(&[("go", GATE)]);
+    let mut socket = server.socket("/ws");
+    socket.snapshot();
+    for nonsense in [
+        "",
+        "null",
+        "[]",
+        "{}",
+        "{\"type\": 1}",
+        "{\"type\": \"nonsense\", \"id\": 7}",
+        "{\"type\": \"answer\", \"id\": 7}",
+        "{\"type\": \"answer\", \"id\": -1, \"question\": \"x\", \"choice\": \"y\"}",
+        "{\"type\": \"start\", \"id\": 7, \"skill\": []}",
+        "{\"id\": 7",
+    ] {
+        socket.send_frame(1, nonsense.as_bytes());
+        let result = socket.until("a result", |message| message["type"] == "result");
+        assert_eq!(result["error"]["code"], "invalid", "{nonsense}: {result}");
+    }
+    socket.send_frame(2, b"\0\x01");
+    let result = socket.until("a result", |message| message["type"] == "result");
+    assert_eq!((&result["ok"], &result["id"]), (&json!(false), &Value::Null));
+    socket.done(json!({ "type": "show", "question": null }));
+    // One that is too large ends the connection, and no other.
+    let mut other = server.socket("/ws");
+    other.snapshot();
+    socket.send_frame(1, &vec![b'x'; 300 * 1024]);
+    while socket.next().is_some() {}
+    other.done(json!({ "type": "hello", "kind": "editor" }));
+}

@@ -1,0 +1,199 @@
+//! People: added, signed in, limited, revoked.
+
+use serde_json::{Value, json};
+
+use super::client::{GATE, Served, Socket, new_key};
+
+/// A browser that is signed in.
+struct Browser {
+    cookie: String,
+    secret: String,
+    origin: String,
+}
+
+impl Browser {
+    fn sign_in(server: &Served, link: &str) -> Self {
+        let secret = link.split_once("#signin=").unwrap().1;
+        let origin = format!("http://127.0.0.1:{}", server.port);
+        let headers = [("Content-Type", "application/json"), ("Origin", origin.as_str())];
+        let body = json!({ "link": secret }).to_string();
+        let signed = server.raw("POST", "/api/v1/session", &headers, &body);
+        assert_eq!(signed.status, 200, "{}", signed.body);
+        let cookie = signed.header("set-cookie").unwrap();
+        assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+        let cookie = cookie.split(';').next().unwrap().to_owned();
+        let secret = signed.json()["secret"].as_str().unwrap().to_owned();
+        // The link counts once.
+        let replayed = server.raw("POST", "/api/v1/session", &headers, &body);
+        assert_eq!(replayed.problem(410), "dead_link");
+        Self { cookie, secret, origin }
+    }
+
+    fn headers(&self) -> Vec<(&str, &str)> {
+        vec![
+            ("Cookie", &self.cookie),
+            ("X-Aye-Secret", &self.secret),
+            ("Origin", &self.origin),
+            ("Content-Type", "application/json"),
+        ]
+    }
+}
+
+fn add(server: &Served, args: &[&str]) -> Value {
+    let mut all = vec!["people", "add"];
+    all.extend_from_slice(args);
+    all.push("--json");
+    let told = server.aye(&all).ok().json();
+    let mut keys: Vec<&String> = told.as_object().unwrap().keys().collect();
+    keys.sort();
+    assert_eq!(keys, ["link", "name", "token"]);
+    told
+}
+
+#[test]
+fn a_link_signs_one_browser_in_and_a_cookie_alone_is_worth_nothing() {
+    let server = Served::with(&[("go", GATE)]);
+    let told = add(&server, &["ann", "--rights", "answer,start,read"]);
+    let link = told["link"].as_str().unwrap();
+    assert!(link.starts_with(&format!("http://127.0.0.1:{}/#signin=", server.port)), "{link}");
+    let browser = Browser::sign_in(&server, link);
+    let who = server.raw("GET", "/api/v1/session", &browser.headers(), "").ok();
+    assert_eq!((&who["name"], &who["proof"]), (&json!("ann"), &json!("token")));
+    assert!(who["secret"].is_null(), "told once");
+    server.start_skill("go");
+    server.question();
+    let listed = server.raw("GET", "/api/v1/questions", &browser.headers(), "").ok();
+    let question = &listed["questions"][0];
+    let path = format!("/api/v1/questions/{}/answer", question["question"].as_str().unwrap());
+    let answer = |nonce: &Value| {
+        json!({ "choice": "proceed", "digest": question["digest"], "nonce": nonce }).to_string()
+    };
+    let right = answer(&question["nonce"]);
+    // What another port of this host gets from the browser, and what another page can send.
+    let without = |name: &str| -> Vec<(&str, &str)> {
+        browser.headers().into_iter().filter(|(header, _)| *header != name).collect()
+    };
+    let with = |name: &'static str, value: &'static str| {
+        let mut headers = without(name);
+        headers.push((name, value));
+        headers
+    };
+    for (headers, status) in [
+        (without("X-Aye-Secret"), 401),
+        (with("X-Aye-Secret", "0000"), 401),
+        (without("Cookie"), 401),
+        (without("Origin"), 403),
+        (with("Origin", "http://127.0.0.1:1"), 403),
+        (with("Origin", "https://evil.example"), 403),
+        (with("Content-Type", "text/plain"), 415),
+    ] {
+        let refused = server.raw("POST", &path, &headers, &right);
+        assert_eq!(refused.status, status, "{headers:?} {}", refused.body);
+    }
+    for nonce in [Value::Null, json!("0".repeat(32))] {
+        let refused = server.raw("POST", &path, &browser.headers(), &answer(&nonce));
+        assert_eq!(refused.problem(403), "forbidden");
+    }
+    assert_eq!(server.question()["state"], "open");
+    server.raw("POST", &path, &browser.headers(), &right).ok();
+    let run = question["run"].as_str().unwrap();
+    server.until_status(run, "completed");
+    let events = server.get(&format!("/api/v1/runs/{run}/events")).ok();
+    let events = events["events"].as_array().unwrap();
+    let answered = events.iter().find(|event| event["type"] == "confirmation_answered").unwrap();
+    let by = (&answered["answer"]["by"], &answered["answer"]["prompter"]);
+    assert_eq!(by, (&json!("ann"), &json!("web")));
+}
+
+#[test]
+fn a_browsers_socket_says_its_secret_first() {
+    let server = Served::with(&[]);
+    let told = add(&server, &["ann", "--rights", "read"]);
+    let browser = Browser::sign_in(&server, told["link"].as_str().unwrap());
+    let headers = [("Cookie", browser.cookie.as_str()), ("Origin", browser.origin.as_str())];
+    let mut socket = Socket::open(&server, "/ws", &headers).unwrap();
+    socket.send(&json!({ "type": "hello", "secret": browser.secret, "kind": "page" }));
+    assert_eq!(socket.snapshot()["you"], "ann");
+    for first in [
+        json!({ "type": "hello", "secret": "0000" }),
+        json!({ "type": "hello" }),
+        json!({ "type": "snapshot", "id": 1, "secret": browser.secret }),
+    ] {
+        let mut socket = Socket::open(&server, "/ws", &headers).unwrap();
+        socket.send(&first);
+        assert!(socket.next().is_none(), "{first}");
+    }
+    let without = [("Cookie", browser.cookie.as_str())];
+    let refused = Socket::open(&server, "/ws", &without).err().expect("refused");
+    assert_eq!(refused.problem(403), "forbidden");
+}
+
+#[test]
+fn rights_and_projects_limit_what_people_see_and_do() {
+    let server = Served::with(&[("go", GATE)]);
+    let reader = server.person("rea", "read");
+    server.start_skill("go");
+    let question = server.question();
+    let path = format!("/api/v1/questions/{}/answer", question["question"].as_str().unwrap());
+    let answer = json!({ "choice": "proceed", "digest": question["digest"] });
+    assert_eq!(server.post_as(&reader, &path, &answer, &new_key()).problem(403), "forbidden");
+    let start = json!({ "skill": "go" });
+    assert_eq!(
+        server.post_as(&reader, "/api/v1/runs", &start, &new_key()).problem(403),
+        "forbidden"
+    );
+    let run = question["run"].as_str().unwrap();
+    let cancel = format!("/api/v1/runs/{run}/cancel");
+    assert_eq!(server.post_as(&reader, &cancel, &json!({}), &new_key()).problem(403), "forbidden");
+    let get = |token: &str, path: &str| {
+        server.raw("GET", path, &[("Authorization", &format!("Bearer {token}"))], "")
+    };
+    assert_eq!(get(&reader, "/api/v1/runs").ok()["runs"][0]["run"], json!(run));
+    assert_eq!(get(&reader, "/metrics").problem(403), "forbidden");
+    assert_eq!(get(&reader, "/mcp").problem(403), "forbidden");
+
+    std::fs::create_dir_all(server.work().join("elsewhere")).unwrap();
+    let rights = ["--rights", "answer,start,read", "--project", "elsewhere"];
+    let told = add(&server, &[&["eve"], &rights[..]].concat());
+    let eve = told["token"].as_str().unwrap();
+    assert_eq!(get(eve, "/api/v1/runs").ok()["runs"], json!([]));
+    assert_eq!(get(eve, "/api/v1/questions").ok()["questions"], json!([]));
+    assert_eq!(get(eve, "/api/v1/skills").ok()["skills"], json!([]));
+    assert_eq!(get(eve, "/api/v1/events").ok()["events"], json!([]));
+    assert_eq!(get(eve, &format!("/api/v1/runs/{run}")).problem(404), "not_found");
+    assert_eq!(server.post_as(eve, &path, &answer, &new_key()).problem(404), "not_found");
+    assert_eq!(server.post_as(eve, &cancel, &json!({}), &new_key()).problem(404), "not_found");
+    assert_eq!(server.post_as(eve, "/api/v1/runs", &start, &new_key()).problem(404), "not_found");
+    let mut socket = server.socket_as(eve, "/ws?after=0");
+    let snapshot = socket.snapshot();
+    assert_eq!((&snapshot["runs"], &snapshot["questions"]), (&json!([]), &json!([])));
+    let shown = json!({ "type": "answer", "question": question["question"], "choice": "proceed" });
+    assert_eq!(socket.refused(shown), "not_found");
+    assert!(socket.seen.is_empty(), "{:?}", socket.seen);
+}
+
+#[test]
+fn what_is_revoked_counts_no_more_also_on_open_connections() {
+    let server = Served::with(&[("go", GATE)]);
+    let told = add(&server, &["ann", "--rights", "answer"]);
+    let token = told["token"].as_str().unwrap();
+    let browser = Browser::sign_in(&server, told["link"].as_str().unwrap());
+    let mut socket = server.socket_as(token, "/ws");
+    socket.snapshot();
+    let listed = server.aye(&["people", "list", "--json"]).ok().json();
+    let device = listed[0]["devices"][0]["device"].as_str().unwrap().to_owned();
+    server.aye(&["people", "revoke", "ann", &device]).ok();
+    assert_eq!(server.raw("GET", "/api/v1/session", &browser.headers(), "").status, 401);
+    server.aye(&["people", "revoke", "ann"]).ok();
+    let get = |token: &str| {
+        server.raw("GET", "/api/v1/runs", &[("Authorization", &format!("Bearer {token}"))], "")
+    };
+    assert_eq!(get(token).problem(401), "unauthorized");
+    socket.send(&json!({ "type": "show", "id": 1, "question": null }));
+    while let Some(message) = socket.next() {
+        assert_ne!(message["type"], "result", "{message}");
+    }
+    server.aye(&["people", "remove", "ann"]).ok();
+    assert_eq!(server.aye(&["people", "list", "--json"]).ok().json(), json!([]));
+    assert_eq!(server.aye(&["people", "remove", "ann"]).code, 3);
+}

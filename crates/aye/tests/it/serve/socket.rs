@@ -1,0 +1,286 @@
+//! The socket: a snapshot, then every event once.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::cli::harness::until;
+
+use super::client::{GATE, Served, Socket};
+
+const STEPS: &str = "
+steps:
+  - { name: one, shell: echo first && echo second >&2 }
+  - { name: two, shell: 'true' }
+  - { name: three, shell: 'true' }";
+
+#[test]
+fn a_snapshot_comes_first_then_the_journals_own_events() {
+    let server = Served::with(&[("go", GATE)]);
+    let mut socket = server.socket("/ws");
+    let snapshot = socket.snapshot();
+    assert_eq!((&snapshot["n"], &snapshot["runs"]), (&json!(0), &json!([])));
+    let started = socket.done(json!({ "type": "start", "skill": "go" }));
+    let run = started["run"].as_str().unwrap().to_owned();
+    let asked = socket.event("confirmation_required");
+    assert_eq!((&asked["run"], &asked["message"]), (&json!(run), &json!("Go?")));
+    let numbers: Vec<u64> = socket.seen.iter().map(|event| event["n"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    assert_eq!(socket.seen[0]["type"], "skill_started");
+    assert_eq!(socket.seen[0]["started_by"], "web");
+
+    let mut late = server.socket("/ws");
+    let snapshot = late.snapshot();
+    assert_eq!(snapshot["n"], asked["n"]);
+    assert_eq!(
+        (&snapshot["runs"][0]["run"], &snapshot["runs"][0]["status"]),
+        (&json!(run), &json!("waiting"))
+    );
+    assert_eq!(snapshot["runs"][0]["steps"][1]["status"], "pending", "{snapshot}");
+    assert_eq!(snapshot["questions"][0]["question"], asked["id"]);
+    assert_eq!(snapshot["questions"][0]["digest"], asked["digest"]);
+    assert_eq!(snapshot["clients"].as_array().unwrap().len(), 2);
+
+    let answer = json!({ "type": "answer", "question": asked["id"], "digest": asked["digest"],
+        "choice": "proceed", "reason": "go on" });
+    late.done(answer.clone());
+    for client in [&mut socket, &mut late] {
+        let answered = client.event("confirmation_answered");
+        assert_eq!(
+            (&answered["question"], &answered["answer"]["reason"]),
+            (&asked["id"], &json!("go on"))
+        );
+        client.event("skill_completed");
+    }
+    assert_eq!(late.refused(answer), "decided");
+}
+
+#[test]
+fn commands_are_typed_and_a_digest_that_no_longer_fits_is_refused() {
+    let server = Served::with(&[("go", GATE)]);
+    let mut socket = server.socket("/ws");
+    socket.snapshot();
+    let run = socket.done(json!({ "type": "start", "skill": "go" }))["run"].clone();
+    let asked = socket.event("confirmation_required");
+    let question = &asked["id"];
+    for (command, code) in [
+        (
+            json!({ "type": "answer", "question": question, "choice": "proceed", "digest": "x" }),
+            "digest_mismatch",
+        ),
+        (json!({ "type": "answer", "question": question, "choice": "perhaps" }), "refused"),
+        (json!({ "type": "answer", "question": "nothing-1", "choice": "proceed" }), "not_found"),
+        (json!({ "type": "hold", "question": "nothing-1" }), "not_found"),
+        (json!({ "type": "cancel", "run": "nothing123" }), "not_found"),
+        (json!({ "type": "retry", "run": run }), "refused"),
+        (json!({ "type": "start", "skill": "nothing" }), "not_found"),
+        (json!({ "type": "follow", "run": "nothing123" }), "not_found"),
+    ] {
+        assert_eq!(socket.refused(command.clone()), code, "{command}");
+    }
+    socket.done(json!({ "type": "cancel", "run": run, "reason": "enough" }));
+    let cancelled = socket.event("skill_cancelled");
+    assert!(cancelled["message"].as_str().unwrap().contains("enough"), "{cancelled}");
+    assert!(!server.work().join("went").exists());
+}
+
+#[test]
+fn the_same_key_starts_once() {
+    let server = Served::with(&[("go", STEPS)]);
+    let mut socket = server.socket("/ws");
+    socket.snapshot();
+    let start = json!({ "type": "start", "skill": "go", "key": "k1" });
+    let first = socket.done(start.clone());
+    let second = socket.done(start);
+    assert_eq!((&first["run"], &second["repeated"]), (&second["run"], &json!(true)));
+}
+
+#[test]
+fn who_comes_back_misses_nothing_and_hears_nothing_twice() {
+    let server = Served::with(&[("go", STEPS)]);
+    let mut socket = server.socket("/ws");
+    socket.snapshot();
+    let run = server.start_skill("go");
+    let seen = socket.event("step_completed")["n"].as_u64().unwrap();
+    drop(socket);
+    server.until_status(&run, "completed");
+    let mut back = server.socket(&format!("/ws?after={seen}"));
+    back.snapshot();
+    back.event("skill_completed");
+    let numbers: Vec<u64> = back.seen.iter().map(|event| event["n"].as_u64().unwrap()).collect();
+    assert_eq!(numbers[0], seen + 1);
+    assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "{numbers:?}");
+}
+
+#[test]
+fn what_the_journal_does_not_keep_is_a_gap() {
+    let server = Served::with(&[("go", STEPS)]);
+    let run = server.start_skill("go");
+    server.until_status(&run, "completed");
+    let last = server.get("/api/v1/events").ok()["n"].as_u64().unwrap();
+    let kept = server.start_skill("go");
+    server.until_status(&kept, "completed");
+    let newest = server.get("/api/v1/events").ok()["n"].as_u64().unwrap();
+    // As if the first run had been pruned.
+    let db = server.journal_db();
+    db.execute("DELETE FROM events WHERE run = ?1", [&run]).unwrap();
+    db.execute("DELETE FROM questions WHERE run = ?1", [&run]).unwrap();
+    db.execute("DELETE FROM runs WHERE id = ?1", [&run]).unwrap();
+    let mut old = server.socket("/ws?after=2");
+    let gap = old.next().unwrap();
+    assert_eq!(
+        (&gap["type"], &gap["after"], &gap["from"]),
+        (&json!("gap"), &json!(2), &json!(last + 1))
+    );
+    assert_eq!(old.snapshot()["n"], newest);
+    let mut strange = server.socket(&format!("/ws?after={}", newest + 100));
+    assert_eq!(strange.next().unwrap()["type"], "gap");
+    assert_eq!(strange.snapshot()["n"], newest);
+    let mut good = server.socket(&format!("/ws?after={last}"));
+    good.snapshot();
+    assert_eq!(good.event("skill_started")["n"], last + 1);
+}
+
+#[test]
+fn output_is_told_to_who_asks_for_it() {
+    let server = Served::with(&[("go", STEPS)]);
+    let run = server.start_skill("go");
+    let mut socket = server.socket("/ws");
+    socket.snapshot();
+    socket.done(json!({ "type": "follow", "run": run, "step": "one" }));
+    let mut heard = BTreeSet::new();
+    while heard.len() < 2 {
+        let output = socket.event("step_output");
+        assert_eq!((&output["run"], &output["step"]), (&json!(run), &json!("one")));
+        heard.insert((output["stream"].to_string(), output["text"].to_string()));
+    }
+    let pair = |stream: &str, text: &str| (json!(stream).to_string(), json!(text).to_string());
+    assert_eq!(heard, BTreeSet::from([pair("stdout", "first"), pair("stderr", "second")]));
+    socket.done(json!({ "type": "unfollow", "run": run }));
+}
+
+#[test]
+fn who_is_connected_is_told() {
+    let server = Served::with(&[]);
+    let mut one = server.socket("/ws");
+    one.snapshot();
+    let mut two = server.socket("/ws");
+    two.snapshot();
+    two.done(json!({ "type": "hello", "kind": "editor", "question": "abc-1" }));
+    let told = one.until("an editor", |message| {
+        message["type"] == "clients"
+            && message["clients"].as_array().unwrap().iter().any(|one| one["kind"] == "editor")
+    });
+    assert_eq!((&told["count"], &told["clients"][1]["question"]), (&json!(2), &json!("abc-1")));
+    drop(two);
+    one.until("it left", |message| message["type"] == "clients" && message["count"] == 1);
+}
+
+#[test]
+fn a_hold_stops_the_countdown_for_everybody() {
+    let server = Served::with(&[(
+        "go",
+        "
+steps:
+  - { name: sure, confirm: { message: 'Go?', timeout: 8s, default: cancel } }",
+    )]);
+    let mut socket = server.socket("/ws");
+    socket.snapshot();
+    let mut other = server.socket("/ws");
+    other.snapshot();
+    socket.done(json!({ "type": "start", "skill": "go" }));
+    let asked = socket.event("confirmation_required");
+    socket.done(json!({ "type": "hold", "question": asked["id"] }));
+    let held = other.event("confirmation_held");
+    assert_eq!(held["question"], asked["id"]);
+    assert!(held["deadline"].as_str() > asked["deadline"].as_str(), "{held}");
+    socket.done(json!({ "type": "release", "question": asked["id"] }));
+    let listed = server.get("/api/v1/questions").ok();
+    assert_eq!(listed["questions"][0]["deadline"], held["deadline"]);
+}
+
+#[test]
+fn a_socket_that_never_reads_is_dropped_and_holds_nobody_up() {
+    let long = format!(
+        "
+steps:
+  - {{ name: loud, foreach: '{{{{ range(60) | list }}}}', steps: [ {{ name: say, shell: 'printf %s {}' }} ] }}",
+        "x".repeat(20_000)
+    );
+    let server = Served::with(&[("go", &long)]);
+    let deaf: Vec<Socket> = (0..3).map(|_| server.socket("/ws")).collect();
+    let mut socket = server.socket("/ws");
+    socket.snapshot();
+    let run = server.start_skill("go");
+    let ended = socket
+        .until("its end", |message| message["type"] == "skill_completed" && message["run"] == run);
+    assert_eq!(ended["run"], json!(run));
+    until("the deaf are dropped or wait in the kernel's buffers", || {
+        server.get("/api/v1/runs").status == 200
+    });
+    drop(deaf);
+}
+
+/// The same events for every client, whenever the server was killed.
+#[test]
+fn killed_at_random_every_client_ends_with_the_same_events() {
+    let mut server = Served::with(&[("go", STEPS), ("gate", GATE)]);
+    let mut seed = 0x2545_f491_4f6c_dd1d_u64 ^ u64::from(std::process::id());
+    let mut random = move || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    let mut known: Vec<Vec<Value>> = vec![Vec::new(); 3];
+    for round in 0..6 {
+        let mut clients: Vec<Socket> = known
+            .iter()
+            .map(|events| {
+                let after = events.last().map_or(0, |event: &Value| event["n"].as_u64().unwrap());
+                let mut socket = server.socket(&format!("/ws?after={after}"));
+                socket.snapshot();
+                socket
+            })
+            .collect();
+        for skill in ["go", "gate"] {
+            let _ = server.aye(&["run", skill, "--detach"]).ok();
+        }
+        let wanted = random() % 12;
+        let mut heard = 0;
+        while heard < wanted {
+            let Some(message) = clients[0].next() else { break };
+            if message["seq"].is_u64() {
+                clients[0].seen.push(message);
+                heard += 1;
+            }
+        }
+        if round < 5 {
+            server.kill();
+        }
+        for (client, events) in clients.iter_mut().zip(&mut known) {
+            events.append(&mut client.seen);
+        }
+        drop(clients);
+        if round < 5 {
+            server.restart();
+        }
+    }
+    let last = server.get("/api/v1/events").ok()["n"].as_u64().unwrap();
+    for events in &mut known {
+        let after = events.last().map_or(0, |event| event["n"].as_u64().unwrap());
+        if after < last {
+            let mut socket = server.socket(&format!("/ws?after={after}"));
+            socket.snapshot();
+            socket
+                .until("the last event", |message| message["n"] == last && message["seq"].is_u64());
+            events.append(&mut socket.seen);
+        }
+        let numbers: Vec<u64> = events.iter().map(|event| event["n"].as_u64().unwrap()).collect();
+        let whole: Vec<u64> = (1..=*numbers.last().unwrap()).collect();
+        assert_eq!(numbers, whole, "each event once");
+    }
+    for n in 0..usize::try_from(last).unwrap() {
+        assert!(known.iter().all(|events| events[n] == known[0][n]), "event {n}");
+    }
+}
