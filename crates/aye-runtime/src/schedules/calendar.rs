@@ -182,10 +182,10 @@ impl Calendar {
                 Days::Week(days) => days.iter().any(|day| WEEK[*day].1 == date.weekday()),
                 Days::Month(day) => i8::try_from(*day) == Ok(date.day()),
             };
-            let moments = times.iter().filter(|_| due).filter_map(|time| {
+            let mut moments = times.iter().filter(|_| due).filter_map(|time| {
                 date.to_datetime(*time).to_zoned(after.time_zone().clone()).ok()
             });
-            moments.into_iter().find(|moment| moment > after)
+            moments.find(|moment| moment > after)
         })
     }
 }

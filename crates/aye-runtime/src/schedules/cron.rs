@@ -56,7 +56,7 @@ impl Cron<'_> {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
             // Whoever has none gets an error.
             false if said.contains("no crontab") => Ok(String::new()),
-            false => Err(refused("cannot be read", last_words(&output))),
+            false => Err(refused("cannot be read", &last_words(&output))),
         }
     }
 
@@ -64,11 +64,11 @@ impl Cron<'_> {
         let output = call(CRONTAB, &["-"], &[("PATH", self.path)], text)?;
         match output.status.success() {
             true => Ok(()),
-            false => Err(refused("was not changed", last_words(&output))),
+            false => Err(refused("was not changed", &last_words(&output))),
         }
     }
 }
 
-fn refused(what: &str, why: String) -> Error {
+fn refused(what: &str, why: &str) -> Error {
     Error::Refused { message: format!("the crontab {what}: {why}"), hint: None }
 }

@@ -43,7 +43,8 @@ pub(super) fn service(schedule: &Schedule, surroundings: &Surroundings<'_>) -> S
 /// The timer.
 pub(super) fn timer(schedule: &Schedule, calendar: &Calendar) -> String {
     format!(
-        "{NOTE}[Unit]\nDescription=Aye: run {} ({})\n\n[Timer]\nOnCalendar={}\nUnit={}.service\n\n\
+        "{NOTE}[Unit]\nDescription=Aye: run {} ({})\n\n[Timer]\nOnCalendar={}\nAccuracySec=1s\n\
+         Unit={}.service\n\n\
          [Install]\nWantedBy=timers.target\n",
         literal(&schedule.skill),
         literal(&schedule.at),
@@ -123,6 +124,7 @@ Description=Aye: run release (Mon 09:00)
 
 [Timer]
 OnCalendar=Mon *-*-* 09:00:00
+AccuracySec=1s
 Unit=aye-weekly.service
 
 [Install]

@@ -97,7 +97,7 @@ fn changed_lines(before: &str, after: &str) -> String {
 /// How many lines of each come before the nearest line that both have.
 fn next_common(old: &[&str], new: &[&str]) -> (usize, usize) {
     let most = old.len() + new.len();
-    let pairs = (0..=most).flat_map(|sum| (0..=sum).map(move |gone| (gone, sum - gone)));
+    let mut pairs = (0..=most).flat_map(|sum| (0..=sum).map(move |gone| (gone, sum - gone)));
     let common = |(gone, come): &(usize, usize)| matches!((old.get(*gone), new.get(*come)), (Some(old), Some(new)) if old == new);
-    pairs.into_iter().find(common).unwrap_or((old.len(), new.len()))
+    pairs.find(common).unwrap_or((old.len(), new.len()))
 }

@@ -90,16 +90,9 @@ fn the_service_starts_a_run_in_the_background() {
         let mut lines = text.lines();
         lines.find_map(|line| line.strip_prefix(key)).expect("the service has it").to_owned()
     };
-    let mut command = place.command(&[]);
-    let directory = line("WorkingDirectory=");
-    let (path, home) = ("/usr/bin:/bin", place.path().to_path_buf());
-    command = {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &line("ExecStart=")]).current_dir(directory).env_clear();
-        shell.env("PATH", path).env("HOME", home);
-        drop(command);
-        shell
-    };
+    let mut command = Command::new("sh");
+    command.args(["-c", &line("ExecStart=")]).current_dir(line("WorkingDirectory="));
+    command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", place.path());
     let ran = Ran::of(command.output().unwrap(), &place).ok();
     let run = ran.stdout.trim().to_owned();
     until("the run has ended", || place.status() == "completed");
@@ -108,6 +101,48 @@ fn the_service_starts_a_run_in_the_background() {
     assert_eq!(started_by(&place), "schedule");
     let shown = place.aye(&["show", "last"]).ok().stdout;
     assert!(shown.contains(", started by a schedule"), "{shown}");
+}
+
+/// A manager of the user's units, as a session has one. The run goes on when
+/// the service has ended.
+#[test]
+fn a_real_user_manager_starts_the_run_and_leaves_it_alone() {
+    const MANAGER: &str = "/lib/systemd/systemd";
+    if !needs::root("a manager of units in namespaces of its own") {
+        return;
+    }
+    needs::program("unshare");
+    needs::program(MANAGER);
+    let place = place();
+    let slow = SKILL.replace("shell: 'echo", "shell: 'sleep 1; echo");
+    place.write("skills/hello.yaml", &slow);
+    let script = format!(
+        "mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system $XDG_RUNTIME_DIR
+         {MANAGER} --user >manager.log 2>&1 &
+         for try in $(seq 200); do systemctl --user list-timers >/dev/null 2>&1 && break; sleep 0.1; done
+         {AYE} schedule add hello --at 'Mon 09:00' -i 'who=5% $HOME \"ada\"' || exit 1
+         systemctl --user list-timers --no-pager --all || exit 1
+         systemctl --user start aye-hello.service || exit 1
+         for try in $(seq 300); do [ -e greeted ] && break; sleep 0.1; done
+         {AYE} schedule remove hello || exit 1
+         systemctl --user list-timers --no-pager --all --legend=false"
+    );
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c"]);
+    command.arg(&script).current_dir(place.work()).env_clear();
+    let aye = place.command(&[]);
+    for (name, value) in aye.get_envs() {
+        command.env(name, value.unwrap());
+    }
+    command.env("XDG_RUNTIME_DIR", place.path().join("runtime"));
+    let ran = Ran::of(command.output().unwrap(), &place);
+    let log = || place.read("manager.log");
+    assert_eq!(ran.code, 0, "{}\n{}", ran.all(), log());
+    assert!(!ran.stderr.contains("does not run yet"), "{}\n{}", ran.all(), log());
+    assert!(ran.stdout.contains("aye-hello.timer"), "{}", ran.all());
+    assert!(ran.stdout.ends_with("removed schedule hello\n"), "{}", ran.all());
+    assert_eq!(place.read("greeted"), "5% $HOME \"ada\"\n");
+    assert_eq!(started_by(&place), "schedule");
 }
 
 #[test]
