@@ -1,7 +1,8 @@
 //! How a skill did over its last runs: durations, failures, waiting times.
 
-use aye_core::event::{Event, EventKind, ProcessRecord};
+use aye_core::event::{Answered, Event, EventKind, ProcessRecord};
 use aye_core::id::{QuestionId, RunId};
+use aye_core::question::Channel;
 use aye_core::step_kind::StepKind;
 use indexmap::IndexMap;
 use jiff::Timestamp;
@@ -77,7 +78,7 @@ pub struct StepFigures {
 pub struct QuestionFigures {
     /// Whose.
     pub step: String,
-    /// How many were answered or ran out of time.
+    /// How many were put to somebody and answered, or ran out of time.
     pub count: usize,
     /// How many nobody answered in time.
     pub expired: usize,
@@ -193,7 +194,7 @@ impl Collected {
                 EventKind::ConfirmationRequired(question) => {
                     open.insert(&question.id, (&question.step, event.at));
                 }
-                EventKind::ConfirmationAnswered(answered) if answered.refused.is_none() => {
+                EventKind::ConfirmationAnswered(answered) if was_asked(answered) => {
                     let Some((step, _)) = open.get(&answered.question) else { continue };
                     waiting += answered.latency_ms;
                     let values = self.questions.entry((*step).to_owned()).or_default();
@@ -250,6 +251,12 @@ impl Collected {
                 .collect(),
         }
     }
+}
+
+/// Whether somebody was asked: not where `--yes` or memory answered.
+fn was_asked(answered: &Answered) -> bool {
+    answered.refused.is_none()
+        && !matches!(answered.answer.prompter, Channel::Override | Channel::Memory)
 }
 
 fn is_question(kind: &StepKind) -> bool {
