@@ -172,6 +172,15 @@ fn every_pair_of_single_braces_is_told_at_its_place() {
 }
 
 #[test]
+fn nothing_is_none() {
+    let text = steps("  - { name: a, command: echo, condition: 'inputs.feature_name == null' }\n");
+    let found = found(&text);
+    assert_eq!(found[0].labels[0].1, "did you mean `none`?");
+    let fixed = found[0].fixes[0].apply(&text).unwrap();
+    assert_eq!(said(&fixed), Vec::<String>::new(), "{fixed}");
+}
+
+#[test]
 fn what_a_program_printed_is_no_number() {
     let two = |condition: &str| {
         said(&steps(&format!(

@@ -52,6 +52,8 @@ impl Looker<'_> {
             (name, _) if known.inputs.contains(name) => {
                 (name.to_owned(), Some(format!("inputs.{name}")))
             }
+            // Other languages' word for nothing.
+            (name @ ("null" | "nil"), _) => (name.to_owned(), Some("none".to_owned())),
             (name, _) if known.renamed.contains_key(name) => {
                 (name.to_owned(), known.renamed.get(name).map(|&output| output.to_owned()))
             }
@@ -72,7 +74,8 @@ impl Looker<'_> {
         };
         // Where it stands as it is written, and what is meant is plain.
         let exact = self.source.get(span.start..span.end) == Some(missing.as_str());
-        let certain = known.inputs.contains(first) || known.renamed.contains_key(first);
+        let nothing = near.as_deref() == Some("none");
+        let certain = nothing || known.inputs.contains(first) || known.renamed.contains_key(first);
         let said = match &near {
             Some(near) if exact && certain => said.fix(span, near.clone()),
             _ => said,
