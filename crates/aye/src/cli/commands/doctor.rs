@@ -1,4 +1,7 @@
-//! `aye doctor`: what is there, what is missing, and what that means.
+//! `aye doctor`: what is there, what is missing, and what that means. What can
+//! be tried without asking or disturbing anybody is tried (`tried`).
+
+mod tried;
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
@@ -21,6 +24,10 @@ const EXAMPLES: &str = "\
 Examples:
   aye doctor
   aye doctor --json | jq '.clients'
+
+What can be tried is tried: a file is written below the home and removed, the journal is
+opened, programs are asked for their version, and tool servers that you agreed to are
+started and asked for their tools. No editor, dialog or advisor is opened.
 
 Exit codes: 0 nothing is broken, 1 something is.";
 
@@ -79,7 +86,9 @@ pub(super) fn run(_args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
         terminal(context),
         desktop(context),
         editor(context),
+        advisor(context),
         tools(context),
+        schedules(context),
         trust(context),
         gates(),
     ];
@@ -107,13 +116,23 @@ fn home(context: &Context) -> Finding {
         )
         .hint(format!("chmod 700 {path}"));
     }
-    Finding::new("home", Health::Good, path)
+    match tried::write_and_remove(&context.home) {
+        Ok(()) => Finding::new("home", Health::Good, path),
+        Err(error) => {
+            let about = format!("nothing can be written to {path}: {error}");
+            Finding::new("home", Health::Broken, about).hint("is the disk full or read-only?")
+        }
+    }
 }
 
 fn journal(context: &Context) -> Finding {
     let what = "journal";
     let counted = || {
-        let Some(journal) = context.journal_if_any()? else { return Ok(None) };
+        if context.journal_if_any()?.is_none() {
+            return Ok(None);
+        }
+        // Opened to write, as a run would.
+        let journal = context.journal_to_watch()?;
         Ok(Some((journal.position()?, journal.open_questions()?.len())))
     };
     match counted() {
@@ -134,8 +153,9 @@ fn journal(context: &Context) -> Finding {
 }
 
 fn git(context: &Context) -> Finding {
-    match on_path("git", &context.env) {
-        Some(path) => Finding::new("git", Health::Good, path.display().to_string()),
+    match on_path("git", &context.env).map(|path| tried::version(&path)) {
+        Some(Ok(version)) => Finding::new("git", Health::Good, version),
+        Some(Err(why)) => Finding::new("git", Health::Broken, format!("it does not run: {why}")),
         None => Finding::new("git", Health::Missing, "not found: `branch` is empty in templates"),
     }
 }
@@ -145,6 +165,10 @@ fn terminal(context: &Context) -> Finding {
     match prompt::obstacle(&context.env, true) {
         Some(why) => {
             Finding::new(what, Health::Missing, format!("nobody can be asked here: {why}"))
+                .hint("questions wait in `aye inbox`")
+        }
+        None if tried::open_terminal().is_err() => {
+            Finding::new(what, Health::Missing, "nobody can be asked here: `/dev/tty` is not there")
                 .hint("questions wait in `aye inbox`")
         }
         None if !prompt::is_capable(&context.env) => {
@@ -162,9 +186,12 @@ fn desktop(context: &Context) -> Finding {
     let what = "desktop dialog";
     let set = |name: &str| context.env.get(name).is_some_and(|value| !value.is_empty());
     let display = set("WAYLAND_DISPLAY") || set("DISPLAY");
-    let program = ["kdialog", "zenity"].iter().find(|name| on_path(name, &context.env).is_some());
-    match (display, program) {
-        (true, Some(program)) => Finding::new(what, Health::Good, *program),
+    let program = ["kdialog", "zenity"].iter().find_map(|name| on_path(name, &context.env));
+    match (display, program.map(|program| tried::version(&program))) {
+        (true, Some(Ok(version))) => Finding::new(what, Health::Good, version),
+        (true, Some(Err(why))) => {
+            Finding::new(what, Health::Broken, format!("the program does not run: {why}"))
+        }
         (true, None) => {
             Finding::new(what, Health::Missing, "neither `kdialog` nor `zenity` is there")
         }
@@ -190,6 +217,45 @@ fn editor(context: &Context) -> Finding {
     }
 }
 
+/// The advisor is not asked: that may cost something.
+fn advisor(context: &Context) -> Finding {
+    let what = "advisor";
+    let Some(advisor) = context.advisor() else {
+        return Finding::new(what, Health::Missing, "`[advisor]` names none that counts here");
+    };
+    let program = advisor.argv.first().map(String::as_str).unwrap_or_default();
+    let found = match program.contains('/') {
+        true => on_path(&advisor.root.join(program).to_string_lossy(), &context.env),
+        false => on_path(program, &context.env),
+    };
+    match found {
+        Some(path) => Finding::new(what, Health::Good, path.display().to_string()),
+        None => {
+            let about = format!("`{}` is not there", escape_control_line(program));
+            Finding::new(what, Health::Broken, about).hint("see `[advisor]` in `aye.toml`")
+        }
+    }
+}
+
+fn schedules(context: &Context) -> Finding {
+    let what = "schedules";
+    let all = match context.schedules() {
+        Ok(all) => all,
+        Err(error) => return Finding::new(what, Health::Broken, error.to_string()),
+    };
+    let gone: Vec<&str> =
+        all.iter().filter(|one| !one.installed).map(|one| one.schedule.name.as_str()).collect();
+    match (all.len(), gone.first()) {
+        (0, _) => Finding::new(what, Health::Missing, "there are none"),
+        (_, Some(first)) => {
+            let about = format!("the timer or line is gone of {}", gone.join(", "));
+            Finding::new(what, Health::Broken, about)
+                .hint(format!("`aye schedule remove {first}`, then add it again"))
+        }
+        (count, None) => Finding::new(what, Health::Good, plural(count, "schedule")),
+    }
+}
+
 fn tools(context: &Context) -> Finding {
     let (servers, commands) = (&context.settings.tools.servers, &context.settings.tools.commands);
     if servers.is_empty() && commands.is_empty() {
@@ -207,6 +273,17 @@ fn tools(context: &Context) -> Finding {
         .collect();
     let about =
         format!("{}, {}", plural(servers.len(), "server"), plural(commands.len(), "command"));
+    let agreed_to = servers.keys().filter(|name| !waits.contains(&name.as_str()));
+    let tried = super::tools::try_servers(agreed_to.cloned().collect(), context);
+    let broken = tried.into_iter().find_map(|(name, found)| Some((name, found.err()?)));
+    if let Some((name, error)) = broken {
+        let about = format!("`{name}` does not start: {}", error.message);
+        let found = Finding::new("tools", Health::Broken, about);
+        return match error.hint {
+            Some(hint) => found.hint(hint),
+            None => found,
+        };
+    }
     match waits.is_empty() {
         true => Finding::new("tools", Health::Good, about),
         false => {

@@ -105,7 +105,7 @@ fn steps_may_run(command: &Command) -> bool {
         // A run that is cancelled may have to be cleaned up.
         Command::Cancel(_) | Command::Retry(_) | Command::Background => true,
         // Servers are programs, and so are commands.
-        Command::Tools(_) => true,
+        Command::Tools(_) | Command::Doctor(_) => true,
         // An advisor is one, and the run may go on here.
         Command::Answer(_) => true,
         Command::Trust(_)
@@ -117,7 +117,6 @@ fn steps_may_run(command: &Command) -> bool {
         | Command::List(_)
         | Command::Check(_)
         | Command::Graph(_)
-        | Command::Doctor(_)
         | Command::Init(_)
         | Command::Runs(_)
         | Command::Show(_)

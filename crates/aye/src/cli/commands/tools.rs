@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 
 use crate::cli::Context;
 use aye_runtime::error::Error;
-use aye_runtime::tools::{Tools, Trust, World};
+use aye_runtime::tools::{ToolError, Tools, Trust, World};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -106,6 +106,14 @@ pub(super) fn run(args: &ToolsArgs, context: &Context) -> Result<u8, Error> {
         ToolsCommand::Trust { server, yes } => agree::run(server.as_deref(), *yes, context),
         ToolsCommand::Forget { server } => agree::forget(server, context),
     }
+}
+
+/// Starts servers that were agreed to, and says how many tools each has.
+pub(super) fn try_servers(
+    names: Vec<String>,
+    context: &Context,
+) -> Vec<(String, Result<usize, ToolError>)> {
+    list::try_servers(names, context)
 }
 
 fn tools(context: &Context) -> Tools {

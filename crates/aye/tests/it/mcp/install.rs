@@ -76,3 +76,40 @@ fn the_doctor_finds_what_is_broken() {
     assert_eq!(ran.code, 1, "{}", ran.all());
     assert!(ran.stdout.contains("`no-such-editor` of `EDITOR` is not there"), "{}", ran.all());
 }
+
+/// What it reports it has tried.
+#[test]
+fn the_doctor_tries_what_it_reports() {
+    let desk = InboxView::with(&[]);
+    let check = |what: &str, env: &[(&str, &str)]| {
+        let mut command = desk.command(&["doctor", "--json"]);
+        let ran = command.envs(env.iter().copied()).output().unwrap();
+        let ran = crate::cli::harness::Ran::of(ran, &desk);
+        let checks = ran.json()["checks"].as_array().unwrap().clone();
+        let found = checks.into_iter().find(|check| check["what"] == what).unwrap();
+        (found["health"].as_str().unwrap().to_owned(), found["about"].to_string(), ran.code)
+    };
+    let (health, about, _) = check("git", &[]);
+    assert_eq!(health, "good");
+    assert!(about.contains("git version"), "{about}");
+    // A program that is there and does not run.
+    let git = desk.write("bin/git", "#!/no/such/shell\n");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&git, mode).unwrap();
+    let path = git.parent().unwrap().to_str().unwrap().to_owned();
+    let (health, about, code) = check("git", &[("PATH", &path)]);
+    assert_eq!((health.as_str(), code), ("broken", 1), "{about}");
+    // A server that was agreed to and ends at once.
+    desk.write("aye.toml", "[tools.gone]\nserver = [\"false\"]\n");
+    let (health, _, _) = check("tools", &[]);
+    assert_eq!(health, "missing", "nothing is started that nobody agreed to");
+    desk.aye(&["trust", "--yes"]).ok();
+    desk.aye(&["tools", "trust", "--yes"]);
+    let (health, about, code) = check("tools", &[]);
+    assert_eq!((health.as_str(), code), ("broken", 1), "{about}");
+    assert!(about.contains("`gone` does not start"), "{about}");
+    // Nothing stays behind.
+    let left = std::fs::read_dir(desk.home()).unwrap().flatten();
+    let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().starts_with("doctor")), "{left:?}");
+}

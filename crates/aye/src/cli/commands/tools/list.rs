@@ -93,6 +93,18 @@ fn not_trusted(name: &str, command: String) -> Result<Result<Found, u8>, Error> 
     Ok(Ok(Found { name: name.to_owned(), command, protocol: None, tools: Err(error) }))
 }
 
+/// Starts these servers, and says how many tools each has.
+pub(super) fn try_servers(
+    names: Vec<String>,
+    context: &Context,
+) -> Vec<(String, Result<usize, ToolError>)> {
+    let unasked =
+        |name| Found { name, command: String::new(), protocol: None, tools: Ok(Vec::new()) };
+    let mut found: Vec<Found> = names.into_iter().map(unasked).collect();
+    ask_all(&mut found, context);
+    found.into_iter().map(|one| (one.name, one.tools.map(|tools| tools.len()))).collect()
+}
+
 /// Asks all at once and waits for the slowest.
 fn ask_all(found: &mut [Found], context: &Context) {
     let mut tools = tools(context);
