@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::advice::Advice;
 use crate::id::{QuestionId, RunId};
 use crate::question::{Answer, Edits, Question};
 
@@ -232,6 +233,13 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         left_ms: Option<u64>,
     },
+    /// An assistant or an advisor said what it thinks. That is no answer.
+    ConfirmationAdvised {
+        /// Which question.
+        question: QuestionId,
+        /// What it said.
+        advice: Box<Advice>,
+    },
     /// An answer came: accepted, or refused and recorded.
     ConfirmationAnswered(Box<Answered>),
     /// Closed without an answer: nobody answered in time, or the run was
@@ -276,6 +284,7 @@ impl EventKind {
             | Self::SkillFailed { .. }
             | Self::SkillCancelled { .. }
             | Self::ConfirmationHeld { .. }
+            | Self::ConfirmationAdvised { .. }
             | Self::ConfirmationAnswered(_)
             | Self::ConfirmationExpired { .. } => None,
         }
@@ -304,6 +313,7 @@ impl EventKind {
             Self::MemoryLearned(_) => "memory_learned",
             Self::ConfirmationRequired(_) => "confirmation_required",
             Self::ConfirmationHeld { .. } => "confirmation_held",
+            Self::ConfirmationAdvised { .. } => "confirmation_advised",
             Self::ConfirmationAnswered(_) => "confirmation_answered",
             Self::ConfirmationExpired { .. } => "confirmation_expired",
         }

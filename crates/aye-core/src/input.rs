@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::advice::Advice;
 use crate::error_code::ErrorCode;
 use crate::event::{Driver, LogSeal, ProcessRecord, Proposal, Remembered};
 use crate::facts::Inspected;
@@ -119,6 +120,13 @@ pub enum Request {
         /// Who.
         by: String,
     },
+    /// What an assistant or an advisor thinks of an open question.
+    Advise {
+        /// Which question.
+        question: QuestionId,
+        /// What it says.
+        advice: Advice,
+    },
     /// Stop the run.
     Cancel {
         /// Who.
@@ -176,7 +184,7 @@ mod checked {
                 origin: answer.origin.clone(),
                 code_error: answer.code_error.clone(),
             },
-            Request::Hold { .. } | Request::Cancel { .. } => {
+            Request::Hold { .. } | Request::Advise { .. } | Request::Cancel { .. } => {
                 Checked { request, reauth: false, origin: None, code_error: None }
             }
         };

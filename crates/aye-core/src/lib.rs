@@ -8,6 +8,7 @@
 //!                                                effect (what to do next)
 //! ```
 
+pub mod advice;
 pub mod diagnostic;
 pub mod digest;
 pub mod effect;

@@ -10,6 +10,7 @@ mod inbox;
 use std::os::fd::BorrowedFd;
 use std::time::Instant;
 
+use aye_core::advice::Advice;
 use aye_core::id::QuestionId;
 use aye_core::journal::State;
 use aye_core::question::{Answer, Channel, Question};
@@ -78,6 +79,8 @@ pub struct QuestionContext<'a> {
     pub deadline: Option<Timestamp>,
     /// Who agreed so far, where several have to.
     pub agreed: &'a [String],
+    /// What assistants think of it; none of it counts.
+    pub advice: &'a [Advice],
     /// The run so far; none for a question that belongs to no run.
     pub run: Option<&'a State>,
     /// What must not be told to anybody, where somebody knows it.
@@ -89,7 +92,7 @@ pub struct QuestionContext<'a> {
 impl<'a> QuestionContext<'a> {
     /// A question that belongs to no run.
     pub fn alone(question: &'a Question, deadline: Option<Timestamp>) -> Self {
-        Self { question, deadline, agreed: &[], run: None, secrets: None, among: None }
+        Self { question, deadline, agreed: &[], advice: &[], run: None, secrets: None, among: None }
     }
 }
 
@@ -108,6 +111,8 @@ pub enum PromptEvent {
     },
     /// Somebody is there and needs more time: the deadline should be held.
     Engaged,
+    /// An advisor that was asked there said what it thinks.
+    Advised(Advice),
     /// Nobody can be asked this here, or they left without an answer, and why.
     Left(String),
 }

@@ -210,6 +210,10 @@ pub fn recent_steps(run: &State, veil: &Redactor<'_>) -> Vec<Value> {
         if let Some(message) = &record.message {
             shown["message"] = veil.start(message, VALUE + 1, usize::MAX).into();
         }
+        let result = record.output.as_ref().and_then(|name| run.outputs.get(name));
+        if let Some(result) = result.filter(|value| !value.is_null() && **value != json!("")) {
+            shown["result"] = veil.value(result, VALUE);
+        }
         shown
     });
     shown.collect()

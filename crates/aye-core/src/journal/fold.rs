@@ -194,6 +194,7 @@ impl State {
             EventKind::ConfirmationHeld { deadline, left_ms, .. } => {
                 self.held(*deadline, *left_ms, at);
             }
+            EventKind::ConfirmationAdvised { advice, .. } => self.advised(advice),
             EventKind::ConfirmationAnswered(answered) => self.answered(answered),
             EventKind::ConfirmationExpired { applied, .. } => {
                 self.resolve(Resolution::Expired(applied.clone()));

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::advice::Advice;
 use crate::event::{CancelReason, FailReason, RetryReason};
 use crate::fix::FixPlan;
 use crate::question::{Answer, Channel, Question};
@@ -47,6 +48,8 @@ pub enum Phase {
         still_ms: Option<i64>,
         /// The time it was asked with, in milliseconds.
         limit_ms: Option<i64>,
+        /// What assistants think of it, in the order in which they said it.
+        advice: Vec<Advice>,
     },
     /// The run is over.
     Ended(Ended),

@@ -81,6 +81,9 @@ pub struct StepRecord {
     /// The program and its arguments, secrets masked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub argv: Vec<String>,
+    /// The name of its result.
+    #[serde(skip)]
+    pub output: Option<String>,
     /// When it last started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<Timestamp>,

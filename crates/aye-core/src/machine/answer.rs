@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::advice::{self, Advice};
 use crate::event::{Answered, Event, EventKind, MemoryKind, Remembered};
 use crate::id::QuestionId;
 use crate::journal::Phase;
@@ -137,6 +138,26 @@ impl Machine {
             let held = EventKind::ConfirmationHeld { question, deadline, by, left_ms };
             self.emit(held, world, events);
         }
+        Ok(())
+    }
+
+    /// Records what an assistant thinks of the open question. Nothing else
+    /// follows from it.
+    pub(super) fn advise(
+        &mut self,
+        open: &Question,
+        before: usize,
+        advice: Advice,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) -> Result<(), Refusal> {
+        if before >= advice::MOST {
+            return Err(Refusal::AdvisedEnough);
+        }
+        let masked = Advice { text: self.secrets.mask(&advice.text), ..advice };
+        let advice = masked.recorded(open).ok_or(Refusal::NoAdvice)?;
+        let (question, advice) = (open.id.clone(), Box::new(advice));
+        self.emit(EventKind::ConfirmationAdvised { question, advice }, world, events);
         Ok(())
     }
 

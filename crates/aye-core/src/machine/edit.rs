@@ -15,7 +15,7 @@ use crate::secrets::is_secret;
 
 /// How often somebody may change what a step is given before it has to be
 /// the skill that changes.
-pub(super) const MOST_EDITS: u32 = 3;
+pub const MOST_EDITS: u32 = 3;
 
 impl Machine {
     /// What a step is given as it stands, secrets masked: by name, as

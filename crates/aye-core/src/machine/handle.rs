@@ -64,7 +64,9 @@ impl Machine {
                 | Input::Queued { .. }
                 | Input::Dequeued { .. }
                 | Input::Finished(_)
-                | Input::Request(Request::Hold { .. } | Request::Cancel { .. })
+                | Input::Request(
+                    Request::Hold { .. } | Request::Advise { .. } | Request::Cancel { .. },
+                )
                 | Input::Tick { .. }
                 | Input::Shown(_)
                 | Input::Continued { .. }
@@ -209,8 +211,18 @@ impl Machine {
             }
             (
                 Phase::Transition(_) | Phase::Running { .. },
-                Input::Request(Request::Hold { question, .. }),
+                Input::Request(Request::Hold { question, .. } | Request::Advise { question, .. }),
             ) => Err(Refusal::NotOpen(question)),
+            (
+                Phase::Asking { question: open, advice: before, .. },
+                Input::Request(Request::Advise { question, advice }),
+            ) => {
+                if open.id != question {
+                    return Err(Refusal::OtherQuestion(question, open.id));
+                }
+                self.in_time(&open, world.now)?;
+                self.advise(&open, before.len(), advice, world, events)
+            }
 
             (
                 Phase::Running { step, nested, execution, .. },

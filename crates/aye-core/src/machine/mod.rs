@@ -46,6 +46,7 @@ mod settle;
 mod stop;
 mod validate_answer;
 
+pub use edit::MOST_EDITS;
 pub use handle::Reaction;
 pub use refusal::Refusal;
 pub use run::{Limits, Machine, Start, StartError};

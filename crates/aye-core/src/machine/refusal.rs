@@ -73,6 +73,12 @@ pub enum Refusal {
     /// A deadline can be held for five minutes in all.
     #[error("the deadline cannot be held any longer")]
     HeldEnough,
+    /// A question takes ten pieces of advice.
+    #[error("this question has enough advice")]
+    AdvisedEnough,
+    /// Advice without words or an option that is offered.
+    #[error("the advice says nothing: write a text, or name one of the options")]
+    NoAdvice,
     /// This process drives the run already.
     #[error("the run is driven already")]
     Driven,

@@ -606,6 +606,7 @@ pub(crate) fn brief(kind: &EventKind) -> String {
             format!("{} ask {}", question.step, word(&question.purpose))
         }
         EventKind::ConfirmationHeld { .. } => "held".to_owned(),
+        EventKind::ConfirmationAdvised { advice, .. } => format!("{} advises", advice.by),
         EventKind::ConfirmationAnswered(answered) => match &answered.refused {
             Some(why) => format!("refused {}: {why}", answered.answer.by),
             None => {

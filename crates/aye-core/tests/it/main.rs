@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failure is the test's failure, in helpers too")]
 
+mod advice;
 mod answers;
 mod bound;
 mod build;

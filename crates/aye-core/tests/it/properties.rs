@@ -166,7 +166,9 @@ fn check_journal(events: &[Event]) {
             EventKind::SkillStopping(_) => assert!(running.is_some(), "nothing runs: {event:?}"),
             EventKind::SkillPaused { .. } | EventKind::SkillResumed { .. } => {}
             EventKind::MemoryRecalled(_) | EventKind::MemoryLearned(_) => {}
-            EventKind::ConfirmationHeld { .. } => assert!(open),
+            EventKind::ConfirmationHeld { .. } | EventKind::ConfirmationAdvised { .. } => {
+                assert!(open);
+            }
         }
     }
 }

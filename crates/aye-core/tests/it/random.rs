@@ -1,5 +1,6 @@
 //! Random skills, random worlds and random inputs.
 
+use aye_core::advice::Advice;
 use aye_core::error_code::ErrorCode;
 use aye_core::event::{Driver, MemoryKind, ProcessRecord, Remembered};
 use aye_core::fix::{Act, KnownFix};
@@ -202,6 +203,9 @@ pub(crate) enum Move {
     Hold {
         offset: u32,
     },
+    Advise {
+        offset: u32,
+    },
     Cancel,
     /// Whether a prompter shows what is asked.
     Tick(bool),
@@ -237,6 +241,11 @@ impl Move {
             }
             Self::Answer { offset, answer } => {
                 Input::Request(Request::answer(question(*offset), answer.clone()))
+            }
+            Self::Advise { offset } => {
+                let (by, option) = ("bot".to_owned(), Some("yes".to_owned()));
+                let advice = Advice { by, option, text: "take care".to_owned() };
+                Input::Request(Request::Advise { question: question(*offset), advice })
             }
             Self::Hold { offset } => {
                 Input::Request(Request::Hold { question: question(*offset), by: "ann".to_owned() })
@@ -357,6 +366,7 @@ pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
         1 => any::<bool>().prop_map(Move::Note),
         10 => (offset(), answer()).prop_map(|(offset, answer)| Move::Answer { offset, answer }),
         1 => offset().prop_map(|offset| Move::Hold { offset }),
+        1 => offset().prop_map(|offset| Move::Advise { offset }),
         1 => Just(Move::Cancel),
         3 => any::<bool>().prop_map(Move::Tick),
         2 => any::<bool>().prop_map(Move::Shown),

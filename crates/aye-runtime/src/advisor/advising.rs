@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use aye_core::advice::Advice;
 use aye_core::journal::State;
-use aye_core::question::Question;
+use aye_core::question::{Purpose, Question};
 use aye_process::{Exit, Happening, Outcome, Running, Spec, Stdin, signal_words};
 
 use crate::fmt::{duration, escape_control_line};
@@ -54,7 +55,8 @@ enum Work {
 impl Advising {
     /// An advisor for this question, if it is to have one.
     pub fn of(posed: &QuestionContext<'_>, advisor: Option<&Advisor>) -> Option<Self> {
-        let advisor = advisor.filter(|_| posed.question.ai_assist)?;
+        let asked = posed.question.ai_assist || posed.question.purpose == Purpose::Recover;
+        let advisor = advisor.filter(|_| asked && !posed.question.secret)?;
         // Whatever it starts has to be known for a program that Aye started.
         if cfg!(target_os = "linux") && aye_process::guard::pid() == 0 {
             return None;
@@ -74,24 +76,31 @@ impl Advising {
     }
 
     /// Starts the program if it is due, and takes in what it said.
-    pub fn attend(&mut self, posed: &QuestionContext<'_>) {
+    pub fn attend(&mut self, posed: &QuestionContext<'_>) -> Option<Advice> {
         if let Work::Due(advisor) = &self.work {
             match posed.run.ok_or_else(String::new).and_then(|run| advisor.start(posed, run)) {
                 Ok(child) => self.work = Work::Running(Box::new(child), advisor.timeout),
                 Err(why) => self.conclude(News::Failed(why)),
             }
-            return;
+            return None;
         }
-        let Work::Running(child, limit) = &mut self.work else { return };
+        let Work::Running(child, limit) = &mut self.work else { return None };
         // One turn: what is ready is taken in, nothing is waited for.
         match aye_process::wait_aside(child, &[], Some(Instant::now() + TURN)) {
             Ok(Happening::Exited(_, exit)) => {
                 let limit = *limit;
-                self.conclude(understand(&exit, posed.question, limit));
+                match understand(&exit, &self.beside.name, posed.question, limit) {
+                    Ok(advice) => {
+                        self.conclude(News::Over);
+                        return Some(advice);
+                    }
+                    Err(why) => self.conclude(News::Failed(why)),
+                }
             }
             Ok(_) => {}
             Err(error) => self.conclude(News::Failed(error.to_string())),
         }
+        None
     }
 
     /// When there is something to look at again, as long as its advice is
@@ -169,11 +178,16 @@ impl Advisor {
     }
 }
 
-fn understand(exit: &Exit, question: &Question, limit: Duration) -> News {
+fn understand(
+    exit: &Exit,
+    by: &str,
+    question: &Question,
+    limit: Duration,
+) -> Result<Advice, String> {
     let failed = |how: String| {
         let words = exit.stderr.text_of_last(4 * LAST_WORDS);
         let last = words.lines().rev().find(|line| !line.trim().is_empty());
-        News::Failed(match last {
+        Err(match last {
             Some(last) => format!("{how}: {}", short(last.trim(), LAST_WORDS)),
             None => how,
         })
@@ -182,8 +196,8 @@ fn understand(exit: &Exit, question: &Question, limit: Duration) -> News {
         Outcome::Exited(0) if exit.stdout.dropped() > 0 => {
             failed(format!("it wrote more than {} KB", MOST / 1024))
         }
-        Outcome::Exited(0) => match read(&exit.stdout.text(), question) {
-            Some(advice) => News::Came(advice),
+        Outcome::Exited(0) => match read(&exit.stdout.text(), by, question) {
+            Some(advice) => Ok(advice),
             None => failed("it said nothing".to_owned()),
         },
         Outcome::Exited(code) => failed(format!("it ended with exit code {code}")),

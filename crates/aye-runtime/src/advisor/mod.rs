@@ -2,8 +2,8 @@
 //!
 //! It gets one JSON document on its standard input (`task`, over
 //! [`crate::question_context`]) and says something (`reply`); the prompt shows it
-//! beside the question. It decides nothing: what it says goes to the screen
-//! and nowhere else. `advising` is the only part that touches a process.
+//! beside the question. It decides nothing: what it says is recorded and
+//! shown, and counts for nothing. `advising` is the only part that touches a process.
 
 mod advising;
 mod reply;
@@ -11,5 +11,5 @@ mod task;
 
 pub use advising::Advising;
 pub use advising::Advisor;
-pub use reply::{Advice, Beside, News, read};
+pub use reply::{Beside, News, read};
 pub use task::document;

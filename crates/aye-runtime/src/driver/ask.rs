@@ -83,14 +83,12 @@ impl Driver<'_> {
             let Some(lane) = lanes.get(id) else { continue };
             let Some(question) = lane.question() else { continue };
             let state = lane.machine.state();
-            let agreed = match &state.phase {
-                Phase::Asking { agreed, .. } => agreed.as_slice(),
-                Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => &[],
-            };
+            let Phase::Asking { agreed, advice, .. } = &state.phase else { continue };
             let posed = QuestionContext {
                 question: &question,
                 deadline: lane.machine.wake_at(),
                 agreed,
+                advice,
                 run: Some(state),
                 secrets: Some(lane.machine.secrets()),
                 among,
@@ -127,6 +125,11 @@ impl Driver<'_> {
                 let by = self.lane(ROOT).machine.state().started.driver.user.clone();
                 let hold = Request::Hold { question: question.id.clone(), by };
                 self.apply(id, Input::Request(hold), None)?;
+                return Ok(());
+            }
+            PromptEvent::Advised(advice) => {
+                let advise = Request::Advise { question: question.id.clone(), advice };
+                self.apply(id, Input::Request(advise), None)?;
                 return Ok(());
             }
             PromptEvent::Left(why) => return self.leave(id, why),

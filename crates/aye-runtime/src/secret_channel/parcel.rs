@@ -45,7 +45,7 @@ pub fn is_sealed(request: &Request) -> bool {
 pub(super) fn handle(request: &Request) -> Option<&str> {
     match request {
         Request::Answer { answer, .. } => answer.value.get(HANDLE)?.as_str(),
-        Request::Hold { .. } | Request::Cancel { .. } => None,
+        Request::Hold { .. } | Request::Advise { .. } | Request::Cancel { .. } => None,
     }
 }
 

@@ -91,7 +91,8 @@ impl Derived {
             | EventKind::StepDequeued { .. }
             | EventKind::StepCompleted(_)
             | EventKind::MemoryRecalled(_)
-            | EventKind::MemoryLearned(_) => {}
+            | EventKind::MemoryLearned(_)
+            | EventKind::ConfirmationAdvised { .. } => {}
             EventKind::SkillPaused { why, message, .. } => {
                 self.stand(RunStatus::Paused, Some(word(why)), message.clone());
             }

@@ -32,7 +32,9 @@ pub(super) fn holds_code(request: &Request) -> bool {
 pub(super) fn no_driver(request: &Request, outermost: &RunId) -> Error {
     let asks = match request {
         Request::Answer { question, .. } => format!("`{question}` asks for a secret"),
-        Request::Hold { .. } | Request::Cancel { .. } => "it is about a secret".to_owned(),
+        Request::Hold { .. } | Request::Advise { .. } | Request::Cancel { .. } => {
+            "it is about a secret".to_owned()
+        }
     };
     Error::Refused {
         message: format!("{asks} and nobody drives the run"),

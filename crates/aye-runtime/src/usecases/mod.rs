@@ -42,6 +42,7 @@ mod step_place;
 mod step_process;
 mod submit;
 mod subscribe;
+mod tool_facts;
 mod undriven;
 mod warning;
 
@@ -67,6 +68,7 @@ pub use step_place::StepPlace;
 pub use step_process::process_of;
 pub use submit::{CancelOutcome, Cancelling, Sent};
 pub use subscribe::Subscription;
+pub use tool_facts::ToolFacts;
 pub use warning::Warning;
 
 pub use crate::store::{

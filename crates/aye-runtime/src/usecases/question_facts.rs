@@ -3,13 +3,14 @@
 //!
 //! Which variables: the run's inputs, and the results of earlier steps that
 //! the question names in its own text. For a step that failed, those that the
-//! step itself uses. Whatever a skill's author put into a question is meant to
-//! be read; the rest of the run's data is not the assistant's business.
+//! step itself uses. Of the last steps, the beginning of what each returned.
 
 use std::path::PathBuf;
 
 use aye_core::journal::State;
+use aye_core::machine::MOST_EDITS;
 use aye_core::question::Purpose;
+use aye_core::skill::Action;
 use aye_core::step_kind::StepKind;
 use serde_json::{Map, Value, json};
 
@@ -23,6 +24,7 @@ use crate::skills::SkillFile;
 use super::journal_reader::JournalReader;
 use super::run_views::AskingRun;
 use super::step_place::StepPlace;
+use super::tool_facts::ToolFacts;
 
 /// What belongs to a question. Values are masked, cut and harmless.
 pub struct QuestionFacts {
@@ -39,6 +41,10 @@ pub struct QuestionFacts {
     /// What the step was given, where the question is about a failure and the
     /// journal tells.
     pub args: Option<Map<String, Value>>,
+    /// The tool that failed, where the question is about that.
+    pub tool: Option<ToolFacts>,
+    /// How often the step may still be changed, where the question is about a failure.
+    pub edits_left: Option<u32>,
 }
 
 /// Something that memory knows.
@@ -63,7 +69,14 @@ impl JournalReader {
         let args = if recover { self.load(run, runtime).ok() } else { None };
         let args = args.and_then(|loaded| loaded.arguments(&question.step, runtime));
         let shown = |(name, value): (String, Value)| (name, veil.value(&value, VALUE + 1));
+        let tool = place.as_ref().filter(|_| recover).and_then(|place| match &place.step.action {
+            Action::Tool { tool, .. } => runtime.tool_facts(&tool.value),
+            _ => None,
+        });
+        let edited = state.steps.get(&question.step).map_or(0, |record| record.edited);
         Ok(QuestionFacts {
+            tool,
+            edits_left: recover.then(|| MOST_EDITS.saturating_sub(edited)),
             variables: variables(asking, place.as_ref(), &veil),
             recent_steps: recent_steps(state, &veil),
             known_issues: self.known_issues(asking, runtime, &veil)?,
@@ -136,7 +149,12 @@ fn variables(
         Purpose::Gate | Purpose::Ask => place.names_asked(),
         Purpose::Recover => place.names_used(),
     });
-    for name in names.unwrap_or_default() {
+    let code = place.and_then(|place| match &place.step.action {
+        Action::Compute { code, .. } if question.purpose == Purpose::Recover => Some(&*code.value),
+        _ => None,
+    });
+    let read = outputs.keys().filter(|name| code.is_some_and(|code| has_word(code, name)));
+    for name in names.unwrap_or_default().into_iter().chain(read.cloned()) {
         if let Some(value) = outputs.get(&name) {
             show(name, value);
         }
@@ -146,4 +164,14 @@ fn variables(
         show("names".to_owned(), &json!(outputs.keys().collect::<Vec<_>>()));
     }
     shown
+}
+
+/// Whether a text has this word.
+fn has_word(text: &str, word: &str) -> bool {
+    let inside = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !before.is_some_and(inside) && !after.is_some_and(inside)
+    })
 }

@@ -76,6 +76,9 @@ impl StepPlace {
             Action::Return { text } => texts.push(&text.value),
             Action::Ask(_) | Action::Compute { .. } | Action::Note => {}
         }
+        texts.extend(self.step.env.values().flatten().map(|text| text.value.as_str()));
+        let more = [&self.step.cwd, &self.step.stdin].into_iter().flatten();
+        texts.extend(more.map(|text| text.value.as_str()));
         texts.extend(self.step.condition.as_ref().map(|text| text.value.as_str()));
         names(texts)
     }

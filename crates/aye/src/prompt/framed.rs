@@ -121,7 +121,10 @@ impl Framed {
             if let Some(event) = self.take(posed, keys, clock.now(), tail) {
                 return Some(event);
             }
-            self.advising.iter_mut().for_each(|advising| advising.attend(posed));
+            let advising = self.advising.as_mut();
+            if let Some(advice) = advising.and_then(|advising| advising.attend(posed)) {
+                return Some(TerminalEvent::Advised(advice));
+            }
         }
         let now = clock.now();
         self.counts = posed.deadline.is_some_and(|deadline| until(deadline, now) <= FAR);

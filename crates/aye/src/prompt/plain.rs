@@ -8,7 +8,7 @@ use aye_core::id::QuestionId;
 use jiff::Timestamp;
 
 use crate::paint::Paint;
-use aye_runtime::advisor::{Advising, News};
+use aye_runtime::advisor::Advising;
 use aye_runtime::clock::Clock;
 use aye_runtime::prompter::QuestionContext;
 
@@ -45,8 +45,8 @@ pub(super) struct Plain {
     say_left_at: Option<Instant>,
     /// Who is asked for advice.
     advising: Option<Advising>,
-    /// What it said is on the terminal.
-    advised: bool,
+    /// How many pieces of advice are on the terminal.
+    advised: usize,
 }
 
 /// What is to be printed before the next line is read.
@@ -83,7 +83,7 @@ impl Plain {
             said_left: i64::MAX,
             say_left_at: None,
             advising: Advising::of(posed, config.advisor.as_ref()),
-            advised: false,
+            advised: 0,
         })
     }
 
@@ -121,7 +121,10 @@ impl Plain {
             {
                 return Some(event);
             }
-            self.advising.iter_mut().for_each(|advising| advising.attend(posed));
+            let advising = self.advising.as_mut();
+            if let Some(advice) = advising.and_then(|advising| advising.attend(posed)) {
+                return Some(TerminalEvent::Advised(advice));
+            }
         }
         match self.speak(posed, clock) {
             Ok(()) => None,
@@ -185,9 +188,7 @@ impl Plain {
     }
 
     fn speak(&mut self, posed: &QuestionContext<'_>, clock: &dyn Clock) -> std::io::Result<()> {
-        let beside = self.advising.as_ref().map(Advising::beside);
-        let came = beside.is_some_and(|beside| matches!(beside.news, News::Came(_)));
-        let news = came && !self.advised;
+        let news = posed.advice.len() > self.advised;
         let now = clock.now();
         let late = self.should_say_left(posed, now);
         let beside = self.advising.as_ref().map(Advising::beside);
@@ -197,17 +198,16 @@ impl Plain {
         };
         let (columns, rows) = self.tty.size();
         let look = Look { paint: self.paint, columns, rows };
-        let again = news || matches!(say, Say::Question);
+        let from = if matches!(say, Say::Question) { 0 } else { self.advised };
         let mut lines = match say {
             Say::Question => plain_question(posed, look),
             Say::Remark(remark) => vec![crate::paint::escape_control(&remark)],
             Say::Details => plain_details(posed, beside, look, clock.now()),
             Say::Nothing => Vec::new(),
         };
-        if let (true, Some(beside)) = (again, beside) {
-            lines.extend(plain_advice(beside, look));
-        }
-        self.advised = came;
+        let fresh = posed.advice.get(from..).unwrap_or_default();
+        lines.extend(plain_advice(posed.question, fresh, beside.filter(|_| from == 0), look));
+        self.advised = posed.advice.len();
         // It came while the cursor stood behind the ask.
         let mut text = if self.asking { "\r\n".to_owned() } else { String::new() };
         text.extend(lines.iter().map(|line| format!("{line}\r\n")));

@@ -24,7 +24,10 @@ impl<'a> ScreenReport<'a> {
 impl Report for ScreenReport<'_> {
     fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
         // A live view says nothing of a hold; the prompt need not blink.
-        let held = matches!(event.kind, EventKind::ConfirmationHeld { .. });
+        let held = matches!(
+            event.kind,
+            EventKind::ConfirmationHeld { .. } | EventKind::ConfirmationAdvised { .. }
+        );
         if !(held && self.report.is_live()) {
             self.screen.hide();
         }

@@ -39,6 +39,7 @@ impl Prompter for ScriptPrompter<'_> {
                 Some(PromptEvent::Left("it was left without an answer".to_owned()))
             }
             TerminalEvent::Typing => Some(PromptEvent::Engaged),
+            TerminalEvent::Advised(advice) => Some(PromptEvent::Advised(advice)),
             TerminalEvent::Unavailable(_) => {
                 self.unavailable = true;
                 None

@@ -3,6 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
+use aye_core::advice::Advice;
 use aye_process::{Signal, Signals};
 use jiff::{SignedDuration, Timestamp};
 
@@ -44,6 +45,16 @@ pub trait RemoteQuestion {
     /// Somebody is typing here and little time is left: asks for more. If it
     /// is granted, that is news.
     fn hold(&mut self, now: Timestamp) -> Result<(), Error>;
+
+    /// What assistants have said about it so far.
+    fn advice(&self) -> &[Advice] {
+        &[]
+    }
+
+    /// The advisor that was asked here says this.
+    fn advise(&mut self, _advice: Advice) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// Nobody could see the question when its time ran out: gives it all its
     /// time again, where that is decided here.
@@ -123,21 +134,23 @@ pub fn ask_alone(
     let mut signals = Signals::catch().map_err(Error::Signals)?;
     let screen = SharedScreen::default();
     let mut prompter = TerminalPrompter::new(config, clock, screen.clone());
-    let mut posed = *posed;
+    let mut deadline = posed.deadline;
     // Since when the question is shown without a break.
     let mut shown: Option<Timestamp> = None;
     let outcome = loop {
         let now = clock.now();
-        if let Some(deadline) = posed.deadline.filter(|deadline| now >= *deadline) {
-            let counts = !posed.question.default_proceeds() || was_shown(shown, deadline, now);
+        if let Some(passed) = deadline.filter(|deadline| now >= *deadline) {
+            let counts = !posed.question.default_proceeds() || was_shown(shown, passed, now);
             let renewed = if counts { None } else { elsewhere.renew(now) };
             if renewed.is_none() {
                 break AskOutcome::TimedOut;
             }
-            posed.deadline = renewed;
+            deadline = renewed;
         }
         let mut wake = vec![signals.fd()];
         wake.extend(elsewhere.wake());
+        let advice = [posed.advice, elsewhere.advice()].concat();
+        let posed = QuestionContext { deadline, advice: &advice, ..*posed };
         let event = prompter.hear(&posed, &wake);
         shown = prompter.is_showing(&posed.question.id).then(|| shown.unwrap_or(now));
         match event {
@@ -145,6 +158,7 @@ pub fn ask_alone(
             Some(TerminalEvent::Dismissed) => break AskOutcome::Cancelled,
             Some(TerminalEvent::Unavailable(why)) => break AskOutcome::Unavailable(why),
             Some(TerminalEvent::Typing) => elsewhere.hold(clock.now())?,
+            Some(TerminalEvent::Advised(advice)) => elsewhere.advise(advice)?,
             None => {
                 let attended = attend(&mut signals, &screen);
                 if let Some(signal) = attended.stop {
@@ -154,7 +168,7 @@ pub fn ask_alone(
             }
         }
         match elsewhere.news()? {
-            News::Open(deadline) => posed.deadline = deadline,
+            News::Open(until) => deadline = until,
             News::Closed => break AskOutcome::Closed,
         }
     };

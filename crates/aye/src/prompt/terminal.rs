@@ -3,6 +3,7 @@
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use aye_core::advice::Advice;
 use aye_core::id::QuestionId;
 use aye_core::question::{Answer, Channel};
 use jiff::Timestamp;
@@ -52,6 +53,8 @@ pub enum TerminalEvent {
     Dismissed,
     /// Somebody is writing.
     Typing,
+    /// The advisor said what it thinks.
+    Advised(Advice),
     /// Nobody can be asked.
     Unavailable(String),
 }
@@ -163,6 +166,7 @@ impl Prompter for TerminalPrompter<'_> {
                 PromptEvent::Left("it was left without an answer".to_owned())
             }
             TerminalEvent::Typing => PromptEvent::Engaged,
+            TerminalEvent::Advised(advice) => PromptEvent::Advised(advice),
             TerminalEvent::Unavailable(why) => PromptEvent::Left(why),
         })
     }

@@ -128,7 +128,7 @@ pub fn view_below(
         true => details::details(posed, beside, look, now),
         false => Vec::new(),
     };
-    let mut body = advice::advice(beside, dialog.details, look);
+    let mut body = advice::advice(posed, dialog.details, look);
     body.extend(rules::rules(posed, look));
     let answer = body.len();
     let footer = footer::footer(posed, dialog, beside, look, now, beat);

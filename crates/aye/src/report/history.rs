@@ -281,6 +281,18 @@ impl Told {
                 let words = format!("nobody answered in time: `{taken}` was taken");
                 self.of(&step).question(event, words, Vec::new());
             }
+            EventKind::ConfirmationAdvised { question, advice } => {
+                let asked = self.questions.get(question.as_str());
+                let Some((step, label)) = asked.map(|q| (q.step.clone(), advice.label(q))) else {
+                    return;
+                };
+                let mut words = format!("advice from {}", escape_control_line(&advice.by));
+                if let Some(label) = label {
+                    words.push_str(&format!(", suggests {}", escape_control_line(label)));
+                }
+                let text = advice.text.lines().map(escape_control_line).collect();
+                self.of(&step).note(event, words, text);
+            }
             EventKind::SkillStarted(_)
             | EventKind::SkillPaused { .. }
             | EventKind::SkillStopping(_)

@@ -241,6 +241,8 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
         | EventKind::SkillFailed { .. }
         | EventKind::SkillCancelled { .. }
         | EventKind::ConfirmationRequired(_)
+        // The prompt shows advice beside its question, and the record keeps it.
+        | EventKind::ConfirmationAdvised { .. }
         | EventKind::ConfirmationHeld { .. } => return None,
     })
 }

@@ -54,7 +54,8 @@ impl State {
             EventKind::StepFailed(failed) => between || execution_runs(failed.execution),
             EventKind::StepSkipped { .. } | EventKind::StepRetried { .. } => between,
             EventKind::ConfirmationRequired(_) => between,
-            EventKind::ConfirmationHeld { question, .. } => asks(question),
+            EventKind::ConfirmationHeld { question, .. }
+            | EventKind::ConfirmationAdvised { question, .. } => asks(question),
             EventKind::ConfirmationAnswered(answered) => {
                 answered.refused.is_some() || asks(&answered.question)
             }

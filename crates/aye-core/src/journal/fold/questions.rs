@@ -5,6 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use jiff::Timestamp;
 
+use crate::advice::Advice;
 use crate::event::Answered;
 use crate::facts::Fact;
 use crate::journal::phase::{Phase, Resolution, Transition};
@@ -35,6 +36,7 @@ impl State {
             held_ms: 0,
             still_ms: None,
             limit_ms: question.deadline.map(|deadline| milliseconds_between(at, deadline)),
+            advice: Vec::new(),
         };
     }
 
@@ -59,6 +61,13 @@ impl State {
                 }
             }
             (None, _) => *still_ms = None,
+        }
+    }
+
+    /// Somebody who does not decide said something to the open question.
+    pub(super) fn advised(&mut self, said: &Advice) {
+        if let Phase::Asking { advice, .. } = &mut self.phase {
+            advice.push(said.clone());
         }
     }
 

@@ -145,6 +145,7 @@ impl State {
         record.process.clone_from(&done.process);
         record.duration_ms = spent(done.process.as_ref(), done.duration_ms);
         record.note.clone_from(&done.note);
+        record.output = Some(done.output.clone());
         record.message = done.marked_by.as_ref().map(|who| format!("marked as done by {who}"));
         let asks = matches!(record.kind, Some(StepKind::Confirm | StepKind::Choose));
         let outputs = Arc::make_mut(&mut self.outputs);

@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd as _, BorrowedFd};
 
+use aye_core::advice::Advice;
 use aye_core::event::{Event, EventKind};
 use aye_core::id::QuestionId;
 use aye_core::input::Request;
@@ -397,6 +398,7 @@ fn ask_here(
         question: &shown,
         deadline,
         agreed: &agreed,
+        advice: &[],
         run: Some(&state),
         secrets: None,
         among: None,
@@ -408,6 +410,7 @@ fn ask_here(
         journal,
         row,
         asked,
+        advice: Vec::new(),
         run_ends: state.deadline(),
         context,
     };
@@ -431,6 +434,7 @@ struct Journalled<'a> {
     subscription: Subscription<'a>,
     row: &'a RunRow,
     asked: &'a Question,
+    advice: Vec<Advice>,
     run_ends: Option<Timestamp>,
     context: &'a Context,
 }
@@ -441,13 +445,28 @@ impl RemoteQuestion for Journalled<'_> {
     }
 
     fn news(&mut self) -> Result<News, Error> {
-        self.subscription.drain()?;
+        for (_, event) in self.subscription.events()? {
+            if let EventKind::ConfirmationAdvised { question, advice } = event.kind
+                && question == self.asked.id
+            {
+                self.advice.push(*advice);
+            }
+        }
         Ok(match self.journal.question(&self.asked.id)? {
             Some(row) if row.state == QuestionState::Open => {
                 News::Open(ends(self.asked, row.deadline, self.run_ends))
             }
             Some(_) | None => News::Closed,
         })
+    }
+
+    fn advice(&self) -> &[Advice] {
+        &self.advice
+    }
+
+    fn advise(&mut self, advice: Advice) -> Result<(), Error> {
+        let request = Request::Advise { question: self.asked.id.clone(), advice };
+        self.context.submit_unheard(self.row, &request)
     }
 
     fn hold(&mut self, _now: Timestamp) -> Result<(), Error> {

@@ -1,4 +1,4 @@
-//! What an assistant thinks of the question: beside it, under its own name.
+//! What assistants think of the question: beside it, each under its own name.
 //!
 //! Every line of it stands behind a mark of its own and the frame's bar, so
 //! that nothing in it can look like a line of the prompt.
@@ -7,37 +7,53 @@ use crate::paint::{Tone, escape_control};
 use crate::prompt::markup::harmless;
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
-use aye_runtime::advisor::{Advice, Beside, News};
+use aye_core::advice::Advice;
+use aye_core::question::Question;
+use aye_runtime::advisor::{Beside, News};
+use aye_runtime::prompter::QuestionContext;
 
 use super::{Look, Part};
 
 /// As many lines as it may take beside the question; less in a low window.
 const LINES: usize = 8;
 
-/// The advice as it stands beside the question. What has no room there is in
-/// the details, in full, and then not here as well.
-pub(super) fn advice(beside: Option<&Beside>, details: bool, look: Look) -> Vec<Styled> {
-    let Some((name, advice)) = came(beside) else { return Vec::new() };
-    let mut lines = whole(advice, look);
-    if lines.len() > most(look) {
-        if details {
-            return Vec::new();
+/// The advice as it stands beside the question: the last word of each. What
+/// has no room there is in the details, in full, and then not here as well.
+pub(super) fn advice(posed: &QuestionContext<'_>, details: bool, look: Look) -> Vec<Styled> {
+    let mut lines = Vec::new();
+    for advice in last_words(posed) {
+        let mut own = whole(advice, posed.question, look);
+        if own.len() > most(look) {
+            if details {
+                continue;
+            }
+            own.truncate(most(look) - 1);
+            let more = format!("{} ? shows the rest", look.ellipsis());
+            let more = Styled::new().tone(Tone::Dim, more);
+            own.push(more.cut(look.room().saturating_sub(2), ""));
         }
-        lines.truncate(most(look) - 1);
-        let more = Styled::new().tone(Tone::Dim, format!("{} ? shows the rest", look.ellipsis()));
-        lines.push(more.cut(look.room().saturating_sub(2), ""));
+        lines.extend(framed(&advice.by, own, look));
     }
-    framed(name, lines, look)
+    lines
 }
 
 /// All of it, for the details, where the question has no room for it.
-pub(super) fn rest(beside: Option<&Beside>, look: Look) -> Vec<Styled> {
-    let Some((name, advice)) = came(beside) else { return Vec::new() };
-    let lines = whole(advice, look);
-    match lines.len() > most(look) {
-        true => framed(name, lines, look),
-        false => Vec::new(),
+pub(super) fn rest(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
+    let mut lines = Vec::new();
+    for advice in last_words(posed) {
+        let own = whole(advice, posed.question, look);
+        if own.len() > most(look) {
+            lines.extend(framed(&advice.by, own, look));
+        }
     }
+    lines
+}
+
+/// What each of them said last.
+fn last_words<'a>(posed: &QuestionContext<'a>) -> impl Iterator<Item = &'a Advice> {
+    let all = posed.advice;
+    let later = move |at: usize, by: &str| all[at + 1..].iter().any(|next| next.by == by);
+    all.iter().enumerate().filter(move |(at, one)| !later(*at, &one.by)).map(|(_, one)| one)
 }
 
 fn most(look: Look) -> usize {
@@ -45,11 +61,9 @@ fn most(look: Look) -> usize {
 }
 
 /// All of it as lines for people who do not want anything to move.
-pub(super) fn plain(beside: &Beside, look: Look) -> Vec<Styled> {
-    match came(Some(beside)) {
-        Some((name, advice)) => framed(name, whole(advice, look), look),
-        None => Vec::new(),
-    }
+pub(super) fn plain(question: &Question, said: &[Advice], look: Look) -> Vec<Styled> {
+    let framed = |advice: &Advice| framed(&advice.by, whole(advice, question, look), look);
+    said.iter().flat_map(framed).collect()
 }
 
 /// That it is waited for.
@@ -63,13 +77,6 @@ pub(super) fn awaited(beside: Option<&Beside>, look: Look) -> Option<String> {
 pub(super) fn missing(beside: Option<&Beside>) -> Option<String> {
     match beside? {
         Beside { name, news: News::Failed(why) } => Some(format!("{name} gave none: {why}")),
-        Beside { .. } => None,
-    }
-}
-
-fn came(beside: Option<&Beside>) -> Option<(&str, &Advice)> {
-    match beside? {
-        Beside { name, news: News::Came(advice) } => Some((name, advice)),
         Beside { .. } => None,
     }
 }
@@ -90,11 +97,12 @@ fn framed(name: &str, lines: Vec<Styled>, look: Look) -> Vec<Styled> {
 }
 
 /// What it says, as lines that fit behind their mark.
-fn whole(advice: &Advice, look: Look) -> Vec<Styled> {
+fn whole(advice: &Advice, question: &Question, look: Look) -> Vec<Styled> {
     let room = look.room().saturating_sub(2).max(1);
-    let option = advice.option.iter().map(|option| {
+    let option = advice.label(question).into_iter().map(|option| {
         harmless(Styled::new().tone(Tone::Dim, "suggests "), option, Some(Tone::Strong))
     });
-    let said = advice.lines.iter().map(|line| harmless(Styled::new(), line, None));
+    let said = advice.text.lines().filter(|line| !line.trim().is_empty());
+    let said = said.map(|line| harmless(Styled::new(), line, None));
     option.chain(said).flat_map(|line| wrap(&line, room, 0, true)).collect()
 }

@@ -72,7 +72,7 @@ pub(super) fn details(
     if let Some(missing) = advice::missing(beside) {
         rows.row("advice", &missing, Some(Tone::Dim));
     }
-    rows.lines.extend(advice::rest(beside, look));
+    rows.lines.extend(advice::rest(posed, look));
     rows.lines
 }
 

@@ -1,5 +1,7 @@
 //! The same question as plain lines.
 
+use aye_core::advice::Advice;
+use aye_core::question::Question;
 use aye_core::skill::AskKind;
 use jiff::Timestamp;
 
@@ -53,12 +55,17 @@ pub fn plain_details(
     render(&details::details(posed, missing, look, now), look)
 }
 
-/// What an advisor says, or that it is asked.
-pub fn plain_advice(beside: &Beside, look: Look) -> Vec<String> {
-    match advice::awaited(Some(beside), look) {
-        Some(awaited) => render(&[look.bar(Part::Plain).plain(awaited)], look),
-        None => render(&advice::plain(beside, look), look),
-    }
+/// What was advised, and that an advisor is asked.
+pub fn plain_advice(
+    question: &Question,
+    said: &[Advice],
+    beside: Option<&Beside>,
+    look: Look,
+) -> Vec<String> {
+    let mut lines = advice::plain(question, said, look);
+    let awaited = advice::awaited(beside, look);
+    lines.extend(awaited.map(|awaited| look.bar(Part::Plain).plain(awaited)));
+    render(&lines, look)
 }
 
 /// What stands in front of the cursor.

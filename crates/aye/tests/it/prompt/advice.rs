@@ -63,7 +63,7 @@ fn it_stands_beside_the_question_and_the_person_decides() {
     assert!(place.work().join("deployed").exists());
     assert_eq!(place.read("arg"), "-p\n");
     assert!(!terminal.vt.all().contains("Monday"), "{}", terminal.vt.all());
-    // It is told about the question, and the journal is not told about it.
+    // It is told about the question, and its words are in the record.
     let asked: serde_json::Value = serde_json::from_str(&place.read("asked.json")).unwrap();
     assert!(asked["task"].as_str().unwrap().contains("you do not decide"), "{asked}");
     assert_eq!(asked["message"], "Deploy web?");
@@ -72,7 +72,9 @@ fn it_stands_beside_the_question_and_the_person_decides() {
     assert_eq!(asked["steps"][0]["output"], "built web");
     assert_eq!(asked["options"][1]["value"], "cancel");
     let journal = place.aye(&["show", "last", "--json"]).ok();
-    assert!(!journal.stdout.contains("Monday"), "{}", journal.all());
+    assert!(journal.stdout.contains("No: wait for Monday."), "{}", journal.all());
+    let record = place.aye(&["show", "last", "--markdown"]).ok();
+    assert!(record.stdout.contains("advice from advise"), "{}", record.all());
 }
 
 #[test]

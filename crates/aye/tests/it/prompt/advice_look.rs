@@ -5,8 +5,9 @@ use aye::prompt::Escape;
 use aye::prompt::dialog::Dialog;
 use aye::prompt::key::Key;
 use aye::prompt::view::{Look, View, head, plain_advice, view_below};
+use aye_core::advice::Advice;
 use aye_core::question::Question;
-use aye_runtime::advisor::{Advice, Beside, News};
+use aye_runtime::advisor::{Beside, News};
 use aye_runtime::prompter::QuestionContext;
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -22,13 +23,18 @@ fn beside(news: News) -> Beside {
     Beside { name: "claude".into(), news }
 }
 
-fn came(option: Option<&str>, text: &str) -> Beside {
-    let lines = text.lines().map(str::to_owned).collect();
-    beside(News::Came(Advice { option: option.map(str::to_owned), lines }))
+fn came(option: Option<&str>, text: &str) -> Vec<Advice> {
+    vec![Advice { by: "claude".into(), option: option.map(str::to_owned), text: text.to_owned() }]
 }
 
-fn laid_out(question: &Question, keys: &[Key], beside: &Beside, look: Look) -> (View, Vec<String>) {
-    let posed = QuestionContext::alone(question, question.deadline);
+fn laid_out(
+    question: &Question,
+    keys: &[Key],
+    advice: &[Advice],
+    beside: &Beside,
+    look: Look,
+) -> (View, Vec<String>) {
+    let posed = QuestionContext { advice, ..QuestionContext::alone(question, question.deadline) };
     let mut dialog = Dialog::new(question, Escape::Declines);
     for key in keys {
         let _ = dialog.key(question, key);
@@ -41,8 +47,14 @@ fn laid_out(question: &Question, keys: &[Key], beside: &Beside, look: Look) -> (
     (view, lines)
 }
 
-fn shown(question: &Question, keys: &[Key], beside: &Beside, look: Look) -> String {
-    let (_, lines) = laid_out(question, keys, beside, look);
+fn shown(
+    question: &Question,
+    keys: &[Key],
+    advice: &[Advice],
+    beside: &Beside,
+    look: Look,
+) -> String {
+    let (_, lines) = laid_out(question, keys, advice, beside, look);
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
@@ -51,7 +63,7 @@ fn from_asking_to_advice() {
     let mut question = confirm();
     question.deadline = Some(moment(65));
     question.approvals = 2;
-    assert_snapshot!(shown(&question, &[], &beside(News::Awaited), look(80, 24)), @r"
+    assert_snapshot!(shown(&question, &[], &[], &beside(News::Awaited), look(80, 24)), @r"
     ╭─ Production release
     │
     │  Release `abc123` to **production**?
@@ -61,9 +73,10 @@ fn from_asking_to_advice() {
     │  asking claude for advice…
     ╰─ ⠸ 1m 5s left, then no answer · Enter answers · ? details · Esc cancels
     ");
+    let over = beside(News::Over);
     let advice =
-        came(Some("Cancel"), "It is Friday afternoon and nobody is on call until Monday.\nWait.");
-    assert_snapshot!(shown(&question, &[], &advice, look(60, 24)), @r"
+        came(Some("cancel"), "It is Friday afternoon and nobody is on call until Monday.\nWait.");
+    assert_snapshot!(shown(&question, &[], &advice, &over, look(60, 24)), @r"
     ╭─ Production release
     │
     │  Release `abc123` to **production**?
@@ -78,7 +91,7 @@ fn from_asking_to_advice() {
     ╰─ ⠸ 1m 5s left, then no answer · Enter · ? · Esc cancels
     ");
     let advice = came(None, "It is Friday afternoon and nobody is on call until Monday.");
-    assert_snapshot!(shown(&recover(), &[], &advice, look(40, 12)), @r"
+    assert_snapshot!(shown(&recover(), &[], &advice, &over, look(40, 12)), @r"
     ╭─ Production release
     │  `build` failed: exit code 3
     ├─ advice from claude (an assistant; it
@@ -95,7 +108,7 @@ fn from_asking_to_advice() {
     ╰─ ↑↓ · Enter · ? details · Esc cancels
     ");
     let failed = beside(News::Failed("it took longer than 30s".into()));
-    assert_snapshot!(shown(&confirm(), &[Key::Char('?')], &failed, look(60, 24)), @r"
+    assert_snapshot!(shown(&confirm(), &[Key::Char('?')], &[], &failed, look(60, 24)), @r"
     ╭─ Production release
     │
     │  Release `abc123` to **production**?
@@ -107,13 +120,13 @@ fn from_asking_to_advice() {
     ├─ Proceed? [y/N]
     ╰─ ? less · Esc cancels
     ");
-    assert_snapshot!(plain_advice(&came(Some("Proceed"), "Go on."), look(60, 24)).join("\n"), @r"
+    assert_snapshot!(plain_advice(&confirm(), &came(Some("proceed"), "Go on."), None, look(60, 24)).join("\n"), @r"
     ├─ advice from claude (an assistant; it does not decide)
     │  ┊ suggests Proceed
     │  ┊ Go on.
     ");
-    assert_snapshot!(plain_advice(&beside(News::Awaited), look(60, 24)).join("\n"), @"│  asking claude for advice…");
-    assert_eq!(plain_advice(&failed, look(60, 24)), Vec::<String>::new());
+    assert_snapshot!(plain_advice(&confirm(), &[], Some(&beside(News::Awaited)), look(60, 24)).join("\n"), @"│  asking claude for advice…");
+    assert_eq!(plain_advice(&confirm(), &[], Some(&failed), look(60, 24)), Vec::<String>::new());
 }
 
 proptest! {
@@ -131,15 +144,15 @@ proptest! {
         let question = if list { recover() } else { confirm() };
         // A list shows fewer options where there is less room.
         let look = look(columns, if list { 100 } else { rows });
-        let Beside { news, .. } = came(option.as_deref(), &said);
-        let advice = Beside { name, news };
-        let (view, lines) = laid_out(&question, &[], &advice, look);
+        let advice = Advice { by: name, option, text: said };
+        let over = beside(News::Over);
+        let (view, lines) = laid_out(&question, &[], &[advice], &over, look);
         for line in &lines {
             prop_assert!(unicode_width::UnicodeWidthStr::width(line.as_str()) < columns, "{line:?}");
             prop_assert!(!line.chars().any(aye_core::diagnostic::is_hidden), "{line:?}");
             prop_assert!(line.starts_with(['╭', '│', '├', '╰']), "{line:?}");
         }
-        let (without, _) = laid_out(&question, &[], &beside(News::Over), look);
+        let (without, _) = laid_out(&question, &[], &[], &over, look);
         let more = view.body.len() - without.body.len();
         prop_assert_eq!(&view.body[more..], &without.body[..]);
         prop_assert_eq!(view.cursor, (without.cursor.0 + more, without.cursor.1));

@@ -40,7 +40,9 @@ fn the_person_decides(place: &Place) {
     let mut shell = Terminal::shell(place);
     shell.keys("exec 7<>/dev/tty; \"$AYE\" run skill.yaml; echo ended $?\n");
     shell.wait_for("Deploy?");
-    crate::cli::harness::until("the attack", || place.work().join("tried").exists());
+    let tried =
+        || std::fs::read_to_string(place.work().join("tried")).is_ok_and(|all| !all.is_empty());
+    crate::cli::harness::until("the attack", tried);
     assert_eq!(place.read("tried"), "reached 0\n");
     shell.keys("n").wait_for("\nended ");
     assert!(!place.work().join("deployed").exists(), "{}", shell.vt.all());

@@ -1,0 +1,81 @@
+//! What is known of a tool without calling it: its entry in the settings, its
+//! schema, and the program behind it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::runtime::Runtime;
+use crate::settings::Reach;
+
+/// What a tool is, as far as the settings tell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolFacts {
+    /// Its name, as steps call it.
+    pub name: String,
+    /// Where it is defined: `[tools.NAME]`.
+    pub defined: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Its arguments, as a JSON schema; only its server knows those of a server's tool.
+    pub schema: Option<Map<String, Value>>,
+    /// The program and its arguments, or the address.
+    pub program: Vec<String>,
+    /// The file of the project that it runs, if it runs one.
+    pub source: Option<PathBuf>,
+}
+
+impl ToolFacts {
+    /// As data for other programs.
+    pub fn to_json(&self) -> Value {
+        let mut data = json!({
+            "name": self.name, "defined": self.defined, "program": self.program,
+        });
+        let mut set = |name: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                data[name] = value;
+            }
+        };
+        set("description", self.description.clone().map(Value::from));
+        set("schema", self.schema.clone().map(Value::from));
+        set("source", self.source.as_ref().map(|path| path.display().to_string().into()));
+        data
+    }
+}
+
+impl Runtime {
+    /// What is known of the tool of this name; nothing if no settings define it.
+    pub fn tool_facts(&self, name: &str) -> Option<ToolFacts> {
+        let tools = &self.settings.tools;
+        let defined = |section: &str| format!("[tools.{section}] in aye.toml");
+        if let Some(command) = tools.commands.get(name) {
+            return Some(ToolFacts {
+                name: name.to_owned(),
+                defined: defined(name),
+                description: command.description.clone(),
+                schema: Some(command.schema.clone()),
+                source: self.project_file(&command.argv, command.cwd.as_deref()),
+                program: command.argv.clone(),
+            });
+        }
+        let (section, _) = name.split_once('.')?;
+        let (program, source) = match &tools.servers.get(section)?.reach {
+            Reach::Program { argv, cwd, .. } => {
+                (argv.clone(), self.project_file(argv, cwd.as_deref()))
+            }
+            Reach::Http { url, .. } => (vec![url.clone()], None),
+        };
+        let name = name.to_owned();
+        let defined = defined(section);
+        Some(ToolFacts { name, defined, description: None, schema: None, program, source })
+    }
+
+    /// The first word of a command line that is a file of the project.
+    fn project_file(&self, argv: &[String], cwd: Option<&Path>) -> Option<PathBuf> {
+        let root = &self.settings.root;
+        let directory = cwd.map_or_else(|| self.directory.clone(), |cwd| root.join(cwd));
+        let root = root.canonicalize().ok()?;
+        let mut files = argv.iter().filter_map(|word| directory.join(word).canonicalize().ok());
+        files.find(|path| path.starts_with(&root) && path.is_file())
+    }
+}
