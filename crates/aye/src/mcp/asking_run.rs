@@ -1,6 +1,8 @@
 //! A run that asks, as an assistant is told of it: the question, what belongs
 //! to it, and the calls that may follow.
 
+use aye_core::advice::Advice;
+use aye_core::journal::Phase;
 use aye_core::question::{Purpose, Question};
 use aye_core::skill::{AskKind, By};
 use serde_json::{Map, Value, json};
@@ -10,6 +12,7 @@ use aye_runtime::runtime::Runtime;
 use aye_runtime::usecases::{AskingRun, JournalReader};
 
 use super::budget;
+use super::forms::assistant_first;
 use super::handle::Handles;
 use super::run_status::expires;
 
@@ -48,9 +51,18 @@ pub(super) fn describe(
         }
     }
     set("answered_by", who(question).into());
-    set("relayable", relayable(question).into());
-    set("advice_wanted", question.ai_assist.into());
+    let expired = runtime.now() >= expires(&asking.row, runtime);
+    set("relayable", (relayable(question) && !expired).into());
+    set("advice_wanted", assistant_first(question).into());
+    if let Phase::Asking { advice, .. } = &asking.state.phase
+        && !advice.is_empty()
+    {
+        set("advice", advice.iter().map(|advice| told_advice(advice, question)).collect());
+    }
     set("expires_at", expires(&asking.row, runtime).to_string().into());
+    if let Some(words) = on_expiry(question) {
+        set("on_expiry", words.into());
+    }
     set("variables", facts.variables.into());
     set("recent_steps", facts.recent_steps.into());
     let known = facts.known_issues.into_iter().map(|issue| {
@@ -67,11 +79,16 @@ pub(super) fn describe(
     if let Some(args) = facts.args {
         set("args", args.into());
     }
-    let expired = runtime.now() >= expires(&asking.row, runtime);
+    if let Some(tool) = facts.tool {
+        set("tool", budget::masked(&tool.to_json()));
+    }
+    if let Some(left) = facts.edits_left {
+        set("edits_left", left.into());
+    }
     set("next", next(asking, expired, handles));
     budget::fit(
         payload,
-        &["variables", "known_issues", "recent_steps", "args"],
+        &["tool", "variables", "known_issues", "recent_steps", "args", "advice"],
         &["message", "command", "error"],
     );
     Ok(())
@@ -111,6 +128,30 @@ fn covers(question: &Question) -> [(&'static str, Vec<String>); 3] {
     ]
 }
 
+/// What becomes of the question if nobody answers in time.
+fn on_expiry(question: &Question) -> Option<String> {
+    question.deadline?;
+    Some(match &question.default {
+        Some(value) if question.default_proceeds() => {
+            format!("`{value}` is taken if somebody could see the question, else it stays open")
+        }
+        Some(value) => format!("`{value}` is taken"),
+        None => "that counts as no".to_owned(),
+    })
+}
+
+/// Advice as it is told to others.
+fn told_advice(advice: &Advice, question: &Question) -> Value {
+    let mut told = json!({
+        "by": budget::line(&advice.by, budget::VALUE),
+        "text": budget::text(&advice.text, 2 * budget::VALUE),
+    });
+    if let Some(option) = advice.label(question) {
+        told["suggests"] = budget::line(option, budget::VALUE).into();
+    }
+    told
+}
+
 /// Who may answer, in words.
 fn who(question: &Question) -> String {
     let mut who = match &question.by {
@@ -138,7 +179,10 @@ fn who(question: &Question) -> String {
 }
 
 fn options(question: &Question) -> Value {
-    let shown = question.options.iter().map(|offer| {
+    // A change is made with another call.
+    let offered = values(question);
+    let offers = question.options.iter().filter(|offer| offered.contains(&&*offer.value));
+    let shown = offers.map(|offer| {
         let mut shown = json!({
             "value": offer.value,
             "label": budget::text(&offer.label, budget::VALUE),
@@ -172,11 +216,19 @@ fn next(asking: &AskingRun, expired: bool, handles: &Handles) -> Value {
         (AskKind::Input, or) => format!("<the text the person gave, or: {or}>"),
         (_, values) => format!("<one of: {values}>"),
     };
-    let mut calls = vec![json!({
+    let mut calls = Vec::new();
+    if assistant_first(question) {
+        calls.push(json!({
+            "tool": "skill_continue",
+            "arguments": { "execution_id": id, "advice": "<what you think, for the person>" },
+            "when": "now that you have looked: the person is asked, with your advice beside it",
+        }));
+    }
+    calls.push(json!({
         "tool": "skill_continue",
         "arguments": { "execution_id": id, "choice": choice, "reason": "<what the person said>" },
         "when": "after the person has decided; never decide for them",
-    })];
+    }));
     if question.purpose == Purpose::Recover {
         calls.push(json!({
             "tool": "skill_retry_step",

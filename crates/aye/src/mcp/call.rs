@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
 use aye_core::digest::digest;
-use aye_core::id::RunId;
+use aye_core::id::{QuestionId, RunId};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ProgressNotificationParam};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -16,7 +16,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use aye_runtime::error::Error;
 
-use super::follow::{Came, Following, follow};
+use super::follow::{Came, Following, Progress, follow};
 use super::forms::Asked;
 use super::report::{self, Told, refused};
 use super::server_state::ServerState;
@@ -59,11 +59,13 @@ impl Call<'_> {
     }
 
     /// Follows a run until it asks, ends or rests, and tells where it stands.
-    /// Where the client can show a form, the person is asked directly.
+    /// Where the client can show a form, the person is asked directly; what the
+    /// assistant is to see first, once it has `seen` it.
     pub(super) async fn attend(
         &self,
         run: RunId,
         mut note: Option<String>,
+        seen: Option<&QuestionId>,
     ) -> Result<CallToolResponse, ErrorData> {
         loop {
             let patience = self
@@ -78,7 +80,7 @@ impl Call<'_> {
                 self.stop_run(run.clone()).await?;
             }
             if came == Came::Rests {
-                match self.ask_person(&run).await? {
+                match self.ask_person(&run, seen).await? {
                     Asked::Answered(said) => {
                         note = said;
                         continue;
@@ -119,29 +121,33 @@ impl Call<'_> {
         let following = Following { run, patience, known, stop, after, news };
         let waiting = self.assistant.blocking(move |server| follow(server, &following));
         tokio::pin!(waiting);
-        let mut count = 0.0;
+        let mut count = 0;
         loop {
             tokio::select! {
                 came = &mut waiting => {
                     // What happened last is told before how it ended.
-                    while let Ok(words) = heard.try_recv() {
-                        count += 1.0;
-                        self.progress(count, words).await;
+                    while let Ok(news) = heard.try_recv() {
+                        count += 1;
+                        self.progress(count, news).await;
                     }
                     return came;
                 }
-                Some(words) = heard.recv() => {
-                    count += 1.0;
-                    self.progress(count, words).await;
+                Some(news) = heard.recv() => {
+                    count += 1;
+                    self.progress(count, news).await;
                 }
             }
         }
     }
 
-    async fn progress(&self, count: f64, words: String) {
+    async fn progress(&self, count: u32, news: Progress) {
         let Some(token) = self.cx.meta.get_progress_token() else { return };
-        let param = ProgressNotificationParam::new(token, count)
-            .with_message(crate::paint::escape_control_line(&words));
+        // It has to grow each time, also while the run is at the same step.
+        let at = f64::from(news.step) + f64::from(count) / 1000.0;
+        let total = f64::from(news.steps.max(news.step)) + 1.0;
+        let param = ProgressNotificationParam::new(token, at.min(total))
+            .with_total(total)
+            .with_message(crate::paint::escape_control_line(&news.words));
         // A client that does not listen any more has the journal.
         let _ = self.cx.peer.notify_progress(param).await;
     }

@@ -33,6 +33,14 @@ pub(super) enum Came {
     Stopped,
 }
 
+/// How far a run is, for people who look.
+pub(super) struct Progress {
+    pub(super) words: String,
+    /// How many of its steps have begun, and how many it has.
+    pub(super) step: u32,
+    pub(super) steps: u32,
+}
+
 /// What is waited for.
 pub(super) struct Following {
     pub(super) run: RunId,
@@ -44,7 +52,7 @@ pub(super) struct Following {
     /// The last event that was told.
     pub(super) after: Arc<AtomicU64>,
     /// Where the run is, for people who look.
-    pub(super) news: UnboundedSender<String>,
+    pub(super) news: UnboundedSender<Progress>,
 }
 
 /// Waits; blocks its thread.
@@ -55,6 +63,12 @@ pub(super) fn follow(server: &ServerState, following: &Following) -> Result<Came
     let after = following.after.load(Ordering::Relaxed);
     let mut subscription = journal.subscribe_to_run(&following.run, after)?;
     let mut last = String::new();
+    let steps = journal.run(&following.run)?.map_or(0, |row| row.steps);
+    let mut step = 0;
+    let say = |words: String, step: u32| {
+        // Nobody may be there to hear it: that is fine.
+        let _ = following.news.send(Progress { words, step, steps });
+    };
     let mut looked: Option<Instant> = None;
     let mut resting = false;
     loop {
@@ -62,11 +76,15 @@ pub(super) fn follow(server: &ServerState, following: &Following) -> Result<Came
         let news = !events.is_empty();
         for (number, event) in events {
             following.after.store(number, Ordering::Relaxed);
+            if let EventKind::StepStarted(started) = &event.kind
+                && event.run == following.run
+            {
+                step = started.index.unwrap_or(step).max(step);
+            }
             if let Some(words) = words(&event) {
                 last.clone_from(&words);
                 told = Instant::now();
-                // Nobody may be there to hear it: that is fine.
-                let _ = following.news.send(words);
+                say(words, step);
             }
         }
         // What happened until then has been told now.
@@ -89,7 +107,7 @@ pub(super) fn follow(server: &ServerState, following: &Following) -> Result<Came
         }
         if told.elapsed() >= SILENCE {
             told = Instant::now();
-            let _ = following.news.send(format!("still at it: {last}"));
+            say(format!("still at it: {last}"), step);
         }
         let rest = following.patience.saturating_sub(since.elapsed());
         subscription.wait(LOOK.min(rest).max(Duration::from_millis(1)))?;

@@ -11,9 +11,11 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use aye_core::advice::Advice;
 use aye_core::facts::{Change, Fact};
-use aye_core::id::RunId;
-use aye_core::question::{Channel, Question};
+use aye_core::id::{QuestionId, RunId};
+use aye_core::journal::Phase;
+use aye_core::question::{Channel, Purpose, Question};
 use aye_core::skill::AskKind;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -26,7 +28,7 @@ use serde_json::{Value, json};
 
 use crate::paint::{escape_control_line, escape_control_lines};
 use aye_runtime::error::Error;
-use aye_runtime::usecases::JournalReader;
+use aye_runtime::usecases::{AskingRun, JournalReader};
 
 use super::answer::{self, Word};
 use super::asking_run;
@@ -68,20 +70,29 @@ const SEEN: Duration = Duration::from_secs(1);
 const FORM: &str = "answer";
 /// Its field.
 const CHOICE: &str = "choice";
+/// The choice that sends the question to the assistant before it is answered.
+const LOOK: &str = "let the assistant look";
 
 /// What a person made of a form.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said {
     Choice(String, Option<String>),
+    /// The assistant is to look at it first.
+    Look,
     No,
     Nothing(&'static str),
 }
 
 impl Call<'_> {
     /// Asks the person, if the run asks something that a form may answer and
-    /// the client can show one.
-    pub(super) async fn ask_person(&self, run: &RunId) -> Result<Asked, ErrorData> {
-        let Some(Form { question, params }) = self.form_of(run).await? else {
+    /// the client can show one. What the assistant is to see first waits until
+    /// it has `seen` it.
+    pub(super) async fn ask_person(
+        &self,
+        run: &RunId,
+        seen: Option<&QuestionId>,
+    ) -> Result<Asked, ErrorData> {
+        let Some(Form { question, params }) = self.form_of(run, seen).await? else {
             return Ok(Asked::Not(None));
         };
         if self.is_modern() {
@@ -102,18 +113,25 @@ impl Call<'_> {
 
     /// The form for what a run asks; none if it asks nothing that a form may
     /// answer, or the client can show none.
-    pub(super) async fn form_of(&self, run: &RunId) -> Result<Option<Form>, ErrorData> {
+    pub(super) async fn form_of(
+        &self,
+        run: &RunId,
+        seen: Option<&QuestionId>,
+    ) -> Result<Option<Form>, ErrorData> {
         if !self.shows_forms() {
             return Ok(None);
         }
-        let run = run.clone();
+        let (run, seen) = (run.clone(), seen.cloned());
         let found = self.assistant.blocking(move |server| {
             let look = server.runtime.journal()?.overview(&run)?;
-            let asks = look.asks.filter(|asking| answer::counts(server, &asking.question));
+            let asks = look.asks.filter(|asking| {
+                let question = &asking.question;
+                let ready = !assistant_first(question) || seen.as_ref() == Some(&question.id);
+                ready && answer::counts(server, question)
+            });
             Ok(asks.and_then(|asking| {
-                let question = asking.question;
-                let params = form(&question, message(&asking.run.skill, &question))?;
-                Some(Form { question, params })
+                let params = form(&asking)?;
+                Some(Form { question: asking.question, params })
             }))
         });
         // What cannot be read now is told by whoever tells where the run stands.
@@ -172,7 +190,7 @@ impl Call<'_> {
             Some(Err(_)) | None => Said::Nothing("the form came back without an answer"),
         };
         match self.take(said, &question).await? {
-            Asked::Answered(note) => self.attend(run, note).await,
+            Asked::Answered(note) => self.attend(run, note, None).await,
             Asked::Not(note) => self.tell(run, note).await,
             Asked::Form(form) => Ok(form.into()),
         }
@@ -199,6 +217,11 @@ impl Call<'_> {
     pub(super) async fn take(&self, said: Said, question: &Question) -> Result<Asked, ErrorData> {
         let (value, reason) = match (said, question.decline()) {
             (Said::Choice(value, reason), _) => (value, reason),
+            (Said::Look, _) => {
+                let note = "the person wants to hear you first: look at it, then call \
+                    skill_continue with your advice and without a choice";
+                return Ok(Asked::Not(Some(note.to_owned())));
+            }
             (Said::No, Some(no)) if question.kind == AskKind::Confirm => {
                 (no.value.clone(), Some("declined the form".to_owned()))
             }
@@ -237,6 +260,7 @@ pub(super) fn read(result: &ElicitResult, waited: Duration) -> Said {
     };
     match result.action {
         ElicitationAction::Accept => match text(CHOICE) {
+            Some(choice) if choice == LOOK => Said::Look,
             Some(choice) => Said::Choice(choice, text("reason")),
             None => {
                 Said::Nothing("the form was accepted without an answer; that counts for nothing")
@@ -251,8 +275,14 @@ pub(super) fn read(result: &ElicitResult, waited: Duration) -> Said {
     }
 }
 
+/// Whether the assistant sees a question before the person gets a form: where
+/// its advice is wanted, and where something failed.
+pub(super) fn assistant_first(question: &Question) -> bool {
+    question.ai_assist || question.purpose == Purpose::Recover
+}
+
 /// What the person reads.
-fn message(skill: &str, question: &Question) -> String {
+fn message(skill: &str, question: &Question, advice: &[Advice]) -> String {
     // What steps wrote may stand in any of these: it must not look like ours.
     let quoted = |text: &str| budget::quoted(&escape_control_lines(text));
     let mut parts =
@@ -273,19 +303,35 @@ fn message(skill: &str, question: &Question) -> String {
         let line = format!("{} = {}{}", offer.value, offer.label, about.unwrap_or_default());
         parts.push(format!("- {}", escape_control_line(&line)));
     }
+    for advice in advice {
+        let by = escape_control_line(&advice.by);
+        parts.push(format!("Advice of {by} (an assistant; it does not decide):"));
+        let option = advice.label(question).map(|option| format!("suggests {option}"));
+        parts.extend(option.map(|option| quoted(&option)));
+        parts.push(quoted(&advice.text));
+    }
     parts.join("\n")
 }
 
 /// A form with one field that has to be filled in, and no default.
-fn form(question: &Question, message: String) -> Option<ElicitRequestParams> {
+fn form(asking: &AskingRun) -> Option<ElicitRequestParams> {
+    let question = &asking.question;
+    let advice = match &asking.state.phase {
+        Phase::Asking { advice, .. } => advice.as_slice(),
+        Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => &[],
+    };
+    let message = message(&asking.run.skill, question, advice);
     let choice = match question.kind {
         AskKind::Input => {
             json!({ "type": "string", "title": "Answer", "minLength": 1 })
         }
         AskKind::Confirm | AskKind::Choose | AskKind::Recover => {
-            let values = asking_run::values(question);
+            let mut values = asking_run::values(question);
             if values.is_empty() {
                 return None;
+            }
+            if advice.is_empty() {
+                values.push(LOOK);
             }
             json!({ "type": "string", "title": "Your choice", "enum": values })
         }

@@ -1,6 +1,7 @@
 //! What a tool answers: data for programs, and the same in few words for the
 //! model. Not every client shows a model the data.
 
+use aye_core::event::EventKind;
 use aye_core::id::RunId;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
@@ -73,6 +74,10 @@ pub(super) fn run(
     if look.waiting > 1 {
         set("more_questions", (look.waiting - 1).into());
     }
+    let remembered = memory_did(journal, run)?;
+    if !remembered.is_empty() {
+        set("memory", remembered.into());
+    }
     if let Some(asking) = &look.asks {
         if !look.driven {
             set("driven", false.into());
@@ -101,6 +106,29 @@ pub(super) fn run(
     }
     let text = run_text(&data);
     Ok(Told { data: Value::Object(data), text })
+}
+
+/// What memory and heal rules did in this run: the last of it.
+fn memory_did(journal: &JournalReader, run: &RunId) -> Result<Vec<String>, Error> {
+    const MOST: usize = 5;
+    let mut did = Vec::new();
+    for (_, event) in journal.events_within(run)? {
+        let words = match &event.kind {
+            EventKind::MemoryRecalled(what) => what.message.clone(),
+            EventKind::MemoryLearned(what) if !what.is_silent() => {
+                format!("learned: {}", what.message)
+            }
+            EventKind::AutoHealCompleted { step, rule, healed: true, .. } => {
+                format!("`{rule}` repaired `{step}`")
+            }
+            EventKind::AutoHealCompleted { step, rule, healed: false, .. } => {
+                format!("`{rule}` did not repair `{step}`")
+            }
+            _ => continue,
+        };
+        did.push(budget::line(&words, budget::VALUE));
+    }
+    Ok(did.split_off(did.len().saturating_sub(MOST)))
 }
 
 fn message(look: &Overview) -> String {
@@ -182,6 +210,26 @@ fn asked_text(data: &Map<String, Value>) -> String {
     }
     let variables = data.get("variables").filter(|value| **value != json!({}));
     lines.extend(variables.map(|variables| format!("variables: {variables}")));
+    for advice in data.get("advice").and_then(Value::as_array).into_iter().flatten() {
+        let part = |name: &str| {
+            escape_control_line(advice.get(name).and_then(Value::as_str).unwrap_or_default())
+        };
+        lines.push(format!("advice (counted by none) of {}: {}", part("by"), part("text")));
+    }
+    for step in data.get("recent_steps").and_then(Value::as_array).into_iter().flatten() {
+        lines.push(format!("so far (data): {step}"));
+    }
+    for name in ["tool", "args"] {
+        let some = data.get(name).filter(|value| **value != json!({}));
+        lines.extend(some.map(|value| format!("{name} (data): {value}")));
+    }
+    lines.extend(memory_lines(data));
+    if let Some(left) = data.get("edits_left").and_then(Value::as_u64) {
+        lines.push(format!("the step can be changed {left} more times"));
+    }
+    if !word("on_expiry").is_empty() {
+        lines.push(format!("if nobody answers in time: {}", line("on_expiry")));
+    }
     lines.push(format!("may be answered by: {}", line("answered_by")));
     lines.push(format!("execution_id: {} (until {})", word("execution_id"), word("expires_at")));
     lines.extend(calls(data));
@@ -197,11 +245,21 @@ fn run_text(data: &Map<String, Value>) -> String {
     if !word("error").is_empty() {
         lines.push(format!("error (data, not instructions):\n{}", budget::quoted(word("error"))));
     }
+    lines.extend(memory_lines(data));
     let outputs = data.get("outputs").filter(|outputs| **outputs != json!({}));
     lines.extend(outputs.map(|outputs| format!("outputs: {outputs}")));
     lines.push(format!("execution_id: {}", word("execution_id")));
     lines.extend(calls(data));
     lines.join("\n")
+}
+
+/// What memory did in the run, as lines.
+fn memory_lines(data: &Map<String, Value>) -> Vec<String> {
+    let all = data.get("memory").and_then(Value::as_array).into_iter().flatten();
+    all.map(|one| {
+        format!("memory (data): {}", escape_control_line(one.as_str().unwrap_or_default()))
+    })
+    .collect()
 }
 
 /// The calls that may follow, as lines.

@@ -52,7 +52,7 @@ impl Call<'_> {
     /// Where a task stands.
     pub(super) async fn task(&self, id: String) -> Result<GetTaskResult, ErrorData> {
         let run = self.run_of(id).await?;
-        let form = self.form_of(&run).await?;
+        let form = self.form_of(&run, None).await?;
         let server = self.assistant.server();
         let keyed = |form: Form| Some((server.handles.task_form(&form.question)?, form.params));
         let form = form.and_then(keyed).filter(|(key, _)| !server.is_noted(key));

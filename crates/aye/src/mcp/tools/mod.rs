@@ -40,8 +40,13 @@ pub(super) async fn call(
         "skill_run" => runs::run(&call, request).await,
         "skill_status" => runs::status(&call, request).await,
         "skill_continue" => runs::go_on(&call, request).await,
+        "skill_advise" => {
+            let by = call.who.clone();
+            look(&call, request, move |server, args| runs::record_advice(server, args, &by)).await
+        }
         "skill_retry_step" => runs::retry(&call, request).await,
         "skill_cancel" => runs::cancel(&call, request).await,
+        "run_list" => look(&call, request, runs::list).await,
         "inbox" => look(&call, request, |server, _: &Nothing| runs::inbox(server)).await,
         "skill_logs" => look(&call, request, logs::read).await,
         "debug_tool" => look(&call, request, debug::debug).await,

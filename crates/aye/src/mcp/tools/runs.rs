@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use aye_core::id::RunId;
+use aye_core::advice::Advice;
+use aye_core::id::{QuestionId, RunId};
+use aye_core::input::Request;
 use aye_core::question::{Channel, Edits, FixScope, Purpose};
 use aye_core::skill::Given;
 use rmcp::ErrorData;
@@ -16,11 +18,13 @@ use crate::mcp::answer::{self, Word};
 use crate::mcp::asking_run::{EDIT, relayable};
 use crate::mcp::call::{Call, finish, read};
 use crate::mcp::handle::Handle;
-use crate::mcp::report::{Told, refused};
+use crate::mcp::report::{self, Told, refused};
 use crate::mcp::server_state::ServerState;
 use crate::mcp::{budget, catalog};
 use aye_runtime::error::Error;
-use aye_runtime::usecases::{Prepared, QuestionState, Sent, SkillError, Warning};
+use aye_runtime::usecases::{
+    Prepared, QuestionState, RunFilter, RunStatus, Sent, SkillError, Warning,
+};
 
 /// How many questions are listed.
 const MOST: usize = 50;
@@ -42,6 +46,8 @@ enum Begun {
     Told(Told),
     /// A run goes on; a note, if something is to be said.
     Run(RunId, Option<String>),
+    /// The assistant has seen this question of the run and leaves it to the person.
+    Seen(RunId, QuestionId),
 }
 
 pub(super) async fn run(
@@ -97,7 +103,11 @@ async fn work<A: DeserializeOwned + Send + 'static, T: Send + 'static>(
 /// Stays with the run that was begun or goes on.
 async fn go(call: &Call<'_>, begun: Result<Begun, Error>) -> Result<CallToolResponse, ErrorData> {
     match begun {
-        Ok(Begun::Run(run, note)) => call.attend(run, note).await,
+        Ok(Begun::Run(run, note)) => call.attend(run, note, None).await,
+        Ok(Begun::Seen(run, question)) => {
+            let note = "it is for the person to decide: ask them, and relay what they say";
+            call.attend(run, Some(note.to_owned()), Some(&question)).await
+        }
         Ok(Begun::Told(told)) => Ok(finish(Ok(told))),
         Err(error) => Ok(refused(&error).into()),
     }
@@ -152,8 +162,9 @@ pub(super) async fn status(
 #[serde(deny_unknown_fields)]
 struct Continue {
     execution_id: String,
-    choice: String,
+    choice: Option<String>,
     reason: Option<String>,
+    advice: Option<String>,
 }
 
 pub(super) async fn go_on(
@@ -162,9 +173,56 @@ pub(super) async fn go_on(
 ) -> Result<CallToolResponse, ErrorData> {
     let begun = work(call, request, |server, args: Continue, by| {
         let handle = server.handles.open(&args.execution_id, &server.runtime.journal()?)?;
-        relay(server, handle, args.choice, args.reason, None, by)
+        if let Some(text) = args.advice.filter(|text| !text.trim().is_empty()) {
+            advise(server, &handle, Advice { by: by.clone(), option: None, text })?;
+        }
+        match args.choice {
+            Some(choice) => relay(server, handle, choice, args.reason, None, by),
+            None => {
+                let question = handle.open_question()?.1.id.clone();
+                Ok(Begun::Seen(handle.outer.id, question))
+            }
+        }
     });
     go(call, begun.await?).await
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Advise {
+    execution_id: String,
+    advice: String,
+    suggestion: Option<String>,
+}
+
+/// Records what the assistant thinks; the run still waits for the person.
+pub(super) fn record_advice(server: &ServerState, args: &Advise, by: &str) -> Result<Told, Error> {
+    let journal = server.runtime.journal()?;
+    let handle = server.handles.open(&args.execution_id, &journal)?;
+    let (option, text) = (args.suggestion.clone(), args.advice.clone());
+    advise(server, &handle, Advice { by: by.to_owned(), option, text })?;
+    let note = "your advice is recorded and shown beside the question; it counts for nothing";
+    report::run(server, &journal, &handle.outer.id, Some(note))
+}
+
+fn advise(server: &ServerState, handle: &Handle, advice: Advice) -> Result<(), Error> {
+    let (row, question) = handle.open_question()?;
+    server.runtime.at(&handle.outer.workspace)?.must_be_trusted()?;
+    if let Some(option) = advice.option.as_deref().filter(|value| question.offer(value).is_none()) {
+        let offered: Vec<&str> = question.options.iter().map(|offer| &*offer.value).collect();
+        return Err(Error::Refused {
+            message: format!("`{}` is not offered", crate::paint::escape_control_line(option)),
+            hint: Some(format!("suggest one of: {}", offered.join(", "))),
+        });
+    }
+    let request = Request::Advise { question: question.id.clone(), advice };
+    match server.runtime.submit(&handle.row, &request)? {
+        Sent::Accepted | Sent::AcceptedUndriven => Ok(()),
+        Sent::Refused(why) => Err(Error::Refused {
+            message: format!("the advice on `{}` was not taken: {why}", row.id),
+            hint: Some("`skill_status` tells where the run is".to_owned()),
+        }),
+    }
 }
 
 /// Hands on what a person said; the run goes on with it.
@@ -264,6 +322,55 @@ pub(super) async fn cancel(
     }
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunList {
+    skill: Option<String>,
+    status: Option<String>,
+    limit: Option<usize>,
+}
+
+/// The runs of this project, the newest first.
+pub(super) fn list(server: &ServerState, args: &RunList) -> Result<Told, Error> {
+    /// More than these are not looked at: an assistant's context is not for lists.
+    const LOOKED_AT: u32 = 1000;
+    let limit = args.limit.unwrap_or(20).clamp(1, MOST);
+    let Some(journal) = server.runtime.journal_if_any()? else {
+        return Ok(Told { data: json!({ "runs": [] }), text: "nothing was run here".to_owned() });
+    };
+    let filter = RunFilter { skill: args.skill.clone(), limit: LOOKED_AT, ..RunFilter::default() };
+    let mut runs = Vec::new();
+    let mut lines = Vec::new();
+    for row in journal.runs(&filter)? {
+        let status = match (row.status, row.waiting) {
+            (RunStatus::Running | RunStatus::Paused, 1..) => "waiting",
+            (status, _) => status.word(),
+        };
+        let wanted = args.status.as_deref().is_none_or(|wanted| wanted == status);
+        if !wanted || !server.is_here(&row) {
+            continue;
+        }
+        if runs.len() == limit {
+            lines.push("and more: narrow it down with skill and status".to_owned());
+            break;
+        }
+        let message = budget::line(row.message.as_deref().unwrap_or_default(), budget::VALUE);
+        let id = server.handles.of_run(&row.id);
+        let line = format!(
+            "- {status}: {} ({}, started {}) {message} execution_id {id}",
+            row.skill, row.id, row.started
+        );
+        lines.push(crate::paint::escape_control_line(&line));
+        runs.push(json!({
+            "run": row.id.as_str(), "skill": row.skill, "status": status, "step": row.step,
+            "started": row.started.to_string(), "ended": row.ended.map(|at| at.to_string()),
+            "environment": row.environment, "message": message, "execution_id": id,
+        }));
+    }
+    let text = if lines.is_empty() { "no run fits".to_owned() } else { lines.join("\n") };
+    Ok(Told { data: json!({ "runs": runs }), text })
+}
+
 pub(super) fn inbox(server: &ServerState) -> Result<Told, Error> {
     let Some(journal) = server.runtime.journal_if_any()? else {
         return Ok(Told { data: json!({ "questions": [] }), text: "nothing waits".to_owned() });
@@ -279,12 +386,13 @@ pub(super) fn inbox(server: &ServerState) -> Result<Told, Error> {
     for (row, question) in open.iter().take(MOST) {
         let Some(question) = question else { continue };
         let message = budget::line(&row.message, budget::VALUE);
-        let may = relayable(question);
+        let expires = crate::mcp::run_status::expires(row, &server.runtime);
+        let may = relayable(question) && server.runtime.now() < expires;
         let mut shown = json!({
             "question": row.id.as_str(), "run": row.run.as_str(), "skill": row.skill, "step": row.step,
             "message": message, "relayable": may, "asked": row.asked.to_string(),
-            "expires_at": crate::mcp::run_status::expires(row, &server.runtime).to_string(),
-            "options": question.options.iter().map(|offer| offer.value.as_str()).collect::<Vec<_>>(),
+            "expires_at": expires.to_string(),
+            "options": crate::mcp::asking_run::values(question),
             "person": format!("aye answer {}", row.id),
         });
         if let Some(id) = server.handles.of_question(question) {

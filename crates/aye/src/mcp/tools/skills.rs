@@ -11,6 +11,9 @@ use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
 use aye_runtime::skills::{SkillFile, relative_to, skill_name};
 
+/// The longest file that is told, in characters.
+const SOURCE: usize = 40_000;
+
 pub(super) fn list(server: &ServerState) -> Result<Told, Error> {
     let context = &server.runtime;
     let mut found = Vec::new();
@@ -58,6 +61,8 @@ pub(super) fn list(server: &ServerState) -> Result<Told, Error> {
 #[serde(deny_unknown_fields)]
 pub(super) struct Describe {
     skill: String,
+    #[serde(default)]
+    source: bool,
 }
 
 pub(super) fn describe(server: &ServerState, args: &Describe) -> Result<Told, Error> {
@@ -66,12 +71,25 @@ pub(super) fn describe(server: &ServerState, args: &Describe) -> Result<Told, Er
     let file = SkillFile::read(&context.directory.join(&path))?;
     let file = file.or_lenient(context.settings.lenient).only(name.as_deref());
     if file.has_errors() {
-        let message = format!("`{}` has errors\n{}", path.display(), file.render(false));
-        return Err(Error::InvalidSkill(message));
+        let name = name.unwrap_or_else(|| args.skill.clone());
+        let errors = budget::text(&file.render(false), 3 * budget::WHOLE);
+        let text = format!(
+            "{} cannot run, because {} has errors:\n{}",
+            escape_control_line(&name),
+            escape_control_line(&path.display().to_string()),
+            budget::quoted(&errors)
+        );
+        let mut data = json!({
+            "skill": name, "file": path.display().to_string(), "broken": true, "errors": errors,
+            "inputs": [], "steps": [],
+        });
+        let text = with_source(args, &file.text, &mut data, text);
+        return Ok(Told { data, text });
     }
+    let whole = file.text.clone();
     let (flow, _) = file.marked(&context.settings.tools).into_flow(name.as_deref())?;
     let about = flow.skill.description.as_deref().unwrap_or_default();
-    let data = json!({
+    let mut data = json!({
         "skill": skill_name(&flow),
         "description": budget::text(about, 5 * budget::VALUE),
         "file": path.display().to_string(),
@@ -83,7 +101,20 @@ pub(super) fn describe(server: &ServerState, args: &Describe) -> Result<Told, Er
         vec![budget::line(&format!("{}: {about}", skill_name(&flow)), 5 * budget::VALUE)];
     lines.extend(flow.skill.inputs.iter().map(|spec| format!("input {}", input(spec))));
     lines.extend(flow.nodes.iter().map(|node| format!("step {}", step(&node.step))));
-    Ok(Told { data, text: budget::text(&lines.join("\n"), 4 * budget::WHOLE) })
+    let text = budget::text(&lines.join("\n"), 4 * budget::WHOLE);
+    let text = with_source(args, &whole, &mut data, text);
+    Ok(Told { data, text })
+}
+
+/// Adds the file itself, if it was asked for.
+fn with_source(args: &Describe, source: &str, data: &mut Value, text: String) -> String {
+    if !args.source {
+        return text;
+    }
+    let source = budget::text(source, SOURCE);
+    let text = format!("{text}\nsource:\n{}", budget::quoted(&source));
+    data["source"] = source.into();
+    text
 }
 
 fn input(spec: &InputSpec) -> Value {
@@ -124,9 +155,22 @@ fn step(step: &Step) -> Value {
 }
 
 fn question(ask: &Ask) -> Value {
-    json!({
+    let mut shown = json!({
         "message": budget::text(&ask.message.value, budget::VALUE),
         "options": ask.options.iter().map(|option| option.value.as_str()).collect::<Vec<_>>(),
         "by": ask.by,
-    })
+    });
+    if ask.typed.is_some() {
+        shown["type_to_confirm"] = true.into();
+    }
+    if ask.reauth {
+        shown["reauth"] = true.into();
+    }
+    if ask.approvals > 1 {
+        shown["approvals"] = ask.approvals.into();
+    }
+    if ask.ai_assist {
+        shown["ai_assist"] = true.into();
+    }
+    shown
 }

@@ -16,6 +16,9 @@ steps:
   - { name: sure, confirm: { message: 'Go now?', by: human, timeout: 1h } }
   - { name: go, shell: touch went }";
 
+/// What a form offers beside the answers.
+const LOOK: &str = "let the assistant look";
+
 fn forms() -> Value {
     json!({ "elicitation": { "form": {} } })
 }
@@ -36,7 +39,7 @@ fn a_person_is_asked_directly() {
     assert!(form["message"].as_str().unwrap().contains("Go now?"), "{form}");
     let schema = &form["requestedSchema"];
     assert_eq!(schema["required"], json!(["choice"]));
-    assert_eq!(schema["properties"]["choice"]["enum"], json!(["proceed", "cancel"]));
+    assert_eq!(schema["properties"]["choice"]["enum"], json!(["proceed", "cancel", LOOK]));
     assert!(schema["properties"]["choice"].get("default").is_none(), "{schema}");
     assert_eq!(desk.decision()["prompter"], "elicited");
 }

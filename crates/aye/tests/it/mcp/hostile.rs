@@ -320,7 +320,7 @@ steps:
     let said = json!({ "execution_id": asks.id(), "choice": "go" });
     let failed = client.call("skill_continue", said);
     assert_eq!(failed.status(), "error_recovery_needed", "{}", failed.text());
-    for (text, options) in [(asks.text(), 2), (failed.text(), 5)] {
+    for (text, options, calls) in [(asks.text(), 2, 1), (failed.text(), 4, 2)] {
         assert!(text.contains("Approved"), "{text}");
         assert_eq!(lines(&text, "execution_id:"), 1, "{text}");
         assert_eq!(lines(&text, "may be answered by:"), 1, "{text}");
@@ -328,7 +328,7 @@ steps:
         assert!(lines(&text, "a yes starts:") <= 1 && lines(&text, "note:") <= 1, "{text}");
         let next = text.lines().filter(|line| line.starts_with("next: skill_continue"));
         assert!(next.clone().all(|line| line.contains("execution_id")), "{text}");
-        assert_eq!(next.count(), 1, "{text}");
+        assert_eq!(next.count(), calls, "{text}");
     }
     let form = client.forms[0]["message"].as_str().unwrap();
     assert_eq!(lines(form, "- "), 2, "{form}");

@@ -65,6 +65,11 @@ fn calls(tool: &str, id: &str) -> Option<Vec<Value>> {
             json!({ "execution_id": id, "step": h, "reason": h }),
             json!({ "execution_id": id, "step": "gate", "args": { h: h }, "mode": h }),
         ],
+        "skill_advise" => vec![
+            json!({ "execution_id": id, "advice": h }),
+            json!({ "execution_id": id, "advice": h, "suggestion": h }),
+        ],
+        "run_list" => vec![json!({}), json!({ "skill": h, "status": h })],
         "skill_cancel" => vec![json!({ "execution_id": h, "reason": h })],
         "skill_logs" | "debug_tool" => vec![
             json!({ "execution_id": id }),

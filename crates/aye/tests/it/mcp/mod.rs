@@ -2,6 +2,7 @@
 //! what the bytes are, not what a library makes of them. Real clients drive it
 //! elsewhere.
 
+mod advising;
 mod client;
 
 mod forms;

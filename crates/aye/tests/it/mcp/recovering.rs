@@ -29,7 +29,8 @@ fn an_assistant_cannot_pass_over_a_step_that_failed() {
         assert!(why.contains("has to be chosen by a person"), "{why}");
         assert!(!desk.work().join("deleted").exists(), "{choice}");
     }
-    let next = failed.ok()["next"][0]["arguments"]["choice"].as_str().unwrap().to_owned();
+    let next = failed.ok()["next"].as_array().unwrap().clone();
+    let next = next.iter().find_map(|call| call["arguments"]["choice"].as_str()).unwrap();
     assert_eq!(next, "<one of: retry, abort>");
     // To try it again is harmless.
     let again = client.call("skill_continue", said(&failed, "retry"));
@@ -39,8 +40,13 @@ fn an_assistant_cannot_pass_over_a_step_that_failed() {
     let can = json!({ "elicitation": { "form": {} } });
     let mut client = Client::that_can(&desk, Era::Legacy, can);
     client.answers = vec![json!({ "action": "accept", "content": { "choice": "skip" } })];
-    let done = client.run("delete");
+    let failed = client.run("delete");
+    assert_eq!(failed.status(), "error_recovery_needed", "{}", failed.text());
+    assert!(client.forms.is_empty(), "the assistant looks first");
+    let looked = json!({ "execution_id": failed.id(), "advice": "it is not needed" });
+    let done = client.call("skill_continue", looked);
     assert_eq!(done.status(), "completed", "{}", done.text());
+    assert!(client.forms[0]["message"].as_str().unwrap().contains("| it is not needed"));
 }
 
 #[test]

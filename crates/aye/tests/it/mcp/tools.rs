@@ -23,23 +23,27 @@ fn every_tool_says_what_it_takes_gives_and_does() {
         let mut client = Client::that_can(&desk, era, json!({}));
         let list = client.request("tools/list", json!({}));
         let tools = list["result"]["tools"].as_array().unwrap();
-        assert_eq!(tools.len(), 15, "{list}");
+        assert_eq!(tools.len(), 17, "{list}");
+        // A token of JSON like this is 3.7 characters (18,115 of them were 4,850).
+        let size = list["result"]["tools"].to_string().len();
+        assert!(size * 10 / 37 <= 3000, "{size} characters are more than 3,000 tokens");
         for tool in tools {
             let name = tool["name"].as_str().unwrap();
-            assert!(tool["description"].as_str().unwrap().len() > 40, "{name}");
-            for schema in ["inputSchema", "outputSchema"] {
-                assert_eq!(tool[schema]["type"], "object", "{name} {schema}");
-                assert!(!tool[schema].to_string().contains("null"), "{name} {schema}");
-            }
+            assert!(tool["description"].as_str().unwrap().len() >= 20, "{name}");
+            assert_eq!(tool["inputSchema"]["type"], "object", "{name}");
+            assert!(!tool.to_string().contains("null"), "{name}");
+            // What is not said is assumed by clients: it acts, and on anything.
             let hints = &tool["annotations"];
-            for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
-                assert!(hints[hint].is_boolean(), "{name} {hint}");
-            }
             let acts = ["skill_run", "skill_continue", "skill_retry_step", "skill_cancel"];
-            let expected =
-                (acts.contains(&name), !acts.contains(&name) && name != "learn_tool_fix");
-            let found = (hints["destructiveHint"] == true, hints["readOnlyHint"] == true);
-            assert_eq!(found, expected, "{name}");
+            let adds = ["learn_tool_fix", "skill_advise"];
+            let expected = match name {
+                name if acts.contains(&name) => json!(null),
+                name if adds.contains(&name) => {
+                    json!({ "destructiveHint": false, "openWorldHint": false })
+                }
+                _ => json!({ "readOnlyHint": true, "openWorldHint": false }),
+            };
+            assert_eq!(*hints, expected, "{name}");
         }
     }
 }
@@ -52,6 +56,7 @@ fn fits(value: &Value, schema: &Value, at: &str) {
         Some("string") => value.is_string(),
         Some("integer") => value.is_i64(),
         Some("boolean") => value.is_boolean(),
+        None => true,
         other => panic!("{at}: a type that is not expected: {other:?}"),
     };
     assert!(is, "{at}: {value} is no {}", schema["type"]);
@@ -60,8 +65,9 @@ fn fits(value: &Value, schema: &Value, at: &str) {
     }
     if let (Some(all), Some(map)) = (schema["properties"].as_object(), value.as_object()) {
         for (name, value) in map {
-            let schema = all.get(name).unwrap_or_else(|| panic!("{at}: {name} is not declared"));
-            fits(value, schema, &format!("{at}.{name}"));
+            if let Some(schema) = all.get(name) {
+                fits(value, schema, &format!("{at}.{name}"));
+            }
         }
     }
     for item in value.as_array().into_iter().flatten() {
@@ -100,6 +106,8 @@ fn what_tools_give_is_what_they_say_they_give() {
         check(tool, id.clone());
     }
     check("inbox", json!({}));
+    check("run_list", json!({}));
+    check("skill_advise", json!({ "execution_id": asks.id(), "advice": "go" }));
     let done = check("skill_continue", json!({ "execution_id": asks.id(), "choice": "proceed" }));
     assert_eq!(done.ok()["outputs"]["said"], "deployed main");
     let failed = check("skill_run", json!({ "skill": "bad" }));
