@@ -113,7 +113,7 @@ fn plain_size(base: &Path) -> u64 {
 mod tests {
     use super::*;
 
-    const NEVER: AtomicBool = AtomicBool::new(false);
+    static NEVER: AtomicBool = AtomicBool::new(false);
 
     struct Place {
         _directory: tempfile::TempDir,

@@ -85,7 +85,7 @@ fn read(words: &[String]) -> Option<Typed> {
         match (word.starts_with('-'), verb) {
             (true, _) => option = awaits(within.unwrap_or(&cli), word),
             (false, None) => {
-                (verb, within) = (Some(cli.find_subcommand(word)?), cli.find_subcommand(word))
+                (verb, within) = (Some(cli.find_subcommand(word)?), cli.find_subcommand(word));
             }
             (false, Some(verb)) => {
                 let inner = verb.find_subcommand(word).filter(|_| given.is_empty());

@@ -19,7 +19,7 @@ pub fn json(flow: &Flow) -> Value {
         })
     });
     let nodes = drawing.shapes.iter().enumerate().map(|(at, shape)| match flow.nodes.get(at) {
-        Some(node) => step(shape, node.step.action.kind()),
+        Some(node) => step(shape, &node.step.action.kind()),
         None => data!({
             "kind": "final",
             "final_state": drawing.states.then_some(&shape.name),
@@ -35,7 +35,7 @@ pub fn json(flow: &Flow) -> Value {
     })
 }
 
-fn step(shape: &Shape, kind: StepKind) -> Value {
+fn step(shape: &Shape, kind: &StepKind) -> Value {
     let detail = Some(&shape.detail).filter(|detail| !detail.is_empty());
     let (message, command) = match shape.what.asks() {
         true => (detail, None),
