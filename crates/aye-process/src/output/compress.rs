@@ -210,4 +210,17 @@ impl Source {
             Self::Compressed(reader) => reader.read(buffer),
         }
     }
+
+    /// Passes over at most so many bytes; how many, 0 at the end for now.
+    pub(crate) fn skip(&mut self, path: &Path, most: u64) -> io::Result<u64> {
+        let step = self.available(path)?.min(most);
+        match self {
+            Self::Missing => {}
+            Self::Plain { position, .. } => *position += step,
+            Self::Compressed(reader) => {
+                reader.consume(usize::try_from(step).unwrap_or(usize::MAX));
+            }
+        }
+        Ok(step)
+    }
 }

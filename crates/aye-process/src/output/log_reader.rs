@@ -1,7 +1,7 @@
 //! Reading a child's log in the order in which the bytes arrived.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::compress::Source;
 use super::log::{order_path, path};
@@ -42,36 +42,53 @@ impl LogReader {
     /// # Errors
     /// When a file cannot be read, or the order file is not ours.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<(Stream, usize)>> {
-        if self.in_stretch()? {
-            return self.read_stretch(buffer);
-        }
-        // No line speaks of the bytes that are there now, unless one came
-        // between the two looks; then the line decides.
-        let mut waiting = None;
-        for stream in [Stream::Stdout, Stream::Stderr] {
-            let available = self.available(stream)?;
-            if available > 0 {
-                waiting = Some((stream, available));
-            }
-        }
-        if self.in_stretch()? {
-            return self.read_stretch(buffer);
-        }
-        let Some((stream, available)) = waiting else {
-            return Ok(None);
-        };
-        let read = self.take(stream, available, buffer)?;
-        self.early += read as u64;
-        Ok(Some((stream, read)))
+        let done = self.advance(|source, path, there| {
+            let most = usize::try_from(there).unwrap_or(usize::MAX).min(buffer.len());
+            source.read(path, &mut buffer[..most]).map(|read| read as u64)
+        })?;
+        Ok(done.map(|(stream, read)| (stream, usize::try_from(read).unwrap_or(usize::MAX))))
     }
 
-    fn read_stretch(&mut self, buffer: &mut [u8]) -> io::Result<Option<(Stream, usize)>> {
+    /// Passes over the next bytes, at most so many and all of one stream; how
+    /// many. A file that is not compressed is not read for that.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn skip(&mut self, most: u64) -> io::Result<Option<(Stream, u64)>> {
+        self.advance(|source, path, there| source.skip(path, there.min(most)))
+    }
+
+    /// Takes some of the next bytes, all of one stream, with `take`: it is told how many
+    /// there are and says how many it took.
+    fn advance(
+        &mut self,
+        take: impl FnOnce(&mut Source, &Path, u64) -> io::Result<u64>,
+    ) -> io::Result<Option<(Stream, u64)>> {
+        if !self.in_stretch()? {
+            // No line speaks of the bytes that are there now, unless one came
+            // between the two looks; then the line decides.
+            let mut waiting = None;
+            for stream in [Stream::Stdout, Stream::Stderr] {
+                let available = self.available(stream)?;
+                if available > 0 {
+                    waiting = Some((stream, available));
+                }
+            }
+            if !self.in_stretch()? {
+                let Some((stream, available)) = waiting else {
+                    return Ok(None);
+                };
+                let taken = self.take(stream, available, take)?;
+                self.early += taken;
+                return Ok(Some((stream, taken)));
+            }
+        }
         let Some((stream, left)) = self.stretch else {
             return Ok(None);
         };
-        let read = self.take(stream, left, buffer)?;
-        self.stretch = Some((stream, left - read as u64));
-        Ok((read > 0).then_some((stream, read)))
+        let taken = self.take(stream, left, take)?;
+        self.stretch = Some((stream, left - taken));
+        Ok((taken > 0).then_some((stream, taken)))
     }
 
     /// Whether there is a stretch with bytes left, taking up the next line if
@@ -116,9 +133,13 @@ impl LogReader {
         self.streams[stream.index()].available(&path(&self.base, stream))
     }
 
-    fn take(&mut self, stream: Stream, most: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let most = usize::try_from(most).unwrap_or(usize::MAX).min(buffer.len());
-        self.streams[stream.index()].read(&path(&self.base, stream), &mut buffer[..most])
+    fn take(
+        &mut self,
+        stream: Stream,
+        most: u64,
+        take: impl FnOnce(&mut Source, &Path, u64) -> io::Result<u64>,
+    ) -> io::Result<u64> {
+        take(&mut self.streams[stream.index()], &path(&self.base, stream), most)
     }
 }
 
@@ -139,6 +160,31 @@ mod tests {
                 _ => into.push((stream, buffer[..read].to_vec())),
             }
         }
+    }
+
+    fn flat(chunks: &[(Stream, Vec<u8>)]) -> Vec<u8> {
+        chunks.iter().flat_map(|(_, bytes)| bytes.clone()).collect()
+    }
+
+    fn second_half(written: &[(Stream, Vec<u8>)]) -> Vec<u8> {
+        let all = flat(written);
+        all[all.len() / 2..].to_vec()
+    }
+
+    /// The second half, the first having been passed over.
+    fn skipped_to_half(base: &Path) -> Vec<u8> {
+        let mut length = 0;
+        let mut counter = LogReader::new(base);
+        while let Some((_, more)) = counter.skip(u64::MAX).expect("readable") {
+            length += more;
+        }
+        let (mut reader, mut left) = (LogReader::new(base), length / 2);
+        while left > 0 {
+            left -= reader.skip(left).expect("readable").expect("bytes").1;
+        }
+        let mut rest = Chunks::new();
+        read_all(&mut reader, &mut rest);
+        flat(&rest)
     }
 
     #[test]
@@ -168,6 +214,7 @@ mod tests {
         let mut afterwards = Chunks::new();
         read_all(&mut LogReader::new(&base), &mut afterwards);
         assert_eq!(afterwards, written);
+        assert_eq!(skipped_to_half(&base), second_half(&written));
 
         // Whoever reads already does not notice, whoever comes later neither.
         let mut early = LogReader::new(&base);
@@ -182,6 +229,7 @@ mod tests {
         assert_eq!(compressed, written);
         read_all(&mut early, &mut halfway);
         assert_eq!(halfway, written);
+        assert_eq!(skipped_to_half(&base), second_half(&written));
         std::fs::remove_dir_all(directory).expect("removed");
     }
 }
