@@ -48,6 +48,13 @@ fn is_open(method: &Method, path: &str) -> bool {
     }
 }
 
+/// Somebody follows a link to the page, such as in a mail: it tells nothing by
+/// itself, and its cookie does not come along.
+fn is_visit(request: &Request) -> bool {
+    let navigates = request.headers().get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
+    navigates && request.method() == Method::GET && request.uri().path() == "/"
+}
+
 /// Lets a request through with who it is from, or refuses it.
 pub(super) async fn guard(
     State(server): State<Arc<Server>>,
@@ -76,7 +83,9 @@ fn check(
     if !is_unix {
         check_host(&server.place, request.headers())?;
     }
-    check_origin(&server.place, request.headers(), is_unix)?;
+    if !is_visit(request) {
+        check_origin(&server.place, request.headers(), is_unix)?;
+    }
     if is_open(request.method(), request.uri().path()) {
         return Ok(());
     }
@@ -203,7 +212,8 @@ fn check_origin(place: &Place, headers: &HeaderMap, is_unix: bool) -> Result<(),
 /// is not ours.
 fn harden(headers: &mut HeaderMap) {
     const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-        connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+        connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+        require-trusted-types-for 'script'; trusted-types lit-html aye-graph";
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, CSP),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

@@ -23,6 +23,7 @@ mod hub;
 mod identity;
 mod listen;
 mod metrics;
+mod page;
 mod problem;
 mod rate;
 mod server;

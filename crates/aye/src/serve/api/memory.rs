@@ -75,7 +75,11 @@ pub(super) async fn proposals(
     Ok(json(&told))
 }
 
-fn project(server: &Server, identity: &Identity, wanted: Option<&str>) -> Result<Runtime, Problem> {
+pub(super) fn project(
+    server: &Server,
+    identity: &Identity,
+    wanted: Option<&str>,
+) -> Result<Runtime, Problem> {
     let projects = server.projects(identity)?;
     let mut roots = projects.iter().map(|(root, _)| root);
     let found = match wanted {

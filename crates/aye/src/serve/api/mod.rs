@@ -5,7 +5,8 @@ mod extract;
 mod health;
 mod logs;
 mod memory;
-mod page;
+mod memory_changes;
+mod people;
 mod questions;
 mod reply;
 mod runs;
@@ -23,6 +24,7 @@ use axum::routing::{any, delete, get, post};
 use tower_http::timeout::TimeoutLayer;
 
 use super::guard::guard;
+use super::page;
 use super::problem::{Code, Problem};
 use super::server::Server;
 use super::socket;
@@ -56,7 +58,11 @@ pub(super) fn router(server: &Arc<Server>, mcp: Option<Router>) -> Router {
         .route("/skills", get(skills::list))
         .route("/skills/{skill}", get(skills::one))
         .route("/skills/{skill}/graph", get(skills::graph))
+        .route("/skills/{skill}/dry-run", post(skills::dry_run))
         .route("/memory", get(memory::list))
+        .route("/memory/{id}", delete(memory_changes::forget))
+        .route("/memory/{id}/agree", post(memory_changes::agree))
+        .route("/people", get(people::list))
         .route("/proposals", get(memory::proposals))
         .route("/session", get(session::who).post(session::sign_in).delete(session::sign_out))
         .route("/devices", get(session::devices))
@@ -64,7 +70,7 @@ pub(super) fn router(server: &Arc<Server>, mcp: Option<Router>) -> Router {
     let mut router = Router::new()
         .nest("/api/v1", api)
         .route("/", get(page::index))
-        .route("/assets/{file}", get(page::asset))
+        .route("/assets/{*file}", get(page::asset))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))

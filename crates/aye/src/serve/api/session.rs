@@ -116,11 +116,18 @@ pub(super) async fn sign_out(
 
 /// A browser that is signed in.
 #[derive(Debug, Serialize, JsonSchema)]
-struct DeviceView {
+pub(super) struct DeviceView {
     device: String,
     label: String,
     #[schemars(with = "String")]
     since: Timestamp,
+}
+
+impl DeviceView {
+    pub(super) fn of(device: &Device) -> Self {
+        let Device { id, label, since, .. } = device;
+        Self { device: id.clone(), label: label.clone(), since: *since }
+    }
 }
 
 /// `GET /api/v1/devices`: one's own.
@@ -130,23 +137,23 @@ pub(super) async fn devices(
 ) -> Reply {
     let owner = identity.owner();
     let own = server.blocking(move |server| own_devices(server, &owner)).await?;
-    let views: Vec<DeviceView> = own
-        .into_iter()
-        .map(|one| DeviceView { device: one.id, label: one.label, since: one.since })
-        .collect();
+    let views: Vec<DeviceView> = own.iter().map(DeviceView::of).collect();
     Ok(json(&json!({ "devices": views })))
 }
 
-/// `DELETE /api/v1/devices/{device}`: signs one of one's own browsers out.
+/// `DELETE /api/v1/devices/{device}`: signs one of one's own browsers out; the
+/// account of the server signs out anybody's.
 pub(super) async fn revoke(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
     Path(device): Path<String>,
 ) -> Reply {
-    let owner = identity.owner();
     server
         .blocking(move |server| {
-            if !own_devices(server, &owner)?.iter().any(|one| one.id == device) {
+            let owner = identity.owner();
+            if !identity.is_local()
+                && !own_devices(server, &owner)?.iter().any(|one| one.id == device)
+            {
                 return Err(Problem::not_found("device", &device));
             }
             Ok(server.people_file().sign_out(&device)?)

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::{Path, State};
 use aye_core::flow::Flow;
+use aye_core::skill::Given;
 use aye_runtime::people::Right;
 use aye_runtime::runtime::Runtime;
 use aye_runtime::skills::{SkillFile, input_schema, relative_to, skill_name};
+use aye_runtime::usecases::{Prepared, SkillError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::graph;
 use crate::serve::identity::Identity;
@@ -18,7 +21,7 @@ use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 use crate::serve::views::{PlannedStepView, SkillView};
 
-use super::extract::Params;
+use super::extract::{Body, Params};
 use super::reply::{Reply, json, text};
 
 const SVG: &str = "image/svg+xml";
@@ -177,4 +180,37 @@ pub(super) async fn run_graph(
         })
         .await?;
     Ok(text(SVG, drawn))
+}
+
+/// What a dry run is given.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DryRunBody {
+    /// The skill's project; without it, the first that has the skill.
+    project: Option<String>,
+    /// What it would be given.
+    #[serde(default)]
+    inputs: Map<String, Value>,
+    /// What it would run against.
+    environment: Option<String>,
+}
+
+/// `POST /api/v1/skills/{skill}/dry-run`: the way a run would take; nothing runs.
+pub(super) async fn dry_run(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+    Path(skill): Path<String>,
+    Body(body): Body<DryRunBody>,
+) -> Reply {
+    server.must_act(&identity, Right::Start)?;
+    let plan = server
+        .blocking(move |server| {
+            let runtime = server.project_of(&skill, body.project.as_deref(), &identity)?;
+            let skill = runtime.check_skill(&skill).map_err(SkillError::into_error)?;
+            let given = body.inputs.into_iter().map(|(name, value)| (name, Given::Data(value)));
+            let prepared = runtime.prepare(skill, given.collect())?;
+            Ok(runtime.plan(&Prepared { environment: body.environment, ..prepared })?)
+        })
+        .await?;
+    Ok(json(&plan))
 }

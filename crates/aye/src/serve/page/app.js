@@ -1,0 +1,285 @@
+// The frame: navigation, connection, keyboard, and the host that every view is given.
+
+import { html, nothing, render } from "./vendor/lit-anser.js";
+import { announce, setNotifications, showCount, wishes, withdraw } from "./notice.js";
+import { Store } from "./store.js";
+import { ago, plain, visible } from "./text.js";
+import { releaseAll, SETTLE } from "./views/answering.js";
+import { inboxView } from "./views/inbox.js";
+import { memoryView } from "./views/memory.js";
+import { peopleView } from "./views/people.js";
+import { runView } from "./views/run.js";
+import { runsView } from "./views/runs.js";
+import { skillsView, skillView } from "./views/skills.js";
+
+const PLACES = [["inbox", "Inbox"], ["runs", "Runs"], ["skills", "Skills"], ["memory", "Memory"], ["people", "People"]];
+const KEYS = [
+  ["j / k", "next, previous question or line"], ["1 … 9", "go to an answer of the question; Enter chooses it"], ["r", "write a reason"],
+  ["g then i, r, s, m, p", "inbox, runs, skills, memory, people"], ["/", "search"], ["?", "this help"], ["Esc", "leave a field, close"],
+];
+
+export class App {
+  #root;
+  #transport;
+  #store;
+  #who;
+  #drawing = false;
+  #toast = null;
+  #prefix = false;
+  #help = false;
+  #signedOut;
+  #wanted = new Set();
+  host;
+
+  constructor(root, transport, who, signOut) {
+    this.#root = root;
+    this.#transport = transport;
+    this.#who = who;
+    this.#store = new Store(transport);
+    this.host = {
+      transport,
+      store: this.#store,
+      who,
+      ui: {},
+      drafts: new Map(),
+      refresh: () => this.draw(),
+      now: () => Date.now() + this.#store.skew,
+      connected: () => transport.state.connected && this.#store.ready,
+      may: (right) => who.rights.includes(right),
+      toast: (text) => this.#show(text),
+      go: (path) => {
+        location.hash = `#/${path}`;
+      },
+      // A run of the journal if it is loaded; `need` loads it.
+      run: (id) => this.#store.trees.get(id)?.runs.get(id) ?? this.#store.inside(id),
+      need: (id) => this.#need(id),
+      signOut: async () => {
+        await transport.remove("/session").catch(() => {});
+        signOut();
+      },
+    };
+    this.#signedOut = signOut;
+  }
+
+  start() {
+    this.#store.subscribe((change) => {
+      if (change.asked) {
+        announce(change.asked, (question) => this.host.go(`questions/${question.id}`));
+        this.#speak(`New question: ${plain(change.asked.title)}`);
+      }
+      if (change.decided) withdraw(change.decided.id);
+      this.draw();
+    });
+    this.#transport.listen({
+      message: (message) => this.#store.receive(message),
+      state: () => this.draw(),
+      signedOut: () => this.#signedOut(),
+    });
+    addEventListener("hashchange", () => this.#moved());
+    addEventListener("keydown", (event) => this.#key(event));
+    // Clocks tick; what is shown is otherwise drawn when something happens.
+    setInterval(() => this.draw(), 1000);
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "hidden") releaseAll(this.host);
+      this.#tellShown();
+    });
+    addEventListener("scroll", () => this.draw(), { passive: true });
+    if (!location.hash.startsWith("#/")) history.replaceState(null, "", "#/inbox");
+    this.draw();
+  }
+
+  #place() {
+    const [view = "inbox", ...rest] = location.hash.replace(/^#\//, "").split("?")[0].split("/").map(decode);
+    return { view, rest, query: new URLSearchParams(location.hash.split("?")[1] ?? "") };
+  }
+
+  #moved() {
+    this.draw();
+    requestAnimationFrame(() => {
+      const main = document.getElementById("main");
+      const { view, rest } = this.#place();
+      const card = view === "questions" ? document.getElementById(`question-${rest[0]}`) : null;
+      (card ?? main)?.focus({ preventScroll: card === null });
+      if (!card) scrollTo(0, 0);
+    });
+  }
+
+  #need(run) {
+    if (this.#store.trees.has(run) || this.#wanted.has(run)) return;
+    this.#wanted.add(run);
+    this.#store.tree(run).catch(() => {}).finally(() => this.#wanted.delete(run));
+  }
+
+  draw() {
+    if (this.#drawing) return;
+    this.#drawing = true;
+    requestAnimationFrame(() => {
+      this.#drawing = false;
+      this.#draw();
+    });
+  }
+
+  #draw() {
+    const place = this.#place();
+    const { host } = this;
+    const open = this.#store.questionsOpen;
+    const { connected, since } = this.#transport.state;
+    const current = { questions: "inbox", log: "runs" }[place.view] ?? place.view;
+    const [, title] = PLACES.find(([name]) => name === current) ?? PLACES[0];
+    showCount(open, title);
+    render(html`<header class="top">
+        <a class="brand" href="#/inbox">aye</a>
+        <nav aria-label="Main">${PLACES.map(([name, words]) => html`<a href="#/${name}" aria-current=${name === current ? "page" : nothing}>${words}${
+          name === "inbox" && open > 0 ? html`<span class="count" aria-label="${open} open">${open}</span>` : ""}</a>`)}</nav>
+        <span class="presence"><span class="dot ${connected ? "" : "off"}" aria-hidden="true"></span>${connected ? "live" : "disconnected"} · ${visible(this.#store.you || this.#who.name)}</span>
+        ${this.#menu()}
+      </header>
+      ${connected || !this.#store.ready ? "" : html`<p class="offline" role="alert">Disconnected since ${new Date(since).toLocaleTimeString()} (${ago(new Date(since).toISOString(), Date.now())}).
+        What you see is from then; nothing can be answered until the connection is back.</p>`}
+      <main id="main" tabindex="-1" ?data-moving=${this.#moving()} class=${current === "runs" && place.rest.length ? "wide" : ""}>${this.#view(place)}</main>
+      <div class="visually-hidden" role="status" aria-live="polite" id="spoken"></div>
+      ${this.#toast ? html`<div class="toast" role="status">${visible(this.#toast)}</div>` : ""}
+      ${this.#help ? html`<dialog open aria-label="Keyboard"><div class="stack"><h2>Keyboard</h2><dl class="facts">${KEYS.map(([key, words]) => html`<dt><kbd>${key}</kbd></dt><dd>${words}</dd>`)}</dl>
+        <button type="button" autofocus @click=${() => this.#toggleHelp()}>Close</button></div></dialog>` : ""}`, this.#root);
+    this.#tellShown();
+  }
+
+  /** Whether the list of questions has just changed: a click is not taken yet. */
+  #moving() {
+    const left = this.#store.moved + SETTLE - performance.now();
+    if (left > 0) setTimeout(() => this.draw(), left + 10);
+    return left > 0;
+  }
+
+  #menu() {
+    return html`<div class="menu"><button type="button" class="quiet" aria-pressed=${wishes.sound ? "true" : "false"} title="Play a sound for a new question" @click=${() => {
+        wishes.sound = !wishes.sound;
+        this.draw();
+      }}>Sound ${wishes.sound ? "on" : "off"}</button>
+      <button type="button" class="quiet" aria-pressed=${wishes.notifications ? "true" : "false"} title="Show a notification of the browser for a new question" @click=${async () => {
+        await setNotifications(!wishes.notifications);
+        this.draw();
+      }}>Notify ${wishes.notifications ? "on" : "off"}</button>
+      <button type="button" class="quiet" title="Keyboard" @click=${() => this.#toggleHelp()}>Keys</button></div>`;
+  }
+
+  #toggleHelp() {
+    this.#help = !this.#help;
+    this.draw();
+  }
+
+  #view({ view, rest, query }) {
+    const { host } = this;
+    switch (view) {
+      case "runs":
+        return rest.length ? runView(host, rest, query) : runsView(host, query);
+      case "skills":
+        return rest.length ? skillView(host, rest, query) : skillsView(host);
+      case "memory":
+        return memoryView(host);
+      case "people":
+        return peopleView(host);
+      default:
+        return inboxView(host);
+    }
+  }
+
+  /** Tells the server which question is visible here: a default that proceeds needs somebody to see it. */
+  #tellShown() {
+    if (!this.#transport.state.connected) return;
+    const seen = document.visibilityState === "visible" ? firstVisible() : null;
+    if (seen === this.#told && this.#toldOn === this.#transport.state) return;
+    this.#told = seen;
+    this.#toldOn = this.#transport.state;
+    this.#transport.show(seen);
+  }
+
+  #told = null;
+  #toldOn = null;
+
+  #show(text) {
+    this.#toast = text;
+    this.draw();
+    setTimeout(() => {
+      if (this.#toast === text) this.#toast = null;
+      this.draw();
+    }, 4000);
+  }
+
+  #speak(text) {
+    const spoken = document.getElementById("spoken");
+    if (spoken) spoken.textContent = text;
+  }
+
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const field = event.target.closest?.("input, textarea, select, [contenteditable]");
+    if (event.key === "Escape") {
+      if (this.#help) this.#toggleHelp();
+      else if (field) field.blur();
+      return;
+    }
+    if (field) return;
+    const prefix = this.#prefix;
+    this.#prefix = false;
+    if (prefix) {
+      const place = PLACES.find(([name]) => name[0] === event.key);
+      if (place) this.host.go(place[0]);
+      return;
+    }
+    const card = document.activeElement?.closest?.(".card");
+    switch (event.key) {
+      case "g":
+        this.#prefix = true;
+        break;
+      case "?":
+        this.#toggleHelp();
+        break;
+      case "/": {
+        const search = document.querySelector("input[type=search]");
+        if (!search) return;
+        search.focus();
+        break;
+      }
+      case "j":
+      case "k":
+        step(event.key === "j" ? 1 : -1);
+        break;
+      case "r":
+        if (!card) return;
+        card.querySelector("[id^=reason-]")?.focus();
+        break;
+      default: {
+        if (!card || !/^[1-9]$/.test(event.key)) return;
+        card.querySelectorAll(".choices button")[Number(event.key) - 1]?.focus();
+      }
+    }
+    event.preventDefault();
+  }
+}
+
+function decode(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Moves to the next or previous card, or line of a list. */
+function step(by) {
+  const all = [...document.querySelectorAll("main .card:not(.done), main .list a.item")];
+  const at = all.findIndex((one) => one === document.activeElement || one.contains(document.activeElement));
+  const next = all[Math.min(all.length - 1, Math.max(0, at + by))];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}
+
+/** The question that most of the screen shows. */
+function firstVisible() {
+  for (const card of document.querySelectorAll(".card[data-question]")) {
+    const box = card.getBoundingClientRect();
+    if (box.bottom > 80 && box.top < innerHeight - 80) return card.dataset.question;
+  }
+  return null;
+}

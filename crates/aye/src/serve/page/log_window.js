@@ -1,0 +1,220 @@
+// A window onto a log of any size: a few megabytes of lines around the place that is looked at.
+// The log itself stays with the server.
+
+// How much is read at once, and how much is kept.
+const PIECE = 256 * 1024;
+const KEPT = 3 * 1024 * 1024;
+// A line that is longer is cut into lines.
+const LONGEST = 16 * 1024;
+const NEWLINE = 10;
+
+export class LogWindow {
+  #transport;
+  #path;
+  #decoder = new TextDecoder();
+  // Bytes from `start` to `end` of the log are here, as lines: `{ at, text }`.
+  lines = [];
+  start = 0;
+  end = 0;
+  total = 0;
+  // The number of the first line; `null` where the log was entered in its middle.
+  first = 1;
+  loading = false;
+  error = null;
+
+  constructor(transport, path) {
+    this.#transport = transport;
+    this.#path = path;
+  }
+
+  /** Reads a range; the bytes that there are of it. */
+  async #read(from, to) {
+    try {
+      const { bytes, headers } = await this.#transport.bytes(this.#path, { Range: `bytes=${from}-${to - 1}` });
+      this.total = Number(headers.get("Content-Range")?.split("/")[1] ?? this.total);
+      return bytes;
+    } catch (error) {
+      if (error.code === "range") return new Uint8Array();
+      throw error;
+    }
+  }
+
+  async #during(work) {
+    if (this.loading) return false;
+    this.loading = true;
+    try {
+      await work();
+      this.error = null;
+      return true;
+    } catch (error) {
+      this.error = error;
+      return false;
+    } finally {
+      this.loading = false;
+    }
+  }
+
+  /** Begins at the start of the log. */
+  toStart() {
+    return this.#during(async () => {
+      const bytes = await this.#read(0, PIECE);
+      this.#reset(0, 1);
+      this.#append(bytes);
+    });
+  }
+
+  /** Begins at the first line at or after a byte. */
+  toByte(at) {
+    return this.#during(async () => {
+      if (at <= 0) {
+        const all = await this.#read(0, PIECE);
+        this.#reset(0, 1);
+        this.#append(all);
+        return;
+      }
+      // One byte before it tells whether a line begins there.
+      const bytes = await this.#read(at - 1, at + PIECE);
+      const skip = bytes.indexOf(NEWLINE) + 1;
+      this.#reset(at - 1 + skip, null);
+      this.#append(bytes.subarray(skip));
+    });
+  }
+
+  /** Goes to the end. */
+  toEnd() {
+    return this.#during(async () => {
+      // How long it is.
+      await this.#read(this.total, this.total + 1);
+      const from = Math.max(0, this.total - PIECE);
+      const bytes = await this.#read(from, from + PIECE + 1024);
+      const skip = from === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
+      this.#reset(from + skip, from === 0 ? 1 : null);
+      this.#append(bytes.subarray(skip));
+    });
+  }
+
+  /** Reads on at the end of the window; how many lines went away at its start. */
+  async onward() {
+    let gone = 0;
+    await this.#during(async () => {
+      // The last line may have been cut: it is read again.
+      const from = this.lines.length ? this.lines.at(-1).at : this.end;
+      const bytes = await this.#read(from, from + PIECE);
+      if (from + bytes.length <= this.end) return;
+      if (this.lines.length) this.lines.pop();
+      this.end = from;
+      this.#append(bytes);
+      gone = this.#forgetStart();
+    });
+    return gone;
+  }
+
+  /** Reads back at the start of the window; how many lines came. */
+  async back() {
+    let came = 0;
+    await this.#during(async () => {
+      if (this.start === 0) return;
+      const from = Math.max(0, this.start - PIECE);
+      const bytes = await this.#read(from, this.start);
+      const skip = from === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
+      if (skip >= bytes.length) return;
+      const before = this.#split(bytes.subarray(skip), from + skip);
+      this.lines = [...before, ...this.lines];
+      this.start = from + skip;
+      came = before.length;
+      if (this.first !== null) this.first -= came;
+      else if (from === 0) this.first = 1;
+      this.#forgetEnd();
+    });
+    return came;
+  }
+
+  #reset(start, first) {
+    this.lines = [];
+    this.start = start;
+    this.end = start;
+    this.first = first;
+  }
+
+  #append(bytes) {
+    // Not by spreading: a window has more lines than a call has room for arguments.
+    for (const line of this.#split(bytes, this.end)) this.lines.push(line);
+    this.end += bytes.length;
+    this.total = Math.max(this.total, this.end);
+  }
+
+  #split(bytes, start) {
+    const lines = [];
+    let at = 0;
+    while (at < bytes.length) {
+      const newline = bytes.indexOf(NEWLINE, at);
+      const whole = newline === -1 ? bytes.length : newline;
+      const end = Math.min(whole, at + LONGEST);
+      const carriage = end > at && bytes[end - 1] === 13 ? 1 : 0;
+      lines.push({ at: start + at, text: this.#decoder.decode(bytes.subarray(at, end - carriage)) });
+      at = end === whole ? end + 1 : end;
+    }
+    return lines;
+  }
+
+  #forgetStart() {
+    let gone = 0;
+    while (this.end - this.start > KEPT && gone < this.lines.length - 1) {
+      gone += 1;
+      this.start = this.lines[gone].at;
+    }
+    this.lines.splice(0, gone);
+    if (this.first !== null) this.first += gone;
+    return gone;
+  }
+
+  #forgetEnd() {
+    let keep = this.lines.length;
+    while (keep > 1 && this.lines[keep - 1].at - this.start > KEPT) keep -= 1;
+    if (keep === this.lines.length) return;
+    this.end = this.lines[keep].at;
+    this.lines.length = keep;
+  }
+
+  /** Looks through the whole log for a text, after or before a byte; the byte where its line begins. */
+  async find(text, after, signal) {
+    const wanted = text.toLowerCase();
+    const response = await this.#transport.stream(this.#path, signal);
+    const reader = response.getReader();
+    let rest = new Uint8Array();
+    let at = 0;
+    let firstAt = null;
+    for (;;) {
+      const { done, value: piece } = await reader.read();
+      const bytes = done ? rest : join(rest, piece);
+      const whole = done ? bytes.length : bytes.lastIndexOf(NEWLINE) + 1;
+      const lower = this.#decoder.decode(bytes.subarray(0, whole)).toLowerCase();
+      if (lower.includes(wanted)) {
+        for (const line of this.#split(bytes.subarray(0, whole), at)) {
+          if (!line.text.toLowerCase().includes(wanted)) continue;
+          firstAt ??= line.at;
+          if (line.at > after) {
+            reader.cancel().catch(() => {});
+            return line.at;
+          }
+        }
+      }
+      if (done) return firstAt;
+      rest = bytes.subarray(whole);
+      at += whole;
+      // A line without end is not kept whole.
+      if (rest.length > 4 * 1024 * 1024) {
+        at += rest.length;
+        rest = new Uint8Array();
+      }
+    }
+  }
+}
+
+function join(one, other) {
+  if (one.length === 0) return other;
+  const all = new Uint8Array(one.length + other.length);
+  all.set(one);
+  all.set(other, one.length);
+  return all;
+}

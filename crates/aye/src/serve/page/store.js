@@ -1,0 +1,282 @@
+// What the page knows: a snapshot, and every event after it. Nothing here is the truth; the journal is.
+
+import { adviseQuestion, answerQuestion, applyToTree, expireQuestion, foldTree, holdQuestion, questionOf } from "./fold.js";
+
+// How many decided questions stay in the inbox.
+const DECIDED = 20;
+// How many events are read at once, and how many of the last ones are kept.
+const PAGE = 1000;
+const RECENT = 1000;
+
+export class Store {
+  #transport;
+  #listeners = new Set();
+  #loading = new Map();
+  #recent = [];
+  // The newest event that the last snapshot knows of: what it says is counted already.
+  #known = 0;
+  #listed = new Set();
+  you = "";
+  clients = [];
+  questions = new Map();
+  questionsOpen = 0;
+  rows = new Map();
+  trees = new Map();
+  ready = false;
+  gap = false;
+  // How far this browser's clock is behind the server's.
+  skew = 0;
+  // The list of questions changed under the pointer at this moment.
+  moved = 0;
+
+  constructor(transport) {
+    this.#transport = transport;
+  }
+
+  /** Hears of every change; `asked` and `decided` name a question. */
+  subscribe(listener) {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #tell(change = {}) {
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  receive(message) {
+    switch (message.type) {
+      case "snapshot":
+        this.#snapshot(message);
+        break;
+      case "gap":
+        this.gap = true;
+        break;
+      case "clients":
+        this.clients = message.clients ?? [];
+        break;
+      case "heartbeat":
+        this.skew = Date.parse(message.at) - Date.now();
+        break;
+      case "step_output":
+        break;
+      default:
+        if (message.run) this.#event(message);
+    }
+    this.#tell({ message });
+  }
+
+  #snapshot(message) {
+    this.#known = message.n;
+    this.you = message.you ?? "";
+    this.clients = message.clients ?? [];
+    this.questionsOpen = message.questions_open ?? message.questions.length;
+    const open = new Set();
+    this.#listed = open;
+    const fresh = [];
+    for (const raw of message.questions) {
+      const known = this.questions.get(raw.question);
+      open.add(raw.question);
+      if (this.ready && !known) fresh.push(raw.question);
+      this.questions.set(raw.question, {
+        held: null, agreed: [], refusals: [], ...known, ...raw, id: raw.question, state: "open",
+        deadline: raw.deadline ?? null, window: known?.window ?? windowOf(raw),
+      });
+    }
+    // What was open before and is not any more was decided while we were away.
+    for (const question of this.questions.values()) {
+      if (question.state === "open" && !open.has(question.id)) {
+        question.state = "decided";
+        question.decision = { at: new Date().toISOString() };
+      }
+    }
+    for (const row of message.runs) this.rows.set(row.run, row);
+    if (this.gap) {
+      // What was loaded before has missed something.
+      this.trees.clear();
+      this.#loading.clear();
+    }
+    this.ready = true;
+    this.gap = false;
+    this.moved = performance.now();
+    for (const id of fresh) this.#tell({ asked: this.questions.get(id) });
+  }
+
+  #event(event) {
+    const row = this.rows.get(event.run);
+    const isNew = event.n > this.#known;
+    if (isNew) updateRow(this, row, event);
+    for (const tree of this.trees.values()) grow(tree, event);
+    this.#recent.push(event);
+    if (this.#recent.length > 2 * RECENT) this.#recent.splice(0, RECENT);
+    const question = this.questions.get(event.question ?? event.id);
+    // The snapshot has the question as it was after this.
+    if (!isNew && this.#listed.has(event.question)) return;
+    switch (event.type) {
+      case "confirmation_required": {
+        if (question && question.state === "open" && question.digest === event.digest) break;
+        const asked = questionOf(event, row ?? this.inside(event.run));
+        if (question) asked.changedUnderHand = true;
+        this.questions.set(asked.id, asked);
+        if (isNew && question?.state !== "open") this.questionsOpen += 1;
+        this.moved = performance.now();
+        if (isNew) this.#tell({ asked });
+        break;
+      }
+      case "confirmation_held":
+        holdQuestion(question, event);
+        break;
+      case "confirmation_advised":
+        adviseQuestion(question, event);
+        break;
+      case "confirmation_answered":
+        if (!question) break;
+        answerQuestion(question, event);
+        this.#closed(question, isNew);
+        break;
+      case "confirmation_expired":
+        if (!question) break;
+        expireQuestion(question, event);
+        this.#closed(question, isNew);
+        break;
+      case "step_started":
+        // What an answer led to.
+        for (const decided of this.questions.values()) {
+          if (decided.run === event.run && decided.state === "answered" && !decided.led) decided.led = event.step;
+        }
+        break;
+      case "skill_completed":
+      case "skill_failed":
+      case "skill_cancelled":
+        for (const open of this.questions.values()) {
+          if (open.run === event.run && open.state === "open") {
+            open.state = "withdrawn";
+            open.decision = { at: event.at, withdrawn: true };
+            this.#closed(open, isNew);
+          }
+          if (open.run === event.run && open.state === "answered" && !open.led) open.led = `(${event.type.slice(6)})`;
+        }
+        break;
+      default:
+    }
+  }
+
+  #closed(question, isNew) {
+    if (question.state === "open") return;
+    if (isNew) this.questionsOpen = Math.max(0, this.questionsOpen - 1);
+    this.moved = performance.now();
+    const decided = [...this.questions.values()].filter((one) => one.state !== "open");
+    for (const old of decided.slice(0, Math.max(0, decided.length - DECIDED))) this.questions.delete(old.id);
+    this.#tell({ decided: question });
+  }
+
+  /** Reads the next open questions, where a snapshot did not have them all. */
+  async moreQuestions() {
+    const last = Math.max(0, ...[...this.questions.values()].map((question) => question.n));
+    const page = await this.#transport.get(`/questions?after=${last}`);
+    for (const raw of page.questions) {
+      if (!this.questions.has(raw.question)) {
+        this.questions.set(raw.question, { held: null, agreed: [], refusals: [], ...raw, id: raw.question, deadline: raw.deadline ?? null, window: windowOf(raw) });
+      }
+    }
+    this.moved = performance.now();
+    this.#tell();
+  }
+
+  /** Open questions, the oldest first; decided ones keep their place. */
+  list() {
+    return [...this.questions.values()].sort((a, b) => a.n - b.n);
+  }
+
+  /** A run that was loaded with the one around it. */
+  inside(id) {
+    for (const tree of this.trees.values()) {
+      const found = tree.runs.get(id);
+      if (found) return found;
+    }
+    return null;
+  }
+
+  /** A run with those inside it: loaded once, then kept up to date. */
+  tree(run) {
+    const known = this.trees.get(run);
+    if (known) return Promise.resolve(known);
+    if (!this.#loading.has(run)) {
+      const loading = this.#load(run).finally(() => this.#loading.delete(run));
+      this.#loading.set(run, loading);
+    }
+    return this.#loading.get(run);
+  }
+
+  async #load(run) {
+    const events = [];
+    let after = 0;
+    for (;;) {
+      const page = await this.#transport.get(`/runs/${encodeURIComponent(run)}/events?after=${after}&limit=${PAGE}`);
+      events.push(...page.events);
+      if (page.events.length < PAGE) break;
+      after = page.n;
+    }
+    const tree = { run, runs: foldTree(events), n: events.at(-1)?.n ?? 0 };
+    // What happened while it was read.
+    for (const event of this.#recent) grow(tree, event);
+    this.trees.set(run, tree);
+    this.#tell({ loaded: run });
+    return tree;
+  }
+}
+
+/** Adds an event to the runs it belongs to. */
+function grow(tree, event) {
+  if (event.n <= tree.n || !(tree.runs.has(event.run) || tree.runs.has(event.parent?.run))) return;
+  applyToTree(tree.runs, event);
+  tree.n = event.n;
+}
+
+function windowOf(question) {
+  return question.deadline ? Math.max(0, Date.parse(question.deadline) - Date.parse(question.asked)) : null;
+}
+
+/** Keeps the row of a run in lists up to date. */
+function updateRow(store, row, event) {
+  if (event.type === "skill_started" && !event.parent) {
+    store.rows.set(event.run, {
+      run: event.run, skill: event.skill, status: "running", waiting: 0, driven: true, step: null, message: null,
+      environment: event.environment ?? null, workspace: event.workspace, user: event.driver?.user ?? "", parent: null,
+      started: event.at, updated: event.at, ended: null, duration_ms: null, n: event.n, started_by: event.started_by ?? null,
+    });
+    return;
+  }
+  if (!row) return;
+  row.updated = event.at;
+  switch (event.type) {
+    case "step_started":
+      Object.assign(row, { step: event.step, status: row.waiting > 0 ? "waiting" : "running", driven: true });
+      break;
+    case "confirmation_required":
+      Object.assign(row, { waiting: row.waiting + 1, status: "waiting", step: event.step });
+      break;
+    case "confirmation_answered":
+    case "confirmation_expired": {
+      const question = store.questions.get(event.question);
+      const closes = !event.refused && (question?.missing ?? 1) <= 1;
+      if (closes) Object.assign(row, { waiting: Math.max(0, row.waiting - 1) });
+      if (row.waiting === 0 && row.status === "waiting") row.status = "running";
+      break;
+    }
+    case "skill_paused":
+      Object.assign(row, { status: row.waiting > 0 ? "waiting" : "paused", driven: false, message: event.message ?? null });
+      break;
+    case "skill_resumed":
+      Object.assign(row, { status: "running", driven: true, ended: null, message: null });
+      break;
+    case "skill_completed":
+    case "skill_failed":
+    case "skill_cancelled":
+      Object.assign(row, {
+        status: event.type.slice(6), ended: event.at, duration_ms: event.duration_ms ?? null, message: event.message ?? null, waiting: 0, driven: false,
+      });
+      break;
+    default:
+  }
+}
+

@@ -1,0 +1,82 @@
+// The inbox: every open question as a card, the oldest first, so that a new one never moves the others.
+
+import { html, repeat } from "../vendor/lit-anser.js";
+import { plain, plural, visible } from "../text.js";
+import { answer, commits, draftOf, obstacle } from "./answering.js";
+import { card } from "./card.js";
+
+// How many cards are drawn at once.
+const PAGE = 30;
+
+export function inboxView(host) {
+  const all = host.store.list();
+  const shown = all.slice(0, host.ui.inboxShown ?? PAGE);
+  const open = all.filter((question) => question.state === "open");
+  for (const question of shown) if (question.state === "open") host.need(question.run);
+  const beyond = Math.max(0, host.store.questionsOpen - open.length);
+  return html`<h1 class="visually-hidden">Inbox</h1>
+    ${host.store.ready && open.length === 0 ? html`<p class="empty">Nothing waits for an answer.</p>` : ""}
+    ${host.store.ready ? "" : html`<p class="empty" role="status">Loading…</p>`}
+    ${batches(open, host)}
+    ${repeat(shown, (question) => question.id, (question) => card(question, host))}
+    ${all.length > shown.length || beyond ? html`<div class="row spread"><span class="note">${plural(all.length - shown.length + beyond, "more question")}</span>
+      <button type="button" @click=${() => more(host, all.length > shown.length)}>Show more</button></div>` : ""}`;
+}
+
+async function more(host, known) {
+  host.ui.inboxShown = (host.ui.inboxShown ?? PAGE) + PAGE;
+  if (!known) await host.store.moreQuestions();
+  host.refresh();
+}
+
+/** Questions that differ only in their run or item: the same step, kind and options. */
+function alike(open) {
+  const groups = new Map();
+  for (const question of open) {
+    if (question.kind !== "confirm" || question.typed || question.reauth || (question.approvals ?? 1) > 1) continue;
+    const key = JSON.stringify([question.skill, question.step, question.purpose, question.options.map((option) => [option.value, option.label])]);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(question);
+  }
+  return [...groups].filter(([, group]) => group.length > 1);
+}
+
+function batches(open, host) {
+  return alike(open).map(([key, group]) => {
+    host.ui.batches ??= new Map();
+    const state = host.ui.batches.get(key) ?? { open: false, chosen: new Map() };
+    host.ui.batches.set(key, state);
+    // Only what was shown when it was ticked: its digest goes with it.
+    const chosen = group.filter((question) => state.chosen.get(question.id) === question.digest);
+    const toggle = (question) => (event) => {
+      if (event.target.checked) state.chosen.set(question.id, question.digest);
+      else state.chosen.delete(question.id);
+      host.refresh();
+    };
+    const answerAll = async (option) => {
+      for (const question of chosen) {
+        if (obstacle(question, option, draftOf(question, host), host)) continue;
+        state.chosen.delete(question.id);
+        await answer(question, option.value, host, { settled: true });
+      }
+    };
+    const [first] = group;
+    return html`<section class="panel batch" aria-label="Answer several together">
+      <div class="row spread"><span>${plural(group.length, "question")} of one kind: <b>${visible(first.title)}</b> <span class="soft">${visible(first.skill)} › ${visible(first.step)}</span></span>
+        <button type="button" aria-expanded=${state.open ? "true" : "false"} @click=${() => {
+          state.open = !state.open;
+          host.refresh();
+        }}>${state.open ? "Close" : "Answer together"}</button></div>
+      ${state.open ? html`<ul>${group.map((question) => html`<li>
+          <input type="checkbox" id="batch-${question.id}" .checked=${state.chosen.get(question.id) === question.digest} @change=${toggle(question)}>
+          <div class="stack"><label for="batch-${question.id}">${visible((question.path ?? []).join(" › "))} ${visible(question.message)}</label>
+            ${question.follows ? html`<div class="command" tabindex="0" role="group" aria-label="What would run"><span class="line">${visible(question.follows)}</span></div>` : ""}</div></li>`)}</ul>
+        <div class="row"><button type="button" class="quiet" @click=${() => {
+          for (const question of group) state.chosen.set(question.id, question.digest);
+          host.refresh();
+        }}>Select all ${group.length}</button>
+        ${first.options.map((option) => html`<button type="button" class=${commits(first, option) ? "yes" : ""} ?disabled=${chosen.length === 0 || !host.connected()}
+          @click=${() => answerAll(option)}>${plain(option.label)} (${chosen.length})</button>`)}</div>` : ""}
+    </section>`;
+  });
+}

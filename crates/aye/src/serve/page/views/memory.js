@@ -1,0 +1,65 @@
+// Memory: what was learned, when it was used, and what waits for somebody to agree.
+
+import { html } from "../vendor/lit-anser.js";
+import { load, reload } from "../loading.js";
+import { ago, plural, value, visible } from "../text.js";
+
+export function memoryView(host) {
+  const { data, error } = load(host, "memory", () => host.transport.get("/memory"));
+  if (error) return html`<h1>Memory</h1><p class="error" role="alert">${visible(error.message)}</p>`;
+  if (!data) return html`<p class="empty" role="status">Loading…</p>`;
+  const waits = data.fixes.filter((fix) => fix.standing === "proposed" || fix.standing === "suspended");
+  const used = data.fixes.filter((fix) => !waits.includes(fix));
+  const empty = ["fixes", "issues", "preferences", "usage"].every((kind) => data[kind].length === 0);
+  return html`<h1 class="visually-hidden">Memory</h1>
+    ${empty ? html`<p class="empty">Nothing was learned yet.</p>` : ""}
+    ${section("Proposals", waits, (fix) => fixEntry(fix, host, true))}
+    ${section("Fixes", used, (fix) => fixEntry(fix, host, false))}
+    ${section("Remembered answers", data.preferences, (one) => entry(one, host, html`<b>${visible(one.choice)}</b> at ${visible(one.skill)} › ${visible(one.step)}`, [
+      ["reaches", one.scope], ["environment", one.environment ?? "none"], ["said by", `${one.by}, ${ago(one.said, host.now())}`], ["until", one.expired ? "expired" : new Date(one.expires).toLocaleDateString()],
+      ...(one.error ? [["error", one.error]] : []),
+    ]))}
+    ${section("Known issues", data.issues, (one) => entry(one, host, html`<b>${visible(one.pattern)}</b>`, [["means", one.meaning], ["fix", one.fix], ["tools", (one.tools ?? []).join(", ")], ["commands", (one.commands ?? []).join("\n")]], false))}
+    ${section("Calls that keep failing", data.usage, (one) => entry(one, host, html`<b>${visible(one.tool)}</b>`, Object.entries(one).filter(([name]) => !["id", "tool", "layer", "file", "line"].includes(name))))}`;
+}
+
+function section(title, all, show) {
+  return all.length ? html`<section class="stack" aria-label=${title}><h2>${title} <span class="soft small">${all.length}</span></h2><ul class="list">${all.map((one) => html`<li>${show(one)}</li>`)}</ul></section>` : "";
+}
+
+function entry(one, host, head, facts, canForget = true, extra = "") {
+  const forget = async () => {
+    try {
+      await host.transport.remove(`/memory/${encodeURIComponent(one.id)}`);
+      reload(host, "memory");
+    } catch (error) {
+      host.toast(error.message);
+    }
+  };
+  const shown = facts.filter(([, told]) => told !== undefined && told !== null && told !== "");
+  return html`<article class="panel stack"><div class="row spread"><span class="grow">${head}</span><span class="row"><span class="chip">${one.layer}</span>${extra}
+      ${canForget ? html`<button type="button" class="quiet" ?disabled=${!host.connected() || !host.may("answer")} @click=${forget}>Forget</button>` : ""}</span></div>
+    <dl class="facts">${shown.map(([name, told]) => html`<dt>${visible(name)}</dt><dd>${visible(value(told))}</dd>`)}</dl></article>`;
+}
+
+function fixEntry(fix, host, waits) {
+  const { match } = fix;
+  const act = (one) => (one ? one.tool ? `tool ${one.tool}` : one.skill ? `skill ${one.skill}` : (one.command ?? []).join(" ") : "");
+  const agree = async () => {
+    try {
+      await host.transport.post(`/memory/${encodeURIComponent(fix.id)}/agree`);
+      reload(host, "memory");
+    } catch (error) {
+      host.toast(error.message);
+    }
+  };
+  const used = fix.verified ? `worked ${plural(fix.verified, "time")}${fix.last_success ? `, last ${ago(fix.last_success, host.now())}` : ""}` : "never used";
+  return entry(fix, host, html`<b>${visible(fix.about || match.error)}</b>`, [
+    ["when", [match.tool && `tool ${match.tool}`, match.skill && `skill ${match.skill}`, match.step && `step ${match.step}`].filter(Boolean).join(", ")], ["error", match.error],
+    ...Object.entries(match.args ?? {}).map(([name, told]) => ["only if", `${name} is ${value(told)}`]),
+    ...Object.entries(fix.do?.args ?? {}).map(([name, told]) => ["gives it", `${name} = ${value(told)}`]),
+    ["first", act(fix.do?.first)], ["instead", act(fix.do?.replace)], ["from", `${fix.from.by} (${fix.from.kind})`], ["used", used],
+    ["failed", fix.failed ? `${plural(fix.failed, "time")} in a row` : ""], ["id", fix.id],
+  ], true, html`<span class="chip ${waits ? "ask" : "good"}">${fix.standing}</span>
+    ${waits ? html`<button type="button" class="yes" ?disabled=${!host.connected() || !host.may("answer")} @click=${agree}>Agree</button>` : ""}`);
+}

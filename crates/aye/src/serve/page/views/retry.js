@@ -1,0 +1,48 @@
+// A run that failed is tried again, with changes if somebody makes some: the difference is shown first.
+
+import { html } from "../vendor/lit-anser.js";
+import { plain, visible } from "../text.js";
+import { changed, editFields, givenOf } from "./edits.js";
+
+export function retryPanel(run, host) {
+  const step = run.steps.get(run.failedStep) ?? [...run.steps.values()].findLast((one) => one.status === "failed");
+  if (!step) return "";
+  const state = stateOf(run, step, host);
+  const set = changed(state.before, state.after);
+  const count = Object.keys(set).length;
+  const send = async () => {
+    Object.assign(state, { busy: true, error: null });
+    host.refresh();
+    try {
+      await host.transport.command("retry", { run: run.id, step: step.name, ...(count ? { set } : {}) });
+    } catch (error) {
+      state.error = error;
+    }
+    state.busy = false;
+    host.refresh();
+  };
+  const toggle = () => {
+    Object.assign(state, { open: !state.open, after: state.before });
+    host.refresh();
+  };
+  const change = (after) => {
+    state.after = after;
+    host.refresh();
+  };
+  const blocked = !host.connected() || !host.may("start") || state.busy || (state.open && count === 0);
+  return html`<section class="panel stack" aria-label="Try again"><h3>Step ${visible(step.name)} failed</h3>
+    ${state.error ? html`<p class="error" role="alert">${visible(state.error.message)} ${visible(state.error.hint ?? "")}</p>` : ""}
+    ${state.open ? editFields(`retry-${run.id}`, state.before, state.after, change) : ""}
+    <div class="row"><button type="button" ?disabled=${blocked} @click=${send}>${state.open ? "Retry with these changes" : `Retry ${plain(step.name)}`}</button>
+      ${Object.keys(state.before).length ? html`<button type="button" aria-expanded=${state.open ? "true" : "false"} @click=${toggle}>${state.open ? "Without changes" : "Retry with changes…"}</button>` : ""}</div></section>`;
+}
+
+function stateOf(run, step, host) {
+  host.ui.retries ??= new Map();
+  const known = host.ui.retries.get(run.id);
+  if (known?.execution === step.execution) return known;
+  const before = givenOf(step);
+  const state = { execution: step.execution, before, after: before, open: false, error: null, busy: false };
+  host.ui.retries.set(run.id, state);
+  return state;
+}
