@@ -11,6 +11,7 @@ mod mcp;
 mod mcp_peers;
 mod memory;
 mod needs;
+mod page;
 mod policy;
 mod prompt;
 mod secrets;

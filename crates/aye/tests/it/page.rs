@@ -1,0 +1,35 @@
+//! The web page in a real browser, against a real server: the scripts of
+//! `tests/page`, each a test.
+
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use crate::needs;
+
+/// One browser at a time: each takes all the processor it gets.
+static BROWSER: Mutex<()> = Mutex::new(());
+
+fn run(script: &str) {
+    let _alone = BROWSER.lock().unwrap_or_else(PoisonError::into_inner);
+    needs::program("chromium");
+    let output = Command::new("node")
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/page/").to_owned() + script)
+        .env("AYE_TEST_PROGRAM", env!("CARGO_BIN_EXE_aye"))
+        .env("AYE_TEST_PACKAGES", needs::installed("page"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{script}: {told}");
+}
+
+macro_rules! scripts {
+    ($($name:ident),* $(,)?) => {
+        $(#[test]
+        fn $name() {
+            run(concat!(stringify!($name), ".mjs"));
+        })*
+    };
+}
+
+scripts![answering, hostile, keyboard, questions, scale, together, views];
