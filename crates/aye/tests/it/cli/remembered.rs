@@ -1,6 +1,10 @@
 //! A remembered yes is for what was agreed to: not for another target, however
 //! that is handed on.
 
+use aye_core::digest::digest;
+use aye_core::question::Question;
+use aye_runtime::memory::question_digest;
+
 use super::harness::Place;
 
 const TARGET: &str = "name: s\ninputs: [{ name: target, default: stage }]\n";
@@ -88,6 +92,28 @@ fn not_through_a_block() {
 }
 
 #[test]
+fn not_through_items_that_come_from_outside() {
+    let place = Place::new();
+    let ask = "{ name: ok, confirm: { message: 'Go?', remember: true, timeout: 0 } }";
+    let each = "foreach: ['{{ env.TARGET | default(\"stage\") }}']";
+    let steps = "steps:\n      - { name: a, command: echo, args: ['{{ item }}'] }";
+    let act = format!("name: act\n    {each}\n    condition: ok == 'proceed'\n    {steps}");
+    place.write("s.yaml", &format!("name: s\nsteps:\n  - {ask}\n  - {act}\n"));
+    assert_eq!(after_a_yes(&place, &[]), 0);
+    let mut other = place.command(&["run", "s.yaml"]);
+    assert_eq!(other.env("TARGET", "production").output().unwrap().status.code(), Some(6));
+}
+
+#[test]
+fn not_through_the_code_of_a_block() {
+    let place = Place::new();
+    place.write("s.yaml", &gated("compute: result = 'stage'"));
+    assert_eq!(after_a_yes(&place, &[]), 0);
+    place.write("s.yaml", &gated("compute: result = 'production'"));
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+}
+
+#[test]
 fn not_through_the_contents_of_a_script() {
     let place = Place::new();
     place.write("deploy.sh", "true\n");
@@ -142,23 +168,27 @@ fn an_input_says_what_the_environment_is() {
 fn what_was_remembered_by_an_older_version_is_asked_once_more() {
     let place = Place::new();
     place.write("s.yaml", &gated("command: 'true'"));
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+    let mut inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let asked: Question = serde_json::from_value(inbox[0]["details"].take()).unwrap();
+    place.aye(&["cancel", "last"]).ok();
     assert_eq!(after_a_yes(&place, &[]), 0);
     // An entry whose digest is of the question and the command alone.
     let kept = [place.work().join(".aye/memory"), place.home().join("memory")];
     let kept = kept.map(|folder| folder.join("learned/confirmations.yaml"));
     let kept = kept.iter().find(|file| file.exists()).unwrap();
     let text = std::fs::read_to_string(kept).unwrap();
-    let digest = text.split("digest: ").nth(1).unwrap().split_whitespace().next().unwrap();
-    let old = aye_core::digest::digest(&[serde_json::json!({
-        "kind": "confirm", "purpose": "gate", "title": "Confirmation required", "message": "Go?",
-        "options": [
-            { "value": "yes", "label": "Yes", "action": "proceed" },
-            { "value": "no", "label": "No", "action": "cancel" },
-        ],
-        "follows": "true",
-    })
-    .to_string()
-    .as_bytes()]);
-    std::fs::write(kept, text.replace(digest, &old)).unwrap();
+    let now = text.split("digest: ").nth(1).unwrap().split_whitespace().next().unwrap();
+    let bound = serde_json::json!({
+        "rule": 2, "kind": asked.kind, "purpose": asked.purpose, "title": asked.title,
+        "message": asked.message, "options": asked.options, "follows": asked.follows,
+    });
+    let of = |bound: &str| digest(&[bound.as_bytes()]);
+    let old = bound.to_string().replacen("\"rule\":2,", "", 1);
+    assert_ne!(old, bound.to_string());
+    std::fs::write(kept, text.replace(now, &of(&old))).unwrap();
     assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+    // But for the rule it is the digest that a question without facts has.
+    let alone = question_digest(&Question { recall: None, ..asked });
+    assert_eq!(of(&bound.to_string()), alone);
 }
