@@ -32,4 +32,4 @@ macro_rules! scripts {
     };
 }
 
-scripts![answering, hostile, keyboard, questions, scale, together, views];
+scripts![answering, fold, hostile, keyboard, questions, scale, together, views];

@@ -27,7 +27,10 @@ function found(name) {
 async function serveFile(route) {
   const { pathname } = new URL(route.request().url());
   const file = path.join(FILES, pathname === "/" ? "index.html" : pathname.replace("/assets/", ""));
-  await route.fulfill({ path: file, contentType: { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" }[path.extname(file)] });
+  const contentType = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" }[path.extname(file)];
+  // The headers are the server's own, its policy among them.
+  const headers = { ...(await route.fetch()).headers(), "content-type": contentType };
+  await route.fulfill({ status: 200, headers, body: readFileSync(file) });
 }
 
 export const SIZES = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
