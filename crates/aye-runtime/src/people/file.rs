@@ -221,7 +221,7 @@ impl PeopleFile {
                 let account = new.account.clone().unwrap_or_default();
                 return Err(PeopleError::AccountTaken { account, person: person.name.clone() });
             }
-            let NewPerson { name, mut rights, projects, account } = new.clone();
+            let NewPerson { name, mut rights, projects, account } = new;
             rights.sort_unstable();
             rights.dedup();
             let tokens = vec![kept(&credentials.token)];
