@@ -55,11 +55,11 @@ pub(super) async fn list(
     Params(query): Params<RunsQuery>,
 ) -> Reply {
     identity.must(Right::Read)?;
-    let page = server.blocking(move |server| runs(server, &identity, query)).await?;
+    let page = server.blocking(move |server| runs(server, &identity, &query)).await?;
     Ok(json(&page))
 }
 
-fn runs(server: &Server, identity: &Identity, query: RunsQuery) -> Result<RunsPage, Problem> {
+fn runs(server: &Server, identity: &Identity, query: &RunsQuery) -> Result<RunsPage, Problem> {
     let limit = query.limit.unwrap_or(PAGE).clamp(1, LONGEST);
     let standing = query.status.as_deref().map(|word| {
         RunStanding::from_word(word).ok_or_else(|| {

@@ -126,7 +126,10 @@ fn hold(connection: &mut Connection, id: u64, question: String) {
         let first = again().await;
         let is_held = first.is_ok();
         let _ = out.send(json_line(&CommandResult::of(Some(id), first)).into()).await;
-        while is_held {
+        if !is_held {
+            return;
+        }
+        loop {
             tokio::time::sleep(HOLD).await;
             if again().await.is_err() {
                 return;

@@ -300,10 +300,8 @@ async fn introduce(
 ) -> Result<(Identity, Hello), End> {
     let unknown = |detail: &str| End::Refused(Problem::new(Code::Unauthorized, detail));
     let heard = tokio::time::timeout(HELLO, socket.recv()).await;
-    let text = match heard.map_err(|_| unknown("`hello` took too long"))? {
-        Some(Ok(Message::Text(text))) => text,
-        _ => return Err(End::Gone),
-    };
+    let heard = heard.map_err(|_| unknown("`hello` took too long"))?;
+    let Some(Ok(Message::Text(text))) = heard else { return Err(End::Gone) };
     let Ok(ClientMessage::Hello(hello)) = ClientMessage::read(&text) else {
         return Err(unknown("the first message has to be `hello` with the session's secret"));
     };
