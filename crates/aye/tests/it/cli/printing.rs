@@ -220,6 +220,13 @@ fn calls(verb: &str) -> Option<Vec<Vec<&'static str>>> {
         "answer" => vec![vec![h, "proceed"], vec!["QUESTION", h]],
         "inbox" => vec![vec![]],
         "watch" => vec![vec![h]],
+        "serve" => vec![vec!["--listen", h]],
+        "serve open" => vec![vec!["--print"], vec![h]],
+        "serve install" => vec![vec![h]],
+        "people" => vec![vec![], vec![h]],
+        "people add" => vec![vec![h], vec![h, "--rights", h]],
+        "people list" => vec![vec![]],
+        "people link" | "people revoke" | "people remove" => vec![vec![h]],
         "schedule" => vec![vec![], vec![h]],
         "schedule add" => vec![
             vec!["good", "--at", h],
