@@ -21,6 +21,7 @@ mod life;
 mod look;
 mod made;
 mod missing;
+mod panes;
 pub(crate) mod pty;
 mod queue;
 mod recovering;

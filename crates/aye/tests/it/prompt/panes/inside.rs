@@ -1,0 +1,223 @@
+//! Items of lists and sub-skills.
+
+use insta::assert_snapshot;
+
+use super::panes;
+
+const ITEMS: &str = "
+name: restart
+steps:
+- {name: plan, shell: echo 5}
+- name: restart
+  foreach: [web-1, web-2, web-3, web-4, web-5]
+  parallel: 3
+  steps:
+  - {name: stop, shell: 'true'}
+  - {name: health, shell: 'sh h {{ item }}'}
+- {name: tell, shell: 'true'}
+";
+
+/// One host fails, the next one hangs, the others are fine.
+const HEALTH: (&str, &str) = (
+    "h",
+    "case $1 in web-2) echo 'curl: (22) 503' >&2; exit 22;; web-3) echo warming up;\n\
+     while [ ! -e go ]; do sleep 0.02; done;; esac\n",
+);
+
+#[test]
+fn items_are_counted_and_shown_side_by_side() {
+    let args = ["run", "s.yaml", "--no-input"];
+    let skill = ITEMS.replace("parallel: 3", "parallel: 1").replace("web-2, web-3", "web-3");
+    let pane = panes(&[("s.yaml", &skill), HEALTH], &args, |pane| {
+        pane.shows(&["1 of 4", "warming up"]);
+    });
+    assert_snapshot!(pane, @r"
+    === 80x24
+    restart  run k3f9x2m7q1
+    ✓ plan     echo 5 → 5                                                      1.0s
+    ▸ restart  4 items
+      ✓ web-1  2 steps                                                         1.0s
+      ▸ web-3 › health  sh h web-3                                             1.0s
+        │ warming up
+    · tell
+    ⠋ 1 of 3 · restart 1 of 4 · 1.0s · Ctrl-C pauses
+    === 120x40
+    restart  run k3f9x2m7q1
+    ✓ plan     echo 5 → 5                                                                           1.0s
+    ▸ restart  4 items
+      ✓ web-1  2 steps                                                                              1.0s
+      ▸ web-3 › health  sh h web-3                                                                  1.0s
+        │ warming up
+    · tell
+    ⠋ 1 of 3 · restart 1 of 4 · 1.0s · Ctrl-C pauses
+    === 40x24
+    restart  run k3f9x2m7q1
+    ✓ plan     echo 5 → 5              1.0s
+    ▸ restart  4 items
+      ✓ web-1  2 steps                 1.0s
+      ▸ web-3 › health  sh h web-3     1.0s
+        │ warming up
+    · tell
+    ⠋ 1 of 3 · restart 1 of 4 · 1.0s
+    ");
+}
+
+#[test]
+fn an_item_that_fails_says_which_it_is() {
+    let args = ["run", "s.yaml", "--no-input"];
+    let skill = ITEMS
+        .replace("parallel: 3", "parallel: 1\n  fail_fast: false")
+        .replace("sh h {{ item }}'", "sh h {{ item }}', on_error: fail");
+    let pane = panes(&[("s.yaml", &skill), HEALTH, ("go", "")], &args, |pane| {
+        pane.ends(1);
+    });
+    assert_snapshot!(pane, @r"
+    === 80x24
+    restart  run k3f9x2m7q1
+    ✓ plan     echo 5 → 5                                                      1.0s
+    ▸ restart  5 items
+      ✓ web-1  2 steps                                                         1.0s
+      ✗ web-2 › health  exit code 22                                           1.0s
+        ┃ curl: (22) 503
+      ✓ web-3  2 steps                                                         1.0s
+      ✓ web-4  2 steps                                                         1.0s
+      ✓ web-5  2 steps                                                         1.0s
+    ✗ restart  1 of 5 failed: restart[web-2]: step `health`: exit code 22 (4   1.0s
+               of 5 done)
+    · not reached: tell
+    ✗ restart failed: step `restart`: 1 of 5 failed: restart[web-2]: step `health`:
+      exit code 22 (4 of 5 done)  1 step done, 1 failed
+      try again  aye retry k3f9x2m7q1
+    === 120x40
+    restart  run k3f9x2m7q1
+    ✓ plan     echo 5 → 5                                                                           1.0s
+    ▸ restart  5 items
+      ✓ web-1  2 steps                                                                              1.0s
+      ✗ web-2 › health  exit code 22                                                                1.0s
+        ┃ curl: (22) 503
+      ✓ web-3  2 steps                                                                              1.0s
+      ✓ web-4  2 steps                                                                              1.0s
+      ✓ web-5  2 steps                                                                              1.0s
+    ✗ restart  1 of 5 failed: restart[web-2]: step `health`: exit code 22 (4 of 5 done)             1.0s
+    · not reached: tell
+    ✗ restart failed: step `restart`: 1 of 5 failed: restart[web-2]: step `health`: exit code 22 (4 of 5 done)  1 step done,
+      1 failed
+      try again  aye retry k3f9x2m7q1
+    === 40x24
+    restart  run k3f9x2m7q1
+    ✓ plan     echo 5 → 5              1.0s
+    ▸ restart  5 items
+      ✓ web-1  2 steps                 1.0s
+      ✗ web-2 › health  exit code 22   1.0s
+        ┃ curl: (22) 503
+      ✓ web-3  2 steps                 1.0s
+      ✓ web-4  2 steps                 1.0s
+      ✓ web-5  2 steps                 1.0s
+    ✗ restart  1 of 5 failed:          1.0s
+               restart[web-2]: step
+               `health`: exit code
+               22 (4 of 5 done)
+    · not reached: tell
+    ✗ restart failed: step `restart`: 1 of 5
+      failed: restart[web-2]: step `health`:
+      exit code 22 (4 of 5 done)  1 step
+      done, 1 failed
+      try again  aye retry k3f9x2m7q1
+    ");
+}
+
+#[test]
+fn the_steps_of_a_skill_inside_are_nested() {
+    let outer = "
+name: release
+steps:
+- {name: build, shell: 'true'}
+- {name: deploy, skill: deploy.yaml}
+- {name: tell, shell: 'true'}
+";
+    let inner = "
+name: deploy
+steps:
+- {name: copy, shell: echo 12}
+- {name: switch, shell: sh hold}
+- {name: warm, shell: 'true'}
+";
+    let files = [("s.yaml", outer), ("deploy.yaml", inner), super::HOLD];
+    let pane = panes(&files, &["run", "s.yaml"], |pane| {
+        pane.shows(&["1 of 3", "compiling c", "warning"]);
+    });
+    assert_snapshot!(pane, @r"
+    === 80x24
+    release  run k3f9x2m7q1
+    ✓ build   true                                                             1.0s
+    ▸ deploy  deploy.yaml
+      ✓ copy    echo 12 → 12                                                   1.0s
+      ▸ switch  sh hold                                                        1.0s
+        │ compiling a
+        │ compiling b
+        │ compiling c
+        ┃ warning: c is old
+    · tell
+    ⠋ 1 of 3 · deploy 1 of 3 · 1.0s · Ctrl-C pauses
+    === 120x40
+    release  run k3f9x2m7q1
+    ✓ build   true                                                                                  1.0s
+    ▸ deploy  deploy.yaml
+      ✓ copy    echo 12 → 12                                                                        1.0s
+      ▸ switch  sh hold                                                                             1.0s
+        │ compiling a
+        │ compiling b
+        │ compiling c
+        ┃ warning: c is old
+    · tell
+    ⠋ 1 of 3 · deploy 1 of 3 · 1.0s · Ctrl-C pauses
+    === 40x24
+    release  run k3f9x2m7q1
+    ✓ build   true                     1.0s
+    ▸ deploy  deploy.yaml
+      ✓ copy    echo 12 → 12           1.0s
+      ▸ switch  sh hold                1.0s
+        │ compiling a
+        │ compiling b
+        │ compiling c
+        ┃ warning: c is old
+    · tell
+    ⠋ 1 of 3 · deploy 1 of 3 · 1.0s
+    ");
+    let pane = panes(&files, &["run", "s.yaml"], |pane| {
+        pane.shows(&["compiling c"]).make("go").ends(0);
+    });
+    assert_snapshot!(pane, @r"
+    === 80x24
+    release  run k3f9x2m7q1
+    ✓ build   true                                                             1.0s
+    ▸ deploy  deploy.yaml
+      ✓ copy    echo 12 → 12                                                   1.0s
+      ✓ switch  sh hold → 4 lines                                              1.0s
+      ✓ warm    true                                                           1.0s
+    ✓ deploy    deploy.yaml                                                    1.0s
+    ✓ tell      true                                                           1.0s
+    ✓ release completed in 1.0s  3 steps done
+    === 120x40
+    release  run k3f9x2m7q1
+    ✓ build   true                                                                                  1.0s
+    ▸ deploy  deploy.yaml
+      ✓ copy    echo 12 → 12                                                                        1.0s
+      ✓ switch  sh hold → 4 lines                                                                   1.0s
+      ✓ warm    true                                                                                1.0s
+    ✓ deploy    deploy.yaml                                                                         1.0s
+    ✓ tell      true                                                                                1.0s
+    ✓ release completed in 1.0s  3 steps done
+    === 40x24
+    release  run k3f9x2m7q1
+    ✓ build   true                     1.0s
+    ▸ deploy  deploy.yaml
+      ✓ copy    echo 12 → 12           1.0s
+      ✓ switch  sh hold → 4 lines      1.0s
+      ✓ warm    true                   1.0s
+    ✓ deploy    deploy.yaml            1.0s
+    ✓ tell      true                   1.0s
+    ✓ release completed in 1.0s  3 steps
+      done
+    ");
+}

@@ -1,0 +1,223 @@
+//! Questions, in their place in the run.
+
+use insta::assert_snapshot;
+
+use super::panes;
+
+const GATE: &str = "
+name: release
+steps:
+- {name: build, shell: echo 4f2a}
+- name: release
+  confirmation: {message: '**Release?**', timeout: 0}
+  shell: 'true'
+- {name: tell, shell: 'true'}
+";
+
+#[test]
+fn a_question_is_asked_where_the_run_is() {
+    let pane = panes(&[("s.yaml", GATE)], &["run", "s.yaml"], |pane| {
+        pane.shows(&["[y/N]"]);
+    });
+    assert_snapshot!(pane, @r"
+    === 80x24
+    release  run k3f9x2m7q1
+    ✓ build    echo 4f2a → 4f2a                                                1.0s
+    ╭─ release · release
+    │
+    │  Release?
+    │
+    │  command: true
+    │
+    ├─ Proceed? [y/N]
+    ╰─ ? details · Esc declines
+    === 120x40
+    release  run k3f9x2m7q1
+    ✓ build    echo 4f2a → 4f2a                                                                     1.0s
+    ╭─ release · release
+    │
+    │  Release?
+    │
+    │  command: true
+    │
+    ├─ Proceed? [y/N]
+    ╰─ ? details · Esc declines
+    === 40x24
+    release  run k3f9x2m7q1
+    ✓ build    echo 4f2a → 4f2a        1.0s
+    ╭─ release · release
+    │
+    │  Release?
+    │
+    │  command: true
+    │
+    ├─ Proceed? [y/N]
+    ╰─ ? details · Esc declines
+    ");
+}
+
+#[test]
+fn an_answer_leaves_a_line() {
+    let pane = panes(&[("s.yaml", GATE)], &["run", "s.yaml"], |pane| {
+        pane.shows(&["[y/N]"]).keys("y").ends(0);
+    });
+    assert_snapshot!(pane, @r"
+    === 80x24
+    release  run k3f9x2m7q1
+    ✓ build    echo 4f2a → 4f2a                                                1.0s
+    ● release  Release?  Proceed  answered by ada through terminal after 1.0s
+    ✓ release  true                                                            1.0s
+    ✓ tell     true                                                            1.0s
+    ✓ release completed in 1.0s  3 steps done
+    === 120x40
+    release  run k3f9x2m7q1
+    ✓ build    echo 4f2a → 4f2a                                                                     1.0s
+    ● release  Release?  Proceed  answered by ada through terminal after 1.0s
+    ✓ release  true                                                                                 1.0s
+    ✓ tell     true                                                                                 1.0s
+    ✓ release completed in 1.0s  3 steps done
+    === 40x24
+    release  run k3f9x2m7q1
+    ✓ build    echo 4f2a → 4f2a        1.0s
+    ● release  Release?  Proceed  answered
+               by ada through terminal
+               after 1.0s
+    ✓ release  true                    1.0s
+    ✓ tell     true                    1.0s
+    ✓ release completed in 1.0s  3 steps
+      done
+    ");
+}
+
+#[test]
+fn what_silence_does_is_always_said() {
+    let skill = "
+name: rollout
+steps:
+- name: where
+  choose:
+    title: Rollout
+    message: Which region first?
+    options: [eu-west-1, us-east-1, nowhere]
+    default: nowhere
+    timeout: 20m
+";
+    let pane = panes(&[("s.yaml", skill)], &["run", "s.yaml"], |pane| {
+        pane.shows(&["then nowhere"]);
+    });
+    let pane = regex_lite::Regex::new("19m \\d+s|20m 0s").unwrap().replace_all(&pane, "19m 59s");
+    assert_snapshot!(pane, @r"
+    === 80x24
+    rollout  run k3f9x2m7q1
+    ╭─ Rollout  rollout · where
+    │
+    │  Which region first?
+    │
+    ├─ Choose
+    │    eu-west-1
+    │    us-east-1
+    │  ❯ nowhere (default)
+    ╰─ ⠋ 1.0s left, then nowhere · ↑↓ · Enter · ? details · Ctrl-C pauses
+    === 120x40
+    rollout  run k3f9x2m7q1
+    ╭─ Rollout  rollout · where
+    │
+    │  Which region first?
+    │
+    ├─ Choose
+    │    eu-west-1
+    │    us-east-1
+    │  ❯ nowhere (default)
+    ╰─ ⠋ 1.0s left, then nowhere · ↑↓ move · Enter chooses · type to filter · ? details · Ctrl-C pauses
+    === 40x24
+    rollout  run k3f9x2m7q1
+    ╭─ Rollout  rollout · where
+    │
+    │  Which region first?
+    │
+    ├─ Choose
+    │    eu-west-1
+    │    us-east-1
+    │  ❯ nowhere (default)
+    │  ⠋ 1.0s left, then nowhere
+    ╰─ ↑↓ · Enter · ? · Ctrl-C
+    ");
+}
+
+#[test]
+fn a_failed_step_is_asked_about_below_what_it_wrote() {
+    let skill = "
+name: restart
+steps:
+- {name: stop, shell: 'true'}
+- {name: health, shell: 'echo checking; echo \"curl: (22) 503\" >&2; exit 22'}
+- {name: tell, shell: 'true'}
+";
+    let pane = panes(&[("s.yaml", skill)], &["run", "s.yaml"], |pane| {
+        pane.shows(&["5 Abort"]);
+    });
+    assert_snapshot!(pane, @r"
+    === 80x24
+    restart  run k3f9x2m7q1
+    ✓ stop    true                                                             1.0s
+    ✗ health  exit code 22                                                     1.0s
+      │ checking
+      ┃ curl: (22) 503
+    ╭─ Step failed  restart · health
+    │
+    │  health failed: exit code 22
+    │
+    │  curl: (22) 503
+    │
+    ├─ Choose, or type a number
+    │    1 Retry               run the step again
+    │    2 Retry with changes  edit its arguments
+    │    3 It was done         go on as if it had succeeded
+    │    4 Skip                leave the step out and go on
+    │    5 Abort               end the run as failed
+    ╰─ ↑↓ move · Enter chooses · type to filter · ? details · Esc declines
+    === 120x40
+    restart  run k3f9x2m7q1
+    ✓ stop    true                                                                                  1.0s
+    ✗ health  exit code 22                                                                          1.0s
+      │ checking
+      ┃ curl: (22) 503
+    ╭─ Step failed  restart · health
+    │
+    │  health failed: exit code 22
+    │
+    │  curl: (22) 503
+    │
+    ├─ Choose, or type a number
+    │    1 Retry               run the step again
+    │    2 Retry with changes  edit its arguments
+    │    3 It was done         go on as if it had succeeded
+    │    4 Skip                leave the step out and go on
+    │    5 Abort               end the run as failed
+    ╰─ ↑↓ move · Enter chooses · type to filter · ? details · Esc declines
+    === 40x24
+    restart  run k3f9x2m7q1
+    ✓ stop    true                     1.0s
+    ✗ health  exit code 22             1.0s
+      │ checking
+      ┃ curl: (22) 503
+    ╭─ Step failed  restart · health
+    │
+    │  health failed: exit code 22
+    │
+    │  curl: (22) 503
+    │
+    ├─ Choose, or type a number
+    │    1 Retry
+    │        run the step again
+    │    2 Retry with changes
+    │        edit its arguments
+    │    3 It was done
+    │        go on as if it had succeeded
+    │    4 Skip
+    │        leave the step out and go on
+    │    5 Abort
+    │        end the run as failed
+    ╰─ ↑↓ · Enter · ? · Esc declines
+    ");
+}

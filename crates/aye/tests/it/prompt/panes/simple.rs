@@ -1,0 +1,42 @@
+//! Terminals that know little, and lines that nobody repaints.
+
+use crate::cli::harness::Place;
+use crate::prompt::pty::Terminal;
+
+const SKILL: &str = "
+name: release
+steps:
+- {name: build, shell: echo done}
+- {name: check, on_error: continue, shell: exit 3}
+- {name: gate, confirm: {message: Go?, timeout: 12s}}
+";
+
+#[test]
+fn a_terminal_that_nobody_named_gets_ascii_without_colours() {
+    for term in ["dumb", ""] {
+        let place = Place::new();
+        place.write("s.yaml", SKILL);
+        let mut terminal = Terminal::with(&place, &["run", "s.yaml"], &[("TERM", term)]);
+        terminal.wait_for("[y/N]").keys("y\n");
+        assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+        let shown = terminal.vt.all();
+        assert!(shown.is_ascii() && shown.contains("+ build"), "{term}: {shown}");
+        let raw = String::from_utf8_lossy(&terminal.raw).into_owned();
+        assert!(!raw.contains("\u{1b}[3") && !raw.contains("\u{1b}[1m"), "{term}: {raw:?}");
+        for verb in [&["show"][..], &["runs"], &["inbox"]] {
+            let mut terminal = Terminal::with(&place, verb, &[("TERM", term)]);
+            assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+            let raw = String::from_utf8_lossy(&terminal.raw).into_owned();
+            assert!(raw.is_ascii() && !raw.contains('\u{1b}'), "{term} {verb:?}: {raw:?}");
+        }
+    }
+}
+
+#[test]
+fn the_time_left_is_said_again() {
+    let place = Place::new();
+    place.write("s.yaml", SKILL);
+    let mut terminal = Terminal::aye(&place, &["run", "s.yaml", "--plain"]);
+    terminal.wait_for("within 12s, then no").wait_for("within 10s, then no").keys("y\n");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+}
