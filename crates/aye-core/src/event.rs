@@ -4,6 +4,7 @@
 //! nothing else (`journal::State`). An event is a fact: it is never changed,
 //! and its names and fields are never reused for another meaning.
 
+mod finishing;
 mod memory;
 mod reason;
 mod start;
@@ -18,6 +19,7 @@ use crate::advice::Advice;
 use crate::id::{QuestionId, RunId};
 use crate::question::{Answer, Edits, Question};
 
+pub use finishing::{Finishing, RunEnd};
 pub use memory::{HealTriggered, MemoryKind, Remembered};
 pub use reason::{CancelReason, FailReason, PauseReason, RetryReason, SkipReason, Stopping};
 pub use start::{Driver, PlannedStep, Range, SkillStarted, StartedBy};
@@ -83,6 +85,8 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "is_zero")]
         epoch: u64,
     },
+    /// The steps are over: how the run ends is decided, and `finally` follows.
+    SkillFinishing(Box<Finishing>),
     /// The run reached a good end.
     SkillCompleted {
         /// The final state, in `states:` skills.
@@ -279,6 +283,7 @@ impl EventKind {
             Self::SkillStarted(_)
             | Self::SkillPaused { .. }
             | Self::SkillStopping(_)
+            | Self::SkillFinishing(_)
             | Self::SkillResumed { .. }
             | Self::SkillCompleted { .. }
             | Self::SkillFailed { .. }
@@ -297,6 +302,7 @@ impl EventKind {
             Self::SkillPaused { .. } => "skill_paused",
             Self::SkillStopping(_) => "skill_stopping",
             Self::SkillResumed { .. } => "skill_resumed",
+            Self::SkillFinishing(_) => "skill_finishing",
             Self::SkillCompleted { .. } => "skill_completed",
             Self::SkillFailed { .. } => "skill_failed",
             Self::SkillCancelled { .. } => "skill_cancelled",

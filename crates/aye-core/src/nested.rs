@@ -182,6 +182,8 @@ pub enum ChildRun {
 /// written down again: that run stands still as long as they go on.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParentScope {
+    /// How that run ends, while its `finally` runs: `run.status` and the like.
+    pub ending: serde_json::Map<String, Value>,
     /// Its inputs.
     pub inputs: Arc<IndexMap<String, Value>>,
     /// Its results so far.

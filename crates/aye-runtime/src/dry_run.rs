@@ -39,6 +39,9 @@ pub struct Plan {
     pub inputs: IndexMap<String, Value>,
     /// The steps in order.
     pub steps: Vec<PlannedStep>,
+    /// The steps that follow however the run ends.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub finally: Vec<PlannedStep>,
     /// How many questions would be asked.
     pub questions: usize,
     /// The final state, in `states:` skills.
@@ -170,7 +173,7 @@ pub fn plan(
     let mut next = match range {
         None => flow.start,
         Some(range) => Target::Step(flow.find(range.step()).ok_or_else(|| {
-            let names = flow.nodes.iter().map(|node| node.step.name.as_str());
+            let names = flow.body().iter().map(|node| node.step.name.as_str());
             let nearest = did_you_mean(range.step(), names).map(str::to_owned);
             StartError::NoSuchStep { step: range.step().to_owned(), nearest }
         })?),
@@ -191,6 +194,7 @@ pub fn plan(
             })
             .collect(),
         steps: Vec::new(),
+        finally: Vec::new(),
         questions: 0,
         end: None,
         ends: ends(flow),
@@ -247,8 +251,17 @@ pub fn plan(
             Route::Done | Route::Uncaught => break,
         }
     }
+    if !matches!(range, Some(Range::Only(_))) {
+        for node in &flow.nodes[flow.body().len()..] {
+            // How a run ends is not known before.
+            let planned = planned(&node.step, &|_| None, &show, &script, setting);
+            plan.finally.push(planned);
+            plan.warnings.extend(refused(&node.step, &show, setting));
+            plan.warnings.extend(warnings(&node.step, &show));
+        }
+    }
     let asks = |step: &&PlannedStep| step.message.is_some() && step.holds != Some(false);
-    plan.questions = plan.steps.iter().filter(asks).count();
+    plan.questions = plan.steps.iter().chain(&plan.finally).filter(asks).count();
     if !matches!(range, Some(Range::Only(_))) {
         plan.may_ask = may_ask(flow, &seen);
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use aye_runtime::dry_run::Plan;
+use aye_runtime::dry_run::{Plan, PlannedStep};
 
 use crate::paint::{Glyph, Paint, Tone, escape_control_line, plural};
 
@@ -26,45 +26,7 @@ pub fn plan_view(plan: &Plan, paint: Paint) -> String {
         );
     }
     for (number, step) in plan.steps.iter().enumerate() {
-        let gate =
-            if step.destructive { paint.text(Tone::Bad, " destructive") } else { String::new() };
-        let limit = match &step.timeout {
-            Some(limit) => {
-                let default = if step.default_timeout { " (default)" } else { "" };
-                dim(&format!(" at most {limit}{default}"))
-            }
-            None => String::new(),
-        };
-        let name = paint.text(Tone::Strong, &step.step);
-        let _ = writeln!(text, "{:3}. {name}{gate}{limit}", number + 1);
-        if let Some(condition) = &step.condition {
-            let known = match step.holds {
-                Some(true) => " (holds)",
-                Some(false) => " (does not hold: would be skipped)",
-                None => "",
-            };
-            let _ = writeln!(text, "     {} {}{known}", dim("if"), escape_control_line(condition));
-        }
-        let parts = [(Glyph::Asking, &step.message), (Glyph::Running, &step.command)];
-        for (glyph, part) in parts {
-            if let (Glyph::Running, Some(_)) = (glyph, &step.message) {
-                let waits = match (&step.answer_within, &step.on_expiry) {
-                    (Some(within), Some(then)) => format!("within {within}, then {then}"),
-                    _ => "no time limit".to_owned(),
-                };
-                let _ = writeln!(text, "       {}", dim(&escape_control_line(&waits)));
-            }
-            let mut mark = paint.text(Tone::Ask, paint.glyph(glyph));
-            for line in part.iter().flat_map(|part| part.trim_end().lines()) {
-                let line = format!("     {mark} {}", escape_control_line(line));
-                let _ = writeln!(text, "{}", line.trim_end());
-                " ".clone_into(&mut mark);
-            }
-        }
-        if !step.otherwise.is_empty() {
-            let otherwise = escape_control_line(&step.otherwise.join(", "));
-            let _ = writeln!(text, "     {}", dim(&otherwise));
-        }
+        planned_step(number + 1, step, paint, &mut text);
     }
     if let Some(end) = &plan.end {
         let _ = writeln!(text, "     {} {end}", dim("ends in"));
@@ -78,11 +40,17 @@ pub fn plan_view(plan: &Plan, paint: Paint) -> String {
         let others = escape_control_line(&others.join(", "));
         let _ = writeln!(text, "     {} {others}", dim("other ends:"));
     }
-    let inside = plan.steps.iter().filter(|step| step.holds != Some(false));
+    if !plan.finally.is_empty() {
+        let _ = writeln!(text, "  {}", dim("finally, however it ends:"));
+    }
+    for (number, step) in plan.finally.iter().enumerate() {
+        planned_step(plan.steps.len() + number + 1, step, paint, &mut text);
+    }
+    let inside = plan.steps.iter().chain(&plan.finally).filter(|step| step.holds != Some(false));
     let inside: Vec<String> = inside
         .filter_map(|step| Some(format!("questions {}", step.asks_inside.as_ref()?)))
         .collect();
-    let mut counts = vec![plural(plan.steps.len(), "step")];
+    let mut counts = vec![plural(plan.steps.len() + plan.finally.len(), "step")];
     let mut inside = inside;
     if !plan.may_ask.is_empty() {
         inside.push(format!("further questions if it comes to `{}`", plan.may_ask.join("`, `")));
@@ -103,4 +71,47 @@ pub fn plan_view(plan: &Plan, paint: Paint) -> String {
         );
     }
     text
+}
+
+/// One step of a plan.
+fn planned_step(number: usize, step: &PlannedStep, paint: Paint, text: &mut String) {
+    let dim = |text: &str| paint.text(Tone::Dim, text);
+    let gate = if step.destructive { paint.text(Tone::Bad, " destructive") } else { String::new() };
+    let limit = match &step.timeout {
+        Some(limit) => {
+            let default = if step.default_timeout { " (default)" } else { "" };
+            dim(&format!(" at most {limit}{default}"))
+        }
+        None => String::new(),
+    };
+    let name = paint.text(Tone::Strong, &step.step);
+    let _ = writeln!(text, "{:3}. {name}{gate}{limit}", number);
+    if let Some(condition) = &step.condition {
+        let known = match step.holds {
+            Some(true) => " (holds)",
+            Some(false) => " (does not hold: would be skipped)",
+            None => "",
+        };
+        let _ = writeln!(text, "     {} {}{known}", dim("if"), escape_control_line(condition));
+    }
+    let parts = [(Glyph::Asking, &step.message), (Glyph::Running, &step.command)];
+    for (glyph, part) in parts {
+        if let (Glyph::Running, Some(_)) = (glyph, &step.message) {
+            let waits = match (&step.answer_within, &step.on_expiry) {
+                (Some(within), Some(then)) => format!("within {within}, then {then}"),
+                _ => "no time limit".to_owned(),
+            };
+            let _ = writeln!(text, "       {}", dim(&escape_control_line(&waits)));
+        }
+        let mut mark = paint.text(Tone::Ask, paint.glyph(glyph));
+        for line in part.iter().flat_map(|part| part.trim_end().lines()) {
+            let line = format!("     {mark} {}", escape_control_line(line));
+            let _ = writeln!(text, "{}", line.trim_end());
+            " ".clone_into(&mut mark);
+        }
+    }
+    if !step.otherwise.is_empty() {
+        let otherwise = escape_control_line(&step.otherwise.join(", "));
+        let _ = writeln!(text, "     {}", dim(&otherwise));
+    }
 }

@@ -49,6 +49,8 @@ pub enum FailReason {
     Aborted,
     /// An output could not be rendered.
     Output,
+    /// The steps went well, but one of `finally` failed.
+    Finally,
 }
 
 /// Why a run was cancelled.

@@ -79,6 +79,9 @@ pub struct PlannedStep {
     /// What the file says about it; never rendered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// It belongs to `finally`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub finally: bool,
 }
 
 /// Who or what started a run.

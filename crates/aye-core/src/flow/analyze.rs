@@ -253,7 +253,7 @@ fn ends_well_after_failure(flow: &Flow, states: &[State]) -> Vec<Concern> {
 /// Gated states whose failure is handled and whose refusal is not.
 fn declines_that_fail(flow: &Flow) -> Vec<Concern> {
     let mut found = Vec::new();
-    for node in flow.nodes.iter().filter(|node| node.can_decline()) {
+    for node in flow.body().iter().filter(|node| node.can_decline()) {
         let (None, Some(target)) = (node.routes.declined, node.routes.failure) else { continue };
         let target = match target {
             Target::Step(next) => flow.nodes[next].step.name.value.clone(),

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::skill::{Action, Body, EndStatus, OnError, Skill, State, Step, StepTimeout};
 use crate::span::{Span, Spanned};
 
-use super::linearize::{in_order, with_guards};
+use super::linearize::{append_finally, in_order, with_guards};
 
 /// The place of a node in [`Flow::nodes`].
 pub type NodeId = usize;
@@ -25,6 +25,8 @@ pub struct Flow {
     pub start: Target,
     /// Final states.
     pub endings: Vec<Ending>,
+    /// The first node of `finally`; those before it are the body.
+    finally: NodeId,
     index: HashMap<String, NodeId>,
 }
 
@@ -111,9 +113,12 @@ impl Flow {
             Body::Steps(steps) => in_order(steps, Target::End(PLAIN_END)),
             Body::States { initial, states } => by_transition(initial, states, &mut endings),
         };
+        let finally = nodes.len();
+        let mut nodes = nodes;
+        append_finally(&skill.finally, Target::End(PLAIN_END), &mut nodes);
         let index =
             nodes.iter().enumerate().map(|(id, node)| (node.step.name.value.clone(), id)).collect();
-        Self { skill, nodes, start, endings, index }
+        Self { skill, nodes, start, endings, finally, index }
     }
 
     /// The steps that one item of a `foreach` goes through, as a flow.
@@ -121,6 +126,7 @@ impl Flow {
         Self::compile(Skill {
             inputs: Vec::new(),
             environment: None,
+            finally: Vec::new(),
             outputs: Vec::new(),
             timeout: None,
             body: Body::Steps(body.to_vec()),
@@ -155,6 +161,7 @@ impl Flow {
             // What a server asks meanwhile has steps of its own.
             step_limit: u32::MAX,
             body: Body::Steps(vec![Step { timeout, on_error: Some(OnError::Fail), ..step }]),
+            finally: Vec::new(),
             outputs: Vec::new(),
             timeout: None,
             cleanup: Duration::ZERO,
@@ -174,6 +181,21 @@ impl Flow {
     /// Whether a step that is not destructive calls one of these tools.
     pub fn calls_any(&self, tools: &[String]) -> bool {
         !tools.is_empty() && self.nodes.iter().any(|node| calls(&node.step, tools))
+    }
+
+    /// Where `finally` begins, if the skill has one.
+    pub fn finally(&self) -> Option<Target> {
+        (self.finally < self.nodes.len()).then_some(Target::Step(self.finally))
+    }
+
+    /// Whether a node belongs to `finally`.
+    pub fn is_in_finally(&self, node: NodeId) -> bool {
+        node >= self.finally
+    }
+
+    /// The nodes of the body: without `finally`.
+    pub fn body(&self) -> &[Node] {
+        &self.nodes[..self.finally]
     }
 
     /// The node of a step.

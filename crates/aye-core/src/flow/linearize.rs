@@ -40,6 +40,23 @@ fn linearize(steps: &[Step], after: Target, nodes: &mut Vec<Node>) {
     }
 }
 
+/// Appends the steps of `finally`: however one of them ends, the next follows.
+pub(super) fn append_finally(steps: &[Step], end: Target, nodes: &mut Vec<Node>) {
+    for (index, step) in steps.iter().enumerate() {
+        let first = nodes.len();
+        let after = match index + 1 < steps.len() {
+            true => Target::Step(first + size(step)),
+            false => end,
+        };
+        linearize(std::slice::from_ref(step), after, nodes);
+        for Node { routes, .. } in &mut nodes[first..] {
+            routes.failure = Some(after);
+            routes.timeout = Some(after);
+            routes.declined = Some(after);
+        }
+    }
+}
+
 /// How many nodes a step becomes.
 fn size(step: &Step) -> usize {
     1 + checks(step).len() + step.then.iter().map(size).sum::<usize>()

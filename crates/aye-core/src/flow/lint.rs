@@ -91,6 +91,8 @@ struct KnownNames<'a> {
     order: BTreeMap<String, (usize, Span)>,
     /// The results of steps, those of the tools included.
     results: Vec<String>,
+    /// The first node of `finally`.
+    finally: usize,
 }
 
 impl<'a> KnownNames<'a> {
@@ -118,6 +120,7 @@ impl<'a> KnownNames<'a> {
             texts: texts_of(flow),
             order: order_of(flow),
             results,
+            finally: flow.body().len(),
         }
     }
 
@@ -228,6 +231,7 @@ impl Looker<'_> {
         }
         let name = used.iter().filter(|name| !is_local(name)).find_map(|name| {
             self.hidden_result(name, template)
+                .or_else(|| self.ahead_of_the_end(name, template))
                 .or_else(|| self.unknown(name, template))
                 .or_else(|| self.no_such_key(name, template))
                 .or_else(|| self.too_early(name, template))

@@ -8,9 +8,11 @@ mod steps;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use jiff::SignedDuration;
 
 use crate::event::{Event, EventKind, SkillStarted, Stopping, VERSION};
 
+use super::finally::Finally;
 use super::phase::{Ended, Phase, Resolution, Transition};
 use super::state::State;
 use fits::phase_word;
@@ -88,6 +90,7 @@ impl State {
             secret_questions: Vec::new(),
             agreed: false,
             winding_down: None,
+            finally: None,
             outputs: Arc::default(),
             hidden: Vec::new(),
             steps: Arc::default(),
@@ -98,6 +101,7 @@ impl State {
             results: IndexMap::new(),
             final_state: None,
             end_message: None,
+            decided_by: None,
             survivors: None,
             ended_by: None,
         })
@@ -127,8 +131,8 @@ impl State {
             return Err(FoldError::Misfit { seq: event.seq, kind: event.kind.name(), phase });
         }
         self.seq = event.seq;
-        self.updated_at = event.at;
-        self.take(event);
+        let idle = event.at.duration_since(std::mem::replace(&mut self.updated_at, event.at));
+        self.take(event, idle);
         if self.paused.is_some() || !matches!(self.phase, Phase::Running { .. }) {
             self.stopping = None;
         }
@@ -141,7 +145,7 @@ impl State {
         }
     }
 
-    fn take(&mut self, event: &Event) {
+    fn take(&mut self, event: &Event, idle: SignedDuration) {
         let at = event.at;
         match &event.kind {
             EventKind::SkillStarted(_) => {}
@@ -157,22 +161,33 @@ impl State {
                 self.turn = turn.unwrap_or(self.turn);
                 self.cut_off(*ended);
                 self.driver.clone_from(driver);
-                self.reopen();
-                if let Some(ms) = suspended_ms {
-                    self.give_back(*ms);
+                match suspended_ms {
+                    Some(ms) => self.give_back(*ms),
+                    // Nobody drove it: `finally` has the time it had left.
+                    None if self.finally.is_some() => {
+                        self.give_back(u64::try_from(idle.as_millis()).unwrap_or(0));
+                    }
+                    None => {}
                 }
+                self.reopen(at);
+            }
+            EventKind::SkillFinishing(finishing) => {
+                self.finally = Some(Finally::begin(finishing, at));
+                self.phase = Phase::Transition(Transition::Finishing);
             }
             EventKind::SkillCompleted { state, outputs, .. } => {
                 self.results.clone_from(outputs);
                 self.final_state.clone_from(state);
                 self.end(Ended::Completed);
             }
-            EventKind::SkillFailed { why, message, state, .. } => {
+            EventKind::SkillFailed { why, message, step, state, .. } => {
+                self.decided_by.clone_from(step);
                 self.end_message = Some(message.clone());
                 self.final_state.clone_from(state);
                 self.end(Ended::Failed(*why));
             }
-            EventKind::SkillCancelled { why, by, message, ended, state, .. } => {
+            EventKind::SkillCancelled { why, by, message, step, ended, state, .. } => {
+                self.decided_by.clone_from(step);
                 self.cut_off(*ended);
                 self.end_message.clone_from(message);
                 self.final_state.clone_from(state);
@@ -195,7 +210,7 @@ impl State {
                 self.held(*deadline, *left_ms, at);
             }
             EventKind::ConfirmationAdvised { advice, .. } => self.advised(advice),
-            EventKind::ConfirmationAnswered(answered) => self.answered(answered),
+            EventKind::ConfirmationAnswered(answered) => self.answered(answered, at),
             EventKind::ConfirmationExpired { applied, .. } => {
                 self.resolve(Resolution::Expired(applied.clone()));
             }
@@ -204,11 +219,14 @@ impl State {
 
     /// Moves the limits of the run and of its running step: it stood still.
     fn give_back(&mut self, ms: u64) {
-        let later = jiff::SignedDuration::from_millis(i64::try_from(ms).unwrap_or(i64::MAX));
+        let later = SignedDuration::from_millis(i64::try_from(ms).unwrap_or(i64::MAX));
         let shift = |at: &mut jiff::Timestamp| *at = at.checked_add(later).unwrap_or(*at);
         self.started.deadline.iter_mut().for_each(shift);
         if let Some(winding) = &mut self.winding_down {
             shift(&mut winding.until);
+        }
+        if let Some(finally) = &mut self.finally {
+            shift(&mut finally.until);
         }
         if let Phase::Running { deadline, .. } = &mut self.phase {
             deadline.iter_mut().for_each(shift);

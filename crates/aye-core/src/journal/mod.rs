@@ -4,11 +4,13 @@
 //! one. Folding needs no skill, no clock and no outside: a journal alone says
 //! where a run stands.
 
+mod finally;
 mod fold;
 mod phase;
 mod record;
 mod state;
 
+pub use finally::Finally;
 pub use fold::FoldError;
 pub use phase::{
     Ended, Healing, Phase, Resolution, Settled, Status, StepOutcome, Transition, Unsure,

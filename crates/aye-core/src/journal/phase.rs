@@ -59,7 +59,9 @@ impl Phase {
     /// Whether the next event about a step begins a visit to it.
     pub(crate) fn is_between_visits(&self) -> bool {
         match self {
-            Self::Transition(Transition::Begun | Transition::Settled(_)) => true,
+            Self::Transition(
+                Transition::Begun | Transition::Settled(_) | Transition::Finishing,
+            ) => true,
             Self::Transition(
                 Transition::Resolved { .. }
                 | Transition::Unsure(_)
@@ -105,6 +107,8 @@ pub enum Transition {
         /// Which.
         step: String,
     },
+    /// The steps are over; the first of `finally` is to be entered.
+    Finishing,
 }
 
 /// A step that ended, and how.

@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use crate::event::{Driver, PauseReason, SkillStarted, Stopping, WindingDown};
 use crate::id::{QuestionId, RunId};
+use crate::question::{Purpose, Question};
 
+use super::finally::Finally;
 use super::phase::{Ended, Phase, Settled, Status};
 use super::record::{Covered, StepRecord};
 
@@ -52,6 +54,8 @@ pub struct State {
     pub agreed: bool,
     /// Only a clean-up path may still run.
     pub winding_down: Option<WindingDown>,
+    /// `finally` runs, or has run: how the run ends was decided.
+    pub finally: Option<Finally>,
     /// Results by output name.
     pub outputs: Arc<IndexMap<String, Value>>,
     /// Those of them that held a secret: what they were is in memory only.
@@ -73,6 +77,8 @@ pub struct State {
     pub final_state: Option<String>,
     /// Why it failed or was cancelled, in words.
     pub end_message: Option<String>,
+    /// The step that the last event of a bad end names.
+    pub decided_by: Option<String>,
     /// It was cut off, and so many of its processes were found and ended.
     pub survivors: Option<u32>,
     /// Who cancelled or declined.
@@ -101,7 +107,7 @@ impl State {
     pub fn question_deadline(&self) -> Option<Timestamp> {
         match &self.phase {
             Phase::Asking { question, .. } => {
-                [question.deadline, self.deadline()].into_iter().flatten().min()
+                [question.deadline, self.deadline_over(question)].into_iter().flatten().min()
             }
             Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => None,
         }
@@ -114,11 +120,31 @@ impl State {
             && !self.secret_questions.contains(question)
     }
 
-    /// When the run has to be over: its own deadline, or its clean-up's.
+    /// When the run has to be over: its own deadline, its clean-up's or that of
+    /// `finally`.
     pub fn deadline(&self) -> Option<Timestamp> {
-        match &self.winding_down {
-            Some(winding) => Some(winding.until),
-            None => self.started.deadline,
+        match (&self.finally, &self.winding_down) {
+            (Some(finally), _) => Some(finally.until),
+            (None, Some(winding)) => Some(winding.until),
+            (None, None) => self.started.deadline,
+        }
+    }
+
+    /// When the run's time ends an open question. What became of a step of
+    /// `finally` that is in doubt is asked for as long as it takes.
+    pub(crate) fn deadline_over(&self, question: &Question) -> Option<Timestamp> {
+        match (&self.finally, question.purpose) {
+            (Some(_), Purpose::Recover) => None,
+            (_, _) => self.deadline(),
+        }
+    }
+
+    /// The step that decided how the run ends; the last one while that is open.
+    pub fn decisive_step(&self) -> Option<&str> {
+        match (&self.finally, &self.phase) {
+            (Some(_), Phase::Ended(_)) => self.decided_by.as_deref(),
+            (Some(finally), _) => finally.end.step(),
+            (None, _) => self.current.as_deref(),
         }
     }
 }

@@ -48,6 +48,7 @@ impl Machine {
                 self.retry_step(&step, attempt, why, world, events);
             }
             Transition::Posing { step } => self.pose_step(&step, world, events),
+            Transition::Finishing => self.begin_finally(world, events),
         }
     }
 

@@ -214,7 +214,7 @@ impl Machine {
 
     /// Whether the run's time limit is nearer than the question's own.
     pub(super) fn outlives_run(&self, question: &Question) -> bool {
-        match (question.deadline, self.state.deadline()) {
+        match (question.deadline, self.state.deadline_over(question)) {
             (_, None) => false,
             (None, Some(_)) => true,
             (Some(own), Some(run)) => run <= own,
@@ -240,7 +240,7 @@ impl Machine {
 
 /// The default that expiry takes. One that could not be answered is none, and
 /// nobody agreed where somebody special has to.
-fn usable_default(question: &Question) -> Option<String> {
+pub(super) fn usable_default(question: &Question) -> Option<String> {
     let usable = |value: &String| match validate_value(question, &value.as_str().into()) {
         Ok(ChoiceAction::Proceed) => !question.is_guarded(),
         Ok(ChoiceAction::Cancel | ChoiceAction::Skip) => true,

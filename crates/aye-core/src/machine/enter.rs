@@ -25,7 +25,7 @@ impl Machine {
         let flow = Arc::clone(&self.flow);
         let step = &flow.nodes[node].step;
         let name = step.name.value.clone();
-        if self.state.visits >= self.flow.skill.step_limit {
+        if self.state.visits >= self.flow.skill.step_limit && self.counts_against_limit(node) {
             let message = format!("stopped after {} steps: the step limit", self.state.visits);
             return self.fail_run(FailReason::StepLimit, &message, Some(name), None, world, events);
         }
@@ -205,7 +205,11 @@ impl Machine {
     /// Ends the visit to a step before it acts if the run's time, or that of
     /// its clean-up, is up.
     fn out_of_time(&mut self, name: &str, world: &World, events: &mut Vec<Event>) -> bool {
+        if self.is_too_late_in_finally(name, world, events) {
+            return true;
+        }
         if let Some(winding) = &self.state.winding_down
+            && self.state.finally.is_none()
             && world.now >= winding.until
         {
             self.wound_down("the time for clean-up was up", world, events);

@@ -153,7 +153,11 @@ impl Machine {
                 };
                 let own = self.node(&step).and_then(|(_, node)| self.own_limit(&node.step));
                 let own = own.and_then(|limit| SignedDuration::try_from(limit).ok());
+                let finally = self.state.finally.as_ref();
                 let message = match (&winding_down, own) {
+                    _ if finally.is_some_and(|it| limit == Some(it.until)) => {
+                        "the time for `finally` (`cleanup`) was up".to_owned()
+                    }
                     (Some(_), _) => "the run's time limit was up".to_owned(),
                     (None, Some(limit)) => format!("timed out after {limit:#}"),
                     (None, None) => "timed out".to_owned(),
@@ -215,6 +219,7 @@ impl Machine {
             if matches!(failed.outcome, BadOutcome::Failure | BadOutcome::Timeout));
         self.emit(kind, world, events);
         if let (true, None, Some(known)) = (failed, &stopping, known)
+            && self.state.finally.is_none()
             && self.rule_for(&step).is_none()
         {
             self.recall_fix(&step, &known, world, events);

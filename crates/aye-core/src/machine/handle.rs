@@ -331,6 +331,9 @@ impl Machine {
                 if !self.is_driven() {
                     return Err(Refusal::NotDriven);
                 }
+                if self.skip_unanswered(world, events) {
+                    return Ok(());
+                }
                 self.pause(PauseReason::Waiting, Some(message), world, events);
                 Ok(())
             }

@@ -16,7 +16,7 @@
 //! | how its action ended | `finish`, `guard`, `retry` |
 //! | what a failed step is given differently; fixes from memory | `edit`, `fix`, `heal` |
 //! | answers, holds, expiry | `validate_answer`, `answer`, `resolve` |
-//! | which way on, and the end | `settle` |
+//! | which way on, and the end | `settle`, `finally` |
 //! | cancelling, pausing, winding down | `stop` |
 //!
 //! The driver commits the events of one call before it acts on the effect: that
@@ -29,6 +29,7 @@ mod covers;
 mod edit;
 mod enter;
 mod execution;
+mod finally;
 mod finish;
 mod fix;
 mod follows;

@@ -79,6 +79,7 @@ impl Machine {
                 steps: Arc::clone(&scope.steps),
                 secrets: self.secrets().clone(),
                 locals: Arc::new(locals),
+                ending: self.ending(),
             };
             ChildRun::Steps { flow, outer: Box::new(outer) }
         };

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::error_code::ErrorCode;
 use crate::event::{
-    BadOutcome, Event, EventKind, FailReason, RetryReason, SkipReason, StepCompleted, StepFailed,
+    BadOutcome, Event, EventKind, FailReason, RetryReason, RunEnd, SkipReason, StepCompleted,
+    StepFailed,
 };
 use crate::journal::{Resolution, StepStatus, Unsure};
 use crate::question::{Answer, Channel, Edits, Purpose, Question};
@@ -37,7 +38,9 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        if *resolution == Resolution::Expired(None) && self.outlives_run(question) {
+        // In `finally` a question that nobody answers leaves its step out.
+        let ends_run = self.state.finally.is_none() || question.purpose == Purpose::Recover;
+        if *resolution == Resolution::Expired(None) && ends_run && self.outlives_run(question) {
             return self.run_ended_first(question, world, events);
         }
         let (value, by) = match resolution {
@@ -95,12 +98,14 @@ impl Machine {
             // Nothing runs after a step that may or may not have happened,
             // not even its clean-up, until somebody has said what became of it.
             let note = format!("nobody said what became of `{step}`");
-            if self.state.winding_down.is_some() {
-                return self.wound_down(&note, world, events);
-            }
-            let message = format!("the run's time limit was up; {note}");
-            let why = FailReason::RunTimedOut;
-            return self.fail_run(why, &message, Some(step), None, world, events);
+            let timed_out = || RunEnd::Failed {
+                why: FailReason::RunTimedOut,
+                message: self.secrets.mask(&format!("the run's time limit was up; {note}")),
+                step: Some(step.clone()),
+                state: None,
+            };
+            let end = self.end_wound_down(&note).unwrap_or_else(timed_out);
+            return self.end_in_doubt(end, world, events);
         }
         let failed = StepFailed {
             code: Some(ErrorCode::Timeout),

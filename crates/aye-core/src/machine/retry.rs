@@ -50,7 +50,8 @@ impl Machine {
             | StepOutcome::Cancelled => false,
         };
         let hopeless = record.code.as_ref().is_some_and(|code| HOPELESS.contains(code));
-        if !fits || hopeless || last >= retry.attempts || self.state.winding_down.is_some() {
+        let winds_down = self.state.winding_down.is_some() && self.state.finally.is_none();
+        if !fits || hopeless || last >= retry.attempts || winds_down {
             return false;
         }
         let not_before = self.next_try(&retry, last, step, world.now);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::diagnostic::did_you_mean;
 use crate::effect::Effect;
@@ -15,7 +15,7 @@ use crate::event::{
 use crate::facts::{Inspected, Inspection};
 use crate::flow::{self, Flow, Node, NodeId};
 use crate::id::RunId;
-use crate::journal::{FoldError, Phase, State, Status, Transition};
+use crate::journal::{Finally, FoldError, Phase, State, Status, Transition};
 use crate::nested::{Parent, ParentScope};
 use crate::skill::{AskLimits, HealRule, stricter};
 use crate::text::{Frozen, Names, Outside, Scope, Verbatim, World};
@@ -96,6 +96,12 @@ pub enum StartError {
         /// The nearest that exists.
         nearest: Option<String>,
     },
+    /// `--from` or `--only` names a step of `finally`.
+    #[error("step `{step}` belongs to `finally`, which runs at the end of a run")]
+    InFinally {
+        /// The step.
+        step: String,
+    },
 }
 
 /// A run of a flow.
@@ -131,9 +137,14 @@ impl Machine {
         world: &World,
     ) -> Result<(Self, Vec<Event>), StartError> {
         if let Some(range) = &start.range
+            && flow.find(range.step()).is_some_and(|node| flow.is_in_finally(node))
+        {
+            return Err(StartError::InFinally { step: range.step().to_owned() });
+        }
+        if let Some(range) = &start.range
             && flow.find(range.step()).is_none()
         {
-            let names = flow.nodes.iter().map(|node| node.step.name.as_str());
+            let names = flow.body().iter().map(|node| node.step.name.as_str());
             return Err(StartError::NoSuchStep {
                 step: range.step().to_owned(),
                 nearest: did_you_mean(range.step(), names).map(str::to_owned),
@@ -162,7 +173,7 @@ impl Machine {
             driver: start.driver,
             parent: start.parent.map(Box::new),
             destructive_tools: start.destructive_tools,
-            step_list: flow.nodes.iter().filter(|_| listed).map(planned).collect(),
+            step_list: planned(&flow, listed),
             started_by: start.started_by,
             starter: start.starter,
             epoch: start.epoch,
@@ -388,9 +399,30 @@ impl Machine {
             locals: Arc::clone(&self.locals),
             lenient: self.flow.skill.lenient.unwrap_or_default(),
             secrets: Arc::clone(&self.secrets),
-            run: Arc::clone(&self.about_run),
+            run: self.about_run(),
             skill: Arc::clone(&self.about_skill),
         }
+    }
+
+    /// `run` in templates; in `finally` with how the run ends.
+    fn about_run(&self) -> Arc<Value> {
+        let own = self.state.finally.as_ref().map(Finally::names);
+        let around = self.outer.as_ref().map(|outer| &outer.ending);
+        let names = own.as_ref().or(around).filter(|names| !names.is_empty());
+        match (names, &*self.about_run) {
+            (Some(names), Value::Object(about)) => {
+                let mut about = about.clone();
+                about.extend(names.clone());
+                Arc::new(Value::Object(about))
+            }
+            (_, _) => Arc::clone(&self.about_run),
+        }
+    }
+
+    /// What the runs inside a step see of how this one ends.
+    pub(super) fn ending(&self) -> Map<String, Value> {
+        let around = self.outer.as_ref().map(|outer| outer.ending.clone());
+        self.state.finally.as_ref().map(Finally::names).or(around).unwrap_or_default()
     }
 
     /// The results so far as they are. One that held a secret and was lost
@@ -486,13 +518,15 @@ fn frozen(now: Timestamp, outside: Option<&Arc<Outside>>, world: &World) -> Worl
     World { now, names }
 }
 
-fn planned(node: &Node) -> PlannedStep {
-    let step = &node.step;
-    PlannedStep {
-        name: step.name.value.clone(),
-        kind: step.action.kind(),
-        description: step.description.as_ref().map(|text| text.trim().to_owned()),
-    }
+fn planned(flow: &Flow, listed: bool) -> Vec<PlannedStep> {
+    let nodes = flow.nodes.iter().enumerate().filter(|_| listed);
+    let planned = |(id, node): (NodeId, &Node)| PlannedStep {
+        name: node.step.name.value.clone(),
+        kind: node.step.action.kind(),
+        description: node.step.description.as_ref().map(|text| text.trim().to_owned()),
+        finally: flow.is_in_finally(id),
+    };
+    nodes.map(planned).collect()
 }
 
 /// A moment later than another; "for ever" is thirty years.

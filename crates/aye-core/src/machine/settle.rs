@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::error_code::ErrorCode;
-use crate::event::{CancelReason, Event, EventKind, FailReason, Range, WindDownReason};
+use crate::event::{CancelReason, Event, EventKind, FailReason, Range, RunEnd, WindDownReason};
 use crate::flow::Route;
 use crate::journal::{Phase, Settled, StepOutcome, Transition};
 use crate::skill::{Action, EndStatus, OnError, Step};
@@ -17,6 +17,10 @@ impl Machine {
     /// A step ended: which way now?
     pub(super) fn settled(&mut self, settled: Settled, world: &World, events: &mut Vec<Event>) {
         let Settled { step, close, answer, last, fix } = settled;
+        let in_finally = self.state.finally.is_some();
+        if in_finally && close == StepOutcome::Cancelled {
+            return self.end_finally(None, world, events);
+        }
         let Some((id, node)) = self.node(&step) else {
             let message = format!("the skill has no step `{step}`");
             return self.fail_run(
@@ -29,10 +33,10 @@ impl Machine {
             );
         };
         let asks = self.asks_about(&node.step, &close);
-        if self.heal(&step, &close, world, events)
-            || self.apply_fix(&step, &close, fix, world, events)
-            || self.try_again(&step, &close, world, events)
-        {
+        let repaired = !in_finally
+            && (self.heal(&step, &close, world, events)
+                || self.apply_fix(&step, &close, fix, world, events));
+        if repaired || self.try_again(&step, &close, world, events) {
             return;
         }
         let only = matches!(self.state.started.range, Some(Range::Only(_)));
@@ -67,7 +71,7 @@ impl Machine {
     /// Whether somebody is asked what to do about this end of a step, if
     /// nothing else is done about it.
     fn asks_about(&self, step: &Step, close: &StepOutcome) -> bool {
-        if self.state.winding_down.is_some() {
+        if self.state.winding_down.is_some() || self.state.finally.is_some() {
             return false;
         }
         let failed = matches!(close, StepOutcome::Failure(_) | StepOutcome::Timeout);
@@ -122,35 +126,22 @@ impl Machine {
             }
             StepOutcome::Declined { expired, by } => {
                 let why = if expired { CancelReason::Expired } else { CancelReason::Declined };
-                let kind = EventKind::SkillCancelled {
-                    why,
-                    by,
-                    message: Some(message),
-                    step: Some(step),
-                    state: None,
-                    ended: None,
-                    duration_ms: None,
-                };
-                self.emit(kind, world, events);
+                let (message, step, state) = (Some(message), Some(step), None);
+                self.end_run(RunEnd::Cancelled { why, by, message, step, state }, world, events);
             }
             StepOutcome::Cancelled => {
-                let why = CancelReason::Cancelled;
-                let kind = EventKind::SkillCancelled {
-                    why,
-                    by: None,
-                    message: Some(message),
-                    step: Some(step),
-                    state: None,
-                    ended: None,
-                    duration_ms: None,
-                };
-                self.emit(kind, world, events);
+                let (why, by) = (CancelReason::Cancelled, None);
+                let (message, step, state) = (Some(message), Some(step), None);
+                self.end_run(RunEnd::Cancelled { why, by, message, step, state }, world, events);
             }
         }
     }
 
     pub(super) fn finish_at(&mut self, end: usize, world: &World, events: &mut Vec<Event>) {
         let ending = self.flow.endings[end].clone();
+        if self.state.finally.is_some() {
+            return self.end_finally(None, world, events);
+        }
         if self.state.winding_down.is_some() {
             return self.wound_down("", world, events);
         }
@@ -180,19 +171,9 @@ impl Machine {
                     Some(StepOutcome::Declined { by, .. }) => by,
                     _ => None,
                 };
-                self.emit(
-                    EventKind::SkillCancelled {
-                        why: CancelReason::FinalState,
-                        by,
-                        message: Some(message),
-                        step: self.state.current.clone(),
-                        state: ending.name,
-                        ended: None,
-                        duration_ms: None,
-                    },
-                    world,
-                    events,
-                );
+                let (why, message) = (CancelReason::FinalState, Some(message));
+                let (step, state) = (self.state.current.clone(), ending.name);
+                self.end_run(RunEnd::Cancelled { why, by, message, step, state }, world, events);
             }
         }
     }
@@ -238,7 +219,7 @@ impl Machine {
                 }
             }
         }
-        self.emit(EventKind::SkillCompleted { state, outputs, duration_ms: None }, world, events);
+        self.end_run(RunEnd::Completed { state, outputs }, world, events);
     }
 
     /// What a `return` step said, if the run ended there.
@@ -254,42 +235,33 @@ impl Machine {
 
     /// The end of a run that was stopped, after its clean-up.
     pub(super) fn wound_down(&mut self, note: &str, world: &World, events: &mut Vec<Event>) {
-        let Some(winding) = self.state.winding_down.clone() else {
-            return;
-        };
+        if let Some(end) = self.end_wound_down(note) {
+            self.end_run(end, world, events);
+        }
+    }
+
+    pub(super) fn end_wound_down(&self, note: &str) -> Option<RunEnd> {
+        let winding = self.state.winding_down.clone()?;
         let noted = |text: &str| match note {
             "" => text.to_owned(),
             note => format!("{text}; {note}"),
         };
-        let step = self.state.current.clone();
-        match winding.why {
+        let (step, state) = (self.state.current.clone(), None);
+        Some(match winding.why {
             WindDownReason::RunTimeout => {
-                let message = noted("the run's time limit was up");
-                self.fail_run(FailReason::RunTimedOut, &message, step, None, world, events);
+                let message = self.secrets.mask(&noted("the run's time limit was up"));
+                RunEnd::Failed { why: FailReason::RunTimedOut, message, step, state }
             }
             WindDownReason::Cancelled => {
-                let by = winding.by.clone();
+                let by = winding.by;
                 let told = match &by {
                     Some(by) => cancel_message(by, winding.reason.as_deref()),
                     None => "cancelled".to_owned(),
                 };
-                let message = Some(noted(&told));
-                let why = CancelReason::Cancelled;
-                self.emit(
-                    EventKind::SkillCancelled {
-                        why,
-                        by,
-                        message,
-                        step,
-                        state: None,
-                        ended: None,
-                        duration_ms: None,
-                    },
-                    world,
-                    events,
-                );
+                let (why, message) = (CancelReason::Cancelled, Some(noted(&told)));
+                RunEnd::Cancelled { why, by, message, step, state }
             }
-        }
+        })
     }
 
     pub(super) fn fail_run(
@@ -302,10 +274,6 @@ impl Machine {
         events: &mut Vec<Event>,
     ) {
         let message = self.secrets.mask(message);
-        self.emit(
-            EventKind::SkillFailed { why, message, step, state, duration_ms: None },
-            world,
-            events,
-        );
+        self.end_run(RunEnd::Failed { why, message, step, state }, world, events);
     }
 }

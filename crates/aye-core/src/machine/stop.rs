@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::error_code::ErrorCode;
 use crate::event::{
-    BadOutcome, CancelReason, Event, EventKind, PauseReason, Range, StepFailed, Stopping,
+    BadOutcome, CancelReason, Event, EventKind, PauseReason, Range, RunEnd, StepFailed, Stopping,
     WindDownReason, WindingDown,
 };
 use crate::flow::Target;
@@ -23,19 +23,10 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        self.emit(
-            EventKind::SkillCancelled {
-                why: CancelReason::Cancelled,
-                message: Some(self.secrets.mask(&cancel_message(&by, reason))),
-                by: Some(by),
-                step,
-                state: None,
-                ended: None,
-                duration_ms: None,
-            },
-            world,
-            events,
-        );
+        let message = Some(self.secrets.mask(&cancel_message(&by, reason)));
+        let (why, by, state) = (CancelReason::Cancelled, Some(by), None);
+        self.end_run(RunEnd::Cancelled { why, by, message, step, state }, world, events);
+        self.advance(world, events);
     }
 
     /// Records that the running step is to be ended. Who cancelled first did
@@ -155,7 +146,7 @@ impl Machine {
         let target = self.node(step).and_then(|(id, node)| {
             node.routes.cancelled.filter(|target| *target != Target::Step(id))
         });
-        !only && target.is_some()
+        !only && target.is_some() || self.has_finally_ahead()
     }
 
     /// The run's own limit is up and nothing winds it down yet.
@@ -166,9 +157,9 @@ impl Machine {
 
     /// Winds the run down for want of time, unless it is being wound down.
     pub(super) fn begin_winding_down(&self, now: Timestamp) -> Option<WindingDown> {
-        match self.state.winding_down {
-            Some(_) => None,
-            None => Some(WindingDown {
+        match (&self.state.winding_down, &self.state.finally) {
+            (Some(_), _) | (_, Some(_)) => None,
+            (None, None) => Some(WindingDown {
                 why: WindDownReason::RunTimeout,
                 until: after(now, self.flow.skill.cleanup),
                 by: None,

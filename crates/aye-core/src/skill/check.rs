@@ -12,6 +12,7 @@ mod choices;
 mod command_line;
 mod exact_fix;
 mod file;
+mod finally;
 mod guard;
 mod heal;
 mod hints;

@@ -34,11 +34,13 @@ pub struct Skill {
     pub environment: Option<String>,
     /// Steps in order, or states with transitions.
     pub body: Body,
+    /// Steps that run however the others ended.
+    pub finally: Vec<Step>,
     /// Named results, rendered when the run completes.
     pub outputs: Vec<OutputSpec>,
     /// Limit for the whole run.
     pub timeout: Option<Duration>,
-    /// How long a clean-up path may take once the run was stopped.
+    /// How long a clean-up path and `finally` may take together.
     pub cleanup: Duration,
     /// How many steps one run may take.
     pub step_limit: u32,

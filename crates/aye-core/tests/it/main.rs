@@ -10,6 +10,7 @@ mod covers;
 mod destructive;
 mod edits;
 mod epochs;
+mod finally;
 mod flow;
 mod gates;
 mod inputs;

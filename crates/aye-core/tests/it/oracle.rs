@@ -31,6 +31,8 @@ pub(crate) enum Verdict {
     DeclinedAt(String),
     AbortedAt(String),
     TooManySteps,
+    /// All went well but for this step of `finally`.
+    FinallyFailedAt(String),
 }
 
 /// What the world does, by step name; the same each time a step is met.
@@ -55,6 +57,7 @@ pub(crate) fn foresee(skill: &Skill, world: &World<'_>) -> (Vec<String>, Verdict
         Body::Steps(steps) => walk.list(steps),
         Body::States { initial, .. } => walk.state(initial),
     };
+    let verdict = walk.finally(verdict);
     (walk.acted, verdict)
 }
 
@@ -79,6 +82,22 @@ enum Visit {
 }
 
 impl Walk<'_> {
+    /// However the run ended, every step of `finally` is met.
+    fn finally(&mut self, verdict: Verdict) -> Verdict {
+        let mut failed = None;
+        for step in &self.skill.finally {
+            self.budget += 1;
+            let bad = matches!(self.visit(step, true), Visit::Bad(_));
+            if bad && step.on_error != Some(OnError::Continue) && failed.is_none() {
+                failed = Some(step.name.value.clone());
+            }
+        }
+        match (verdict, failed) {
+            (Verdict::Completed(_), Some(step)) => Verdict::FinallyFailedAt(step),
+            (verdict, _) => verdict,
+        }
+    }
+
     fn list(&mut self, steps: &[Step]) -> Verdict {
         let Some((step, rest)) = steps.split_first() else {
             return Verdict::Completed(None);

@@ -162,6 +162,10 @@ fn check_journal(events: &[Event]) {
                 assert_eq!(running, None);
                 over = true;
             }
+            EventKind::SkillFinishing(_) => {
+                assert_eq!(running, None);
+                assert!(!open, "a question is open: {event:?}");
+            }
             EventKind::SkillStarted(_) => assert_eq!(n, 0),
             EventKind::SkillStopping(_) => assert!(running.is_some(), "nothing runs: {event:?}"),
             EventKind::SkillPaused { .. } | EventKind::SkillResumed { .. } => {}
@@ -207,6 +211,8 @@ fn check_no_silent_repeat(events: &[Event]) {
                 }
             }
             EventKind::StepSkipped { .. } | EventKind::StepCompleted(_) => doubtful = None,
+            // It was to be run again, and the time for that was up.
+            EventKind::SkillFailed { .. } if allowed => doubtful = None,
             _ => {}
         }
     }
@@ -273,6 +279,7 @@ fn verdict(run: &Run) -> Verdict {
             FailReason::StepLimit => Verdict::TooManySteps,
             FailReason::FinalState => Verdict::FailedIn(step(state)),
             FailReason::Aborted => Verdict::AbortedAt(step(at)),
+            FailReason::Finally => Verdict::FinallyFailedAt(step(at)),
             FailReason::RunTimedOut | FailReason::Output => panic!("not scripted: {why:?}"),
         },
         EventKind::SkillCancelled { why, step: at, state, .. } => {

@@ -20,6 +20,8 @@ use crate::build::{
 use crate::oracle::{SILENCE, Script, UNSEEN};
 
 const STATES: usize = 5;
+/// The most steps of `finally`; their numbers follow.
+const FINALLY: usize = 2;
 
 /// `s0`, `s1`, …
 fn name(n: usize) -> String {
@@ -120,9 +122,16 @@ pub(crate) fn skill(wild: bool) -> impl Strategy<Value = Skill> {
             ]))
         }),
     ];
-    (form, option::of(20..200_u64), 3..15_u32).prop_map(move |(skill, timeout, step_limit)| Skill {
+    let last = (0..FINALLY).map(|n| nth_step(STATES + n, wild)).collect::<Vec<_>>();
+    let last = (last, 0..=FINALLY)
+        .prop_map(|(all, count)| all.into_iter().take(count).collect::<Vec<Step>>());
+    let numbers = (option::of(20..200_u64), 3..15_u32);
+    (form, last, numbers).prop_map(move |(skill, finally, (timeout, step_limit))| Skill {
         timeout: timeout.filter(|_| wild).map(secs),
         step_limit,
+        finally,
+        // The oracle knows nothing of the time.
+        cleanup: if wild { secs(30) } else { secs(100_000) },
         outputs: if wild {
             vec![aye_core::skill::OutputSpec {
                 name: t("o"),
@@ -182,7 +191,7 @@ pub(crate) fn fate() -> impl Strategy<Value = Fate> {
         1 => Just(UNSEEN),
     ];
     let repairs = prop_oneof![Just("retry"), Just("done"), Just("skip"), Just("abort")];
-    (vec(exits, STATES), vec(answers, STATES), vec(repairs, STATES))
+    (vec(exits, STATES + FINALLY), vec(answers, STATES + FINALLY), vec(repairs, STATES + FINALLY))
         .prop_map(|(exits, answers, repairs)| Fate { exits, answers, repairs })
 }
 

@@ -26,7 +26,8 @@ impl Outcome {
                 FailReason::StepLimit
                 | FailReason::FinalState
                 | FailReason::Aborted
-                | FailReason::Output => 1,
+                | FailReason::Output
+                | FailReason::Finally => 1,
             },
             Self::Ended(Ended::Cancelled(_)) => 5,
             Self::Paused(_) => 6,
@@ -47,7 +48,7 @@ impl Outcome {
 
 /// 126 or 127 when the step that decided the run could not be started.
 fn unstartable(state: &State) -> Option<u8> {
-    let record = state.steps.get(state.current.as_ref()?)?;
+    let record = state.steps.get(state.decisive_step()?)?;
     match record.code.as_ref()? {
         ErrorCode::CommandNotFound => Some(127),
         ErrorCode::CommandNotExecutable => Some(126),

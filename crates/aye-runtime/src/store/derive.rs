@@ -87,6 +87,7 @@ impl Derived {
         match &event.kind {
             EventKind::SkillStarted(_)
             | EventKind::SkillStopping(_)
+            | EventKind::SkillFinishing(_)
             | EventKind::StepQueued { .. }
             | EventKind::StepDequeued { .. }
             | EventKind::StepCompleted(_)

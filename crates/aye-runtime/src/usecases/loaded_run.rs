@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use aye_core::event::Event;
+use aye_core::event::{Event, Range};
 use aye_core::flow::Flow;
 use aye_core::journal::State;
 use aye_core::machine::Machine;
@@ -55,7 +55,12 @@ impl LoadedRun {
     /// Whether something has to be done when the run is cancelled where it is.
     pub fn cleans_up(&self) -> bool {
         let node = self.row.step.as_ref().and_then(|step| self.flow.find(step));
+        let only = matches!(self.state.started.range, Some(Range::Only(_)));
+        // An item has no `finally`: that of its skill is run by the run around it.
+        let is_item = self.state.started.parent.as_ref().is_some_and(|it| it.item.is_some());
+        let finally = self.flow.finally().is_some() && self.state.finally.is_none();
         node.is_some_and(|node| self.flow.nodes[node].routes.cancelled.is_some())
+            || finally && !only && !is_item
     }
 
     /// The machine, where the journal leaves it.

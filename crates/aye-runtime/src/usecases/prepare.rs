@@ -209,12 +209,15 @@ impl Prepared {
     }
 }
 
-/// The error for a range that begins at a step that the skill does not have.
+/// The error for a range that begins where no run can begin.
 pub fn no_such_step(error: &StartError) -> Error {
-    let StartError::NoSuchStep { nearest, .. } = error;
-    let hint = match nearest {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "`--dry-run` shows its steps".to_owned(),
+    let hint = match error {
+        StartError::NoSuchStep { nearest: Some(near), .. } => format!("did you mean `{near}`?"),
+        StartError::NoSuchStep { nearest: None, .. } => "`--dry-run` shows its steps".to_owned(),
+        StartError::InFinally { .. } => {
+            let hint = "begin at one of the steps before it; `finally` follows by itself";
+            return Error::usage(error.to_string(), hint);
+        }
     };
     Error::not_found(error.to_string(), hint)
 }

@@ -91,7 +91,7 @@ impl Runtime {
         let outer = store.outermost(&row.id)?.unwrap_or_else(|| row.clone());
         let undriven = store.holder(&outer.id)?.is_none();
         let row = if undriven { outer } else { row.clone() };
-        if undriven && LoadedRun::read(&*store, &row, self)?.cleans_up() {
+        if undriven && self.cleans_up(&*store, &row)? {
             // Its clean-up would be started.
             store.verify(&row.id)?;
             self.at(&row.workspace)?.must_be_trusted()?;
@@ -100,6 +100,20 @@ impl Runtime {
         }
         let sent = self.submit_to(&mut *store, &row, &request, warn)?;
         Ok(Cancelling { row, outcome: CancelOutcome::Sent(sent) })
+    }
+
+    /// Whether something has to be done when a run is cancelled where it is, in
+    /// it or in the runs inside it. What a server asks is a run without a skill.
+    fn cleans_up(&self, store: &dyn Store, row: &RunRow) -> Result<bool, Error> {
+        if LoadedRun::read(store, row, self)?.cleans_up() {
+            return Ok(true);
+        }
+        for inside in store.runs_inside(&row.id)? {
+            if !inside.status.is_ended() && self.cleans_up(store, &inside).unwrap_or_default() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Cancels a run; what has to be cleaned up is driven in the background.

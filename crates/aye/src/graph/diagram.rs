@@ -135,11 +135,26 @@ impl Diagram {
             Target::End(end) => ends.get(&end).copied(),
         };
         for (id, node) in flow.nodes.iter().enumerate() {
-            drawing.link(id, node, &shape_of);
+            match flow.is_in_finally(id) {
+                false => drawing.link(id, node, &shape_of),
+                true => drawing.link_finally(id, node),
+            }
         }
         drawing.start = shape_of(flow.start).unwrap_or(0);
-        drawing.mark_reached();
+        drawing.mark_reached(drawing.start);
+        if let Some(Target::Step(first)) = flow.finally() {
+            drawing.mark_reached(first);
+        }
         drawing
+    }
+
+    /// The steps of `finally` follow each other, however they end.
+    fn link_finally(&mut self, from: NodeId, node: &Node) {
+        self.shapes[from].remarks.push("finally");
+        if let Some(Target::Step(to)) = node.routes.success {
+            let (outcomes, mood) = (Vec::new(), Mood::Good);
+            self.links.push(Link { from, to, outcomes, mood, implied: false });
+        }
     }
 
     /// Named ends, and the unnamed one if something leads to it.
@@ -147,7 +162,7 @@ impl Diagram {
         let used = |end| {
             flow.start == Target::End(end)
                 || flow
-                    .nodes
+                    .body()
                     .iter()
                     .any(|n| n.routes.labelled().iter().any(|r| r.1 == Target::End(end)))
         };
@@ -208,8 +223,8 @@ impl Diagram {
         self.links.push(Link { from, to, outcomes: vec![outcome.to_owned()], mood, implied: true });
     }
 
-    fn mark_reached(&mut self) {
-        let mut open = vec![self.start];
+    fn mark_reached(&mut self, from: usize) {
+        let mut open = vec![from];
         while let Some(place) = open.pop() {
             let Some(shape) = self.shapes.get_mut(place) else { continue };
             if !std::mem::replace(&mut shape.reached, true) {

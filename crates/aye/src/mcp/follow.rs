@@ -132,6 +132,9 @@ fn words(event: &Event) -> Option<String> {
         EventKind::StepRetried { step: name, .. } => step(name, "is tried again"),
         EventKind::AutoHealTriggered(heal) => step(&heal.step, "is being repaired"),
         EventKind::ConfirmationRequired(question) => step(&question.step, "asks"),
+        EventKind::SkillFinishing(finishing) => {
+            Some(format!("finally runs after the run {}", finishing.end.status()))
+        }
         _ => None,
     }
 }

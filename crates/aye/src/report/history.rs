@@ -296,6 +296,7 @@ impl Told {
             EventKind::SkillStarted(_)
             | EventKind::SkillPaused { .. }
             | EventKind::SkillStopping(_)
+            | EventKind::SkillFinishing(_)
             | EventKind::SkillResumed { .. }
             | EventKind::SkillCompleted { .. }
             | EventKind::SkillFailed { .. }

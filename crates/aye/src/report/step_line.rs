@@ -235,6 +235,13 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let who = format!("{} on {}", driver.user, driver.host);
             format!("{} resumed by {}", mark(Glyph::Running, Tone::Ask), escape_control_line(&who))
         }
+        EventKind::SkillFinishing(finishing) => {
+            let words = match finishing.end.status() {
+                "completed" => "the steps are done".to_owned(),
+                status => format!("the run {}", ended_as(status)),
+            };
+            format!("{} {}  {}", mark(Glyph::Running, Tone::Ask), name("finally"), dim(&words))
+        }
         EventKind::SkillStarted(_)
         | EventKind::SkillStopping(_)
         | EventKind::SkillCompleted { .. }
@@ -245,6 +252,11 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
         | EventKind::ConfirmationAdvised { .. }
         | EventKind::ConfirmationHeld { .. } => return None,
     })
+}
+
+/// How a run ended, after `the run`.
+fn ended_as(status: &str) -> &'static str {
+    if status == "cancelled" { "was cancelled" } else { "failed" }
 }
 
 /// The line for an event while a run goes on.

@@ -82,12 +82,16 @@ fn steps(timeline: &RunHistory, now: Now<'_>, depth: usize, paint: Paint, text: 
     let widest = names.map(term::width).max().unwrap_or(0).min(32);
     for (name, step) in &*state.steps {
         let (glyph, tone, word) = standing(state, step, now);
+        let mut about = about(state, step, now);
+        if state.started.step_list.iter().any(|it| it.finally && it.name == *name) {
+            about.insert(0, "finally".to_owned());
+        }
         let line = format!(
             "{indent}{} {}  {}  {}",
             paint.text(tone, paint.glyph(glyph)),
             term::pad(name, widest),
             paint.text(tone, &term::pad(word, 11)),
-            paint.text(Tone::Dim, &about(state, step, now).join(", "))
+            paint.text(Tone::Dim, &about.join(", "))
         );
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", line.trim_end());

@@ -63,9 +63,11 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
         Outcome::Ended(Ended::Failed(reason)) => {
             let why = why.next().unwrap_or_default();
             let _ = write!(text, "{} {skill} failed: {why}", mark(Glyph::Failed, Tone::Bad));
-            let step = state.current.as_ref().and_then(|step| state.steps.get_key_value(step));
-            if let (Some((step, record)), FailReason::StepFailed | FailReason::StepTimedOut) =
-                (step, reason)
+            let step = state.decisive_step().and_then(|step| state.steps.get_key_value(step));
+            if let (
+                Some((step, record)),
+                FailReason::StepFailed | FailReason::StepTimedOut | FailReason::Finally,
+            ) = (step, reason)
             {
                 if record.process.as_ref().is_some_and(|process| !process.said().is_empty()) {
                     next.push(("output", format!("aye logs {run} {step}")));
@@ -135,7 +137,7 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
     }
     text.push('\n');
     // What the step has said already is not said again.
-    let said = state.current.as_ref().and_then(|step| state.steps.get(step)?.message.as_ref());
+    let said = state.decisive_step().and_then(|step| state.steps.get(step)?.message.as_ref());
     let ends = |message: &String| state.end_message.as_ref().is_some_and(|e| e.ends_with(message));
     if !said.is_some_and(ends) {
         why.for_each(|more| text.push_str(&format!("  {}\n", paint.text(Tone::Dim, &more))));

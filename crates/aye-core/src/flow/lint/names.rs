@@ -28,6 +28,19 @@ impl Looker<'_> {
         Some(self.undefined(format!("`{dotted}` is never defined")).label(span, "").hint(hint))
     }
 
+    /// `run.status` and the like: how a run ends is known in `finally` only.
+    pub(super) fn ahead_of_the_end(&self, dotted: &str, template: &Template) -> Option<Diagnostic> {
+        let key = dotted.strip_prefix("run.")?.split('.').next()?;
+        let in_finally = self.at != usize::MAX && self.at >= self.known.finally;
+        if in_finally || !["status", "error", "failed_step"].contains(&key) || asks_first(template)
+        {
+            return None;
+        }
+        let span = locate::name_in(self.source, template.span, dotted);
+        let message = format!("`run.{key}` is known in `finally` only");
+        Some(self.undefined(message).label(span, ""))
+    }
+
     /// A name that nothing can ever define.
     pub(super) fn unknown(&self, dotted: &str, template: &Template) -> Option<Diagnostic> {
         let mut parts = dotted.split('.');

@@ -37,6 +37,7 @@ impl State {
             },
             // How a run ended is something to learn from.
             EventKind::MemoryLearned(_) => true,
+            EventKind::SkillFinishing(_) => between && self.finally.is_none(),
             EventKind::SkillCompleted { .. } | EventKind::SkillFailed { .. } => between,
             EventKind::SkillCancelled { .. } => between || asking,
             EventKind::StepStarted(started) => between && started.execution == self.executions + 1,

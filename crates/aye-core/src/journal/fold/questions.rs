@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::advice::Advice;
 use crate::event::Answered;
@@ -71,12 +71,17 @@ impl State {
         }
     }
 
-    pub(super) fn answered(&mut self, answered: &Answered) {
-        let Phase::Asking { question, agreed, agreed_on, .. } = &mut self.phase else {
+    pub(super) fn answered(&mut self, answered: &Answered, at: Timestamp) {
+        let Phase::Asking { question, agreed, agreed_on, asked_ms, .. } = &mut self.phase else {
             return;
         };
         if answered.refused.is_some() || question.id != answered.question {
             return;
+        }
+        // That somebody had to say what became of a step is not its own time.
+        if let (Purpose::Recover, Some(finally)) = (question.purpose, &mut self.finally) {
+            let waited = SignedDuration::from_millis(at.as_millisecond() - *asked_ms);
+            finally.until = finally.until.checked_add(waited).unwrap_or(finally.until);
         }
         let answer = &answered.answer;
         if question.commits(&answer.value) {

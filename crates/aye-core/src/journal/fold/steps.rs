@@ -27,20 +27,38 @@ impl State {
         let again = matches!(
             self.phase,
             Phase::Ended(Ended::Failed(
-                FailReason::StepFailed | FailReason::StepTimedOut | FailReason::Aborted
+                FailReason::StepFailed
+                    | FailReason::StepTimedOut
+                    | FailReason::Aborted
+                    | FailReason::Finally
             ))
         );
-        let step = self.current.as_deref().filter(|_| again && self.winding_down.is_none())?;
-        let status = self.steps.get(step).map(|record| record.status);
-        matches!(status, Some(StepStatus::Failed | StepStatus::TimedOut)).then_some(step)
+        let step = self.decisive_step().filter(|_| again && self.winding_down.is_none())?;
+        let status = |step: &str| self.steps.get(step).map(|record| record.status);
+        let in_doubt = |step: &String| {
+            matches!(status(step), Some(StepStatus::Unknown | StepStatus::Interrupted))
+        };
+        // `finally` would run again, and with it what nobody has settled.
+        let doubtful = self.finally.iter().flat_map(|it| &it.entered).any(in_doubt);
+        let failed = matches!(status(step), Some(StepStatus::Failed | StepStatus::TimedOut));
+        (failed && !doubtful).then_some(step)
     }
 
     /// A run that failed goes on: its last step has just failed.
-    pub(super) fn reopen(&mut self) {
+    pub(super) fn reopen(&mut self, at: Timestamp) {
         let Some(step) = self.failed_step().map(str::to_owned) else { return };
+        match (&self.phase, &mut self.finally) {
+            (Phase::Ended(Ended::Failed(FailReason::Finally)), Some(finally)) => {
+                finally.again(&step, at);
+            }
+            // It follows once more when the run has ended again.
+            (_, finally) => *finally = None,
+        }
         let record = self.steps.get(&step);
         let code = record.and_then(|record| record.process.as_ref()?.exit_code);
         self.end_message = None;
+        self.decided_by = None;
+        self.current = Some(step.clone());
         self.settle(&step, StepOutcome::Failure(code));
     }
 
@@ -56,6 +74,9 @@ impl State {
             *record = StepRecord { visits: record.visits + 1, ..StepRecord::default() };
             self.visits += 1;
             self.current = Some(step.to_owned());
+            if let Some(finally) = &mut self.finally {
+                finally.entered.push(step.to_owned());
+            }
             self.entered_at = at;
             if let Some(covered) = self.covered.shift_remove(step) {
                 record.approved = Some(covered.approved);

@@ -51,6 +51,7 @@ impl Checker<'_> {
         let environment = doc.environment.take().map(template);
         let environment = environment.and_then(|written| self.input_name(&written));
         let body = self.body(doc.steps, doc.states, doc.initial, id, place);
+        let finally = self.finally(doc.finally, body.as_ref());
         let outputs = self.outputs(doc.outputs, body.as_ref(), place);
         let heal = self.heal(doc.heal);
         let timeout = self.limit(&doc.timeout).filter(|limit| !limit.is_zero());
@@ -65,6 +66,7 @@ impl Checker<'_> {
             inputs,
             environment,
             body: body?,
+            finally,
             outputs,
             timeout,
             cleanup,

@@ -13,11 +13,23 @@ use crate::yaml::decode::{Field, Mapping, Raw, Text};
 
 impl Checker<'_> {
     pub(super) fn steps(&mut self, list: Spanned<Vec<Raw<StepItem>>>) -> Vec<Step> {
+        let steps = self.step_list(list, "steps");
+        let mut names = Vec::new();
+        steps.iter().for_each(|step| collect_names(step, &mut names));
+        self.unique(names, "duplicate-name", "step");
+        steps
+    }
+
+    /// Steps in order; names that are there twice are for the caller.
+    pub(super) fn step_list(&mut self, list: Spanned<Vec<Raw<StepItem>>>, key: &str) -> Vec<Step> {
         if list.is_empty() {
             self.report.push(
-                Diagnostic::error("no-steps", "`steps` is empty")
+                Diagnostic::error("no-steps", format!("`{key}` is empty"))
                     .label(list.span, "")
-                    .hint("a skill has at least one step"),
+                    .hint(match key {
+                        "steps" => "a skill has at least one step",
+                        _ => "write at least one step, or leave it out",
+                    }),
             );
         }
         let mut steps = Vec::new();
@@ -29,9 +41,6 @@ impl Checker<'_> {
             };
             steps.extend(self.list_step(raw.id, &place));
         }
-        let mut names = Vec::new();
-        steps.iter().for_each(|step| collect_names(step, &mut names));
-        self.unique(names, "duplicate-name", "step");
         steps
     }
 
@@ -163,7 +172,7 @@ impl Checker<'_> {
 }
 
 /// The names of a step and of those that belong to it, which share its run.
-fn collect_names<'a>(step: &'a Step, names: &mut Vec<(&'a str, Span)>) {
+pub(super) fn collect_names<'a>(step: &'a Step, names: &mut Vec<(&'a str, Span)>) {
     names.push((step.name.as_str(), step.name.span));
     step.then.iter().for_each(|step| collect_names(step, names));
 }

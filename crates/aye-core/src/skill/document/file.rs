@@ -35,12 +35,16 @@ pub(in crate::skill) struct SkillDoc {
     /// The state a run begins with; the first one if not given.
     #[serde(alias = "initialState")]
     pub(in crate::skill) initial: Field<String>,
+    /// Steps that run however the run ends: completed, failed or cancelled.
+    /// `run.status`, `run.error` and `run.failed_step` say how. A step that
+    /// fails there does not stop the next.
+    pub(in crate::skill) finally: Field<Vec<Raw<StepItem>>>,
     /// Named results, rendered when the run completes.
     pub(in crate::skill) outputs: Field<Vec<Raw<OutputDoc>>>,
     /// Time limit for the whole run, waiting for people included.
     #[serde(alias = "globalTimeout")]
     pub(in crate::skill) timeout: Field<Period>,
-    /// How long a clean-up path may take once the run was stopped; `1m` if not given.
+    /// How long a clean-up path and `finally` may take together; `1m` if not given.
     pub(in crate::skill) cleanup: Field<Period>,
     /// `lenient` makes names that nobody defined empty instead of an error.
     pub(in crate::skill) undefined: Field<UndefinedWord>,

@@ -17,6 +17,7 @@ mod endings;
 mod events;
 mod exhaustion;
 mod failing;
+mod finally;
 mod fixing;
 mod hardening;
 mod help;

@@ -85,6 +85,7 @@ fn flow(name: &str, body: Body) -> Flow {
         tags: Vec::new(),
         inputs: Vec::new(),
         body,
+        finally: Vec::new(),
         outputs: Vec::new(),
         timeout: None,
         cleanup: Duration::from_secs(30),

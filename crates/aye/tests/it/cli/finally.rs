@@ -1,0 +1,123 @@
+//! `finally`, as people see it.
+
+use super::harness::{Place, until};
+
+/// A skill whose step `work` does this, and whose `finally` writes how it ended.
+fn skill(work: &str) -> String {
+    format!(
+        "name: demo
+steps:
+  - name: work
+    {work}
+finally:
+  - name: tell
+    shell: echo {{{{ run.status }}}} {{{{ run.failed_step }}}} >> ended.txt
+  - name: tidy
+    shell: echo tidy >> ended.txt
+"
+    )
+}
+
+fn last_run(place: &Place) -> String {
+    place.aye(&["runs", "--json"]).ok().json()[0]["run"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn it_runs_after_a_failure_and_every_view_says_so() {
+    let place = Place::new();
+    place.write("skill.yaml", &skill("shell: exit 3"));
+    place.aye(&["check", "skill.yaml"]).ok();
+    let planned = place.aye(&["run", "skill.yaml", "--dry-run"]).ok();
+    assert!(planned.stdout.contains("finally, however it ends:"), "{}", planned.all());
+    assert!(planned.stdout.contains("3. tidy"), "{}", planned.all());
+    let graph = place.aye(&["graph", "skill.yaml"]).ok();
+    assert!(graph.stdout.contains("finally") && !graph.stdout.contains("unreachable"));
+    let ran = place.aye(&["run", "skill.yaml"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.all().contains("finally  the run failed"), "{}", ran.all());
+    assert!(ran.all().contains("demo failed: step `work`: exit code 3"), "{}", ran.all());
+    assert_eq!(place.read("ended.txt"), "failed work\ntidy\n");
+    let shown = place.aye(&["show", "last"]).ok();
+    assert!(shown.stdout.contains("finally"), "{}", shown.all());
+    let events = place.aye(&["show", "last", "--json"]).ok();
+    assert!(events.stdout.contains("skill_finishing"), "{}", events.all());
+    place.aye(&["audit"]).ok();
+}
+
+#[test]
+fn a_failure_in_it_fails_the_run_and_can_be_retried() {
+    let place = Place::new();
+    let text = skill("shell: echo work >> ended.txt").replace("echo tidy", "test -e ok && echo ok");
+    place.write("skill.yaml", &text);
+    let ran = place.aye(&["run", "skill.yaml"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let said = "demo failed: `finally`: step `tidy`: exit code 1";
+    assert!(ran.all().contains(said), "{}", ran.all());
+    place.write("ok", "");
+    let again = place.aye(&["retry", &last_run(&place)]);
+    assert_eq!(again.code, 0, "{}", again.all());
+    assert_eq!(place.read("ended.txt"), "work\ncompleted\nok\n");
+}
+
+#[test]
+fn it_runs_when_a_run_that_waits_is_cancelled() {
+    let place = Place::new();
+    place.write("skill.yaml", &skill("confirm: Go on?"));
+    assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);
+    assert_eq!(place.read("ended.txt"), "", "never at a pause");
+    let cancelled = place.aye(&["cancel", "last"]);
+    assert_eq!(cancelled.code, 0, "{}", cancelled.all());
+    assert_eq!(place.read("ended.txt"), "cancelled work\ntidy\n");
+    let runs = place.aye(&["runs", "--json"]).ok().json();
+    assert_eq!(runs[0]["status"], "cancelled", "{runs}");
+}
+
+#[test]
+fn it_runs_when_a_run_in_the_background_is_cancelled() {
+    let place = Place::new();
+    place.write("skill.yaml", &skill("shell: touch began; sleep 100"));
+    place.aye(&["run", "skill.yaml", "--detach"]).ok();
+    until("the step runs", || place.work().join("began").exists());
+    place.aye(&["cancel", "last"]).ok();
+    until("it is over", || place.aye(&["runs", "--json"]).ok().json()[0]["status"] == "cancelled");
+    assert_eq!(place.read("ended.txt"), "cancelled work\ntidy\n");
+}
+
+#[test]
+fn only_leaves_it_out_and_from_does_not() {
+    let place = Place::new();
+    place.write("skill.yaml", &skill("shell: echo work >> ended.txt"));
+    place.aye(&["run", "skill.yaml", "--only", "work"]).ok();
+    assert_eq!(place.read("ended.txt"), "work\n");
+    place.aye(&["run", "skill.yaml", "--from", "work"]).ok();
+    assert_eq!(place.read("ended.txt"), "work\nwork\ncompleted\ntidy\n");
+    let ran = place.aye(&["run", "skill.yaml", "--from", "tell"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.all().contains("belongs to `finally`"), "{}", ran.all());
+}
+
+#[test]
+fn the_one_of_a_sub_skill_runs_when_the_run_around_it_is_cancelled() {
+    let place = Place::new();
+    place.write("inner.yaml", &skill("confirm: Go on?"));
+    let outer = "name: outer\nsteps:\n  - name: each\n    foreach: [1, 2]\n    skill: inner.yaml\n";
+    place.write("outer.yaml", outer);
+    assert_eq!(place.aye(&["run", "outer.yaml", "--no-input"]).code, 6);
+    let run = last_run(&place);
+    let cancelled = place.aye(&["cancel", &run]);
+    assert_eq!(cancelled.code, 0, "{}", cancelled.all());
+    assert_eq!(place.read("ended.txt"), "cancelled work\ntidy\n");
+    let open = place.aye(&["runs", "--json", "--all"]);
+    assert!(!open.all().contains("\"paused\""), "{}", open.all());
+}
+
+#[test]
+fn how_a_run_ends_is_known_there_only() {
+    let place = Place::new();
+    place.write("skill.yaml", &skill("shell: echo {{ run.status }}"));
+    let checked = place.aye(&["check", "skill.yaml"]);
+    assert_eq!(checked.code, 2, "{}", checked.all());
+    assert!(checked.all().contains("`run.status` is known in `finally` only"), "{}", checked.all());
+    place.write("skill.yaml", &skill("shell: 'true'").replace("tidy\n", "work\n"));
+    assert!(place.aye(&["check", "skill.yaml"]).all().contains("duplicate-name"));
+}
