@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use aye_core::effect::Effect;
+use aye_core::effect::{Effect, Task};
 use aye_core::input::{End, Finished, Input, Request};
 use aye_core::nested::{Again, Child, Nested};
 use aye_core::schedule::{ChildEnd, Schedule};
@@ -52,6 +52,19 @@ impl ChildRuns {
             // The items of a list run the same steps.
             sibling: self.live.first().copied().filter(|_| self.nested.is_list),
         })
+    }
+
+    /// The run of this child, which an earlier driver has begun.
+    fn taken_up(&mut self, index: usize) -> NextRun {
+        self.schedule.begun(index);
+        let (deadline, sibling) = (self.nested.deadline, None);
+        NextRun {
+            index,
+            child: self.nested.children[index].clone(),
+            deadline,
+            again: None,
+            sibling,
+        }
     }
 
     /// A run has this lane.
@@ -196,6 +209,39 @@ impl Driver<'_> {
             }
         }
         self.close_inside(id)
+    }
+
+    /// Ends a step that this driver has not begun. If the run is cancelled, the
+    /// runs inside that an earlier driver has begun end in order: they may have
+    /// something to clean up.
+    pub(super) fn stop_untaken(&mut self, id: LaneId, execution: u32) -> Result<(), Error> {
+        let machine = &self.lane(id).machine;
+        let running = machine.execution(&self.world()).ok().flatten();
+        let nested = match running.map(|running| running.task) {
+            Some(Task::Nested(nested)) if machine.cancelled_by().is_some() => *nested,
+            _ => return self.finished(id, execution, End::Stopped, None),
+        };
+        let mut open = Vec::new();
+        for (index, child) in nested.children.iter().enumerate() {
+            let Ok(run) = child.parent.child() else { continue };
+            if self.parts.store.run(&run)?.is_some_and(|row| !row.status.is_ended()) {
+                open.push(index);
+            }
+        }
+        let inside = Box::new(ChildRuns::new(nested));
+        self.lane_mut(id).work = Work::Nested { execution, since: Instant::now(), inside };
+        for index in open {
+            let Work::Nested { inside, .. } = &mut self.lane_mut(id).work else { return Ok(()) };
+            let NextRun { index, child, deadline, again, .. } = inside.taken_up(index);
+            let label = child.parent.label();
+            let begun = self.open_child(id, index, child, deadline, again, None)?;
+            let Work::Nested { inside, .. } = &mut self.lane_mut(id).work else { return Ok(()) };
+            match begun {
+                Begun::Going(lane) => inside.begun(lane),
+                Begun::Refused(why) => inside.refused(index, label, why),
+            }
+        }
+        self.stop_inside(id)
     }
 
     /// Forgets a lane that needs nobody any more.

@@ -197,7 +197,8 @@ impl Driver<'_> {
                 self.lane_mut(id).work = Work::Nothing;
                 self.finished(id, execution, End::Stopped, None)
             }
-            Work::Nothing | Work::Editing(_) => self.finished(id, execution, End::Stopped, None),
+            Work::Nothing => self.stop_untaken(id, execution),
+            Work::Editing(_) => self.finished(id, execution, End::Stopped, None),
         }
     }
 
