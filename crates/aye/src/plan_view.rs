@@ -85,7 +85,7 @@ fn planned_step(number: usize, step: &PlannedStep, paint: Paint, text: &mut Stri
         None => String::new(),
     };
     let name = paint.text(Tone::Strong, &step.step);
-    let _ = writeln!(text, "{:3}. {name}{gate}{limit}", number);
+    let _ = writeln!(text, "{number:3}. {name}{gate}{limit}");
     if let Some(condition) = &step.condition {
         let known = match step.holds {
             Some(true) => " (holds)",
