@@ -1,4 +1,4 @@
-//! Durations as people write them: `30s`, `5m`, `1h30m`, `500ms`, `2d`.
+//! Durations as people write them: `30s`, `5m`, `1h30m`, `500ms`, `2d`, `45.5s`.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -58,7 +58,8 @@ impl DurationError {
                     "write `{}` if these are milliseconds, `{number}s` if they are seconds",
                     compact(Duration::from_millis(count))
                 ),
-                _ => format!("write `{number}s` for seconds or `{number}ms` for milliseconds"),
+                Err(_) => format!("write `{number}s` for seconds"),
+                Ok(_) => format!("write `{number}s` for seconds or `{number}ms` for milliseconds"),
             },
             Self::TooLong => "write `0` for no limit".to_owned(),
             Self::Malformed(word) if is_endless(word) => "write `0` for no limit".to_owned(),
@@ -86,16 +87,18 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     while !rest.is_empty() {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let (number, after) = rest.split_at(digits);
+        let (part, after) = fraction(after);
         let letters = after.bytes().take_while(u8::is_ascii_alphabetic).count();
         let (unit, after) = after.split_at(letters);
         if number.is_empty() {
             return Err(malformed());
         }
         if unit.is_empty() {
-            let zero = number.bytes().all(|b| b == b'0');
-            return match (after.is_empty() && number == whole, zero) {
+            let zero = number.bytes().all(|b| b == b'0') && part.is_empty();
+            let alone = after.is_empty() && number.len() + part.len() == whole.len();
+            return match (alone, zero) {
                 (true, true) => Ok(Duration::ZERO),
-                (true, false) => Err(DurationError::NoUnit(number.to_owned())),
+                (true, false) => Err(DurationError::NoUnit(whole.to_owned())),
                 (false, _) => Err(malformed()),
             };
         }
@@ -107,14 +110,38 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
         }
         next_unit = index + 1;
         let count: u64 = number.parse().map_err(|_| DurationError::TooLong)?;
+        let below = millis_of(part, UNITS[index].1).ok_or_else(malformed)?;
+        if !part.is_empty() && !after.is_empty() {
+            return Err(malformed());
+        }
         total = count
             .checked_mul(UNITS[index].1)
-            .and_then(|more| total.checked_add(more))
+            .and_then(|more| total.checked_add(more)?.checked_add(below))
             .filter(|total| *total <= LONGEST)
             .ok_or(DurationError::TooLong)?;
         rest = after.trim_start_matches(' ');
     }
     Ok(Duration::from_millis(total))
+}
+
+/// What follows the point of a number, with the point: `.5`.
+fn fraction(text: &str) -> (&str, &str) {
+    let digits = text
+        .strip_prefix('.')
+        .map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
+    text.split_at(if digits == 0 { 0 } else { digits + 1 })
+}
+
+/// A part of a unit in milliseconds, if it is a whole number of them.
+fn millis_of(part: &str, unit: u64) -> Option<u64> {
+    let digits = part.trim_start_matches('.').trim_end_matches('0');
+    if digits.is_empty() {
+        return Some(0);
+    }
+    let parts: u64 = digits.parse().ok()?;
+    let whole = 10_u64.checked_pow(u32::try_from(digits.len()).ok()?)?;
+    let millis = parts.checked_mul(unit)?;
+    (millis % whole == 0).then_some(millis / whole)
 }
 
 /// A duration for people: `1m 5s`. Milliseconds are shown below ten seconds
@@ -168,7 +195,7 @@ impl JsonSchema for Period {
             "anyOf": [
                 {
                     "type": "string",
-                    "pattern": "^(?=.)([0-9]+d *)?([0-9]+h *)?([0-9]+m *)?([0-9]+s *)?([0-9]+ms)?$|^0$",
+                    "pattern": "^(?=.)([0-9]+d *)?([0-9]+h *)?([0-9]+m *)?([0-9]+(\\.[0-9]+)?s *)?([0-9]+ms)?$|^[0-9]+\\.[0-9]+[dhm]$|^0$",
                 },
                 { "const": 0 },
             ],
@@ -193,6 +220,10 @@ mod tests {
             ("0", 0),
             ("0s", 0),
             (" 7s ", 7_000),
+            ("45.5s", 45_500),
+            ("0.25s", 250),
+            ("1.5h", 5_400_000),
+            ("1m1.50s", 61_500),
         ];
         for (text, millis) in cases {
             assert_eq!(parse_duration(text), Ok(Duration::from_millis(millis)), "{text}");
@@ -212,7 +243,11 @@ mod tests {
             ("999999999999999999999d", TooLong),
             ("99999d", TooLong),
             ("-5s", Malformed("-5s".into())),
-            ("1.5h", Malformed("1.5h".into())),
+            ("1.5", NoUnit("1.5".into())),
+            ("1.5h5m", Malformed("1.5h5m".into())),
+            ("1.5ms", Malformed("1.5ms".into())),
+            (".5s", Malformed(".5s".into())),
+            ("5.s", Malformed("5.s".into())),
             ("5m 3", Malformed("5m 3".into())),
             ("soon", Malformed("soon".into())),
             ("５s", Malformed("５s".into())),
