@@ -356,7 +356,13 @@ fn refused(step: &Step, show: &impl Fn(&str) -> String, setting: &Setting<'_>) -
     let program = match &step.action {
         Action::Command { program, .. } => show(program),
         Action::Shell { .. } => "sh".to_owned(),
-        _ => return Vec::new(),
+        Action::Ask(_)
+        | Action::Tool { .. }
+        | Action::Compute { .. }
+        | Action::Skill { .. }
+        | Action::ForEach(_)
+        | Action::Return { .. }
+        | Action::Note => return Vec::new(),
     };
     let cwd = step.cwd.as_ref().map(|cwd| show(cwd));
     // What only the run gives is not known yet.
@@ -467,7 +473,13 @@ fn asks_inside(step: &Step, show: &impl Fn(&str) -> String) -> Option<String> {
             each.body.iter().any(asks).then(|| format!("for each item of `{}`", step.name.value))
         }
         Action::Skill { skill, .. } => Some(format!("that `{}` may ask", show(skill))),
-        _ => None,
+        Action::Command { .. }
+        | Action::Shell { .. }
+        | Action::Ask(_)
+        | Action::Tool { .. }
+        | Action::Compute { .. }
+        | Action::Return { .. }
+        | Action::Note => None,
     }
 }
 
@@ -502,7 +514,13 @@ fn warnings(step: &Step, show: &impl Fn(&str) -> String) -> Vec<String> {
             .collect::<Vec<_>>()
             .join(" "),
         Action::Shell { script } => show(script),
-        _ => String::new(),
+        Action::Ask(_)
+        | Action::Tool { .. }
+        | Action::Compute { .. }
+        | Action::Skill { .. }
+        | Action::ForEach(_)
+        | Action::Return { .. }
+        | Action::Note => String::new(),
     };
     for risky in ["rm -rf", "rm -fr", "sudo ", "chmod -R", "chown -R", "--force", "mkfs", "dd if="]
     {

@@ -98,13 +98,10 @@ impl Node {
 
     /// Whether somebody can say no there.
     pub fn can_decline(&self) -> bool {
-        let asks = match &self.step.action {
-            Action::Ask(ask) => {
-                ask.kind == AskKind::Confirm
-                    || ask.options.iter().any(|option| option.action == ChoiceAction::Cancel)
-            }
-            _ => false,
-        };
+        let asks = self.step.action.ask().is_some_and(|ask| {
+            ask.kind == AskKind::Confirm
+                || ask.options.iter().any(|option| option.action == ChoiceAction::Cancel)
+        });
         asks || self.step.confirmation.is_some()
     }
 }

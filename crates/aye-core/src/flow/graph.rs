@@ -208,7 +208,13 @@ fn mark(step: &mut Step, tools: &[String]) {
     match &mut step.action {
         Action::Tool { tool, .. } => step.destructive |= tools.contains(&tool.value),
         Action::ForEach(each) => each.body.iter_mut().for_each(|step| mark(step, tools)),
-        _ => {}
+        Action::Command { .. }
+        | Action::Shell { .. }
+        | Action::Ask(_)
+        | Action::Compute { .. }
+        | Action::Skill { .. }
+        | Action::Return { .. }
+        | Action::Note => {}
     }
     step.then.iter_mut().for_each(|step| mark(step, tools));
 }
@@ -217,7 +223,13 @@ fn calls(step: &Step, tools: &[String]) -> bool {
     let here = match &step.action {
         Action::Tool { tool, .. } => !step.destructive && tools.contains(&tool.value),
         Action::ForEach(each) => each.body.iter().any(|step| calls(step, tools)),
-        _ => false,
+        Action::Command { .. }
+        | Action::Shell { .. }
+        | Action::Ask(_)
+        | Action::Compute { .. }
+        | Action::Skill { .. }
+        | Action::Return { .. }
+        | Action::Note => false,
     };
     here || step.then.iter().any(|step| calls(step, tools))
 }

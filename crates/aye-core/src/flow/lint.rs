@@ -137,7 +137,12 @@ fn dollars(step: &Step, source: &str) -> Vec<Diagnostic> {
         Action::ForEach(each) => {
             return each.body.iter().flat_map(|step| dollars(step, source)).collect();
         }
-        _ => Vec::new(),
+        Action::Ask(_)
+        | Action::Tool { .. }
+        | Action::Compute { .. }
+        | Action::Skill { .. }
+        | Action::Return { .. }
+        | Action::Note => Vec::new(),
     };
     let written =
         texts.into_iter().flat_map(|text| text.match_indices("${{").map(move |(at, _)| (text, at)));

@@ -22,10 +22,8 @@ pub(super) enum Kind {
 /// The names that a step gives to what it leaves behind.
 pub fn results_of(step: &Step) -> Vec<String> {
     let name = step.output.as_ref().map_or(step.name.as_str(), |output| output.as_str());
-    match step.action {
-        Action::Tool { .. } => vec![name.to_owned(), format!("{name}_parsed")],
-        _ => vec![name.to_owned()],
-    }
+    let parsed = step.action.tool().map(|_| format!("{name}_parsed"));
+    std::iter::once(name.to_owned()).chain(parsed).collect()
 }
 
 /// Looks at every text of a step; `local` are the names of its place alone.

@@ -8,7 +8,7 @@ use crate::facts::FactKind;
 use crate::id::QuestionId;
 use crate::journal::Unsure;
 use crate::question::{Offer, Purpose, Question};
-use crate::skill::{Action, Ask, AskKind, By, ChoiceAction, Step};
+use crate::skill::{Ask, AskKind, By, ChoiceAction, Step};
 use crate::text::{self, TextError, World};
 
 use super::covers::{Coverage, Covered, Posed, recording};
@@ -195,10 +195,7 @@ impl Machine {
 
     /// The question that a step consists of.
     fn asked_itself(&self, step: &str) -> Option<&Ask> {
-        match &self.node(step)?.1.step.action {
-            Action::Ask(ask) => Some(ask),
-            _ => None,
-        }
+        self.node(step)?.1.step.action.ask()
     }
 
     fn recovery(

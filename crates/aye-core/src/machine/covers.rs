@@ -119,9 +119,9 @@ impl Machine {
             Action::Command { .. } | Action::Shell { .. } => {
                 // Values of a script stand in variables: the text alone does not say which.
                 let words: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
-                facts.push(match &step.action {
-                    Action::Shell { .. } => command.with_digest(digest(&words)),
-                    _ => command,
+                facts.push(match matches!(step.action, Action::Shell { .. }) {
+                    true => command.with_digest(digest(&words)),
+                    false => command,
                 });
                 let process = self.sealed_process(step, scope)?;
                 subject = Some(Subject::Program {
@@ -291,10 +291,7 @@ impl Machine {
         let record = self.state.steps.get(&step.name.value);
         let approved = around.or_else(|| record.and_then(|record| record.approved.as_ref()));
         let asked_by = approved.and_then(|approved| approved.asked_by.as_deref());
-        let asked = asked_by.and_then(|name| match &self.node(name)?.1.step.action {
-            Action::Ask(ask) => Some(ask),
-            _ => None,
-        });
+        let asked = asked_by.and_then(|name| self.node(name)?.1.step.action.ask());
         match (asked, asked_by) {
             (Some(ask), Some(name)) => Ask {
                 message: crate::skill::Template::new(

@@ -28,7 +28,12 @@ impl Machine {
                 (None, record.and_then(|record| record.command.as_deref().and_then(first_word)))
             }
             Action::Shell { .. } => (None, Some("sh")),
-            _ => (None, None),
+            Action::Ask(_)
+            | Action::Compute { .. }
+            | Action::Skill { .. }
+            | Action::ForEach(_)
+            | Action::Return { .. }
+            | Action::Note => (None, None),
         };
         self.rules().any(|rule| rule.when.could_fit(&step.name, tool, program))
     }
@@ -42,14 +47,17 @@ impl Machine {
         let error = self.error_of(step);
         let failing = Failing {
             step,
-            tool: match &node.step.action {
-                Action::Tool { tool, .. } => Some(tool.as_str()),
-                _ => None,
-            },
+            tool: node.step.action.tool(),
             program: match &node.step.action {
                 Action::Command { .. } => record.command.as_deref().and_then(first_word),
                 Action::Shell { .. } => Some("sh"),
-                _ => None,
+                Action::Ask(_)
+                | Action::Tool { .. }
+                | Action::Compute { .. }
+                | Action::Skill { .. }
+                | Action::ForEach(_)
+                | Action::Return { .. }
+                | Action::Note => None,
             },
             error: &error,
             code: record.process.as_ref().and_then(|process| process.exit_code),

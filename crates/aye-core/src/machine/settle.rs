@@ -225,12 +225,8 @@ impl Machine {
     /// What a `return` step said, if the run ended there.
     fn returned(&self) -> Option<Value> {
         let (_, node) = self.node(self.state.current.as_ref()?)?;
-        match node.step.action {
-            Action::Return { .. } => {
-                self.state.outputs.get(&self.output_name(&node.step.name)).cloned()
-            }
-            _ => None,
-        }
+        let Action::Return { .. } = node.step.action else { return None };
+        self.state.outputs.get(&self.output_name(&node.step.name)).cloned()
     }
 
     /// The end of a run that was stopped, after its clean-up.

@@ -180,10 +180,7 @@ pub struct Step {
 impl Step {
     /// What it asks: as its action, or before it.
     pub fn question(&self) -> Option<&Ask> {
-        match &self.action {
-            Action::Ask(ask) => Some(ask),
-            _ => self.confirmation.as_ref(),
-        }
+        self.action.ask().or(self.confirmation.as_ref())
     }
 
     /// A step with an action and nothing else.
@@ -376,6 +373,51 @@ impl Action {
             Self::ForEach(_) => StepKind::ForEach,
             Self::Return { .. } => StepKind::Return,
             Self::Note => StepKind::Note,
+        }
+    }
+
+    /// The question that it is.
+    pub fn ask(&self) -> Option<&Ask> {
+        match self {
+            Self::Ask(ask) => Some(ask),
+            Self::Command { .. }
+            | Self::Shell { .. }
+            | Self::Tool { .. }
+            | Self::Compute { .. }
+            | Self::Skill { .. }
+            | Self::ForEach(_)
+            | Self::Return { .. }
+            | Self::Note => None,
+        }
+    }
+
+    /// The steps that it holds.
+    pub fn body(&self) -> &[Step] {
+        match self {
+            Self::ForEach(each) => &each.body,
+            Self::Command { .. }
+            | Self::Shell { .. }
+            | Self::Ask(_)
+            | Self::Tool { .. }
+            | Self::Compute { .. }
+            | Self::Skill { .. }
+            | Self::Return { .. }
+            | Self::Note => &[],
+        }
+    }
+
+    /// The tool that it calls.
+    pub fn tool(&self) -> Option<&str> {
+        match self {
+            Self::Tool { tool, .. } => Some(tool.as_str()),
+            Self::Command { .. }
+            | Self::Shell { .. }
+            | Self::Ask(_)
+            | Self::Compute { .. }
+            | Self::Skill { .. }
+            | Self::ForEach(_)
+            | Self::Return { .. }
+            | Self::Note => None,
         }
     }
 

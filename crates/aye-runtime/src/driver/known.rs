@@ -91,7 +91,16 @@ pub fn tool_of(
             let command = state.steps.get(step).and_then(|record| record.command.as_deref());
             command.and_then(|line| line.split_whitespace().next()).map(program).unwrap_or_default()
         }
-        _ => String::new(),
+        Some(
+            Action::Shell { .. }
+            | Action::Ask(_)
+            | Action::Compute { .. }
+            | Action::Skill { .. }
+            | Action::ForEach(_)
+            | Action::Return { .. }
+            | Action::Note,
+        )
+        | None => String::new(),
     }
 }
 

@@ -22,7 +22,13 @@ impl Driver<'_> {
             let named = match &node.step.action {
                 aye_core::skill::Action::Tool { tool, .. } => Some(tool.value.clone()),
                 aye_core::skill::Action::Command { program, .. } => Some(program.value.clone()),
-                _ => None,
+                aye_core::skill::Action::Shell { .. }
+                | aye_core::skill::Action::Ask(_)
+                | aye_core::skill::Action::Compute { .. }
+                | aye_core::skill::Action::Skill { .. }
+                | aye_core::skill::Action::ForEach(_)
+                | aye_core::skill::Action::Return { .. }
+                | aye_core::skill::Action::Note => None,
             };
             let named = named.map(|name| name.rsplit('/').next().unwrap_or_default().to_owned());
             tools.extend(named.filter(|name| !name.is_empty() && !name.contains('{')));

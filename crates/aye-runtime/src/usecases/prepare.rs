@@ -167,7 +167,14 @@ impl Runtime {
                             open.push((depth + 1, source.file.into(), steps));
                         }
                     }
-                    _ => {}
+                    Action::Command { .. }
+                    | Action::Shell { .. }
+                    | Action::Ask(_)
+                    | Action::Tool { .. }
+                    | Action::Compute { .. }
+                    | Action::Skill { .. }
+                    | Action::Return { .. }
+                    | Action::Note => {}
                 }
                 if !step.then.is_empty() {
                     open.push((depth, path.clone(), step.then));

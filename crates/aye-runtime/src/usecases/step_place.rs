@@ -122,9 +122,5 @@ fn within<'a>(step: &'a Step, name: &str) -> Option<&'a Step> {
     if step.name.value == name {
         return Some(step);
     }
-    let body = match &step.action {
-        Action::ForEach(each) => each.body.as_slice(),
-        _ => &[],
-    };
-    body.iter().chain(&step.then).find_map(|inner| within(inner, name))
+    step.action.body().iter().chain(&step.then).find_map(|inner| within(inner, name))
 }

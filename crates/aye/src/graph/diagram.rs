@@ -299,9 +299,5 @@ fn step_shape(node: &Node) -> Shape {
 
 /// The question before a step, or before what it does for each item.
 fn gate(step: &Step) -> Option<&Ask> {
-    let inside = match &step.action {
-        Action::ForEach(each) => each.body.iter().find_map(gate),
-        _ => None,
-    };
-    step.confirmation.as_ref().or(inside)
+    step.confirmation.as_ref().or_else(|| step.action.body().iter().find_map(gate))
 }

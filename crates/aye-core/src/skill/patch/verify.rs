@@ -115,7 +115,13 @@ fn is_block(step: &Step, at: usize, code: &str) -> bool {
     let own = match &step.action {
         Action::Compute { code: own, .. } => own.span.start == at && own.value == code,
         Action::ForEach(each) => each.body.iter().any(|step| is_block(step, at, code)),
-        _ => false,
+        Action::Command { .. }
+        | Action::Shell { .. }
+        | Action::Ask(_)
+        | Action::Tool { .. }
+        | Action::Skill { .. }
+        | Action::Return { .. }
+        | Action::Note => false,
     };
     own || step.then.iter().any(|step| is_block(step, at, code))
 }

@@ -40,7 +40,14 @@ pub(super) fn look(flows: &[Flow], path: &Path, context: &Context) -> Vec<Diagno
                         }
                     }
                 }
-                _ => {}
+                // What a template names is known only then.
+                Action::Skill { .. }
+                | Action::Command { .. }
+                | Action::Shell { .. }
+                | Action::Ask(_)
+                | Action::Compute { .. }
+                | Action::Return { .. }
+                | Action::Note => {}
             }
         }
     }
@@ -56,7 +63,12 @@ fn never_healed(step: &Step, flow: &Flow, rules: &[HealRule]) -> Option<Diagnost
         Action::Tool { tool, .. } => (Some(tool.as_str()), None),
         Action::Command { program, .. } => (None, Some(program.as_str())),
         Action::Shell { .. } => (None, Some("sh")),
-        _ => (None, None),
+        Action::Ask(_)
+        | Action::Compute { .. }
+        | Action::Skill { .. }
+        | Action::ForEach(_)
+        | Action::Return { .. }
+        | Action::Note => (None, None),
     };
     // What a template gives is known only then.
     let open = program.is_some_and(|program| program.contains("{{"));
