@@ -44,6 +44,7 @@ pub mod runtime;
 pub mod schedules;
 mod schema;
 pub mod secret_channel;
+pub mod secret_reader;
 pub mod settings;
 pub mod skills;
 pub mod store;

@@ -19,14 +19,15 @@ use jiff::Timestamp;
 use crate::advisor::Advisor;
 use crate::clock::{Clock, SystemClock};
 use crate::error::Error;
-use crate::fmt::{escape_control_line, shell_word};
+use crate::fmt::escape_control_line;
 use crate::memory::Memory;
 use crate::origin;
 use crate::outside::Outside;
 use crate::ownership;
+use crate::secret_reader::{SecretReader, SystemSecrets};
 use crate::settings::Settings;
 use crate::skills::{Library, Reach};
-use crate::store::{Holder, SqliteStore, Store};
+use crate::store::{Holder, OpenStore, Sqlite, Store};
 use crate::tools::{self, Tools, Trust};
 use crate::trust::{Granted, StartedBy, TrustFile, load_settings};
 
@@ -51,6 +52,10 @@ pub struct Parts {
     pub command: String,
     /// How a process is started that drives a run in the background.
     pub background: BackgroundProgram,
+    /// What opens the journal of the home.
+    pub stores: Arc<dyn OpenStore>,
+    /// What reads secrets where skills say they are.
+    pub secrets: Arc<dyn SecretReader>,
 }
 
 impl Parts {
@@ -67,6 +72,8 @@ impl Parts {
             at_terminal: false,
             command: "embedded".to_owned(),
             background: BackgroundProgram::default(),
+            stores: Arc::new(Sqlite),
+            secrets: Arc::new(SystemSecrets),
         }
     }
 }
@@ -100,6 +107,8 @@ pub struct Runtime {
     pub clock: Arc<dyn Clock + Send + Sync>,
     /// How a process is started that drives a run in the background.
     pub background: BackgroundProgram,
+    stores: Arc<dyn OpenStore>,
+    secrets: Arc<dyn SecretReader>,
     at_terminal: bool,
     /// Whether a schedule started it.
     by_clock: bool,
@@ -121,6 +130,8 @@ impl Runtime {
             started_by: parts.started_by,
             clock: parts.clock,
             background: parts.background,
+            stores: parts.stores,
+            secrets: parts.secrets,
             at_terminal: parts.at_terminal,
             by_clock: false,
             command: parts.command,
@@ -184,25 +195,7 @@ impl Runtime {
 
     /// Nothing of a project that nobody trusts is started where nobody typed it.
     pub fn must_be_trusted(&self) -> Result<(), Error> {
-        if self.started_by == StartedBy::Person || self.trust_book().read()?.trusted {
-            return Ok(());
-        }
-        let root = self.settings.root.display();
-        let whom = match self.started_by {
-            StartedBy::Server => "the server",
-            StartedBy::Assistant | StartedBy::Person => "an assistant",
-        };
-        Err(Error::Refused {
-            message: format!(
-                "the project `{root}` is not trusted: its skills can be listed and described, \
-                 and none is started for {whom}"
-            ),
-            hint: Some(format!(
-                "a person says that it is theirs to run with `aye trust {}`; do not do that for \
-                 them",
-                shell_word(&root.to_string())
-            )),
-        })
+        self.trust_book().must_be_trusted(self.started_by)
     }
 
     /// What of `aye.toml` does not count, and why; nothing if all of it does.
@@ -219,13 +212,12 @@ impl Runtime {
 
     /// Opens the journal to write.
     pub(crate) fn store(&self) -> Result<Box<dyn Store>, Error> {
-        Ok(Box::new(SqliteStore::open(&self.home, self.settings.durability)?))
+        Ok(self.stores.open(&self.home, self.settings.durability)?)
     }
 
     /// Opens the journal to read; `None` if nothing was ever run.
     pub(crate) fn store_to_read(&self) -> Result<Option<Box<dyn Store>>, Error> {
-        let found = SqliteStore::open_to_read(&self.home)?;
-        Ok(found.map(|store| Box::new(store) as Box<dyn Store>))
+        Ok(self.stores.open_to_read(&self.home)?)
     }
 
     /// Who or what starts a run from here, as the journal records it.

@@ -9,6 +9,7 @@
 
 mod book;
 mod granted;
+mod must_be_trusted;
 mod power;
 mod retention;
 

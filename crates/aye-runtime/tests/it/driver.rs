@@ -271,3 +271,23 @@ fn the_journal_says_who_or_what_started_a_run() {
     assert_eq!(started(StartedBy::Assistant, false), Some(RecordedStart::Assistant));
     assert_eq!(started(StartedBy::Assistant, true), Some(RecordedStart::Assistant));
 }
+
+#[test]
+fn a_runtime_works_on_the_store_that_it_is_given() {
+    let directory = tempfile::tempdir().unwrap();
+    let skill = "name: s\nsteps:\n  - { name: a, command: 'true' }\n";
+    std::fs::write(directory.path().join("s.yaml"), skill).unwrap();
+    let home = directory.path().join("home");
+    let store = MemoryStore::new(&directory.path().join("logs"));
+    let parts = runtime::Parts {
+        stores: Arc::new(store.clone()),
+        ..runtime::Parts::new(home.clone(), directory.path())
+    };
+    let runtime = Runtime::new(parts).unwrap();
+    let skill = runtime.check_skill("s.yaml").map_err(SkillError::into_error).unwrap();
+    let prepared = runtime.prepare(skill, Default::default()).unwrap();
+    let run = runtime.start(prepared, true, &mut |_| {}).unwrap().run().clone();
+    assert_eq!(store.events(&run, 0).unwrap()[0].run, run);
+    assert_eq!(runtime.run(run.as_str()).unwrap().row.id, run);
+    assert!(!home.join("journal.db").exists());
+}

@@ -9,6 +9,7 @@ mod embed;
 mod privilege;
 mod prompters;
 mod question_context;
+mod secret_reader;
 mod store;
 
 /// A process catches signals once: whoever drives a run holds this.

@@ -89,14 +89,13 @@ impl Context {
         Ok(Self {
             runtime: Runtime::new(Parts {
                 background: background(&home),
-                home,
-                directory,
                 user_settings: user_settings.map(|config: PathBuf| config.join("aye/config.toml")),
                 clock: Arc::new(SystemClock::of(&env)),
                 started_by: StartedBy::Person,
                 at_terminal: std::io::stdin().is_terminal(),
                 command: command_shown(),
                 env,
+                ..Parts::new(home, directory)
             })?,
             paint_out,
             paint_err,

@@ -1,0 +1,35 @@
+//! Whether something of a project may be started at all.
+
+use crate::error::Error;
+use crate::fmt::shell_word;
+
+use super::book::TrustFile;
+use super::granted::StartedBy;
+
+impl TrustFile {
+    /// Nothing of a project that nobody trusts is started where nobody typed it.
+    ///
+    /// # Errors
+    /// When the project is not trusted, or that cannot be read.
+    pub fn must_be_trusted(&self, started_by: StartedBy) -> Result<(), Error> {
+        if started_by == StartedBy::Person || self.read()?.trusted {
+            return Ok(());
+        }
+        let root = self.root().display();
+        let whom = match started_by {
+            StartedBy::Server => "the server",
+            StartedBy::Assistant | StartedBy::Person => "an assistant",
+        };
+        Err(Error::Refused {
+            message: format!(
+                "the project `{root}` is not trusted: its skills can be listed and described, \
+                 and none is started for {whom}"
+            ),
+            hint: Some(format!(
+                "a person says that it is theirs to run with `aye trust {}`; do not do that for \
+                 them",
+                shell_word(&root.to_string())
+            )),
+        })
+    }
+}
