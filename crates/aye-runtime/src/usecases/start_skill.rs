@@ -65,6 +65,7 @@ impl Runtime {
         {
             let started = journal.state(&run)?.started;
             let same = started.skill == skill_part(&start.skill)
+                && Path::new(&started.workspace) == self.directory
                 && same_inputs(&start.inputs, &started.inputs)
                 && start.environment.is_none_or(|name| started.environment == Some(name));
             return match same {

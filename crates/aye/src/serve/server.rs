@@ -191,7 +191,13 @@ impl Server {
         name: &str,
         identity: &Identity,
     ) -> Result<RunRow, Problem> {
-        let row = journal.find_run(name)?;
+        // Whoever does not see every project does not hear which other runs there are.
+        let row = match journal.find_run(name) {
+            Err(_) if !identity.projects().is_empty() => {
+                return Err(Problem::not_found("run", name));
+            }
+            found => found?,
+        };
         match identity.sees(Path::new(&row.workspace)) {
             true => Ok(row),
             false => Err(Problem::not_found("run", name)),
@@ -205,7 +211,12 @@ impl Server {
         name: &str,
         identity: &Identity,
     ) -> Result<QuestionRow, Problem> {
-        let row = journal.find_question(name)?;
+        let row = match journal.find_question(name) {
+            Err(_) if !identity.projects().is_empty() => {
+                return Err(Problem::not_found("question", name));
+            }
+            found => found?,
+        };
         let run = journal.run(&row.run)?;
         match run.is_some_and(|run| identity.sees(Path::new(&run.workspace))) {
             true => Ok(row),

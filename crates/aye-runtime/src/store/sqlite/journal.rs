@@ -68,6 +68,8 @@ impl Journal for SqliteStore {
     }
 
     fn events_after(&self, after: u64, limit: u32) -> Result<Vec<(u64, Event)>, StoreError> {
+        // SQLite has no greater numbers.
+        let after = i64::try_from(after).unwrap_or(i64::MAX);
         self.select(
             "SELECT id, run, seq, body FROM events WHERE id > ?1 ORDER BY id LIMIT ?2",
             (after, limit),

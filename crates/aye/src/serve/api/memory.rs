@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::serve::identity::Identity;
-use crate::serve::problem::Problem;
+use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 
 use super::extract::Params;
@@ -80,6 +80,11 @@ pub(super) fn project(
     identity: &Identity,
     wanted: Option<&str>,
 ) -> Result<Runtime, Problem> {
+    // The account's own memory stands beside each project's: it is for those who see all.
+    if !identity.projects().is_empty() {
+        let detail = format!("`{}` sees some projects, and memory is of all", identity.name);
+        return Err(Problem::new(Code::Forbidden, detail));
+    }
     let projects = server.projects(identity)?;
     let mut roots = projects.iter().map(|(root, _)| root);
     let found = match wanted {

@@ -73,7 +73,11 @@ pub(super) async fn list(
                 view.nonce = secret.as_ref().and_then(|secret| nonce_of(secret, view));
             }
             let next = more.then_some(after);
-            Ok(json!({ "questions": shown, "open": journal.count_open()?, "next": next }))
+            let open = match identity.projects().is_empty() {
+                true => journal.count_open()?,
+                false => shown.len() as u64,
+            };
+            Ok(json!({ "questions": shown, "open": open, "next": next }))
         })
         .await?;
     Ok(json(&told))

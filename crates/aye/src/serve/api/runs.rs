@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use aye_core::question::Edits;
 use aye_runtime::people::Right;
-use aye_runtime::usecases::{RunFilter, RunStanding, Sent, StartSkill};
+use aye_runtime::usecases::{RetryTarget, RunFilter, RunStanding, Sent, StartSkill};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -314,6 +314,11 @@ impl RetryBody {
         server.must_act(identity, Right::Start)?;
         let journal = server.journal()?;
         let row = server.run(&journal, run, identity)?;
+        // A change decides what runs, and a question about a failure is a question.
+        let target = server.runtime.retryable(row.id.as_str(), self.step.as_deref())?;
+        if !self.set.is_empty() || matches!(target, RetryTarget::Question(_)) {
+            server.must_act(identity, Right::Answer)?;
+        }
         let edits = (!self.set.is_empty()).then(|| Edits { set: self.set, ..Edits::default() });
         let by = identity.answerer(kind);
         let runtime =

@@ -19,6 +19,7 @@ const TRIES: u32 = 5;
 /// A snapshot for this person, and the number of the newest event it knows of.
 pub(super) fn snapshot(server: &Server, identity: &Identity) -> Result<(u64, String), Problem> {
     let journal = server.runtime.journal_to_watch()?;
+    let sees_all = identity.projects().is_empty();
     let mut tries = 0;
     loop {
         let n = journal.position()?;
@@ -33,12 +34,21 @@ pub(super) fn snapshot(server: &Server, identity: &Identity) -> Result<(u64, Str
             }
         }
         let mut questions = Vec::new();
-        for open in journal.open_questions_after(0, QUESTIONS)? {
+        // Those of other projects must not take the room of theirs.
+        let limit = if sees_all { QUESTIONS } else { u32::MAX };
+        for open in journal.open_questions_after(0, limit)? {
             if let Some(run) = journal.run(&open.row.run)?
                 && identity.sees(Path::new(&run.workspace))
             {
                 questions.push(QuestionView::of(open, run.workspace));
             }
+        }
+        let open = if sees_all { journal.count_open()? } else { questions.len() as u64 };
+        questions.truncate(QUESTIONS as usize);
+        let mut clients = server.clients.list();
+        for client in clients.iter_mut().filter(|_| !sees_all) {
+            let seen = |id: &String| questions.iter().any(|question| question.question == *id);
+            client.question = client.question.take().filter(seen);
         }
         // What happened meanwhile may be in it or not: it has to be of one moment. On
         // a busy journal the older number is told; who hears an event twice is told of
@@ -52,8 +62,8 @@ pub(super) fn snapshot(server: &Server, identity: &Identity) -> Result<(u64, Str
             n,
             runs: &runs,
             questions: &questions,
-            questions_open: journal.count_open()?,
-            clients: server.clients.list(),
+            questions_open: open,
+            clients,
             you: &identity.name,
         };
         return Ok((n, json_line(&told)));

@@ -157,7 +157,17 @@ fn rights_and_projects_limit_what_people_see_and_do() {
     let told = add(&server, &[&["eve"], &rights[..]].concat());
     let eve = told["token"].as_str().unwrap();
     assert_eq!(get(eve, "/api/v1/runs").ok()["runs"], json!([]));
-    assert_eq!(get(eve, "/api/v1/questions").ok()["questions"], json!([]));
+    let told = get(eve, "/api/v1/questions").ok();
+    assert_eq!((&told["questions"], &told["open"]), (&json!([]), &json!(0)));
+    // Neither a part of an id nor memory tells of other projects.
+    for path in [&run[..1], &run[..4], "nope"] {
+        let missing = get(eve, &format!("/api/v1/runs/{path}"));
+        assert!(missing.json()["hint"].is_null(), "{}", missing.body);
+        assert_eq!(missing.problem(404), "not_found");
+    }
+    assert_eq!(get(eve, "/api/v1/memory").problem(403), "forbidden");
+    let last = u64::MAX;
+    assert_eq!(get(eve, &format!("/api/v1/events?after={last}")).ok()["events"], json!([]));
     assert_eq!(get(eve, "/api/v1/skills").ok()["skills"], json!([]));
     assert_eq!(get(eve, "/api/v1/events").ok()["events"], json!([]));
     assert_eq!(get(eve, &format!("/api/v1/runs/{run}")).problem(404), "not_found");
@@ -167,9 +177,37 @@ fn rights_and_projects_limit_what_people_see_and_do() {
     let mut socket = server.socket_as(eve, "/ws?after=0");
     let snapshot = socket.snapshot();
     assert_eq!((&snapshot["runs"], &snapshot["questions"]), (&json!([]), &json!([])));
+    assert_eq!(snapshot["questions_open"], 0);
     let shown = json!({ "type": "answer", "question": question["question"], "choice": "proceed" });
     assert_eq!(socket.refused(shown), "not_found");
     assert!(socket.seen.is_empty(), "{:?}", socket.seen);
+}
+
+/// What a failed step is given differently decides what runs.
+#[test]
+fn who_may_only_start_changes_no_step_and_answers_no_failure() {
+    let fails = "steps:\n  - { name: act, shell: exit 3, on_error: ask }";
+    let ends = "steps:\n  - { name: act, shell: exit 3 }";
+    let server = Served::with(&[("fails", fails), ("ends", ends)]);
+    let starter = server.person("cid", "start");
+    let both = server.person("ann", "start,answer");
+    let changed = json!({ "set": { "script": "touch changed" } });
+    let asks = server.start_skill("fails");
+    server.question();
+    let path = format!("/api/v1/runs/{asks}/retry");
+    for body in [&changed, &json!({})] {
+        assert_eq!(server.post_as(&starter, &path, body, &new_key()).problem(403), "forbidden");
+    }
+    assert!(!server.work().join("changed").exists());
+    server.post_as(&both, &path, &changed, &new_key()).ok();
+    crate::cli::harness::until("the change", || server.work().join("changed").exists());
+    let ended = server.start_skill("ends");
+    let status = || server.aye(&["show", &ended, "--json"]).ok().json()["status"].clone();
+    crate::cli::harness::until("the end", || status() == "failed");
+    let path = format!("/api/v1/runs/{ended}/retry");
+    let refused = server.post_as(&starter, &path, &changed, &new_key());
+    assert_eq!(refused.problem(403), "forbidden");
+    server.post_as(&starter, &path, &json!({}), &new_key()).ok();
 }
 
 #[test]
