@@ -38,8 +38,8 @@ struct Entry {
     kind: Kind,
     description: &'static str,
     input: fn() -> Value,
-    /// What its data looks like, where other tools build on that.
-    output: Option<fn() -> Value>,
+    /// What its data looks like; a client reads what is there.
+    output: fn() -> Value,
 }
 
 /// The status of a dry run.
@@ -58,13 +58,18 @@ pub(super) fn find(name: &str) -> Option<Tool> {
 fn tool(entry: &Entry) -> Tool {
     let mut tool = Tool::new(entry.name, entry.description, object((entry.input)()));
     tool.title = Some(entry.title.to_owned());
-    // What is left out is what a client assumes: that it acts, on anything.
-    tool.annotations = match entry.kind {
-        Kind::Reads => Some(ToolAnnotations::new().read_only(true).open_world(false)),
-        Kind::Adds => Some(ToolAnnotations::new().destructive(false).open_world(false)),
-        Kind::Acts => None,
+    let (reads, destructive, open) = match entry.kind {
+        Kind::Reads => (true, false, false),
+        Kind::Adds => (false, false, false),
+        Kind::Acts => (false, true, true),
     };
-    tool.output_schema = entry.output.map(|output| object(output()));
+    let annotations = ToolAnnotations::new()
+        .read_only(reads)
+        .destructive(destructive)
+        .idempotent(reads)
+        .open_world(open);
+    tool.annotations = Some(annotations);
+    tool.output_schema = Some(object((entry.output)()));
     tool
 }
 
@@ -85,6 +90,11 @@ fn input(properties: Value, required: &[&str]) -> Value {
 fn with_id(mut properties: Value, required: &[&str]) -> Value {
     properties["execution_id"] = json!({ "type": "string" });
     input(properties, &[&["execution_id"], required].concat())
+}
+
+/// Data of its own.
+fn any_output() -> Value {
+    json!({ "type": "object" })
 }
 
 /// What every tool that is about a run gives.
@@ -114,7 +124,7 @@ const ENTRIES: &[Entry] = &[
         kind: Kind::Reads,
         description: "Lists this project's skills (runbooks), what each does and needs.",
         input: || input(json!({}), &[]),
-        output: None,
+        output: any_output,
     },
     Entry {
         name: "skill_describe",
@@ -131,7 +141,7 @@ const ENTRIES: &[Entry] = &[
                 &["skill"],
             )
         },
-        output: None,
+        output: any_output,
     },
     Entry {
         name: "skill_run",
@@ -153,7 +163,7 @@ const ENTRIES: &[Entry] = &[
                 &["skill"],
             )
         },
-        output: Some(run_output_in_full),
+        output: run_output_in_full,
     },
     Entry {
         name: "skill_status",
@@ -168,7 +178,7 @@ const ENTRIES: &[Entry] = &[
                 &[],
             )
         },
-        output: Some(run_output),
+        output: run_output,
     },
     Entry {
         name: "skill_continue",
@@ -188,7 +198,7 @@ const ENTRIES: &[Entry] = &[
                 &[],
             )
         },
-        output: Some(run_output),
+        output: run_output,
     },
     Entry {
         name: "skill_advise",
@@ -205,7 +215,7 @@ const ENTRIES: &[Entry] = &[
                 &["advice"],
             )
         },
-        output: Some(run_output),
+        output: run_output,
     },
     Entry {
         name: "skill_retry_step",
@@ -228,7 +238,7 @@ const ENTRIES: &[Entry] = &[
                 &["step"],
             )
         },
-        output: Some(run_output),
+        output: run_output,
     },
     Entry {
         name: "skill_cancel",
@@ -236,7 +246,7 @@ const ENTRIES: &[Entry] = &[
         kind: Kind::Acts,
         description: "Stops a run in order, with its clean-up. Only when the person wants that.",
         input: || with_id(json!({ "reason": { "type": "string" } }), &[]),
-        output: Some(run_output),
+        output: run_output,
     },
     Entry {
         name: "skill_logs",
@@ -253,7 +263,7 @@ const ENTRIES: &[Entry] = &[
                 &[],
             )
         },
-        output: None,
+        output: any_output,
     },
     Entry {
         name: "run_list",
@@ -271,7 +281,7 @@ const ENTRIES: &[Entry] = &[
                 &[],
             )
         },
-        output: None,
+        output: any_output,
     },
     Entry {
         name: "inbox",
@@ -279,7 +289,7 @@ const ENTRIES: &[Entry] = &[
         kind: Kind::Reads,
         description: "Open questions of every run of this project, oldest first, and who may answer.",
         input: || input(json!({}), &[]),
-        output: None,
+        output: any_output,
     },
     Entry {
         name: "debug_tool",
@@ -288,7 +298,7 @@ const ENTRIES: &[Entry] = &[
         description: "A step's source, what it resolved to, how it failed, and for a tool what is \
             behind it. Suggest changes to the person as a diff.",
         input: || with_id(json!({ "step": { "type": "string" } }), &[]),
-        output: None,
+        output: any_output,
     },
     Entry {
         name: "check_known_issues",
@@ -304,7 +314,7 @@ const ENTRIES: &[Entry] = &[
                 &["tool", "error"],
             )
         },
-        output: None,
+        output: any_output,
     },
     Entry {
         name: "learn_tool_fix",
@@ -327,7 +337,7 @@ const ENTRIES: &[Entry] = &[
                 &["tool", "error", "about"],
             )
         },
-        output: None,
+        output: any_output,
     },
     Entry {
         name: "memory_query",
@@ -343,7 +353,7 @@ const ENTRIES: &[Entry] = &[
                 &["kind"],
             )
         },
-        output: None,
+        output: any_output,
     },
     Entry {
         name: "memory_read",
@@ -351,7 +361,7 @@ const ENTRIES: &[Entry] = &[
         kind: Kind::Reads,
         description: "One entry by its id.",
         input: || input(json!({ "id": { "type": "string" } }), &["id"]),
-        output: None,
+        output: any_output,
     },
     Entry {
         name: "memory_stats",
@@ -359,6 +369,6 @@ const ENTRIES: &[Entry] = &[
         kind: Kind::Reads,
         description: "How much was learned, and how often people were asked, week by week.",
         input: || input(json!({}), &[]),
-        output: None,
+        output: any_output,
     },
 ];

@@ -47,7 +47,7 @@ enum Begun {
     /// A run goes on; a note, if something is to be said.
     Run(RunId, Option<String>),
     /// The assistant has seen this question of the run and leaves it to the person.
-    Seen(RunId, QuestionId),
+    Seen(RunId, QuestionId, &'static str),
 }
 
 pub(super) async fn run(
@@ -104,8 +104,7 @@ async fn work<A: DeserializeOwned + Send + 'static, T: Send + 'static>(
 async fn go(call: &Call<'_>, begun: Result<Begun, Error>) -> Result<CallToolResponse, ErrorData> {
     match begun {
         Ok(Begun::Run(run, note)) => call.attend(run, note, None).await,
-        Ok(Begun::Seen(run, question)) => {
-            let note = "it is for the person to decide: ask them, and relay what they say";
+        Ok(Begun::Seen(run, question, note)) => {
             call.attend(run, Some(note.to_owned()), Some(&question)).await
         }
         Ok(Begun::Told(told)) => Ok(finish(Ok(told))),
@@ -179,8 +178,13 @@ pub(super) async fn go_on(
         match args.choice {
             Some(choice) => relay(server, handle, choice, args.reason, None, by),
             None => {
-                let question = handle.open_question()?.1.id.clone();
-                Ok(Begun::Seen(handle.outer.id, question))
+                let question = handle.open_question()?.1;
+                let note = match relayable(question) {
+                    true => "it is for the person to decide: ask them, and relay what they say",
+                    false => "the person has to answer this themselves, not through you",
+                };
+                let question = question.id.clone();
+                Ok(Begun::Seen(handle.outer.id, question, note))
             }
         }
     });

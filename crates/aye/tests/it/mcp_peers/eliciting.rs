@@ -38,7 +38,7 @@ fn accepts(peer: &mut Peer, room: &Room) {
     peer.answer(number, "accept", filled(&form, "proceed"));
     let done = peer.reply(call).stands("completed");
     assert_eq!(done.data["outputs"]["decision"], "proceed");
-    assert_eq!(room.read("acted"), "proceed one\n");
+    assert!(room.read("acted").ends_with("proceed one\n"));
     assert_eq!(room.decisions(), [("proceed".to_owned(), "elicited".to_owned())]);
 }
 
@@ -126,7 +126,24 @@ fn answered_elsewhere(peer: &mut Peer, room: &Room) {
     assert_eq!(room.decisions(), [("stop".to_owned(), "command".to_owned())]);
 }
 
+/// What wants advice goes to the assistant first; the form carries its words.
+fn advises_first(peer: &mut Peer, room: &Room) {
+    let asks = run(peer, "advised", json!({ "target": "eight" })).stands("awaiting_confirmation");
+    assert_eq!(room.decisions(), []);
+    let since = peer.seen.len();
+    let args = json!({ "execution_id": asks.id(), "advice": "Nobody is on call today." });
+    let call = peer.start_call("skill_continue", args);
+    let (number, form) = peer.elicitation(since);
+    let message = form["message"].as_str().unwrap();
+    assert!(message.contains("Nobody is on call today."), "{form}");
+    peer.answer(number, "accept", filled(&form, "proceed"));
+    peer.reply(call).stands("completed");
+    assert_eq!(room.decisions(), [("proceed".to_owned(), "elicited".to_owned())]);
+    assert!(room.read("acted").contains("eight"));
+}
+
 fn all(peer: &mut Peer, room: &Room) {
+    advises_first(peer, room);
     accepts(peer, room);
     accepts_a_no(peer, room);
     accepts_nonsense(peer, room);

@@ -31,7 +31,7 @@ description: Ships if the right person says so
 inputs: [{{ name: target, default: stage }}]
 steps:
   - name: ask
-    confirm: {{ message: 'Ship to {{{{ inputs.target }}}}?', {guard}, timeout: 10m, ai_assist: true }}
+    confirm: {{ message: 'Ship to {{{{ inputs.target }}}}?', {guard}, timeout: 10m }}
     output: decision
   - name: act
     shell: echo {name} >>forbidden

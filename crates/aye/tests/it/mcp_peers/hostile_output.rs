@@ -39,7 +39,6 @@ steps:
         - {{ label: 'Yes {{{{ found }}}}', value: proceed, description: '{{{{ found }}}}' }}
         - {{ label: No, value: cancel, action: cancel }}
       by: {by}
-      ai_assist: true
       timeout: 10m
     output: decision
   - {{ name: act, shell: 'echo {{{{ decision }}}} >>shipped', condition: decision == 'proceed' }}
@@ -144,7 +143,7 @@ fn open_gate(peer: &mut Peer, room: &Room) {
     let offered = form["requestedSchema"]["properties"][&field].to_string();
     assert!(offered.contains("proceed") && offered.contains("cancel"), "{offered}");
     let values = offers(&form["requestedSchema"]["properties"][&field]);
-    assert_eq!(values, ["proceed", "cancel"], "{form:#}");
+    assert_eq!(values, ["proceed", "cancel", "let the assistant look"], "{form:#}");
     peer.answer(number, "accept", json!({ (field): "ship" }));
     let outcome = peer.outcome(call);
     assert_eq!(room.read("shipped"), "", "{outcome:?}");

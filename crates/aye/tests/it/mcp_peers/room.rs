@@ -33,7 +33,6 @@ steps:
       options:
         - { label: Go on, value: proceed, description: Releases }
         - { label: Stop, value: stop, action: cancel }
-      ai_assist: true
       timeout: 10m
     output: decision
   - { name: act, shell: 'echo {{ decision }} {{ inputs.target }} >>acted' }
@@ -66,6 +65,10 @@ impl Room {
         let place = Place::new();
         place.write("skills/plain.yaml", PLAIN);
         place.write("skills/gate.yaml", GATE);
+        // The same, and the assistant is to look at it first.
+        let advised = GATE.replace("name: gate", "name: advised");
+        let advised = advised.replace("timeout: 10m", "timeout: 10m\n      ai_assist: true");
+        place.write("skills/advised.yaml", &advised);
         place.write("skills/flaky.yaml", FLAKY);
         let pull = place.write("pull", PULL);
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
