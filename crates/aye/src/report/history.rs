@@ -153,6 +153,12 @@ impl History {
         })));
     }
 
+    /// The start that has not ended yet.
+    fn running(&self) -> Option<u32> {
+        let running = |attempt: &&Attempt| attempt.status == StepStatus::Running;
+        self.attempts().filter(running).last().map(|attempt| attempt.execution)
+    }
+
     /// The start that has just ended, or that never was.
     fn ended(&mut self, event: &Event, execution: u32, visit: u32) -> &mut Attempt {
         let same = |entry: &Entry| match entry {
@@ -225,7 +231,9 @@ impl Told {
                 attempt.took = state.steps.get(&failed.step).and_then(super::took);
             }
             EventKind::StepSkipped { step, message, .. } => {
-                let attempt = self.of(step).ended(event, 0, visits(step));
+                // A question that is a step has started before it is declined.
+                let started = self.of(step).running().unwrap_or(0);
+                let attempt = self.of(step).ended(event, started, visits(step));
                 attempt.status = StepStatus::Skipped;
                 attempt.message.clone_from(message);
             }

@@ -60,6 +60,9 @@ impl<W: Write> LiveReport<'_, W> {
             };
             return (text, String::new());
         }
+        if self.mode == OutputMode::None {
+            return (text, String::new());
+        }
         let result = match (lane.output.only_line(), lane.output.count()) {
             (Some(line), _) => line,
             (None, 0) => String::new(),

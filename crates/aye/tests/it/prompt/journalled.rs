@@ -95,6 +95,18 @@ fn texts_are_no_templates() {
     assert!(shown.to_string().contains("{{ nothing }}"), "{shown}");
 }
 
+/// Nobody sees it, so its default is not taken: the script hears that in time.
+#[test]
+fn a_default_that_nobody_sees_does_not_hold_the_script() {
+    let place = Place::new();
+    let args = ["confirm", "Go?", "--journal", "--timeout", "1s", "--default", "yes"];
+    let child = place.start(&args);
+    let ran = place.finish(child);
+    assert_eq!(ran.code, 124, "{}", ran.all());
+    let shown = place.aye(&["show", "last"]).ok().stdout;
+    assert!(!shown.contains("running"), "{shown}");
+}
+
 #[test]
 fn without_a_terminal_the_inbox_is_asked() {
     let place = Place::new();

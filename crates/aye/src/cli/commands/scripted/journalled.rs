@@ -33,6 +33,11 @@ pub(super) fn ask(
     let screen = SharedScreen::default();
     let config = context.config(Escape::Dismisses, !asking.no_input);
     let terminal = TerminalPrompter::new(config, &context.clock, screen.clone());
+    // Nobody can see it here when its time is up: a default that proceeds would
+    // never be taken, and the script has to go on.
+    let unseen = terminal.obstacle().is_some() && question.default_proceeds() && !asking.yes;
+    let question =
+        &Question { default: question.default.clone().filter(|_| !unseen), ..question.clone() };
     let quiet = context.json || context.verbosity == Verbosity::Quiet;
     let report = InboxReport { context, says: terminal.obstacle().is_some() && !quiet };
     let mut report = ScreenReport::new(Box::new(report), screen);

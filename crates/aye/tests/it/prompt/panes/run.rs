@@ -328,6 +328,7 @@ steps:
         });
         assert_eq!(pane.contains("┃ two"), shown[0], "{which}: {pane}");
         assert_eq!(pane.contains("│ three"), shown[1], "{which}: {pane}");
+        assert!(which != "none" || !pane.contains("2 lines"), "{pane}");
     }
 }
 
