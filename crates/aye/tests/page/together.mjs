@@ -57,7 +57,9 @@ await test(SKILLS, async (here) => {
   // Several of one kind together, each command in full.
   for (const host of ["web-1", "web-2", "web-3"]) await here.start("one", { host });
   await ann.getByText("3 questions of one kind").waitFor();
+  await settled(ann);
   await ann.getByRole("button", { name: "Answer together" }).click();
+  await ann.locator(".batch").getByText("echo web-3").first().waitFor();
   assert.match(await ann.locator(".batch").textContent(), /echo web-1.*echo web-2.*echo web-3/s);
   await ann.getByLabel("Restart web-2?").check();
   await ann.getByLabel("Restart web-3?").check();

@@ -354,16 +354,23 @@ fn without_own(text: &str) -> String {
 }
 
 fn own(text: &str) -> Option<usize> {
-    for moves in ["\r\u{1b}[2K", "\r\u{1b}[K", "\u{1b}[J"] {
-        if text.starts_with(moves) {
-            return Some(moves.len());
-        }
+    if text.starts_with("\r\n") {
+        return Some(1);
+    }
+    // What lies between the last two is shown at once.
+    let moves = ["[2K", "[K", "[J", "[?2026h", "[?2026l"];
+    let bare = text.strip_prefix('\r').unwrap_or(text);
+    if let Some(rest) = bare.strip_prefix('\u{1b}')
+        && let Some(moves) = moves.iter().find(|moves| rest.starts_with(**moves))
+    {
+        return Some(text.len() - rest.len() + moves.len());
     }
     let body = text.strip_prefix("\r").unwrap_or(text).strip_prefix("\u{1b}[")?;
     let codes = body.find(|c: char| !c.is_ascii_digit() && c != ';')?;
     let end = text.len() - body.len() + codes + 1;
     let fine = match body.as_bytes()[codes] {
         b'A' => text.starts_with('\r'),
+        b'B' | b'C' => true,
         b'm' => body[..codes]
             .split(';')
             .all(|code| matches!(code, "0" | "1" | "2" | "31" | "32" | "33" | "34" | "35" | "36")),

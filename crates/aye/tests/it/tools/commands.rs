@@ -31,7 +31,7 @@ fn help() {
     let place = Place::new();
     assert_snapshot!(place.aye(&["tools", "--help"]).all(), @r#"
     --- stdout
-    List and call the tools of this project: MCP servers and commands
+    List and call the tools of this project
 
     Usage: aye tools [OPTIONS] <COMMAND>
 
