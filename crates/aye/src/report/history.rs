@@ -156,7 +156,7 @@ impl History {
     /// The start that has not ended yet.
     fn running(&self) -> Option<u32> {
         let running = |attempt: &&Attempt| attempt.status == StepStatus::Running;
-        self.attempts().filter(running).last().map(|attempt| attempt.execution)
+        self.attempts().rev().find(running).map(|attempt| attempt.execution)
     }
 
     /// The start that has just ended, or that never was.
