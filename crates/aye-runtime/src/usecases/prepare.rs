@@ -57,6 +57,20 @@ impl SkillError {
             }
         }
     }
+
+    /// With the places of its errors, for callers that show no file.
+    pub fn with_places(self) -> Error {
+        let places = match &self {
+            Self::Invalid(file) => file.render(false),
+            Self::Failed(_) => String::new(),
+        };
+        match self.into_error() {
+            Error::InvalidSkill(message) => {
+                Error::InvalidSkill(format!("{message}\n{}", places.trim_end()))
+            }
+            other => other,
+        }
+    }
 }
 
 /// A skill with everything that a run of it depends on.

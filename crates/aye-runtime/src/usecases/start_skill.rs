@@ -73,7 +73,7 @@ impl Runtime {
                 false => Err(StartSkillError::OtherRequest(run)),
             };
         }
-        let skill = self.check_skill(&start.skill).map_err(with_places)?;
+        let skill = self.check_skill(&start.skill).map_err(SkillError::with_places)?;
         let given = start.inputs.into_iter().map(|(name, value)| (name, Given::Data(value)));
         let prepared = self.prepare(skill, given.collect())?;
         let prepared = Prepared { environment: start.environment, ..prepared };
@@ -141,18 +141,4 @@ fn run_of_key(by: &str, key: &str) -> RunId {
 /// `FILE#NAME` is the skill `NAME`.
 fn skill_part(wanted: &str) -> &str {
     wanted.rsplit_once('#').map_or(wanted, |(_, name)| name)
-}
-
-/// Why a skill cannot be run, with the places of its errors.
-fn with_places(error: SkillError) -> Error {
-    let places = match &error {
-        SkillError::Invalid(file) => file.render(false),
-        SkillError::Failed(_) => String::new(),
-    };
-    match error.into_error() {
-        Error::InvalidSkill(message) => {
-            Error::InvalidSkill(format!("{message}\n{}", places.trim_end()))
-        }
-        other => other,
-    }
 }

@@ -56,7 +56,7 @@ pub(super) async fn run(
 ) -> Result<CallToolResponse, ErrorData> {
     let begun = work(call, request, |server, args: Run, _| {
         let runtime = &server.runtime;
-        let skill = runtime.check_skill(&args.skill).map_err(with_places)?;
+        let skill = runtime.check_skill(&args.skill).map_err(SkillError::with_places)?;
         let given = args.inputs.into_iter().map(|(name, value)| (name, Given::Data(value)));
         let prepared = runtime.prepare(skill, given.collect())?;
         let prepared = Prepared { environment: args.environment, ..prepared };
@@ -70,20 +70,6 @@ pub(super) async fn run(
         Ok(Begun::Run(run, note))
     });
     go(call, begun.await?).await
-}
-
-/// Why a skill cannot be run, with the places of its errors.
-fn with_places(error: SkillError) -> Error {
-    let places = match &error {
-        SkillError::Invalid(file) => file.render(false),
-        SkillError::Failed(_) => String::new(),
-    };
-    match error.into_error() {
-        Error::InvalidSkill(message) => {
-            Error::InvalidSkill(format!("{message}\n{}", places.trim_end()))
-        }
-        other => other,
-    }
 }
 
 /// Reads what was given and does it, on behalf of whoever calls.

@@ -200,7 +200,7 @@ steps:
 }
 
 #[test]
-fn a_socket_that_never_reads_is_dropped_and_holds_nobody_up() {
+fn a_socket_that_never_reads_holds_nobody_up() {
     let long = format!(
         "
 steps:
