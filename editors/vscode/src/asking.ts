@@ -1,0 +1,432 @@
+// Puts questions to the person in this window: a notification for each, and what opens from it.
+//
+// VS Code closes no message with buttons once it is shown, and changes none. A question may be answered
+// elsewhere, and its time runs: so it is a notification of the kind that shows progress, which closes by
+// itself and counts down. Its options are links.
+
+import * as vscode from "vscode";
+import { plain } from "aye-page/words.js";
+import { brief, clearBriefs, turn } from "./notices";
+import { ApiError } from "./client";
+import type { Option, Question } from "./model";
+import { commits, elapsed, formOf, leadWords, misfit, oneLine, outcome, rememberChoices, timeLeft, wholeText, withoutLinks } from "./question";
+import type { Session } from "./session";
+
+// More would cover the editor; the others are in the inbox.
+const AT_ONCE = 3;
+// A line of the list of options.
+interface Choice extends vscode.QuickPickItem {
+  option?: Option;
+  does?: "reason" | "panel" | "write";
+}
+
+interface ModalItem extends vscode.MessageItem {
+  option?: Option;
+}
+
+interface Notification {
+  digest: string;
+  close(): void;
+  isOpen: boolean;
+}
+
+interface Draft {
+  reason: string;
+}
+
+export class Asker implements vscode.Disposable {
+  #session: Session;
+  #openPanel: (path: string) => void;
+  #notifications = new Map<string, Notification>();
+  // Put off, as it was asked then: a question that changed is shown again.
+  #later = new Map<string, string>();
+  #engaged: { id: string; close(): void } | null = null;
+  #seen = new Set<string>();
+  #disposables: vscode.Disposable[] = [];
+
+  constructor(session: Session, openPanel: (path: string) => void) {
+    this.#session = session;
+    this.#openPanel = openPanel;
+    this.#disposables.push(
+      session.onChange((change) => {
+        if (change.decided) this.#decided(change.decided);
+        this.#sync();
+      }),
+      session.onState(() => this.#sync()),
+      session.onTick(() => this.#tick()),
+      vscode.commands.registerCommand("aye.answer", (id?: unknown) => this.answer(idOf(id))),
+      vscode.commands.registerCommand("aye.answerWith", (id: string, digest: string, value: string) => this.#answerWith(id, digest, value)),
+      vscode.commands.registerCommand("aye.answerLater", (id: string) => {
+        const question = this.#question(id);
+        if (question) this.#later.set(id, question.digest);
+        this.#sync();
+      }),
+      vscode.commands.registerCommand("aye.openQuestion", (id?: unknown) => {
+        const question = this.#question(idOf(id));
+        if (question) this.#openPanel(`questions/${encodeURIComponent(question.id)}`);
+      }),
+    );
+  }
+
+  dispose(): void {
+    for (const one of this.#notifications.values()) one.close();
+    this.#engaged?.close();
+    for (const one of this.#disposables) one.dispose();
+  }
+
+  /** Answers a question: the one that is named, else the oldest, else what is chosen from several. */
+  async answer(id?: string): Promise<void> {
+    const open = this.#session.openQuestions();
+    if (open.length === 0) {
+      void brief("Nothing waits for an answer.", 5);
+      return;
+    }
+    const question = id ? this.#question(id) : open.length === 1 ? open[0] : await this.#which(open);
+    if (!question) return;
+    if (question.state !== "open") {
+      void brief(outcome(question), 12);
+      return;
+    }
+    await this.#engage(question, () => this.#ask(question, { reason: "" }));
+  }
+
+  async #which(open: Question[]): Promise<Question | undefined> {
+    const items = open.map((question) => ({
+      label: plain(question.title || "Question"), description: plain([question.skill, question.step].filter(Boolean).join(" › ")),
+      detail: plain(question.message).replace(/\s+/g, " "), question,
+    }));
+    const chosen = await vscode.window.showQuickPick(items, { title: "Aye: which question?", matchOnDescription: true, matchOnDetail: true });
+    return chosen?.question;
+  }
+
+  async #answerWith(id: string, digest: string, value: string): Promise<void> {
+    const question = this.#question(id);
+    if (!question || question.state !== "open") {
+      if (question) void brief(outcome(question), 12);
+      return;
+    }
+    // What was clicked belongs to what was shown.
+    if (question.digest !== digest) return this.answer(id);
+    const option = question.options?.find((one) => one.value === value);
+    if (option) await this.#engage(question, () => this.#complete(question, option, { reason: "" }));
+  }
+
+  #question(id: string | undefined): Question | undefined {
+    return id ? this.#session.store.questions.get(id) : this.#session.openQuestions()[0];
+  }
+
+  /** While a person is at a question, its time is held and others see who looks. */
+  async #engage(question: Question, work: () => Promise<void>): Promise<void> {
+    if (!this.#session.mayAct()) {
+      void vscode.window.showWarningMessage(this.#session.whyNot());
+      return;
+    }
+    this.#engaged?.close();
+    const engagement = { id: question.id, close() {} };
+    this.#engaged = engagement;
+    this.#session.showing(question.id);
+    if (question.deadline) void this.#session.client.command("hold", { question: question.id }).catch(() => {});
+    try {
+      await work();
+    } finally {
+      // Unless the same question was opened again meanwhile: that one continues holding it.
+      if (this.#engaged === engagement || this.#engaged?.id !== question.id) {
+        if (this.#engaged === engagement) this.#engaged = null;
+        this.#tellShown();
+        if (this.#session.store.questions.get(question.id)?.state === "open") {
+          void this.#session.client.command("release", { question: question.id }).catch(() => {});
+        }
+      }
+    }
+  }
+
+  async #ask(question: Question, draft: Draft): Promise<void> {
+    switch (formOf(question)) {
+      case "panel":
+        this.#openPanel(`questions/${encodeURIComponent(question.id)}`);
+        return;
+      case "modal":
+        return this.#modal(question, draft);
+      case "text":
+        return this.#text(question, draft);
+      case "buttons":
+      case "list":
+        return this.#list(question, draft);
+    }
+  }
+
+  async #modal(question: Question, draft: Draft): Promise<void> {
+    const items: ModalItem[] = (question.options ?? []).map((option) => ({ title: plain(option.label), option }));
+    // Esc is none of the answers.
+    const later: ModalItem = { title: "Decide Later", isCloseAffordance: true };
+    const reason: ModalItem = { title: "With a Reason…" };
+    const chosen = await vscode.window.showWarningMessage(
+      plain(question.title || "Question"),
+      { modal: true, detail: [wholeText(question), draft.reason ? `Reason: ${plain(draft.reason)}` : "", timeLeft(question, this.#session.now())].filter(Boolean).join("\n\n") },
+      ...items, reason, later,
+    );
+    if (!chosen || chosen === later) return;
+    if (chosen === reason) {
+      const given = await this.#input(question, { prompt: "Why? It is kept in the record.", value: draft.reason, placeholder: "Reason" });
+      if (given !== undefined) await this.#modal(question, { reason: given });
+      return;
+    }
+    if (chosen.option) await this.#complete(question, chosen.option, draft);
+  }
+
+  async #list(question: Question, draft: Draft): Promise<void> {
+    const chosen = await this.#pick<Choice>(question, [
+      ...(question.options ?? []).map((option): Choice => ({
+        label: plain(option.label), description: leadWords(question, option), option,
+        ...(option.description ? { detail: plain(option.description) } : {}),
+      })),
+      { label: "", kind: vscode.QuickPickItemKind.Separator },
+      { label: "$(comment) Give a reason…", description: draft.reason ? `“${plain(draft.reason)}”` : "kept in the record", does: "reason", alwaysShow: true },
+      { label: "$(open-preview) Show everything in the Command Center", does: "panel", alwaysShow: true },
+    ], plain(question.message).replace(/\s+/g, " "));
+    if (!chosen) return;
+    if (chosen.does === "panel") {
+      this.#openPanel(`questions/${encodeURIComponent(question.id)}`);
+    } else if (chosen.does === "reason") {
+      const given = await this.#input(question, { prompt: "Why? It is kept in the record.", value: draft.reason, placeholder: "Reason" });
+      await this.#list(question, { reason: given ?? draft.reason });
+    } else if (chosen.option) {
+      await this.#complete(question, chosen.option, draft);
+    }
+  }
+
+  async #text(question: Question, draft: Draft): Promise<void> {
+    const options = question.options ?? [];
+    if (options.length > 0) {
+      const chosen = await this.#pick<Choice>(question, [
+        { label: "$(edit) Write an answer…", does: "write" },
+        ...options.map((option): Choice => ({ label: plain(option.label), option })),
+      ], plain(question.message).replace(/\s+/g, " "));
+      if (!chosen) return;
+      if (chosen.option) return this.#complete(question, chosen.option, draft);
+    }
+    const text = await this.#input(question, {
+      prompt: plain(question.message).replace(/\s+/g, " "), password: question.secret === true,
+      value: question.secret ? "" : question.default ?? "", check: (given) => misfit(question, given),
+    });
+    if (text !== undefined) await this.#complete(question, { value: text, label: text, action: "proceed" }, draft);
+  }
+
+  /** Asks for what an answer needs before it counts, and sends it. */
+  async #complete(question: Question, option: Option, draft: Draft): Promise<void> {
+    if (option.value === "edit" && question.purpose === "recover") {
+      this.#openPanel(`questions/${encodeURIComponent(question.id)}`);
+      return;
+    }
+    const more: Record<string, string> = {};
+    if (commits(question, option)) {
+      if (question.typed) {
+        const wanted = question.typed;
+        const typed = await this.#input(question, {
+          prompt: `Type ${plain(wanted)} to agree.`, check: (given) => (given === wanted ? null : `Type exactly ${plain(wanted)}`),
+        });
+        if (typed === undefined) return;
+        more.typed = typed;
+      }
+      if (question.reauth) {
+        const code = await this.#input(question, {
+          prompt: "Your one-time code.", placeholder: "123456", check: (given) => (/^\d{6,8}$/.test(given) ? null : "6 to 8 digits"),
+        });
+        if (code === undefined) return;
+        more.code = code;
+      }
+    }
+    if (question.remember) {
+      const scopes = rememberChoices(question).map((one) => ({ label: one.label, detail: one.covers, scope: one.scope }));
+      const chosen = await this.#pick(question, scopes, "Remember this answer? Esc sends nothing.");
+      if (!chosen) return;
+      if (chosen.scope) more.remember = chosen.scope;
+    }
+    if (draft.reason) more.reason = draft.reason;
+    await this.#send(question, option, more, draft);
+  }
+
+  async #send(question: Question, option: Option, more: Record<string, string>, draft: Draft): Promise<void> {
+    this.#session.answeredHere.add(question.id);
+    try {
+      const result = await this.#session.client.command("answer", { question: question.id, digest: question.digest, choice: option.value, ...more });
+      const missing = Number(result.missing ?? 0);
+      const what = question.secret ? "answered" : `“${plain(option.label)}”`;
+      vscode.window.setStatusBarMessage(`$(check) ${plain(question.title || "Question")}: ${what}${missing > 0 ? `, ${missing} more must agree` : ""}`, 5000);
+    } catch (error) {
+      this.#session.answeredHere.delete(question.id);
+      const now = this.#session.store.questions.get(question.id);
+      const problem = error instanceof ApiError ? error : new ApiError("failed", String(error));
+      const words = `Aye: ${problem.message}${problem.hint ? ` (${problem.hint})` : ""}`;
+      if (now && now.state !== "open") {
+        void brief(`${outcome(now)}. Your answer was not needed.`, 12);
+        return;
+      }
+      const again = await vscode.window.showErrorMessage(withoutLinks(words), "Answer again");
+      if (again && now) await this.#engage(now, () => this.#ask(now, draft));
+    }
+  }
+
+  /** A list that counts down, and closes when the question is decided. */
+  #pick<T extends vscode.QuickPickItem>(question: Question, items: readonly T[], placeholder: string): Promise<T | undefined> {
+    const pick = vscode.window.createQuickPick<T>();
+    pick.items = items;
+    pick.placeholder = placeholder;
+    pick.matchOnDescription = true;
+    pick.matchOnDetail = true;
+    return this.#run(question, pick, () => pick.selectedItems[0] ?? pick.activeItems[0]);
+  }
+
+  /** A field that counts down, and closes when the question is decided. */
+  #input(question: Question, about: { prompt: string; placeholder?: string; value?: string; password?: boolean; check?(text: string): string | null }): Promise<string | undefined> {
+    const box = vscode.window.createInputBox();
+    box.prompt = withoutLinks(about.prompt);
+    box.value = about.value ?? "";
+    box.password = about.password ?? false;
+    if (about.placeholder) box.placeholder = about.placeholder;
+    box.onDidChangeValue(() => {
+      box.validationMessage = undefined;
+    });
+    return this.#run(question, box, () => {
+      const problem = about.check?.(box.value) ?? null;
+      if (problem === null) return box.value;
+      box.validationMessage = problem;
+      return undefined;
+    });
+  }
+
+  #run<T>(question: Question, input: vscode.QuickInput & { onDidAccept: vscode.Event<void> }, read: () => T | undefined): Promise<T | undefined> {
+    input.ignoreFocusOut = true;
+    const title = (): void => {
+      const now = this.#session.store.questions.get(question.id) ?? question;
+      input.title = `${plain(question.title || "Question")} · ${timeLeft(now, this.#session.now())}`;
+    };
+    title();
+    const ticking = this.#session.onTick(title);
+    if (this.#engaged?.id === question.id) this.#engaged.close = () => input.hide();
+    return new Promise((resolve) => {
+      input.onDidAccept(() => {
+        const value = read();
+        if (value === undefined) return;
+        resolve(value);
+        input.hide();
+      });
+      input.onDidHide(() => {
+        ticking.dispose();
+        resolve(undefined);
+        input.dispose();
+      });
+      input.show();
+    });
+  }
+
+  /** It is decided: everything about it closes, and says so if it was not this window. */
+  #decided(question: Question): void {
+    const shown = this.#notifications.get(question.id);
+    const isEngaged = this.#engaged?.id === question.id;
+    if (isEngaged) {
+      this.#engaged?.close();
+      this.#engaged = null;
+    }
+    this.#later.delete(question.id);
+    shown?.close();
+    if ((shown?.isOpen || isEngaged) && !this.#session.answeredHere.has(question.id)) void brief(outcome(question), 12);
+  }
+
+  /** Shows what is open, and takes away what is not. */
+  #sync(): void {
+    const wanted = this.#session.settings.questions;
+    // Decided while this window was not connected.
+    const engaged = this.#engaged && this.#session.store.questions.get(this.#engaged.id);
+    if (engaged && engaged.state !== "open") this.#decided(engaged);
+    const open = this.#session.client.state.connected ? this.#session.openQuestions() : [];
+    const shown = open.filter((question) => this.#later.get(question.id) !== question.digest && wanted !== "none" && (wanted === "all" || this.#session.isHere(question.workspace))).slice(0, AT_ONCE);
+    for (const [id, one] of this.#notifications) {
+      const question = shown.find((other) => other.id === id);
+      if (!question || question.digest !== one.digest) {
+        one.close();
+        this.#notifications.delete(id);
+      }
+    }
+    for (const question of shown) if (!this.#notifications.has(question.id)) void this.#notify(question);
+    this.#tellShown();
+  }
+
+  #tellShown(): void {
+    if (!this.#engaged) this.#session.showing(this.#notifications.keys().next().value ?? null);
+  }
+
+  async #notify(question: Question): Promise<void> {
+    let close = (): void => {};
+    const done = new Promise<void>((resolve) => {
+      close = resolve;
+    });
+    const one: Notification = { digest: question.digest, isOpen: false, close: () => close() };
+    this.#notifications.set(question.id, one);
+    if (!this.#seen.has(question.id)) {
+      this.#seen.add(question.id);
+      this.#session.attract(question);
+    }
+    await turn();
+    // It may be decided by now.
+    if (this.#notifications.get(question.id) !== one) return;
+    clearBriefs();
+    one.isOpen = true;
+    const form = formOf(question);
+    const text = form === "panel" || form === "modal" ? `${plain(question.title || "Question")}: ${firstLine(question)}` : oneLine(question);
+    // A notification with a button is shown whole; without one it is cut after its first line. VS Code takes a
+    // text here for the button's label; should it stop doing so, the button says "Cancel" and still only opens the answer.
+    const cancellable = "Answer…" as unknown as boolean;
+    void vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, cancellable }, async (progress, token) => {
+      let worked = 0;
+      const report = (): void => {
+        const now = this.#session.store.questions.get(question.id);
+        if (!now || now.state !== "open") return;
+        const over = elapsed(now, this.#session.now());
+        const increment = Math.max(0, over - worked);
+        worked += increment;
+        progress.report({ message: `${withoutLinks(text)} — ${this.#links(now)} — ${timeLeft(now, this.#session.now())}`, increment });
+      };
+      report();
+      const ticking = this.#session.onTick(report);
+      await Promise.race([done, new Promise<void>((resolve) => token.onCancellationRequested(() => resolve()))]);
+      ticking.dispose();
+      one.isOpen = false;
+      if (!token.isCancellationRequested) return;
+      // The button closes it; it comes back at once, for its text is what is answered.
+      if (this.#notifications.get(question.id) === one) this.#notifications.delete(question.id);
+      this.#sync();
+      await this.answer(question.id);
+    });
+  }
+
+  #links(question: Question): string {
+    const link = (label: string, command: string, ...args: unknown[]): string => `[${plain(label).replace(/[[\]()]/g, "")}](command:${command}?${encodeURIComponent(JSON.stringify(args)).replaceAll("(", "%28").replaceAll(")", "%29")})`;
+    const form = formOf(question);
+    const answers = form === "buttons"
+      ? (question.options ?? []).map((option) => link(option.label, "aye.answerWith", question.id, question.digest, option.value))
+      : form === "modal" || form === "panel" ? [link("Review", "aye.answer", question.id)] : [];
+    return [...answers, link("Later", "aye.answerLater", question.id)].join(" · ");
+  }
+
+  #tick(): void {
+    for (const id of this.#notifications.keys()) {
+      const question = this.#session.store.questions.get(id);
+      if (!question || question.state !== "open") {
+        this.#notifications.get(id)?.close();
+        this.#notifications.delete(id);
+      }
+    }
+  }
+}
+
+function firstLine(question: Question): string {
+  const line = plain(question.message).split("\n")[0] ?? "";
+  return line.length > 200 ? `${line.slice(0, 199)}…` : line;
+}
+
+/** A command is called with an id, or with the item of a tree. */
+function idOf(given: unknown): string | undefined {
+  if (typeof given === "string") return given;
+  return (given as { question?: { id?: string } } | undefined)?.question?.id;
+}

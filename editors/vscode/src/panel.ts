@@ -1,0 +1,235 @@
+// The Command Center: the web page's own views in a panel. The panel has no session and no network of its
+// own; everything it shows and does goes through this window's connection.
+
+import * as vscode from "vscode";
+import { randomBytes } from "node:crypto";
+import { ApiError } from "./client";
+import type { CommandFields, CommandType, ServerMessage } from "./model";
+import type { Session } from "./session";
+
+const TYPE = "aye.commandCenter";
+
+interface Call {
+  type: "call";
+  id: number;
+  what: "command" | "get" | "post" | "remove" | "bytes";
+  args: unknown[];
+}
+
+type FromPanel =
+  | Call
+  | { type: "listen" }
+  | { type: "at"; path: string }
+  | { type: "show"; question: string | null }
+  | { type: "stream"; id: number; path: string }
+  | { type: "stop"; id: number };
+
+export class Panel implements vscode.Disposable {
+  #session: Session;
+  #extension: vscode.Uri;
+  #panel: vscode.WebviewPanel | null = null;
+  #isLive = false;
+  #path = "inbox";
+  #streams = new Map<number, AbortController>();
+  #disposables: vscode.Disposable[];
+
+  constructor(session: Session, extension: vscode.Uri) {
+    this.#session = session;
+    this.#extension = extension;
+    this.#disposables = [
+      session.onMessage((message) => {
+        if (this.#isLive) this.#post({ type: "message", message });
+      }),
+      session.onState(() => {
+        this.#post({ type: "state", state: this.#state() });
+        if (!session.client.state.connected) return;
+        // The first connection after the panel was opened.
+        if (!this.#isLive && this.#panel) void this.#listen();
+      }),
+      session.onChime(() => {
+        if (!this.#panel?.visible) return false;
+        this.#post({ type: "chime" });
+        return true;
+      }),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#reload()),
+      vscode.window.registerWebviewPanelSerializer(TYPE, {
+        deserializeWebviewPanel: async (panel, state: { path?: string } | undefined) => {
+          this.#path = state?.path ?? "inbox";
+          this.#attach(panel);
+        },
+      }),
+    ];
+  }
+
+  dispose(): void {
+    this.#panel?.dispose();
+    for (const one of this.#disposables) one.dispose();
+  }
+
+  /** Shows a view: `inbox`, `runs/ID`, `skills/NAME?project=…`. */
+  open(path?: string): void {
+    if (path) this.#path = path;
+    if (this.#panel) {
+      this.#panel.reveal();
+      if (path) this.#post({ type: "go", path });
+      return;
+    }
+    this.#attach(vscode.window.createWebviewPanel(TYPE, "Aye", vscode.ViewColumn.Active, { retainContextWhenHidden: true, enableFindWidget: true }));
+  }
+
+  #attach(panel: vscode.WebviewPanel): void {
+    this.#panel = panel;
+    const { webview } = panel;
+    panel.title = "Aye";
+    panel.iconPath = vscode.Uri.joinPath(this.#extension, "media", "aye.svg");
+    webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(this.#extension, "dist")] };
+    webview.onDidReceiveMessage((message: FromPanel) => this.#receive(message));
+    panel.onDidChangeViewState(() => {
+      if (!panel.visible) this.#session.panelShows(null);
+    });
+    panel.onDidDispose(() => {
+      this.#panel = null;
+      this.#isLive = false;
+      for (const stream of this.#streams.values()) stream.abort();
+      this.#streams.clear();
+      this.#session.panelShows(null);
+    });
+    webview.html = pageOf(webview, this.#extension, "panel", { path: this.#path, trusted: String(vscode.workspace.isTrusted) });
+  }
+
+  #reload(): void {
+    if (!this.#panel) return;
+    this.#isLive = false;
+    const { webview } = this.#panel;
+    webview.html = pageOf(webview, this.#extension, "panel", { path: this.#path, trusted: String(vscode.workspace.isTrusted) });
+  }
+
+  #post(message: object): void {
+    void this.#panel?.webview.postMessage(message);
+  }
+
+  #state(): { connected: boolean; since: number } {
+    const { connected, since } = this.#session.client.state;
+    return { connected: connected && this.#isLive, since };
+  }
+
+  /** From here on the panel hears what this window hears, beginning with how things are now. */
+  async #listen(): Promise<void> {
+    try {
+      const { snapshot } = await this.#session.client.command("snapshot", {});
+      this.#isLive = true;
+      this.#post({ type: "state", state: this.#state() });
+      this.#post({ type: "message", message: { ...(snapshot as object), type: "snapshot" } satisfies ServerMessage });
+    } catch {
+      // It is tried again once there is a connection.
+    }
+  }
+
+  #receive(message: FromPanel): void {
+    switch (message.type) {
+      case "listen":
+        this.#post({ type: "state", state: this.#state() });
+        // Where it was sent while it was loading.
+        this.#post({ type: "go", path: this.#path });
+        void this.#listen();
+        break;
+      case "at":
+        this.#path = message.path;
+        break;
+      case "show":
+        this.#session.panelShows(this.#panel?.visible ? message.question : null);
+        break;
+      case "call":
+        void this.#call(message);
+        break;
+      case "stream":
+        void this.#stream(message.id, message.path);
+        break;
+      case "stop":
+        this.#streams.get(message.id)?.abort();
+        break;
+    }
+  }
+
+  async #call({ id, what, args }: Call): Promise<void> {
+    try {
+      this.#post({ type: "reply", id, value: await this.#do(what, args) });
+    } catch (error) {
+      const { code, message, hint } = error instanceof ApiError ? error : new ApiError("failed", String(error));
+      this.#post({ type: "reply", id, error: { code, message, hint } });
+    }
+  }
+
+  async #do(what: Call["what"], args: unknown[]): Promise<unknown> {
+    const { client } = this.#session;
+    const [first, second] = args as [string, object | undefined];
+    switch (what) {
+      case "command":
+        this.#mustAct();
+        if (first === "answer") this.#session.answeredHere.add(String((second as { question?: string }).question));
+        return client.command(first as CommandType, (second ?? {}) as CommandFields<CommandType>);
+      case "get":
+        return first === "/session" ? this.#who() : client.get(first);
+      case "post":
+        // A dry run changes nothing; everything else does.
+        if (!first.endsWith("/dry-run")) this.#mustAct();
+        return client.post(first, second);
+      case "remove":
+        this.#mustAct();
+        await client.request("DELETE", first, { body: {} });
+        return null;
+      case "bytes": {
+        const response = await client.request("GET", first, { headers: (second ?? {}) as Record<string, string> });
+        return { status: response.status, headers: [...response.headers], bytes: new Uint8Array(await response.arrayBuffer()) };
+      }
+    }
+  }
+
+  #mustAct(): void {
+    if (!vscode.workspace.isTrusted) throw new ApiError("not_trusted", this.#session.whyNot());
+  }
+
+  /** Who this window speaks for; in a restricted window it may only read. */
+  async #who(): Promise<unknown> {
+    const who = await this.#session.client.get<{ rights: string[] }>("/session");
+    return vscode.workspace.isTrusted ? who : { ...who, rights: ["read"] };
+  }
+
+  async #stream(id: number, path: string): Promise<void> {
+    const aborter = new AbortController();
+    this.#streams.set(id, aborter);
+    try {
+      const response = await this.#session.client.request("GET", path, { signal: aborter.signal });
+      for await (const chunk of (response.body ?? []) as unknown as AsyncIterable<Uint8Array>) this.#post({ type: "chunk", id, bytes: chunk });
+      this.#post({ type: "end", id });
+    } catch (error) {
+      this.#post({ type: "end", id, error: error instanceof Error ? error.message : String(error) });
+    }
+    this.#streams.delete(id);
+  }
+}
+
+/** A document that may run one script of ours and nothing else, and reach nothing. */
+export function pageOf(webview: vscode.Webview, extension: vscode.Uri, name: string, data: Record<string, string>): string {
+  const nonce = randomBytes(16).toString("base64url");
+  const at = (file: string): string => String(webview.asWebviewUri(vscode.Uri.joinPath(extension, "dist", file)));
+  const attributes = Object.entries(data).map(([key, value]) => ` data-${key}="${escape(value)}"`).join("");
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'nonce-${nonce}'; style-src ${webview.cspSource}; img-src ${webview.cspSource}; form-action 'none'; base-uri 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="${at("panel.css")}">
+<title>Aye</title>
+</head>
+<body class="aye-${name}">
+<div id="app"${attributes}></div>
+<script type="module" nonce="${nonce}" src="${at(`${name}.js`)}"></script>
+</body>
+</html>`;
+}
+
+function escape(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("\"", "&quot;").replaceAll("<", "&lt;");
+}

@@ -1,0 +1,50 @@
+// Where a run stands, in words: pure.
+
+import { plain, plural } from "aye-page/words.js";
+import type { RunRow, RunState, StepState } from "./model";
+
+/** `release 3/9`: the step a run is at. Without the list of its steps, only its name. */
+export function progressOf(row: Pick<RunRow, "skill" | "step">, run: RunState | null | undefined): string {
+  const names = run ? [...run.steps.keys()] : [];
+  const at = row.step === null ? -1 : names.indexOf(row.step);
+  return at < 0 ? plain(row.skill) : `${plain(row.skill)} ${at + 1}/${names.length}`;
+}
+
+/** What there is to say of a step beside its state: attempts, repairs, memory. */
+export function marksOf(step: StepState, run: Pick<RunState, "memory">): string[] {
+  const marks = [];
+  if (step.attempt > 1) marks.push(plural(step.attempt - 1, "retry", "retries"));
+  if (step.notes.some((note) => note.startsWith("healed"))) marks.push("healed");
+  const memory = run.memory.filter((one) => one.step === step.name);
+  if (memory.some((one) => !one.learned)) marks.push("memory read");
+  if (memory.some((one) => one.learned)) marks.push("memory written");
+  return marks;
+}
+
+/** The codicon of a state, and its colour. */
+export function iconOf(status: string): { icon: string; color?: string } {
+  switch (status) {
+    case "completed":
+      return { icon: "pass", color: "testing.iconPassed" };
+    case "failed":
+    case "timed_out":
+    case "unknown":
+      return { icon: "error", color: "testing.iconFailed" };
+    case "running":
+      return { icon: "play-circle", color: "charts.blue" };
+    case "waiting":
+    case "asking":
+      return { icon: "question", color: "charts.yellow" };
+    case "paused":
+    case "queued":
+      return { icon: "debug-pause" };
+    case "skipped":
+      return { icon: "debug-step-over", color: "disabledForeground" };
+    case "cancelled":
+    case "interrupted":
+    case "cut-off":
+      return { icon: "circle-slash" };
+    default:
+      return { icon: "circle-outline", color: "disabledForeground" };
+  }
+}

@@ -1,0 +1,140 @@
+// The one server of an AYE_HOME: where it says it is, whether it is there, and how it is started.
+// Nothing of VS Code here.
+
+import { execFile, spawn } from "node:child_process";
+import { mkdir, readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import path from "node:path";
+
+/** The oldest `aye` that speaks as this extension does. */
+export const OLDEST = "0.1.0";
+const START_LIMIT = 30_000;
+const LOOK_LIMIT = 5_000;
+const JUST_STARTING = 3_000;
+
+/** What `serve.json` says. */
+export interface Announcement {
+  url: string;
+  pid: number;
+  token: string;
+}
+
+export interface Place {
+  /** The program. */
+  program: string;
+  /** AYE_HOME. */
+  home: string;
+  /** For the processes that are started. */
+  env: NodeJS.ProcessEnv;
+}
+
+export type ProblemKind = "missing" | "too-old" | "not-running" | "failed";
+
+/** Why there is no server, in words for people. */
+export class ServerProblem extends Error {
+  constructor(readonly kind: ProblemKind, message: string) {
+    super(message);
+  }
+}
+
+/** Where journal and logs are kept: a setting, else as `aye` itself decides it. */
+export function homeOf(setting: string, env: NodeJS.ProcessEnv): string {
+  if (setting) return setting.startsWith("~/") ? path.join(homedir(), setting.slice(2)) : setting;
+  if (env.AYE_HOME) return env.AYE_HOME;
+  if (env.XDG_STATE_HOME) return path.join(env.XDG_STATE_HOME, "aye");
+  return path.join(env.HOME ?? homedir(), ".local/state/aye");
+}
+
+/** `0.10.2` is after `0.9.0`. */
+export function isOlder(version: string, than: string): boolean {
+  const [left, right] = [version, than].map((text) => text.split(/[.+-]/).slice(0, 3).map(Number));
+  for (let at = 0; at < 3; at += 1) {
+    const difference = (left?.[at] || 0) - (right?.[at] || 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+
+/** The version of the program; a problem if it is missing or too old. */
+export async function versionOf(place: Place): Promise<string> {
+  const out = await new Promise<string>((resolve, reject) => {
+    execFile(place.program, ["--version"], { env: place.env, timeout: START_LIMIT }, (error, stdout) => {
+      if (!error) resolve(stdout);
+      else if ((error as NodeJS.ErrnoException).code === "ENOENT") reject(new ServerProblem("missing", `\`${place.program}\` was not found`));
+      else reject(new ServerProblem("failed", `\`${place.program} --version\` failed: ${error.message}`));
+    });
+  });
+  const version = /^aye (\d+\.\d+\.\d+\S*)/.exec(out)?.[1];
+  if (!version) throw new ServerProblem("failed", `\`${place.program}\` is another program: \`--version\` printed \`${out.trim().slice(0, 80)}\``);
+  if (isOlder(version, OLDEST)) throw new ServerProblem("too-old", `\`${place.program}\` is version ${version}; this extension needs ${OLDEST} or newer`);
+  return version;
+}
+
+/** The server that runs, if one does. A file that a killed server left behind does not count. */
+export async function find(home: string): Promise<Announcement | null> {
+  let said: Partial<Announcement>;
+  try {
+    said = JSON.parse(await readFile(path.join(home, "serve.json"), "utf8")) as Partial<Announcement>;
+  } catch {
+    return null;
+  }
+  if (typeof said.url !== "string" || typeof said.token !== "string") return null;
+  try {
+    const response = await fetch(`${said.url.replace(/\/$/, "")}/healthz`, { signal: AbortSignal.timeout(LOOK_LIMIT) });
+    return response.ok ? { url: said.url.replace(/\/$/, ""), pid: said.pid ?? 0, token: said.token } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Starts the server, in a process that outlives this window. Another window may be faster: then that one counts. */
+export async function start(place: Place): Promise<Announcement> {
+  await versionOf(place);
+  await mkdir(place.home, { recursive: true, mode: 0o700 });
+  let problem = await launch(place, []);
+  // Another window may be just starting it; or its usual port belongs to another program.
+  if (problem !== null) {
+    const found = await look(place.home, JUST_STARTING);
+    if (found) return found;
+    problem = await launch(place, ["--listen", "127.0.0.1:0"]);
+  }
+  const found = await look(place.home, problem === null ? START_LIMIT : JUST_STARTING);
+  if (found) return found;
+  throw new ServerProblem("failed", `\`aye serve\` does not start: ${problem ?? "it did not say where it is"}`);
+}
+
+async function look(home: string, patience: number): Promise<Announcement | null> {
+  const until = Date.now() + patience;
+  for (;;) {
+    const found = await find(home);
+    if (found || Date.now() > until) return found;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** `null` once it has said where it is; else what it said instead. */
+function launch(place: Place, more: string[]): Promise<string | null> {
+  return new Promise((resolve) => {
+    // In its own home, not in a folder of this window: it serves all of them, and reads nothing of one that is not trusted.
+    const child = spawn(place.program, ["serve", "--json", "--home", place.home, ...more], {
+      cwd: place.home, env: place.env, detached: true, stdio: ["ignore", "pipe", "pipe"],
+    });
+    let said = "";
+    const limit = setTimeout(() => done("it took too long"), START_LIMIT);
+    const done = (result: string | null): void => {
+      clearTimeout(limit);
+      child.stdout.destroy();
+      child.stderr.destroy();
+      child.unref();
+      resolve(result);
+    };
+    child.stdout.on("data", (data: Buffer) => {
+      if (data.includes("\n")) done(null);
+    });
+    child.stderr.on("data", (data: Buffer) => {
+      said = (said + data.toString()).slice(-2000);
+    });
+    child.once("error", (error) => done(error.message));
+    child.once("exit", (code) => done(said.trim() || `it ended with ${code}`));
+  });
+}

@@ -1,0 +1,201 @@
+// What every part of the extension shares: the connection, what is known, the settings, a clock.
+
+import * as vscode from "vscode";
+import path from "node:path";
+import { execFile } from "node:child_process";
+import { Store, type Change } from "aye-page/store.js";
+import { plain } from "aye-page/words.js";
+import { Client, type ConnectionState } from "./client";
+import type { Question, ServerMessage } from "./model";
+import { find, homeOf, ServerProblem, start, versionOf, type Announcement, type Place } from "./server";
+
+// A server that is restarted by others comes back within a few attempts; then we start one.
+const ATTEMPTS = 5;
+
+export interface Settings {
+  program: string;
+  home: string;
+  start: boolean;
+  questions: "all" | "workspace" | "none";
+  sound: boolean;
+  soundCommand: string[];
+  raise: boolean;
+  raiseCommand: string[];
+  toasts: { started: boolean; completed: boolean; failed: boolean; heals: boolean; runs: "all" | "workspace" };
+}
+
+export function readSettings(): Settings {
+  const config = vscode.workspace.getConfiguration("aye");
+  const get = <T>(name: string, fallback: T): T => config.get<T>(name) ?? fallback;
+  return {
+    program: get("path", "") || "aye",
+    home: homeOf(get("home", ""), process.env),
+    start: get("server.start", true),
+    questions: get("questions.notify", "all"),
+    sound: get("questions.sound", false),
+    soundCommand: get("questions.soundCommand", []),
+    raise: get("questions.raiseWindow", false),
+    raiseCommand: get("questions.raiseCommand", []),
+    toasts: {
+      started: get("toasts.started", true), completed: get("toasts.completed", true), failed: get("toasts.failed", true),
+      heals: get("toasts.heals", true), runs: get("toasts.runs", "workspace"),
+    },
+  };
+}
+
+export class Session implements vscode.Disposable {
+  readonly client: Client;
+  readonly store: Store;
+  readonly log: vscode.LogOutputChannel;
+  settings: Settings;
+  /** Answered in this window: no need to tell its person. */
+  readonly answeredHere = new Set<string>();
+  #changed = new vscode.EventEmitter<Change>();
+  #stated = new vscode.EventEmitter<ConnectionState>();
+  #ticked = new vscode.EventEmitter<void>();
+  #messaged = new vscode.EventEmitter<ServerMessage>();
+  #clock: NodeJS.Timeout;
+  #isPanelShowing: string | null = null;
+  #prompting: string | null = null;
+  #wantsStart = false;
+  #chimes: ((question: Question) => boolean)[] = [];
+  readonly onChange = this.#changed.event;
+  readonly onState = this.#stated.event;
+  readonly onTick = this.#ticked.event;
+  readonly onMessage = this.#messaged.event;
+
+  constructor(log: vscode.LogOutputChannel) {
+    this.log = log;
+    this.settings = readSettings();
+    this.client = new Client((attempt) => this.#locate(attempt));
+    this.store = new Store(this.client);
+    this.store.subscribe((change) => this.#changed.fire(change));
+    this.client.on("message", (message) => {
+      this.store.receive(message);
+      this.#messaged.fire(message);
+    });
+    this.client.on("state", (state) => {
+      log.info(state.connected ? `connected to ${this.client.url}` : `not connected${state.problem ? `: ${state.problem.message}` : ""}`);
+      this.#stated.fire(state);
+    });
+    this.#clock = setInterval(() => this.#ticked.fire(), 1000);
+  }
+
+  dispose(): void {
+    clearInterval(this.#clock);
+    this.client.close();
+    for (const one of [this.#changed, this.#stated, this.#ticked, this.#messaged]) one.dispose();
+  }
+
+  get place(): Place {
+    return { program: this.settings.program, home: this.settings.home, env: { ...process.env, AYE_HOME: this.settings.home } };
+  }
+
+  /** Settings changed: another program or home is another server. */
+  reload(): void {
+    const before = this.settings;
+    this.settings = readSettings();
+    if (before.program !== this.settings.program || before.home !== this.settings.home) void vscode.window.showInformationMessage("Aye: reload the window to use the other program or home.", "Reload").then((answer) => answer && vscode.commands.executeCommand("workbench.action.reloadWindow"));
+  }
+
+  /** Finds the server or starts it, now. */
+  startServer(): void {
+    this.#wantsStart = true;
+    this.client.reconnect();
+  }
+
+  async #locate(attempt: number): Promise<Announcement> {
+    const found = await find(this.settings.home);
+    if (found) return found;
+    await versionOf(this.place);
+    const isFirst = this.client.after === 0;
+    if (this.#wantsStart || (this.settings.start && (isFirst || attempt >= ATTEMPTS))) {
+      this.#wantsStart = false;
+      this.log.info(`starting \`${this.settings.program} serve\` for ${this.settings.home}`);
+      return start(this.place);
+    }
+    throw new ServerProblem("not-running", "no server runs for this home");
+  }
+
+  /** The server's clock. */
+  now(): number {
+    return Date.now() + this.store.skew;
+  }
+
+  openQuestions(): Question[] {
+    return this.store.list().filter((question) => question.state === "open");
+  }
+
+  /** Whether a directory belongs to this window. */
+  isHere(directory: string | null | undefined): boolean {
+    if (!directory) return false;
+    return (vscode.workspace.workspaceFolders ?? []).some(({ uri }) => {
+      const relative = path.relative(uri.fsPath, directory);
+      return relative === "" || (!relative.startsWith("..") && !path.isAbsolute(relative)) || !path.relative(directory, uri.fsPath).startsWith("..");
+    });
+  }
+
+  /** Starting and answering need a window that VS Code trusts. */
+  mayAct(): boolean {
+    return vscode.workspace.isTrusted && this.client.state.connected;
+  }
+
+  whyNot(): string {
+    return vscode.workspace.isTrusted
+      ? "Aye is not connected; nothing was sent."
+      : "Aye only reads in a restricted window. Trust this workspace in VS Code to start runs and answer questions.";
+  }
+
+  /** Which question this window shows: the panel's, else the one of a prompt. */
+  showing(prompt: string | null): void {
+    this.#prompting = prompt;
+    this.client.show(this.#isPanelShowing ?? this.#prompting);
+  }
+
+  panelShows(question: string | null): void {
+    this.#isPanelShowing = question;
+    this.client.show(this.#isPanelShowing ?? this.#prompting);
+  }
+
+  /** Anyone who can play a sound in the window itself; says whether it does. */
+  onChime(play: (question: Question) => boolean): vscode.Disposable {
+    this.#chimes.push(play);
+    return { dispose: () => (this.#chimes = this.#chimes.filter((one) => one !== play)) };
+  }
+
+  /** A new question: a sound and the window in front, if that is wanted. */
+  attract(question: Question): void {
+    this.log.info(`asked: ${plain(question.title)} (${question.id})`);
+    if (this.settings.sound) {
+      const [program, ...args] = this.settings.soundCommand;
+      if (program) this.#launch(program, args);
+      else if (!this.#chimes.some((play) => play(question)) && !vscode.env.remoteName) this.#playHere();
+    }
+    if (this.settings.raise) this.#raise();
+  }
+
+  #playHere(): void {
+    if (process.platform === "darwin") this.#launch("afplay", ["/System/Library/Sounds/Glass.aiff"]);
+    else if (process.platform === "win32") this.#launch("powershell", ["-c", "[console]::beep(880,200)"]);
+    else this.#launch("canberra-gtk-play", ["--id", "message-new-instant"]);
+  }
+
+  /** The editor's own command line brings the window of a folder to the front. */
+  #raise(): void {
+    const [program, ...args] = this.settings.raiseCommand;
+    if (program) {
+      this.#launch(program, args);
+      return;
+    }
+    const open = vscode.workspace.workspaceFile ?? vscode.workspace.workspaceFolders?.[0]?.uri;
+    const folder = vscode.env.remoteName ? "bin/remote-cli" : "bin";
+    const name = { "Visual Studio Code": "code", "Visual Studio Code - Insiders": "code-insiders", VSCodium: "codium", "code-server": "code-server" }[vscode.env.appName] ?? "code";
+    if (open) this.#launch(path.join(vscode.env.appRoot, folder, name), ["--reuse-window", open.fsPath]);
+  }
+
+  #launch(program: string, args: string[]): void {
+    execFile(program, args, { timeout: 10_000 }, (error) => {
+      if (error) this.log.warn(`\`${program}\` failed: ${error.message}`);
+    });
+  }
+}

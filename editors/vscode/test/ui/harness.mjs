@@ -1,0 +1,229 @@
+// A real VS Code with the packaged extension, in headless Chromium, beside a real `aye serve`. Each script is
+// one test: it ends with an error, or with nothing to say. `crates/aye/tests/it/editor.rs` runs them.
+//
+//   AYE_TEST_PROGRAM   the program
+//   AYE_TEST_PACKAGES  where playwright-core is
+//   AYE_TEST_HOST      where VS Code is (target/mcp-servers/vscode-newest or vscode-minimum)
+//   AYE_TEST_VSIX      the extension
+
+import { execFile, spawn } from "node:child_process";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { promisify } from "node:util";
+import { assert, place, until } from "../../../../crates/aye/tests/page/harness.mjs";
+
+const run = promisify(execFile);
+const require = createRequire(path.join(process.env.AYE_TEST_PACKAGES, "package.json"));
+const { chromium } = require("playwright-core");
+const PATIENCE = Number(process.env.AYE_TEST_PATIENCE ?? 60_000);
+// A window loads ten megabytes of script; on a busy machine that takes its time.
+const OPENING = 3 * PATIENCE;
+
+function nodeOf(host) {
+  const folder = readdirSync(path.join(host, "node_modules")).find((name) => name.startsWith("node-linux-"));
+  return path.join(host, "node_modules", folder, "bin", "node");
+}
+
+/** VS Code's own server for a place, with the extension installed. */
+export class Host {
+  #child = null;
+  #browser = null;
+  windows = [];
+
+  constructor(here, { trust = false, settings = {}, program = true } = {}) {
+    Object.assign(this, { here, trust, settings, program });
+    this.folder = path.join(here.root, "vscode");
+  }
+
+  get env() {
+    return {
+      PATH: "/usr/bin:/bin", HOME: path.join(this.folder, "home"), TMPDIR: path.join(this.folder, "tmp"), AYE_HOME: this.here.home,
+      LANG: "C.UTF-8", EXTENSIONS_GALLERY: "{\"serviceUrl\":\"\"}",
+    };
+  }
+
+  async start() {
+    for (const name of ["home", "tmp", "bin", "data/data/Machine"]) await mkdir(path.join(this.folder, name), { recursive: true });
+    const program = path.join(this.folder, "bin", "aye");
+    if (this.program) await symlink(process.env.AYE_TEST_PROGRAM, program);
+    // A login shell decides what the PATH of extensions is; the setting does not depend on it.
+    const settings = { ...(this.program ? { "aye.path": program } : {}), "workbench.startupEditor": "none", "workbench.tips.enabled": false, "chat.commandCenter.enabled": false, "chat.disableAIFeatures": true, "window.restoreWindows": "none", ...this.settings };
+    await writeFile(path.join(this.folder, "data/data/Machine/settings.json"), JSON.stringify(settings));
+    const host = process.env.AYE_TEST_HOST;
+    const args = [
+      path.join(host, "node_modules/code-server/lib/vscode/out/server-main.js"), "--host", "127.0.0.1", "--port", "0", "--without-connection-token",
+      "--accept-server-license-terms", "--telemetry-level", "off", "--server-data-dir", path.join(this.folder, "data"), ...(this.trust ? [] : ["--disable-workspace-trust"]),
+    ];
+    await run(nodeOf(host), [...args, "--install-extension", process.env.AYE_TEST_VSIX], { env: this.env, cwd: this.folder });
+    // A group of its own: extension hosts would outlive it.
+    this.#child = spawn(nodeOf(host), args, { env: this.env, cwd: this.folder, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    let said = "";
+    this.url = await new Promise((resolve, reject) => {
+      const hear = (data) => {
+        said += data;
+        const found = /bound to 127\.0\.0\.1:(\d+)/.exec(said);
+        if (found) resolve(`http://127.0.0.1:${found[1]}`);
+      };
+      this.#child.stdout.on("data", hear);
+      this.#child.stderr.on("data", hear);
+      this.#child.once("exit", (code) => reject(new Error(`VS Code ended with ${code}: ${said}`)));
+    });
+    this.#browser = await chromium.launch({
+      executablePath: process.env.AYE_TEST_CHROMIUM ?? "/usr/bin/chromium",
+      args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"],
+    });
+  }
+
+  /** A window with a folder, once the extension has spoken. */
+  async window({ folder = this.here.project, size = { width: 1280, height: 820 }, scheme = "dark" } = {}) {
+    const context = await this.#browser.newContext({ viewport: size, colorScheme: scheme });
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE);
+    const window = new Window(page, this);
+    this.windows.push(window);
+    await page.goto(`${this.url}/?folder=${encodeURIComponent(folder)}`, { timeout: OPENING });
+    await page.locator("[id=\"aye-run.aye.aye.status\"]").waitFor({ timeout: OPENING });
+    // Not every version asks with a dialog.
+    if (this.trust) await page.getByRole("button", { name: "No, I don't trust the authors" }).click({ timeout: 8000 }).catch(() => {});
+    return window;
+  }
+
+  /** What the extension logged, to see why a test failed. */
+  logs() {
+    const out = [];
+    const walk = (folder) => {
+      for (const entry of readdirSync(folder, { withFileTypes: true })) {
+        const file = path.join(folder, entry.name);
+        if (entry.isDirectory()) walk(file);
+        else if (/Aye\.log$|remoteexthost\.log$/.test(entry.name)) out.push(`${file}\n${readFileSync(file, "utf8").slice(-3000)}`);
+      }
+    };
+    const logs = path.join(this.folder, "data/data/logs");
+    if (existsSync(logs)) walk(logs);
+    return out;
+  }
+
+  async end() {
+    await this.#browser?.close();
+    if (this.#child?.exitCode === null && this.#child.signalCode === null) {
+      const gone = new Promise((resolve) => this.#child.once("exit", resolve));
+      process.kill(-this.#child.pid, "SIGKILL");
+      await gone;
+    }
+  }
+}
+
+/** One window of VS Code, as a person sees it. */
+export class Window {
+  constructor(page, host) {
+    this.page = page;
+    this.host = host;
+    this.status = page.locator("[id=\"aye-run.aye.aye.status\"]");
+    this.quick = page.locator(".quick-input-widget:visible");
+    this.toasts = page.locator(".notifications-toasts .notification-list-item");
+    this.dialog = page.locator(".monaco-dialog-box");
+    this.panel = page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame");
+  }
+
+  toast(text) {
+    return this.toasts.filter({ hasText: text });
+  }
+
+  /** A link or button of a notification. */
+  action(text, name) {
+    const toast = this.toast(text);
+    return toast.locator("a", { hasText: new RegExp(`^${name}$`) }).or(toast.getByRole("button", { name, exact: true })).first();
+  }
+
+  option(name) {
+    return this.quick.getByRole("option", { name });
+  }
+
+  /** The list or field with this title. */
+  titled(text) {
+    return this.quick.locator(".quick-input-title", { hasText: text });
+  }
+
+  async connected() {
+    await until(async () => !/disconnected|connecting/.test((await this.status.getByRole("button").getAttribute("aria-label")) ?? ""), "the extension is connected");
+  }
+
+  async said() {
+    return (await this.status.getByRole("button").getAttribute("aria-label")) ?? "";
+  }
+
+  /** Runs a command by its title, with the keyboard. A panel that has just loaded takes the focus away: then again. */
+  async command(title) {
+    const named = new RegExp(title.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    await until(async () => {
+      try {
+        await this.page.keyboard.press("F1");
+        await this.quick.locator("input").fill(`>${title}`, { timeout: PATIENCE / 10 });
+        await this.option(named).first().waitFor({ timeout: PATIENCE / 10 });
+        await this.page.keyboard.press("Enter");
+        return true;
+      } catch {
+        return false;
+      }
+    }, `the command ${title} is there`);
+  }
+
+  /** Opens a file of a folder of the project, from the explorer: the list of files needs a program that npm does not bring along. */
+  async open(file) {
+    const [folder, name] = file.split("/");
+    const row = (text) => this.page.locator(".explorer-folders-view .monaco-list-row").filter({ has: this.page.getByText(text, { exact: true }) });
+    if (!(await this.page.locator(".explorer-folders-view").isVisible())) await this.page.getByRole("tab", { name: /^Explorer/ }).first().click();
+    // Away from the tab, whose hover would be in front of the first line.
+    await this.page.mouse.move(700, 400);
+    await row(folder).waitFor();
+    if ((await row(folder).getAttribute("aria-expanded")) !== "true") await row(folder).click();
+    await row(name).dblclick();
+    await this.page.locator(".tab.active", { hasText: name }).waitFor();
+    await this.page.locator(".monaco-editor .view-line").first().waitFor();
+  }
+
+  async view() {
+    await this.page.getByRole("tab", { name: /^Aye/ }).first().click();
+    await this.page.locator(".pane-header", { hasText: "Inbox" }).waitFor();
+  }
+
+  /** Opens a run in its tree until a step is seen: a run that ends is drawn anew, and closed. */
+  async expand(run, step) {
+    const row = this.tree("Runs").filter({ hasText: run }).first();
+    await until(async () => {
+      if (await this.tree("Runs").filter({ hasText: step }).first().isVisible()) return true;
+      if ((await row.getAttribute("aria-expanded")) === "false") await row.locator(".monaco-tl-twistie").click({ timeout: 2000 }).catch(() => {});
+      await this.page.waitForTimeout(300);
+      return false;
+    }, `${run} shows ${step}`);
+  }
+
+  tree(name) {
+    return this.page.locator(".pane", { has: this.page.locator(".pane-header", { hasText: name }) }).locator(".monaco-list-row");
+  }
+}
+
+/** Runs a test with one server and one VS Code, and cleans up. */
+export async function test(skills, work, { files, serve = true, ...options } = {}) {
+  const here = await place(skills, files);
+  if (!serve) await here.kill();
+  const host = new Host(here, options);
+  const step = process.env.AYE_TEST_TRACE ? (words) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${words}\n`) : () => {};
+  try {
+    await host.start();
+    step("VS Code runs");
+    await work(here, host, step);
+  } catch (error) {
+    here.errors.push(error.stack, ...host.logs());
+    for (const [at, { page }] of host.windows.entries()) {
+      const file = path.join(process.env.AYE_TEST_PICTURES ?? "/tmp", `aye-editor-${path.basename(process.argv[1], ".mjs")}-${at}.png`);
+      await page.screenshot({ path: file }).then(() => here.errors.push(`what the window showed: ${file}`), () => {});
+    }
+  }
+  await host.end();
+  await here.end();
+}
+
+export { assert, until };

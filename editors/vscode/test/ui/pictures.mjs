@@ -1,0 +1,174 @@
+// Pictures of every view, for the docs: `node test/ui/pictures.mjs ../../docs/editor`, with the variables of
+// `crates/aye/tests/it/editor.rs`. Not a test; look at what it makes.
+
+import path from "node:path";
+import { test, until } from "./harness.mjs";
+
+const SKILLS = {
+  release: `# Promote a commit to production. Asks before the step that cannot be undone.
+name: release
+description: Promote a commit to production
+inputs:
+  - { name: commit, type: string, required: true, match: "^[0-9a-f]{8,40}$", description: What to release }
+  - { name: environment, type: string, default: stage, enum: [stage, production] }
+  - { name: canary, type: integer, default: 10, description: Percent of the traffic that gets it first }
+steps:
+  - name: image
+    description: Is the image in the registry?
+    shell: "printf 'looking for {{ inputs.commit }}\\\\n\\\\033[32mfound\\\\033[0m registry.internal/checkout\\\\n'"
+  - name: tests
+    description: Run every suite
+    foreach: [unit, integration, browser]
+    steps:
+      - name: suite
+        command: ./suite
+        args: ["{{ item }}"]
+  - name: confirm_release
+    confirm:
+      title: Production release
+      message: "Release \`{{ inputs.commit }}\` to {{ inputs.environment }}?"
+      timeout: 10m
+      default: cancel
+    output: decision
+  - name: merge_request
+    description: Create the merge request
+    command: ./make-mr
+    args: ["--service", "checkout", "--sha", "{{ inputs.commit }}", "--target", "{{ inputs.environment }}"]
+    condition: decision == 'proceed'
+  - name: traffic
+    description: Send it some of the traffic
+    command: ./shift
+    args: ["--percent", "{{ inputs.canary }}"]
+    destructive: true
+    confirmation:
+      title: Shift production traffic
+      message: "Send {{ inputs.canary }} % of the traffic to {{ inputs.commit }}?"
+      timeout: 5m
+`,
+  "cancel-pipeline": `name: cancel-pipeline
+description: Stop a pipeline, and wait until it has stopped
+inputs:
+  - { name: pipeline, type: integer, default: 9001 }
+initial: look
+states:
+  look:
+    command: ./pipeline
+    args: ["{{ inputs.pipeline }}"]
+    output: found
+    transitions: { success: cancel, failure: failed }
+  cancel:
+    command: ./pipeline
+    args: ["--cancel", "{{ inputs.pipeline }}"]
+    confirmation:
+      message: "Cancel pipeline {{ inputs.pipeline }}?"
+    transitions: { success: cancelled, declined: kept, failure: failed }
+  cancelled: { type: final }
+  kept: { type: final, status: cancelled }
+  failed: { type: final, status: failed }
+`,
+  "rolling-restart": `name: rolling-restart
+description: Restart the web servers, one after the other
+steps:
+  - { name: drain, shell: "echo drained web-3" }
+  - name: health
+    description: Is it back?
+    command: ./health
+    args: ["https://web-3.internal/healthz"]
+    on_error: fail
+`,
+  backup: `name: backup
+description: Copy the database to the archive
+steps:
+  - { name: dump, shell: "echo 1.2 GB" }
+  - { name: upload, shell: "echo uploaded" }
+`,
+};
+
+const FILES = {
+  suite: "#!/bin/sh\nprintf 'running 212 tests\\n'\nfor i in 1 2 3 4 5 6; do printf '\\033[32mok\\033[0m   checkout::%s_%s\\n' \"$1\" $i; done\nprintf '\\033[33mwarning\\033[0m slow: checkout::refunds_twice (2.1 s)\\n212 passed\\n'\n",
+  health: "#!/bin/sh\necho 'curl: (22) The requested URL returned error: 503' >&2\nexit 22\n",
+  shift: "#!/bin/sh\necho shifted\n",
+  pipeline: "#!/bin/sh\necho '{\"state\": \"running\"}'\n",
+};
+
+const folder = path.resolve(process.argv[2] ?? "../../docs/editor");
+const settings = {
+  "workbench.secondarySideBar.defaultVisibility": "hidden", "workbench.colorTheme": "Default Dark Modern", "window.commandCenter": false, "window.menuBarVisibility": "hidden",
+  "workbench.layoutControl.enabled": false, "editor.minimap.enabled": false, "aye.toasts.started": false, "aye.toasts.completed": false, "git.enabled": false, "editor.autoIndent": "none",
+};
+
+await test(SKILLS, async (here, host, step) => {
+  const window = await host.window({ size: { width: 1200, height: 760 } });
+  const { page } = window;
+  const shot = async (name, options = {}) => {
+    await page.mouse.move(600, 5);
+    await page.waitForTimeout(700);
+    await page.screenshot({ path: path.join(folder, `${name}.png`), ...options });
+    step(name);
+  };
+  await window.connected();
+  await here.start("backup");
+  await window.open("skills/release.yaml");
+  await page.locator(".codelens-decoration").first().waitFor();
+  await window.view();
+  const run = await here.start("release", { commit: "4f2a91c0d3e8b7a6", environment: "production" });
+  await window.toast("Production release").waitFor();
+  await window.tree("Runs").filter({ hasText: "confirm_release" }).first().waitFor();
+  await page.waitForTimeout(1500);
+  await shot("question");
+  await page.keyboard.press("Control+Alt+y");
+  await window.titled("Production release").waitFor();
+  await shot("list");
+  await page.keyboard.press("Enter");
+  await window.toast("Shift production traffic").waitFor();
+  await window.action("Shift production traffic", "Review").click();
+  await window.dialog.waitFor();
+  await shot("modal");
+  await page.keyboard.press("Escape");
+  await window.dialog.waitFor({ state: "detached" });
+  await here.start("rolling-restart");
+  await window.toast("rolling-restart failed").waitFor();
+  await shot("views");
+  await window.action("rolling-restart failed", "Show output").click();
+  await window.command("Notifications: Clear All Notifications");
+  await window.action("Shift production traffic", "Later").click().catch(() => {});
+  await window.panel.locator(".log .line").first().waitFor();
+  await window.tree("Runs").filter({ hasText: "release" }).first().click();
+  await window.panel.locator(".graph .asking").waitFor();
+  await page.waitForTimeout(500);
+  await shot("run");
+  await window.panel.getByRole("link", { name: /Inbox/ }).click();
+  await window.panel.locator(".card[data-question]").waitFor();
+  await shot("inbox");
+  await window.tree("Skills").filter({ hasText: "release" }).first().click();
+  await window.panel.getByLabel("commit").fill("4f2a91c0d3e8b7a6");
+  await shot("form");
+  await window.command("View: Close All Editors");
+  await window.open("skills/cancel-pipeline.yaml");
+  await page.locator(".codelens-decoration a", { hasText: "Graph" }).click();
+  await window.panel.locator(".graph svg").waitFor();
+  await shot("graph");
+  await window.command("View: Close All Editors");
+  await window.open("skills/backup.yaml");
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("  - name: verify\n    comand: ./verify\n    timeout: 30s\n");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+s");
+  await page.locator(".squiggly-error").first().waitFor();
+  await page.keyboard.press("Control+g");
+  await window.quick.locator("input").fill(":7:7");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+i");
+  await page.locator(".monaco-hover:visible", { hasText: "did you mean" }).waitFor();
+  await page.waitForTimeout(500);
+  await page.screenshot({ path: path.join(folder, "editing.png") });
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("    ");
+  await page.keyboard.press("Control+Space");
+  await page.locator(".suggest-widget .monaco-list-row").first().waitFor();
+  await shot("completion");
+  void run;
+  void until;
+}, { files: FILES, settings });

@@ -1,0 +1,253 @@
+// Every kind of question is answered in a window, by click and by keyboard; one is held, one expires, one is
+// answered elsewhere, and none says more than it should.
+
+import { createHmac } from "node:crypto";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { assert, test, until } from "./harness.mjs";
+
+const SKILLS = {
+  clicks: `
+name: clicks
+steps:
+  - name: simple
+    confirm: { title: Deploy, message: "Ship it [now](command:workbench.action.quit)?", timeout: 10m, default: cancel }
+  - name: region
+    choose: { title: Region, message: Where?, options: [eu-1, eu-2, us-1, us-2, ap-1] }
+    output: region
+  - name: ticket
+    input: { title: Ticket, message: Which ticket?, match: "^OPS-[0-9]+$" }
+    output: ticket
+  - name: again
+    confirm: { title: Again, message: Every time?, remember: true }
+  - name: wipe
+    command: echo
+    args: ["{{ region }}", "{{ ticket }}"]
+    destructive: true
+    confirmation: { title: Wipe, message: Wipe the archive?, type_to_confirm: wipe-it }
+  - name: broken
+    command: ./flaky
+    on_error: ask
+`,
+  keys: `
+name: keys
+steps:
+  - name: simple
+    confirm: { title: Deploy, message: Ship it with the keyboard? }
+  - name: region
+    choose: { title: Region, message: Where?, options: [eu-1, eu-2, us-1, us-2, ap-1] }
+    output: region
+  - name: password
+    input: { title: Password, message: Which password?, secret: true }
+  - name: again
+    confirm: { title: Again, message: Every single time?, remember: true }
+  - name: wipe
+    command: echo
+    args: ["{{ region }}"]
+    destructive: true
+    confirmation: { title: Wipe, message: Wipe the other archive? }
+  - name: broken
+    command: ./flaky
+    args: [never]
+    on_error: ask
+`,
+  coded: `
+name: coded
+steps:
+  - name: prod
+    command: echo
+    args: [prod]
+    confirmation: { title: Production, message: Really?, reauth: true }
+`,
+  expiring: `
+name: expiring
+steps:
+  - name: soon
+    confirm: { title: Soon, message: Within ten seconds?, timeout: 10s, default: cancel }
+`,
+};
+
+const FILES = { flaky: "#!/bin/sh\n[ -e repaired ]\n" };
+
+await test(SKILLS, async (here, host, step) => {
+  const window = await host.window();
+  await window.connected();
+  const { page, quick } = window;
+  const status = async (run) => JSON.parse(await here.aye("show", run, "--json")).status;
+  const answers = async (run) => {
+    const { url, token } = JSON.parse(readFileSync(path.join(here.home, "serve.json"), "utf8"));
+    const response = await fetch(`${url}/api/v1/runs/${run}/events?limit=1000`, { headers: { Authorization: `Bearer ${token}` } });
+    return (await response.json()).events.filter(({ type }) => type === "confirmation_answered").map(({ answer }) => answer);
+  };
+  const asked = (text) => window.toast(text).waitFor();
+
+  // By click. The text of a skill is not a link.
+  const clicked = await here.start("clicks");
+  await asked("Ship it [now] (command:workbench.action.quit)?");
+  assert.match(await window.toast("Ship it").innerText(), /(10m 00s|9m \d\ds) left, then “Cancel”/);
+  assert.match(await window.said(), /1 question/);
+  await window.action("Ship it", "Proceed").click();
+
+  await asked("Where?");
+  await window.action("Where?", "Answer…").click();
+  assert.match(await quick.locator(".quick-input-title").innerText(), /Region · .* left, then declined/);
+  await window.option(/^us-2/).click();
+  step("list");
+
+  await asked("Which ticket?");
+  await window.action("Which ticket?", "Answer…").click();
+  await quick.locator("input").fill("nonsense");
+  await page.keyboard.press("Enter");
+  await quick.getByText("Must match ^OPS-[0-9]+$").waitFor();
+  await quick.locator("input").fill("OPS-7");
+  await page.keyboard.press("Enter");
+  step("text");
+
+  await asked("Every time?");
+  await window.action("Every time?", "Proceed").click();
+  await quick.getByText("for 30 days to the same question at this step").waitFor();
+  await window.option(/^For this step/).click();
+  step("remembered");
+
+  // What destroys is a modal with the whole command.
+  await asked("Wipe the archive?");
+  await window.action("Wipe the archive?", "Review").click();
+  await window.dialog.getByText("echo us-2 OPS-7").waitFor();
+  // Esc is not an answer.
+  await page.keyboard.press("Escape");
+  await window.dialog.waitFor({ state: "detached" });
+  await window.action("Wipe the archive?", "Review").click();
+  await window.dialog.getByRole("button", { name: "Proceed" }).click();
+  await quick.getByText("Type wipe-it to agree.").waitFor();
+  await quick.locator("input").fill("wipe-i");
+  await page.keyboard.press("Enter");
+  await quick.getByText("Type exactly wipe-it").waitFor();
+  await quick.locator("input").fill("wipe-it");
+  await page.keyboard.press("Enter");
+  step("destructive and typed");
+
+  // With a reason.
+  await asked("flaky");
+  await window.action("flaky", "Answer…").click();
+  await window.option(/Give a reason/).click();
+  await quick.locator("input[placeholder=Reason]").fill("known to be flaky");
+  await page.keyboard.press("Enter");
+  await window.option(/^Skip/).click();
+  await until(async () => (await status(clicked)) === "completed", "the clicked run has completed");
+  step("recovered");
+
+  // By keyboard alone.
+  const typed = await here.start("keys");
+  await asked("Ship it with the keyboard?");
+  await page.keyboard.press("Control+Alt+y");
+  await window.titled("Deploy ·").waitFor();
+  await page.keyboard.press("Enter");
+  await asked("Where?");
+  await page.keyboard.press("Control+Alt+y");
+  await window.titled("Region ·").waitFor();
+  await page.keyboard.type("us-1");
+  await page.keyboard.press("Enter");
+  await asked("Which password?");
+  await window.command("Aye: Answer a Question");
+  await window.titled("Password ·").waitFor();
+  assert.equal(await quick.locator("input").getAttribute("type"), "password");
+  await page.keyboard.type("hunter2");
+  await page.keyboard.press("Enter");
+  await asked("Every single time?");
+  await page.keyboard.press("Control+Alt+y");
+  await window.titled("Again ·").waitFor();
+  await page.keyboard.press("Enter");
+  await quick.getByText("Esc sends nothing").or(quick.locator("input[placeholder*='Esc sends nothing']")).first().waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await asked("Wipe the other archive?");
+  await page.keyboard.press("Control+Alt+y");
+  await window.dialog.getByText("echo us-1").waitFor();
+  await page.keyboard.press("Enter");
+  await asked("flaky never");
+  await page.keyboard.press("Control+Alt+y");
+  await quick.getByText("Skip").first().waitFor();
+  await page.keyboard.type("skip");
+  await page.keyboard.press("Enter");
+  await until(async () => (await status(typed)) === "completed", "the typed run has completed");
+  step("keyboard");
+
+  const [byClick, byKey] = [await answers(clicked), await answers(typed)];
+  for (const one of [...byClick, ...byKey]) assert.deepEqual([one.prompter, one.proof], ["editor", "local"]);
+  assert.deepEqual([byClick.length, byKey.length], [6, 6], "each question was answered once");
+  assert.deepEqual(byClick.map(({ value }) => value), ["proceed", "us-2", "OPS-7", "proceed", "proceed", "skip"]);
+  assert.deepEqual([byClick[3].remember, byKey[3].remember], ["step", "skill"]);
+  assert.equal(byClick[5].reason, "known to be flaky");
+  assert.ok(!(await page.locator("body").textContent()).includes("hunter2"), "a secret is not shown");
+
+  // A one-time code: the wrong one does not count.
+  const { address } = JSON.parse(await here.aye("auth", "setup", "--json"));
+  const code = (periods) => totp(new URL(address).searchParams.get("secret"), periods);
+  await here.aye("auth", "confirm", code(-1));
+  const coded = await here.start("coded");
+  await asked("Really?");
+  await window.action("Really?", "Proceed").click();
+  await quick.getByText("Your one-time code.").waitFor();
+  await quick.locator("input").fill("12");
+  await page.keyboard.press("Enter");
+  await quick.getByText("6 to 8 digits").waitFor();
+  await quick.locator("input").fill(code(9));
+  await page.keyboard.press("Enter");
+  await window.action("code", "Answer again").click();
+  await window.option(/^Proceed/).click();
+  await quick.getByText("Your one-time code.").waitFor();
+  await quick.locator("input").fill(code(0));
+  await page.keyboard.press("Enter");
+  await until(async () => (await status(coded)) === "completed", "the code was taken");
+  step("one-time code");
+
+  // Nobody touches it: it closes and says what happened.
+  await here.start("expiring");
+  await asked("Within ten seconds?");
+  await window.toast("Soon: nobody answered in time; “Cancel” was taken").waitFor();
+  await window.toast("Within ten seconds?").waitFor({ state: "detached" });
+  step("expired");
+
+  // While someone looks, its time is held; Esc sends nothing.
+  const held = await here.start("expiring");
+  await asked("Within ten seconds?");
+  await page.keyboard.press("Control+Alt+y");
+  await window.titled("Soon ·").waitFor();
+  await page.waitForTimeout(12_000);
+  assert.equal(await status(held), "waiting", "it is held beyond its time");
+  await page.keyboard.press("Escape");
+  await window.titled("Soon ·").waitFor({ state: "hidden" });
+  await page.keyboard.press("Control+Alt+y");
+  await window.titled("Soon ·").waitFor();
+  await page.keyboard.press("Enter");
+  await until(async () => (await status(held)) === "completed", "the held run has completed");
+  step("held");
+
+  // Answered elsewhere: list and notification close, and say by whom.
+  const elsewhere = await here.start("keys");
+  await asked("Ship it with the keyboard?");
+  await page.keyboard.press("Control+Alt+y");
+  await window.titled("Deploy ·").waitFor();
+  const [open] = JSON.parse(await here.aye("inbox", "--json"));
+  await here.aye("answer", open.question ?? open.id, "proceed");
+  await window.toast(/Deploy: “Proceed” by .*, with aye answer/).waitFor();
+  await window.titled("Deploy ·").waitFor({ state: "hidden" });
+  await window.toast("Ship it with the keyboard?").waitFor({ state: "detached" });
+  // What was never shown is not taken back with words: it must be on the screen first.
+  await asked("Where?");
+  await here.aye("cancel", elsewhere);
+  await window.toast(/Region: withdrawn, the run ended first/).waitFor();
+  step("elsewhere");
+}, { files: FILES });
+
+/** A code of an authenticator app, some periods from now. */
+function totp(secret, periods) {
+  const bits = [...secret].map((char) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(char).toString(2).padStart(5, "0")).join("");
+  const key = Buffer.from(bits.match(/.{8}/g).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + periods));
+  const mac = createHmac("sha1", key).update(counter).digest();
+  const at = mac[19] & 15;
+  return String((mac.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+}

@@ -1,0 +1,81 @@
+// Two windows show the same question and one answer counts; the server is killed and started again, and both
+// windows catch up; with no server at all, the extension starts one.
+
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { assert, test, until } from "./harness.mjs";
+
+const SKILLS = {
+  ask: `
+name: ask
+steps:
+  - name: sure
+    confirm: { title: Sure, message: Shall we?, timeout: 30m, default: cancel }
+  - { name: after, shell: "echo done" }
+`,
+  quick: `
+name: quick
+steps:
+  - { name: one, shell: "echo 1" }
+`,
+};
+
+await test(SKILLS, async (here, host, step) => {
+  const announced = () => JSON.parse(readFileSync(path.join(here.home, "serve.json"), "utf8"));
+  const status = async (run) => JSON.parse(await here.aye("show", run, "--json")).status;
+  // Nobody has started a server: the extension does.
+  const first = await host.window();
+  await first.connected();
+  const started = announced();
+  assert.ok(readFileSync(`/proc/${started.pid}/cmdline`, "utf8").includes("serve"), "a server runs");
+  const second = await host.window();
+  await second.connected();
+  assert.equal(announced().pid, started.pid, "one server for both windows");
+  step("two windows");
+
+  const run = await here.start("ask");
+  for (const window of [first, second]) await window.toast("Shall we?").waitFor();
+  await first.action("Shall we?", "Proceed").click();
+  await second.toast(/Sure: “Proceed” by .*, in an editor/).waitFor();
+  for (const window of [first, second]) await window.toast("Shall we?").waitFor({ state: "detached" });
+  assert.equal(await first.toast(/Sure: “Proceed” by/).count(), 0, "whoever answered is not told");
+  await until(async () => (await status(run)) === "completed", "the run has completed");
+  step("one answer");
+
+  // Killed: the windows say so, and what was on the screen can no longer be answered.
+  const waiting = await here.start("ask");
+  await first.toast("Shall we?").waitFor();
+  await second.toast("Shall we?").waitFor();
+  process.kill(started.pid, "SIGKILL");
+  await until(async () => /disconnected|connecting/.test(await first.said()), "the window says that it is disconnected");
+  await first.toast("Shall we?").waitFor({ state: "detached" });
+  await second.toast("Shall we?").waitFor({ state: "detached" });
+  step("killed");
+  // While nobody listens, it is answered at a terminal and another run comes.
+  const [open] = JSON.parse(await here.aye("inbox", "--json"));
+  await here.aye("answer", open.question ?? open.id, "proceed");
+  await until(async () => (await status(waiting)) === "completed", "it is answered meanwhile");
+  const later = await here.start("ask");
+  const server = spawn(process.env.AYE_TEST_PROGRAM, ["serve", "--listen", "127.0.0.1:0", "--json"], { cwd: here.project, env: here.env, stdio: "ignore" });
+  try {
+    for (const window of [first, second]) {
+      await window.connected();
+      await window.toast("Shall we?").waitFor();
+      assert.match(await window.said(), /1 question/);
+    }
+    await second.action("Shall we?", "Cancel").click();
+    await until(async () => (await status(later)) === "cancelled", "the later run is declined");
+    await first.toast(/Sure: “Cancel” by/).waitFor();
+    step("caught up");
+  } finally {
+    server.kill("SIGKILL");
+  }
+  // Nobody brings it back: after a while the extension does.
+  await until(async () => /disconnected|connecting/.test(await first.said()), "it is gone again");
+  await first.connected();
+  step("started again");
+  const pid = announced().pid;
+  await host.end();
+  process.kill(pid, "SIGKILL");
+}, { serve: false });

@@ -1,0 +1,140 @@
+// The connection, against a real server.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Store } from "aye-page/store.js";
+import { ApiError, Client } from "../../src/client";
+import type { ServerMessage } from "../../src/model";
+import { find, homeOf, isOlder, ServerProblem, start, versionOf } from "../../src/server";
+import { Place, until } from "./place";
+
+const SKILLS = {
+  ask: `
+name: ask
+steps:
+  - name: sure
+    confirm: { title: Sure, message: Really?, timeout: 10m, default: cancel }
+  - { name: after, shell: "echo done" }
+`,
+  quick: `
+name: quick
+steps:
+  - { name: one, shell: "echo 1" }
+  - { name: two, shell: "echo 2" }
+`,
+};
+
+interface Connected {
+  client: Client;
+  store: Store;
+  heard: ServerMessage[];
+}
+
+async function connect(place: Place, locate = async () => (await find(place.home)) ?? start(place.where)): Promise<Connected> {
+  const client = new Client(locate);
+  const store = new Store(client);
+  const heard: ServerMessage[] = [];
+  client.on("message", (message) => {
+    heard.push(message);
+    store.receive(message);
+  });
+  client.connect();
+  await until(() => client.state.connected && store.ready, "connected");
+  return { client, store, heard };
+}
+
+test("starts the server once, and finds it afterwards", async () => {
+  const place = await Place.make(SKILLS);
+  try {
+    assert.equal(await find(place.home), null);
+    // Two windows at once: there is one server.
+    const [first, second] = await Promise.all([start(place.where), start(place.where)]);
+    assert.deepEqual(first, second);
+    assert.equal((await find(place.home))?.pid, first.pid);
+    // What a killed server left behind does not count.
+    await place.killServer();
+    assert.equal(await find(place.home), null);
+  } finally {
+    await place.end();
+  }
+});
+
+test("answers as an editor, says what it shows, and hears why not", async () => {
+  const place = await Place.make(SKILLS);
+  const { client, store } = await connect(place);
+  try {
+    const run = await place.start("ask");
+    const question = await until(() => [...store.questions.values()].find((one) => one.run === run), "the question came");
+    client.show(question.id);
+    await until(() => store.clients.some((one) => one.kind === "editor" && one.question === question.id), "others see what is shown");
+    await assert.rejects(client.command("answer", { question: question.id, digest: "0".repeat(64), choice: "proceed" }), (error: ApiError) => error.code === "digest_mismatch" && error.hint !== null);
+    await client.command("hold", { question: question.id });
+    await client.command("answer", { question: question.id, digest: question.digest, choice: "proceed", reason: "tested" });
+    const decided = await until(() => [store.questions.get(question.id)].find((one) => one?.state === "answered"), "it is decided");
+    assert.equal(decided.decision?.prompter, "editor");
+    assert.equal(decided.decision?.reason, "tested");
+    await assert.rejects(client.command("answer", { question: question.id, digest: question.digest, choice: "proceed" }), (error: ApiError) => error.code === "decided");
+    await assert.rejects(client.get("/runs/nothing-like-that"), (error: ApiError) => error.code === "not_found");
+  } finally {
+    client.close();
+    await place.end();
+  }
+});
+
+test("misses nothing and hears nothing twice while the server is killed and started again", async () => {
+  const place = await Place.make(SKILLS);
+  const { client, heard } = await connect(place);
+  const states: boolean[] = [];
+  client.on("state", ({ connected }) => states.push(connected));
+  try {
+    const before = await place.start("quick");
+    await until(() => heard.some((one) => one.run === before && one.type === "skill_completed"), "the first run ended");
+    await place.killServer();
+    await assert.rejects(client.command("snapshot", {}), (error: ApiError) => error.code === "offline");
+    const during = await place.start("quick");
+    await until(() => heard.some((one) => one.run === during && one.type === "skill_completed"), "the second run was caught up with");
+    const after = await place.start("quick");
+    await until(() => heard.some((one) => one.run === after && one.type === "skill_completed"), "the third run came");
+    const numbers = heard.filter((one) => one.run !== undefined && one.type !== "step_output").map((one) => Number(one.n));
+    assert.deepEqual(numbers, numbers.map((_, at) => (numbers[0] ?? 0) + at), "the numbers have no holes");
+    assert.deepEqual(states, [false, true]);
+  } finally {
+    client.close();
+    await place.end();
+  }
+});
+
+test("says what is missing, too old, or another program", async () => {
+  const place = await Place.make({});
+  try {
+    const kind = (wanted: string) => (error: unknown) => error instanceof ServerProblem && error.kind === wanted;
+    await assert.rejects(versionOf({ ...place.where, program: "/nowhere/aye" }), kind("missing"));
+    const old = await place.script("old", "#!/bin/sh\necho aye 0.0.9\n");
+    await assert.rejects(start({ ...place.where, program: old }), kind("too-old"));
+    const other = await place.script("other", "#!/bin/sh\necho yes 9.1\n");
+    await assert.rejects(versionOf({ ...place.where, program: other }), kind("failed"));
+    const broken = await place.script("broken", "#!/bin/sh\n[ \"$1\" = --version ] && echo aye 1.0.0 && exit\necho no space left >&2; exit 1\n");
+    await assert.rejects(start({ ...place.where, program: broken }), /no space left/);
+    // The connection says so, and continues trying.
+    let tries = 0;
+    const client = new Client(async () => {
+      tries += 1;
+      throw new ServerProblem("missing", "`aye` was not found");
+    });
+    client.connect();
+    await until(() => tries > 2 && client.state.problem?.kind === "missing", "it tries again");
+    client.close();
+  } finally {
+    await place.end();
+  }
+});
+
+test("knows homes and versions", () => {
+  assert.equal(homeOf("", { HOME: "/h" }), "/h/.local/state/aye");
+  assert.equal(homeOf("", { HOME: "/h", XDG_STATE_HOME: "/s" }), "/s/aye");
+  assert.equal(homeOf("", { HOME: "/h", AYE_HOME: "/a" }), "/a");
+  assert.equal(homeOf("/set", { AYE_HOME: "/a" }), "/set");
+  assert.equal(isOlder("0.9.0", "0.10.0"), true);
+  assert.equal(isOlder("0.10.0", "0.9.9"), false);
+  assert.equal(isOlder("1.0.0", "1.0.0"), false);
+});

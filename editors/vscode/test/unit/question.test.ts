@@ -1,0 +1,83 @@
+// How questions are put: what fits where, and that nothing is cut or clickable that should not be.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Question, RunState, StepState } from "../../src/model";
+import { marksOf, progressOf } from "../../src/progress";
+import { commits, elapsed, formOf, misfit, oneLine, outcome, rememberChoices, timeLeft, wholeText, withoutLinks } from "../../src/question";
+
+function question(more: Partial<Question> = {}): Question {
+  return {
+    id: "r-1", question: "r-1", run: "r", n: 1, skill: "release", workspace: "/w", path: [], asked: "2026-11-17T09:00:00Z", driven: true, missing: 1, step: "go",
+    kind: "confirm", purpose: "gate", title: "Release", message: "Now?", overridable: true, digest: "d", state: "open",
+    options: [{ value: "proceed", label: "Proceed", action: "proceed" }, { value: "cancel", label: "Cancel", action: "cancel" }], ...more,
+  };
+}
+
+test("a form for each kind", () => {
+  assert.equal(formOf(question()), "buttons");
+  assert.equal(formOf(question({ typed: "prod" })), "buttons");
+  assert.equal(formOf(question({ destructive: true })), "modal");
+  assert.equal(formOf(question({ kind: "choose", options: [1, 2, 3, 4, 5].map((n) => ({ value: `${n}`, label: `${n}`, action: "proceed" as const })) })), "list");
+  assert.equal(formOf(question({ kind: "recover", purpose: "recover" })), "list");
+  assert.equal(formOf(question({ kind: "input", options: [] })), "text");
+  // What does not fit whole goes where it does.
+  assert.equal(formOf(question({ follows: "x".repeat(600) })), "modal");
+  assert.equal(formOf(question({ follows: "x\n".repeat(100) })), "panel");
+  assert.equal(formOf(question({ kind: "input", options: [], message: "y".repeat(600) })), "panel");
+  assert.equal(formOf(question({ destructive: true, follows: "rm -rf ".repeat(1000) })), "panel");
+});
+
+test("the whole text has the command, where it runs, and what a yes covers", () => {
+  const text = wholeText(question({
+    follows: "rm -rf /srv/old", not_covered: ["`later`: what it does is not known yet"],
+    facts: [
+      { kind: "machine", value: "db-1" }, { kind: "directory", value: "/srv" }, { kind: "env", name: "MODE", value: "fast" },
+      { kind: "command", value: "rm -rf /srv/old" }, { kind: "file", name: "script", value: "/srv/clean.sh" },
+    ],
+  }));
+  for (const part of ["Now?", "Runs on db-1 in /srv with MODE=fast", "rm -rf /srv/old", "file script: /srv/clean.sh", "not known yet"]) assert.ok(text.includes(part), `${part} in ${text}`);
+  assert.ok(oneLine(question({ follows: "make release" })).includes("make release"));
+});
+
+test("characters that cannot be seen are shown, and texts of a skill are never links", () => {
+  assert.equal(wholeText(question({ message: "safe\u202etxt" })), "safe\\u{202e}txt");
+  assert.equal(withoutLinks("[x](command:evil)"), "[x] (command:evil)");
+});
+
+test("time", () => {
+  const now = Date.parse("2026-11-17T09:00:00Z");
+  const limited = question({ deadline: "2026-11-17T09:05:00Z", window: 600_000, default: "cancel" });
+  assert.equal(timeLeft(limited, now), "5m 00s left, then “Cancel”");
+  assert.equal(elapsed(limited, now), 50);
+  assert.equal(timeLeft(question(), now), "no time limit");
+  assert.equal(timeLeft(limited, now + 600_000), "time is up");
+});
+
+test("what an answer needs, and what remembering covers", () => {
+  assert.equal(commits(question(), { action: "proceed" }), true);
+  assert.equal(commits(question(), { action: "cancel" }), false);
+  assert.equal(commits(question({ purpose: "recover" }), { action: "skip" }), true);
+  const [none, step, , always] = rememberChoices(question({ any: ["tag"] }));
+  assert.equal(none?.scope, null);
+  assert.match(step?.covers ?? "", /30 days to the same question at this step.*tag may differ/);
+  assert.match(always?.covers ?? "", /in any skill/);
+  assert.equal(misfit(question({ match: "^a+$" }), "b"), "Must match ^a+$");
+  assert.equal(misfit(question({ match: "^a+$" }), "aa"), null);
+  assert.equal(misfit(question({ match: "(?P<rust>a)" }), "b"), null, "only the server can say");
+});
+
+test("what became of it", () => {
+  const decision = { at: "", value: "proceed", by: "ann", prompter: "web" };
+  assert.equal(outcome(question({ state: "answered", decision })), "Release: “Proceed” by ann, on the web page");
+  assert.equal(outcome(question({ state: "answered", secret: true, decision: { ...decision, value: "hunter2" } })), "Release: answered by ann, on the web page");
+  assert.equal(outcome(question({ state: "expired", decision: { at: "", value: "cancel", expired: true } })), "Release: nobody answered in time; “Cancel” was taken");
+});
+
+test("progress and marks", () => {
+  const step = (name: string, more: Partial<StepState> = {}): StepState => ({ name, kind: "shell", description: null, status: "completed", attempt: 1, execution: 1, notes: [], ...more });
+  const run = { steps: new Map(["a", "b", "c"].map((name) => [name, step(name)])), memory: [{ step: "b", learned: false, kind: "fix", message: "" }] } as unknown as RunState;
+  assert.equal(progressOf({ skill: "release", step: "b" }, run), "release 2/3");
+  assert.equal(progressOf({ skill: "release", step: "b" }, null), "release");
+  assert.deepEqual(marksOf(step("b", { attempt: 3, notes: ["healed: `login`"] }), run), ["2 retries", "healed", "memory read"]);
+});
